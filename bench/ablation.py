@@ -58,7 +58,7 @@ LEARNING: dict[str, tuple[str, Any]] = {
 LIBRARIAN: dict[str, tuple[str, Any]] = {
     "questions of the data": ("store.librarian.librarian.Librarian._listed", lambda self, asked: None),
     "kinds that are named": ("store.librarian.question.ParsedQuestion.within", ""),
-    "authors": ("store.librarian.question._author", lambda found, database, named, idle: ""),
+    "authors": ("store.librarian.question._author", lambda found, database, aspect, named, idle: ""),
     "releases": ("store.librarian.question.last_release", lambda database: ""),
     "the newest and the oldest": ("store.librarian.question._take_first", lambda found, name, aspect: False),
     "why not": ("store.librarian.librarian.against", lambda database, asked: ([], False)),

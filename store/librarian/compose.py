@@ -87,8 +87,7 @@ class _Writer:
         return "" if origin in ("", PERSON, GIT) else self.say("by", self.name("origin", origin))
 
     def note(self, *notes: str) -> str:
-        noted = ", ".join(filter(None, notes))
-        return f" ({noted})" if noted else ""
+        return f" ({noted})" if (noted := ", ".join(filter(None, notes))) else ""
 
 
 def _line(text: str) -> str:

@@ -332,8 +332,7 @@ class Librarian:
         return " ".join(one.text.replace(f" [{one.citations[0]}]", "") for one in parts)
 
     def _cited(self, citations: Iterable[str]) -> list[Source]:
-        found = lookup.there(self._memory.database, map(parse, citations))
-        return sources(self._memory.database, found)
+        return sources(self._memory.database, lookup.there(self._memory.database, map(parse, citations)))
 
 
 def _exact(found: Found) -> list[Record]:

@@ -130,8 +130,7 @@ def read(question: str, memory: Memory, before: ParsedQuestion | None = None) ->
 
 def decides(terms: Iterable[str]) -> bool:
     """Return whether words speak of a decision."""
-    kinds = vocabulary.named("nouns") | vocabulary.named("implied")
-    return any(kinds.get((word,)) == "decision" for word in terms)
+    return any(vocabulary.named(name).get((word,)) == "decision" for word in terms for name in ("nouns", "implied"))
 
 
 class _Words:
@@ -150,8 +149,7 @@ class _Words:
 
     def take(self, *phrases: tuple[str, ...]) -> bool:
         """Remove the first of these phrases that occurs; return whether there is one."""
-        place = self.place(*phrases)
-        if place is not None:
+        if (place := self.place(*phrases)) is not None:
             del self.left[place]
         return place is not None
 
@@ -213,15 +211,17 @@ def _filtered(asked: ParsedQuestion, terms: list[str], memory: Memory) -> Parsed
     counts = found.take(*vocabulary.phrases("count"))
     first = next((name for name in (NEWEST, OLDEST) if _take_first(found, name, asked.aspect)), "")
     links = found.take_named("links") if asked.cited else ()
-    did = vocabulary.phrases("did") if dated and found.place(*vocabulary.named("nouns")) is None else ()
-    happened = found.take(*vocabulary.phrases("happened"), *did)
-    states, nouns = found.take_named("states"), found.take_named("nouns")
+    noun = found.place(*vocabulary.named("nouns")) is not None
+    happened = found.take(*vocabulary.phrases("happened"), *(vocabulary.phrases("did") if dated and not noun else ()))
+    states = found.take_named("states") if noun or asked.aspect != WHO else ()  # else somebody “left”, or “remains”
+    nouns = found.take_named("nouns")
     if nouns and "reverted" in links:
         states = ("reverted",)
     cited = {one.kind for one in asked.cited}
     implied = tuple(kind for kind in found.take_named("implied", asked.language) if kind not in cited)
     idle = vocabulary.listed("acts") | vocabulary.listed("work") if nouns or dated else frozenset[str]()
-    author = AGENTS if found.take(*vocabulary.phrases("agents")) else _author(found, database, bool(nouns), idle)
+    agents = found.take(*vocabulary.phrases("agents"))
+    author = AGENTS if agents else _author(found, database, asked.aspect, bool(nouns), idle)
     rest = tuple(released.get(word, word) for word in (*_telling(found.left), *states[1:]))
     if (nouns or dated or author or first) and not asked.cited:
         rest = tuple(word for word in rest if word not in vocabulary.listed("acts"))
@@ -253,10 +253,10 @@ def _take_first(found: _Words, name: str, aspect: str) -> bool:
     return said and found.take(*vocabulary.phrases(name))
 
 
-def _author(found: _Words, database: Database, named: bool, idle: Container[str]) -> str:
+def _author(found: _Words, database: Database, aspect: str, named: bool, idle: Container[str]) -> str:
     """Remove an author, or the part of a name that a question has; return it as a filter says it, empty where there is
     none. It says who did it behind a word such as `by`, of a kind of records also behind `of`, and where there are no
-    other content words but the `idle` ones."""
+    other content words but the `idle` ones, unless it is whom the question is about."""
     rows = database.rows(
         "SELECT DISTINCT author FROM commits UNION SELECT DISTINCT speaker FROM turns WHERE speaker <> ''"
         " UNION SELECT DISTINCT origin FROM decisions UNION SELECT DISTINCT origin FROM facts"
@@ -264,8 +264,10 @@ def _author(found: _Words, database: Database, named: bool, idle: Container[str]
     said = [word.removesuffix("'s").removesuffix("’s") for word in found.left]
     at, size, name = longest_name(said, (name.removeprefix("mcp:") for (name,) in rows), words)
     own, others = found.left[at : at + size], [*found.left[:at], *found.left[at + size :]]
-    by = at > 0 and any((found.left[at - 1],) in vocabulary.phrases(name) for name in ("by", "of")[: 1 + named])
-    if not _telling(own) or not (by or all(word in idle for word in _telling(others))):
+    near = _Words(found.left[max(0, at - 2) : at])
+    by = any((word,) in vocabulary.phrases(name) for word in near.left[-1:] for name in ("by", "of")[: 1 + named])
+    whom = near.has("about") or (aspect == WHO and not by)
+    if not _telling(own) or whom or not (by or all(word in idle for word in _telling(others))):
         return ""
     found.left = [word for word in others if word not in idle]
     name += f",{YOU}" * ({*said[at : at + size]} <= {*words(own_name(database))})

@@ -386,6 +386,32 @@ def test_a_question_of_the_data_is_read_as_a_filter_and_no_other_is(told: Memory
     assert (asked.filter if asked.lists and not asked.rest else "") == filters
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "who is Tomás?",
+        "¿quién es Tomás?",
+        "who was Tomás Arrieta?",
+        "what do we know about Tomás?",
+        "¿qué sabemos sobre Tomás?",
+        "what did we note about Tomás?",
+        "anything about Tomás?",
+        "¿qué anotamos acerca de Tomás?",
+    ],
+)
+def test_who_is_asked_about_is_not_whose_records_are_asked_for(told: Memory, question: str) -> None:
+    """What records say of an author is searched for; the filter found what they wrote, or nothing."""
+    number, _ = told.facts.remember("Tomás Arrieta moved to the office in Vigo")
+    answer = ask(told, question)
+    assert answer.sources[0] == f"F#{number}" and not answer.filter
+
+
+@pytest.mark.parametrize("question", ["who left in November?", "¿quién falta?", "who remains in the team?"])
+def test_who_did_so_is_no_state_of_a_task(told: Memory, question: str) -> None:
+    assert "is" not in read(question, told).filters
+    assert read("who has open tasks?", told).filters == {"kind": "task", "is": "open"}
+
+
 def test_what_was_done_about_a_thing_is_no_state_of_a_task(told: Memory) -> None:
     asked = read("was anything done about SQLite after June?", told)
     assert "is" not in asked.filters and asked.rest == ("sqlite",)
