@@ -484,6 +484,29 @@ def test_what_corrects_a_fact_or_nothing_is_none_of_an_agent(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "save this to notes.txt: the tide is high at noon",
+        "keep this in notes.md: the tide is high at noon",
+        "save that to my notes.org. The tide is high at noon.",
+        "guardá esto en notas.txt: la marea está alta al mediodía",
+        "anotá en notas.md que la marea está alta al mediodía",
+        "registralo en bitacora.csv: la marea está alta al mediodía",
+    ],
+)
+def test_a_file_that_is_called_like_notes_is_no_memory(text: str) -> None:
+    """What is to be written to a file was kept at once, or the request itself."""
+    assert not any(found.explicit for found in extract("user", text))
+
+
+@pytest.mark.parametrize(
+    "text", ["save this to notes: the tide is high at noon", "guardá esto en tus notas: hay marea"]
+)
+def test_what_goes_to_the_notes_is_kept(text: str) -> None:
+    assert [found.explicit for found in extract("user", text)] == [True]
+
+
+@pytest.mark.parametrize(
     "text, kept",
     [
         ("Remember how we release: 1. tag it; 2. push the tag; 3. wait for the build",
