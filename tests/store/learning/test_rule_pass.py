@@ -269,6 +269,10 @@ def test_a_changed_mind_is_a_decision_in_the_place_of_the_one_it_names(memory: M
         ("Decidimos que los logs se guardan treinta días", "los logs se guardan treinta días", [], ""),
         ("We decided to move the office to Rosario", "move the office to Rosario", [], ""),
         ("let's go with Tailwind rather than plain css", "Tailwind", ["plain css"], ""),
+        ("We're going with Hetzner rather than AWS: it is half the price", "Hetzner", ["AWS"], "it is half the price"),
+        ("We settled on pnpm instead of npm because of the lockfile", "pnpm", ["npm"], "the lockfile"),
+        ("We went with Hetzner and not with AWS since it is cheap", "Hetzner", ["AWS"], "it is cheap"),
+        ("Vamos con Hetzner y no con AWS porque sale la mitad", "Hetzner", ["AWS"], "sale la mitad"),
     ],
 )
 def test_a_decision_that_was_told_waits_with_its_parts_as_they_were_said(

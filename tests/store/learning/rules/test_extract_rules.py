@@ -500,6 +500,31 @@ def test_a_file_that_is_called_like_notes_is_no_memory(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "We picked pnpm, not npm, because of the lockfile",
+        "The gate is blue, not red, since the storm",
+        "Usamos pnpm, no npm, porque el lockfile es más chico",
+        "El portón es azul, no rojo, desde la tormenta",
+        "The invoices are in euros, not in dollars, unless the customer is American",
+        "Las facturas van en euros, no en dólares, salvo que el cliente sea americano",
+        "Call it berth, not slot, in the forms",
+        "Llamalo amarre, no puesto, en los formularios",
+        "Instead of cron we use systemd timers so that logs are kept",
+        "Rather than cron the server uses systemd timers",
+    ],
+)
+def test_what_is_so_instead_is_kept_whole_or_not_at_all(text: str) -> None:
+    """From the middle on, “Of cron we use …” and “Not npm, because of …” say something else."""
+    assert {found.text for found in extract("user", text)} <= {text}
+
+
+@pytest.mark.parametrize("text", ["Instead, we use systemd timers", "No, not red, the gate is blue"])
+def test_what_corrects_stands_behind_its_marker(text: str) -> None:
+    assert [found.text for found in extract("user", text)]
+
+
+@pytest.mark.parametrize(
     "text", ["save this to notes: the tide is high at noon", "guardá esto en tus notas: hay marea"]
 )
 def test_what_goes_to_the_notes_is_kept(text: str) -> None:
