@@ -83,7 +83,10 @@ class _Writer:
         return self.say("date", day=here.day, month=months[here.month - 1], year=here.year)
 
     def by(self, origin: str) -> str:
-        """Return who recorded something, where that is neither the person nor the repository."""
+        """Return who recorded something, where that is neither the person nor the repository; of a cited record, of
+        which a question asks who did, also the person."""
+        if origin == PERSON and self.asked.cited and self.asked.aspect == WHO:
+            return self.say("by", self.say("you"))
         return "" if origin in ("", PERSON, GIT) else self.say("by", self.name("origin", origin))
 
     def note(self, *notes: str) -> str:
@@ -131,11 +134,10 @@ def counted(asked: ParsedQuestion, sources: Sequence[Source], number: int, now: 
     noun = names.get(next(iter(kinds)) if len(kinds) == 1 else "record", names["record"])[number != 1]
     if not sources:
         return [CitedSentence(vocabulary.sentence(asked.language, "none_counted", noun=noun, filter=asked.filter), ())]
-    is_are = "is" if number == 1 else "are"
-    start = vocabulary.sentence(asked.language, "count", number=number, noun=noun, is_are=is_are)
-    shown = sources if len(sources) <= FEW else (sources[0], sources[-1])
+    verb = "is" if number == 1 else "are"
+    shown, join = (sources, ", ") if len(sources) <= FEW else ((sources[0], sources[-1]), " … ")
     listed = [_listed(source, asked, now) for source in shown]
-    join = ", " if len(sources) <= FEW else " … "
+    start = vocabulary.sentence(asked.language, "count", number=number, noun=noun, is_are=verb)
     return [_joined(f"{start}: {{}}.", join, listed)]
 
 
@@ -153,9 +155,8 @@ def nearest(asked: ParsedQuestion, near: Sequence[Source], now: str) -> CitedSen
 
 def said(asked: ParsedQuestion, name: str, absent: Sequence[str] = ()) -> CitedSentence:
     """Return a sentence that cites nothing, such as that no record is about the question, or has the words `absent`."""
-    listed = vocabulary.sentence(asked.language, "or").join(
-        vocabulary.sentence(asked.language, "quote", word) for word in absent
-    )
+    quoted = (vocabulary.sentence(asked.language, "quote", word) for word in absent)
+    listed = vocabulary.sentence(asked.language, "or").join(quoted)
     return CitedSentence(vocabulary.sentence(asked.language, name, listed), ())
 
 
@@ -168,8 +169,7 @@ def _joined(form: str, between: str, listed: Sequence[CitedSentence]) -> CitedSe
 def _listed(source: Source, asked: ParsedQuestion, now: str) -> CitedSentence:
     writer = _Writer(source, asked, now)
     line = writer.quote(*_titled(source.record), OPTION)
-    by = writer.note(writer.by(getattr(source.record, "origin", "")))
-    return writer.end(f"{line}{by}", stop="")
+    return writer.end(f"{line}{writer.note(writer.by(getattr(source.record, 'origin', '')))}", stop="")
 
 
 def _titled(record: Record) -> tuple[str, str]:
@@ -204,16 +204,16 @@ def _sentences(writer: _Writer, brief: bool) -> Iterator[CitedSentence]:
             other = _Writer(end, writer.asked, writer.now)
             line = other.say(kind, other.quote(*_titled(end.record), OPTION))
             by = other.by(end.record.origin) if isinstance(end.record, Decision) else ""
-            yield other.end(f"{line}{other.note(by)}")
+            day = other.date(moment(end.record)) if writer.asked.aspect == WHEN else ""
+            yield other.end(f"{line}{other.note(by, day)}")
 
 
 def _decision(writer: _Writer, record: Decision, brief: bool) -> Iterator[CitedSentence]:
     aspect = writer.asked.aspect
     gone = writer.say(record.status) if record.status in ("superseded", "forgotten") else ""
     by = "" if aspect == WHO and not brief else writer.note(writer.by(record.origin))
-    line = writer.say(
-        "decided", date=writer.date(record.decided_at), title=writer.quote("title", record.title), note=gone + by
-    )
+    title = writer.quote("title", record.title)
+    line = writer.say("decided", date=writer.date(record.decided_at), title=title, note=gone + by)
     line = writer.say("chosen", start=line, chosen=writer.quote("chosen", record.chosen))
     if record.alternatives and not brief and aspect != WHEN:
         options = [writer.quote(f"alternatives.{at}", one, OPTION) for at, one in enumerate(record.alternatives)]
@@ -241,6 +241,7 @@ def _sentence(writer: _Writer, record: Record) -> str:
             if state(writer.now, record.last_confirmed_at, record.confidence, record.pinned) != "fresh":
                 notes.append(say("unconfirmed", writer.date(record.last_confirmed_at)))
             notes.append("" if record.status == "active" else record.status)
+            notes.append(say("noted", parts["date"]) if writer.asked.aspect == WHEN and writer.asked.cited else "")
         case models.Event():
             kind = _name(record.event_type.replace("_", " ")) or name("event_type", record.event_type)
             parts["what"] = ", ".join(filter(None, (kind, str(parts["phase"]))))

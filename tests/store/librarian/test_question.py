@@ -412,6 +412,24 @@ def test_who_did_so_is_no_state_of_a_task(told: Memory, question: str) -> None:
     assert read("who has open tasks?", told).filters == {"kind": "task", "is": "open"}
 
 
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("who recorded F#1?", "(recorded by you)"),
+        ("¿quién anotó F#2?", "(anotado por ti)"),
+        ("when was F#3 recorded?", "(recorded on 20 Nov 2026)"),
+        ("¿cuándo se anotó F#3?", "(anotado el 20 de noviembre de 2026)"),
+        ("when was D#4 reverted?", "(21 Nov 2026)"),
+        ("¿cuándo se revirtió D#4?", "(21 de noviembre de 2026)"),
+    ],
+)
+def test_who_and_when_of_a_cited_record_are_told(told: Memory, question: str, says: str) -> None:
+    """Not only for decisions; and when a link was made by the commit's own date."""
+    told.commits.log("b" * 40, message="Take the letters back", author="Ana")
+    told.commits.link("b" * 40, 4, "reverts")
+    assert says in ask(told, question).text and "recorded" not in ask(told, "what does F#1 say?").text
+
+
 def test_what_was_done_about_a_thing_is_no_state_of_a_task(told: Memory) -> None:
     asked = read("was anything done about SQLite after June?", told)
     assert "is" not in asked.filters and asked.rest == ("sqlite",)
