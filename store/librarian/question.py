@@ -223,7 +223,7 @@ def _filtered(asked: ParsedQuestion, terms: list[str], memory: Memory) -> Parsed
     agents = found.take(*vocabulary.phrases("agents"))
     author = AGENTS if agents else _author(found, database, asked.aspect, bool(nouns), idle)
     rest = tuple(released.get(word, word) for word in (*_telling(found.left), *states[1:]))
-    if (nouns or dated or author or first) and not asked.cited:
+    if (nouns or dated or author or first) and (counts or not asked.cited):
         rest = tuple(word for word in rest if word not in vocabulary.listed("acts"))
     kinds = nouns or (implied if not rest or (asked.aspect == WHO and _Words(terms).has("decided")) else ())
     # what is to be done is the person's, whoever wrote it

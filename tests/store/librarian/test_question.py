@@ -353,6 +353,8 @@ def test_what_began_before_all_times_holds_everything(told: Memory, question: st
         ("how many decisions are there?", "kind:decision"),
         ("¿cuántos commits hay?", "kind:commit"),
         ("which commits implement D#2?", ""),
+        ("how many commits implement D#2?", "kind:commit is:any linked:D#2"),
+        ("¿cuántos commits implementan D#2?", "kind:commit is:any linked:D#2"),
         ("which commits belong to D#2?", "kind:commit is:any linked:D#2"),
         ("which commits are there for D#2?", "kind:commit is:any linked:D#2"),
         ("what decisions are there for commit a1b2c3d?", "kind:decision is:any linked:C#a1b2c3d"),
