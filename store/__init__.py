@@ -93,8 +93,8 @@ FOR_THE_APPLICATION = {
         "store.base.record_keys": "pack_key=pack unpack_key=unpack",
         "store.base.token_count": "token_count=",
         "store.base.vocabulary": """
-            EXPORT_FORMS FACT_ORDERS GUEST_TOOLS MODEL PERSON PROPOSAL_STATES PURGEABLE SETTING_NAMES SOURCE_NAMES TALK
-            TASK_STATUSES TASK_WORDS TIMELINE_KINDS
+            EXPORT_FORMS FACT_ORDERS GUEST_TOOLS MODEL PERSON PROPOSAL_STATES PURGEABLE SETTING_NAMES SOURCE_NAMES
+            SOURCE_PARTS TALK TASK_STATUSES TASK_WORDS TIMELINE_KINDS
         """,
         "store.records.ageing": "AGEING_STATES=STATES AGEING_TABLE=TABLE ageing_state=state",
         "store.records.timeline.checkpoint_levels": "checkpoint_percent=percent",
@@ -232,7 +232,7 @@ FOR_THE_APPLICATION = {
             ScanFinding ScanReport SourceInventory SCAN_KINDS=KINDS SCAN_PRICE=PRICE scan_dollars=dollars
         """,
         "store.services.source_import": """
-            SourceImport SourceImportReport SourcePreview found_sources this_machine=machine
+            SourceImport SourceImportReport SourcePreview found_conversations found_sources this_machine=machine
         """,
         "store.sources.registry": "source_reader=reader",
         "store.sources.source": "Machine",

@@ -87,6 +87,7 @@ SOURCE_NAMES = (
     *("claude-code", "codex", "gemini", "opencode", "openclaw", "engram", "claude-mem", "basic-memory"),
     *("mcp-memory-service", "mem0", "server-memory", "okf", "markdown", "obsidian"),
 )
+SOURCE_PARTS = ("memories", "conversations")  # that can be brought in apart
 GUEST_TOOLS = ("claude-code", "basic-memory", "openclaw", "engram")  # whose memories are edited in place
 EVIDENCE_STATES = ("", "holds", "moved", "changed", "gone")  # of what a record is bound to, the worse the later
 EXPORT_FORMS = ("claude-code", "okf")  # of a folder with a file for each record

@@ -1,7 +1,7 @@
 """Automatic import of conversations: find the files that the configuration names, and import what was added to them.
 
 In a process of its own, `python -m store.services.auto_ingest FILE`: reading 100 MB in this process would halve the
-speed of every key press.
+speed of every key press. With the names of agents behind FILE it reads what those keep of the project, once.
 """
 
 import json
@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from store.base.errors import MemorandaError
 from store.database.lease import Lease, LeaseLost
@@ -18,6 +18,7 @@ from store.ingest.runner import IngestReport, ingest
 from store.ingest.source_file import looked, name
 from store.memory import Memory
 from store.services import session_flush
+from store.services.source_import import CONVERSATIONS, SourceImport
 
 SUFFIX = ".jsonl"
 LEASE = "ingest"
@@ -105,11 +106,25 @@ def bring_in(memory: Memory, cancelled: Callable[[], bool] = lambda: False) -> I
         lease.release()
 
 
-class IngestProcess:
-    """`bring_in` in a process of its own, at low priority; what it read is kept when it is ended."""
+def read_agents(memory: Memory, agents: Sequence[str], cancelled: Callable[[], bool]) -> IngestReport:
+    """Bring in the conversations that these agents keep of the project: others may have written them, so that what is
+    learned from them is proposed. One that cannot be read does not stop the others."""
+    report = IngestReport()
+    for agent in agents:
+        try:
+            SourceImport(memory, agent, only=CONVERSATIONS).read_conversations(report, cancelled=cancelled)
+        except MemorandaError as error:
+            report.troubles.append((agent, 0, str(error)))
+    return report
 
-    def __init__(self, path: str) -> None:
+
+class IngestProcess:
+    """`bring_in`, or with `agents` `read_agents`, in a process of its own, at low priority; what it read is kept when
+    it is ended."""
+
+    def __init__(self, path: str, agents: Sequence[str] = ()) -> None:
         self._path = path
+        self._agents = agents
         self._process: subprocess.Popen[bytes] | None = None
         self._ended = False
 
@@ -118,7 +133,7 @@ class IngestProcess:
         if self._ended:
             return {}
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "store.services.auto_ingest", self._path],
+            [sys.executable, "-P", "-m", "store.services.auto_ingest", self._path, *self._agents],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -138,14 +153,16 @@ class IngestProcess:
             self._process.terminate()
 
 
-def main(path: str) -> None:
-    """Import what is due for the memory at `path`, and print the result as one JSON object."""
+def main(path: str, *agents: str) -> None:
+    """Import what is due for the memory at `path`, or what these agents keep of its project; print the result as one
+    JSON object."""
     os.umask(0o077)
     os.nice(NICE)
     parent = os.getppid()
     try:
         with Memory.open(path, "worker") as memory:
-            done = bring_in(memory, lambda: os.getppid() != parent)
+            ended = lambda: os.getppid() != parent  # noqa: E731
+            done = read_agents(memory, agents, ended) if agents else bring_in(memory, ended)
         result: dict[str, object] = {} if done is None else {"added": done.added, "sessions": len(done.sessions)}
         if done is not None and done.troubles:
             path, number, why = done.troubles[0]

@@ -11,9 +11,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import islice
 
 from store.base.citations import Citation
 from store.base.errors import InvalidInput, NotFound, Purged
+from store.base.vocabulary import SOURCE_PARTS
 from store.database.erasure.tombstones import buried, decision_text
 from store.database.values import clean
 from store.inbox.proposal_basis import ProposalQuestion
@@ -21,12 +23,15 @@ from store.ingest.parsed_line import ParsedLine
 from store.ingest.runner import DOUBTFUL, IngestReport, ingest_lines
 from store.memory import Memory
 from store.records.fact_rows import MAX_CHARACTERS, text_hash
-from store.sources.registry import detected, reader
-from store.sources.source import FoundDocument, FoundMemory, FoundTurn, Machine, Trouble
+from store.sources.readers import claude_code
+from store.sources.registry import AGENTS, agent, detected, reader
+from store.sources.source import Found, FoundDocument, FoundMemory, FoundTurn, Machine, Trouble
 from store.text.prompt_injection import suspicious
 
 LAST_LINE = 999_999_999  # that a citation can name
 EVERY = 200  # records between two reports of progress
+MEMORIES, CONVERSATIONS = SOURCE_PARTS
+MOST = 5_000  # conversations of an agent that are counted
 STEP = 10_000  # records of one step of history, which keeps other writers waiting for some seconds
 
 
@@ -83,12 +88,28 @@ def found_sources(memory: Memory) -> dict[str, list[str]]:
     return detected(machine(memory.location.project or ""))
 
 
+def found_conversations(memory: Memory) -> dict[str, int]:
+    """Return how many conversations, MOST at most, agents on this machine keep of this memory's project. No more is
+    looked at than where each was held: for Claude Code the names of the files, for others what says the folder."""
+    project = memory.location.project
+    if not project:
+        return {}
+    where, found = machine(project), {}
+    for name in AGENTS:
+        several = (folder for place in agent(name).detect(where) for folder in agent(name).conversations(place))
+        if number := sum(1 for _ in islice((one for one in several if inside(one, project)), MOST)):
+            found[name] = number
+    return found
+
+
 class SourceImport:
     """One import of one tool's memory: `path` names where it is, else it is looked for where it lies by default, and
-    what belongs to other projects is left out unless `every`. Raise InvalidInput or NotFound."""
+    what belongs to other projects is left out unless `every`; `only` one of SOURCE_PARTS. Raise InvalidInput or
+    NotFound."""
 
-    def __init__(self, memory: Memory, name: str, path: str = "", every: bool = False) -> None:
+    def __init__(self, memory: Memory, name: str, path: str = "", every: bool = False, only: str = "") -> None:
         self.memory = memory
+        self.only = only
         self.reader = reader(name)
         self.name = name
         self.project = "" if path or every else memory.location.project or ""
@@ -160,19 +181,27 @@ class SourceImport:
                 report.accepted += new * trust
                 report.proposed += new * (not trust)
         if self.preview.turns and not cancelled():
-            turned = IngestReport()
-            ingest_lines(
-                self.memory.database,
-                self._lines(),
-                origin=DOUBTFUL,
-                project=self.project,
-                report=turned,
-                progress=progress,
-                cancelled=cancelled,
-            )
+            turned = self.read_conversations(IngestReport(), progress, cancelled)
             report.turns, report.sessions = turned.added, len(turned.sessions)
         report.stopped = cancelled()
         return report
+
+    def read_conversations(
+        self,
+        report: IngestReport,
+        progress: Callable[[int], None] = lambda done: None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> IngestReport:
+        """Bring in the turns alone, also without a `look` before."""
+        return ingest_lines(
+            self.memory.database,
+            self._lines(),
+            origin=DOUBTFUL,
+            project=self.project,
+            report=report,
+            progress=progress,
+            cancelled=cancelled,
+        )
 
     def _propose(
         self,
@@ -238,9 +267,15 @@ class SourceImport:
 
     # reading
 
-    def _read(self, troubles: list[Trouble]) -> "Iterator[FoundMemory | FoundTurn | FoundDocument]":
+    def _read(self, troubles: list[Trouble]) -> Iterator[Found]:
         for place in self.places:
-            yield from self.reader.read(place, troubles)
+            if self.only == MEMORIES and self.name == claude_code.NAME:
+                yield from claude_code.read_memories(place, troubles)
+            elif self.only != MEMORIES or self.name not in AGENTS:
+                yield from (one for one in self.reader.read(place, troubles) if self._wanted(one))
+
+    def _wanted(self, one: Found) -> bool:
+        return not self.only or isinstance(one, FoundTurn) == (self.only == CONVERSATIONS)
 
     def _lines(self) -> Iterator[tuple[str, ParsedLine]]:
         for one in self._read([]):
@@ -260,16 +295,22 @@ class SourceImport:
     def _inside(self, folder: str) -> bool:
         """Return whether something of a folder, or of a project of that name or of a path with that digest, belongs to
         this memory's project."""
-        if not self.project or not folder:
-            return True
-        if not os.path.isabs(folder):
-            digest = sha256(os.path.realpath(self.project).encode("utf-8", "surrogateescape")).hexdigest()
-            return folder.casefold() in (os.path.basename(self.project).casefold(), digest)
-        try:
-            real, own = os.path.realpath(folder), os.path.realpath(self.project)
-        except ValueError:  # a zero byte: no path
-            return False
-        return real == own or real.startswith(os.path.join(own, ""))
+        return not self.project or inside(folder, self.project)
+
+
+def inside(folder: str, project: str) -> bool:
+    """Return whether a folder, or a project of that name or of a path with that digest, is a project's; also where
+    none is named."""
+    if not folder:
+        return True
+    if not os.path.isabs(folder):
+        digest = sha256(os.path.realpath(project).encode("utf-8", "surrogateescape")).hexdigest()
+        return folder.casefold() in (os.path.basename(project).casefold(), digest)
+    try:
+        real, own = os.path.realpath(folder), os.path.realpath(project)
+    except ValueError:  # a zero byte: no path
+        return False
+    return real == own or real.startswith(os.path.join(own, ""))
 
 
 def _decided(one: FoundMemory) -> Iterator[str]:

@@ -3,7 +3,7 @@ line here; tests/store/sources/test_contract.py says what it has to do."""
 
 from store.base.errors import InvalidInput
 from store.base.vocabulary import SOURCE_NAMES
-from store.sources.source import Machine, Reader
+from store.sources.source import AgentReader, Machine, Reader
 
 MODULES = {
     "claude-code": "store.sources.readers.claude_code",
@@ -22,12 +22,20 @@ MODULES = {
     "obsidian": "store.sources.readers.obsidian",
 }
 
+AGENTS = ("claude-code", "codex", "gemini", "opencode")
+
 
 def reader(name: str) -> Reader:
     """Return the reader of a tool. Raise InvalidInput."""
     if name not in MODULES:
         raise InvalidInput("There is no such source.", f"Choose one of: {', '.join(SOURCE_NAMES)}.")
     found: Reader = __import__(MODULES[name], fromlist=("",))
+    return found
+
+
+def agent(name: str) -> AgentReader:
+    """Return the reader of one of AGENTS."""
+    found: AgentReader = __import__(MODULES[name], fromlist=("",))
     return found
 
 

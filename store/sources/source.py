@@ -100,3 +100,12 @@ class Reader(Protocol):
     def read(self, path: str, troubles: list[Trouble]) -> Iterator[Found]:
         """Yield what lies in a file or a folder, one at a time."""
         ...
+
+
+class AgentReader(Reader, Protocol):
+    """An agent that keeps conversations."""
+
+    def conversations(self, path: str) -> Iterator[str]:
+        """Yield the folder in which each conversation was held, or the project's name, or nothing where it is this
+        project's by its place; what was said is not read."""
+        ...

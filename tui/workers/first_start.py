@@ -7,7 +7,7 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from store import MemorandaError, SourceImport, found_sources, source_reader
+from store import SOURCE_PARTS, MemorandaError, SourceImport, found_conversations, found_sources, source_reader
 from tui.input.key_table import named
 from tui.render.plurals import count
 
@@ -21,17 +21,22 @@ AGENTS = {
     "opencode": (".config/opencode", "OpenCode"),
 }  # fmt: skip
 MOST = 5_000  # records of a tool that are counted; more of them are “5,000 and more”
+OFFERS = 3
+UNREAD = "; none was read"
+MEMORIES, _ = SOURCE_PARTS
 
 
 @dataclass(frozen=True, slots=True)
 class StartOffer:
     """Something worth doing: its key, and what it is. `lines` are the words of commands, run one after another; with
-    `asks` a text is asked for first, which is the last word."""
+    `asks` a text is asked for first, which is the last word. With `agents` the conversations that these keep are read
+    instead."""
 
     key: str
     says: str
     lines: tuple[tuple[str, ...], ...]
     asks: str = ""
+    agents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,7 @@ class _Enough(Exception):
 
 
 def read(memory: Memory, cwd: str) -> Ledger:
-    """Look at what there is; for a worker thread, since conversations of other tools may be long."""
+    """Look at what there is; for a worker thread, since other tools' memories may be long. No conversation is read."""
     project = memory.location.project
     commits, links = (memory.database.value(f"SELECT count(*) FROM {table}") for table in ("commits", "commit_links"))
     found, did, offers = [], [], []
@@ -71,8 +76,16 @@ def read(memory: Memory, cwd: str) -> Ledger:
     if memories:
         listed = ", ".join(f"{title} {number}" for _, title, number in memories)
         found.append(f"memories that other tools keep on this project: {listed}")
-        lines = tuple(("import", name, "--yes") for name, _, _ in memories)
+        lines = tuple(("import", name, "--only", MEMORIES, "--yes") for name, _, _ in memories)
         offers.append(StartOffer("i", "bring them in; each waits in the inbox until you accept it", lines))
+    if kept := found_conversations(memory):
+        listed = ", ".join(
+            f"{source_reader(name).TITLE} {number:,}{' and more' if number >= MOST else ''}"
+            for name, number in kept.items()
+        )
+        found.append(f"conversations that agents keep of this project: {listed}{UNREAD}")
+        says = "read the conversations, to find and quote them; nothing in them is obeyed"
+        offers.append(StartOffer("r", says, (), agents=tuple(kept)))
     here = [(name, title) for name, (folder, title) in AGENTS.items() if os.path.isdir(_home(folder))]
     if here:
         name, title = here[0]
@@ -81,7 +94,7 @@ def read(memory: Memory, cwd: str) -> Ledger:
         offers.append(StartOffer("c", says, (("connect", name),)))
     offers.append(StartOffer(named("record.add"), "remember the first fact", (("remember", "--"),), "remember"))
     title = "Your personal memory" if memory.location.kind == "personal" else f"A memory for {memory.location.name}"
-    return Ledger(title, tuple(found), tuple(did), tuple(offers))
+    return Ledger(title, tuple(found), tuple(did), tuple(offers[:OFFERS]))
 
 
 def _memories(memory: Memory) -> list[tuple[str, str, str]]:
@@ -97,7 +110,7 @@ def _memories(memory: Memory) -> list[tuple[str, str, str]]:
                 raise _Enough
 
         try:
-            fresh = len(SourceImport(memory, name).look(progress).fresh)
+            fresh = len(SourceImport(memory, name, only=MEMORIES).look(progress).fresh)
             number = f"{fresh:,}" if fresh else ""
         except _Enough:
             number = f"{read:,} and more"

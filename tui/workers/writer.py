@@ -61,6 +61,10 @@ class Writer:
             del self._own[:-OWN]
         return result
 
+    def aside(self, work: Callable[[], object], done: Done) -> None:
+        """Call `work`, which waits for a child process, then `done`, beside the thread that writes."""
+        self.beside.submit(_reporting, work, done, self._location.path)
+
     def run(
         self, verb: Verb, given: ParsedArguments, agreed: Collection[str], done: Done, past: PastState | None
     ) -> None:
@@ -78,7 +82,7 @@ class Writer:
             return run(session, verb.handler, given)
 
         if verb.apart:
-            self.beside.submit(_reporting, lambda: work(None), done, self._location.path)
+            self.aside(lambda: work(None), done)
         else:
             self.write(work, done, past)
 

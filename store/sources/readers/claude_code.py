@@ -79,7 +79,24 @@ def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
             yield from _file(path, "", troubles)
         return
     for folder in _folders(path, troubles):
-        yield from _project(folder, troubles)
+        yield from memories(folder, troubles)
+        for file in transcripts(folder, troubles):
+            yield from _transcript(file, troubles)
+
+
+def read_memories(path: str, troubles: list[Trouble]) -> Iterator[Found]:
+    """Yield what `read` does, without what was said."""
+    if os.path.isfile(path):
+        yield from read(path, troubles) if not path.endswith(".jsonl") else ()
+        return
+    for folder in _folders(path, troubles):
+        yield from memories(folder, troubles)
+
+
+def conversations(path: str) -> Iterator[str]:
+    """Yield nothing for each transcript of a project's folder: their names alone are looked at."""
+    for _ in transcripts(path, []):
+        yield ""
 
 
 def memory_folder(folder: str) -> str:
@@ -124,16 +141,11 @@ def _folders(path: str, troubles: list[Trouble]) -> list[str]:
     return [place for name in _names(base, troubles) if os.path.isdir(place := os.path.join(base, name))]
 
 
-def _project(folder: str, troubles: list[Trouble]) -> Iterator[Found]:
-    yield from memories(folder, troubles)
-    for path in transcripts(folder, troubles):
-        yield from _transcript(path, troubles)
-
-
 def memories(folder: str, troubles: list[Trouble]) -> Iterator[FoundMemory | FoundDocument]:
     """Yield the memories of a project's folder, without reading its transcripts beyond the working folder."""
-    project = working_folder(folder)
+    project = None
     for path in files_below(memory_folder(folder), ".md", troubles):
+        project = working_folder(folder) if project is None else project
         yield from _file(path, project, troubles)
 
 

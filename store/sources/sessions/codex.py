@@ -32,6 +32,21 @@ def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
         troubles.append(Trouble(file, 0, "it is packed; unpack it with zstd -d"))
 
 
+def conversations(path: str) -> Iterator[str]:
+    """Yield the working folder of each conversation; of its file the first line alone is read."""
+    for file in files_below(path, ".jsonl", []):
+        for _, value in json_lines(file, []):
+            about = value.get("payload")
+            if value.get("type") == "session_meta" and isinstance(about, dict) and not _is_subagent(about):
+                yield text_of(about.get("cwd"))
+            break
+
+
+def _is_subagent(about: dict[str, object]) -> bool:
+    source = about.get("source")
+    return isinstance(source, dict) and "subagent" in source
+
+
 def _rollout(path: str, troubles: list[Trouble]) -> Iterator[FoundTurn]:
     session, cwd = os.path.basename(path).removesuffix(".jsonl"), ""
     for number, value in json_lines(path, troubles):
@@ -39,7 +54,7 @@ def _rollout(path: str, troubles: list[Trouble]) -> Iterator[FoundTurn]:
         if not isinstance(payload, dict):
             continue
         if value.get("type") == "session_meta":
-            if isinstance(payload.get("source"), dict) and "subagent" in payload["source"]:
+            if _is_subagent(payload):
                 return
             session = text_of(payload.get("id")) or session
         if value.get("type") in ("session_meta", "turn_context"):

@@ -23,6 +23,14 @@ def detect(machine: Machine) -> list[str]:
     return [base] if there or unread else []
 
 
+def conversations(path: str) -> Iterator[str]:
+    """Yield the project of each conversation, by where its file lies: the file is not read."""
+    for suffix in (".jsonl", ".json"):
+        for file in files_below(path, suffix, []):
+            if os.path.basename(os.path.dirname(file)) == "chats":
+                yield _project(file)
+
+
 def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
     if os.path.isfile(path):
         yield from _session(path, troubles)

@@ -12,7 +12,7 @@ from itertools import groupby
 from store.sources.files import existing, text_of
 from store.sources.moments import utc
 from store.sources.source import Found, FoundTurn, Machine, Trouble
-from store.sources.sqlite_copy import opened
+from store.sources.sqlite_copy import CopiedDatabase, opened
 
 NAME = "opencode"
 TITLE = "OpenCode"
@@ -29,11 +29,7 @@ def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
     with opened(file, troubles) as database:
         if database is None:
             return
-        folders = {
-            str(row["id"]): text_of(row["directory"])
-            for row in database.rows("session", "id parent_id directory")
-            if not row["parent_id"]
-        }
+        folders = _folders(database)
         roles = {
             str(row["id"]): (str(_object(row["data"]).get("role", "")), utc(row["time_created"]))
             for row in database.rows("message", "id time_created data")
@@ -51,6 +47,19 @@ def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
             number = several[0]["rowid"]
             line = number if isinstance(number, int) and number > 0 else 1
             yield FoundTurn(session, role, text, file, line, at, message, folders[session])
+
+
+def conversations(path: str) -> Iterator[str]:
+    """Yield the working folder of each conversation; no message is read."""
+    with opened(path, []) as database:
+        if database is not None:
+            yield from _folders(database).values()
+
+
+def _folders(database: CopiedDatabase) -> dict[str, str]:
+    """Return the working folders of the sessions."""
+    rows = database.rows("session", "id parent_id directory")
+    return {str(row["id"]): text_of(row["directory"]) for row in rows if not row["parent_id"]}
 
 
 def _object(value: object) -> dict[str, object]:

@@ -13,7 +13,9 @@ from store.base.vocabulary import SOURCE_NAMES
 from store.inbox.inbox import InboxChoice
 from store.memory import Memory
 from store.services import source_import
-from store.services.source_import import SourceImport, found_sources
+from store.services.source_import import CONVERSATIONS, MEMORIES, SourceImport, found_conversations, found_sources
+from store.sources.registry import reader
+from store.sources.source import FoundTurn, Machine
 
 SECRET = b"AKIAQ7RM3XKD2WUZ5VTN"
 
@@ -237,3 +239,43 @@ def test_what_cannot_be_found(memory: Memory, tmp_path: Path) -> None:
         SourceImport(memory, "mem0", os.fspath(tmp_path / "nothing"))
     with pytest.raises(NotFound):
         SourceImport(memory, "mem0")
+
+
+# only the one or only the other ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tool", SOURCE_NAMES)
+def test_memories_and_conversations_can_be_brought_in_apart(tool: str, memory: Memory, tmp_path: Path) -> None:
+    paths, _ = copied(tool, tmp_path)
+    both = SourceImport(memory, tool, str(paths[0])).look()
+    for only, fresh, turns in ((MEMORIES, len(both.fresh), 0), (CONVERSATIONS, 0, both.turns)):
+        source = SourceImport(memory, tool, str(paths[0]), only=only)
+        seen = source.look()
+        assert (len(seen.fresh), seen.turns) == (fresh, turns)
+        report = source.apply()
+        assert report.proposed == fresh and bool(report.turns) == bool(turns)
+
+
+@pytest.mark.parametrize(
+    ("tool", "place"),
+    [
+        ("claude-code", ".claude"),
+        ("codex", ".codex"),
+        ("gemini", ".gemini"),
+        ("opencode", ".local/share/opencode"),
+    ],
+)
+def test_the_conversations_of_this_project_are_counted(tool: str, place: str, tmp_path: Path) -> None:
+    copied(tool, tmp_path)
+    home = Path(os.environ["HOME"])
+    (home / place).parent.mkdir(parents=True)
+    (tmp_path / tool).rename(home / place)
+    sessions: dict[str, set[str]] = {}
+    for one in (one for where in reader(tool).detect(Machine(str(home))) for one in reader(tool).read(where, [])):
+        if isinstance(one, FoundTurn):
+            sessions.setdefault(one.cwd, set()).add(one.session)
+    project = max((folder for folder in sessions if os.path.isabs(folder)), key=lambda one: len(sessions[one]))
+    with Memory(Location(str(tmp_path / "ours" / "memory.db"), "project", "", project), "cli") as memory:
+        counted = found_conversations(memory)
+    inside = [several for folder, several in sessions.items() if f"{folder}/".startswith(f"{project}/")]
+    assert counted == {tool: len(set().union(*inside))}

@@ -24,7 +24,7 @@ def import_any(session: Session, given: "ParsedArguments") -> Outcome:
         return _found(session)
     if given.source in SOURCE_NAMES:
         return _import_source(session, given)
-    if given.path or given.trust or given.all:
+    if given.path or given.trust or given.all or given.only:
         raise InvalidInput(
             f"{given.source} is not one of the tools that can be read.", f"They are: {', '.join(SOURCE_NAMES)}."
         )
@@ -53,7 +53,7 @@ def _import_source(session: Session, given: "ParsedArguments") -> Outcome:
     from store import SourceImport
 
     path = os.path.abspath(os.path.join(session.cwd, os.path.expanduser(given.path))) if given.path else ""
-    source = SourceImport(session.memory, given.source, path, given.all)
+    source = SourceImport(session.memory, given.source, path, given.all, given.only or "")
     title = source.reader.TITLE
     try:
         seen = source.look(lambda done: session.wait(f"Reading {title}: {done:,}"))

@@ -1,6 +1,6 @@
 """Commands for conversations, documents, the file, its health and the settings."""
 
-from store import EXPORT_FORMS, GUEST_TOOLS, SETTING_NAMES, SOURCE_NAMES
+from store import EXPORT_FORMS, GUEST_TOOLS, SETTING_NAMES, SOURCE_NAMES, SOURCE_PARTS
 from tui.input.argument_parser import Argument
 from tui.input.commands.command import DRY_RUN, LIMIT, YES, Verb
 
@@ -80,6 +80,7 @@ FILE_COMMANDS = (
         Argument("path", "maybe", "PATH", "where the tool's memory is (where it lies by default)", file=True),
         Argument("trust", "flag", "", "of a tool: take all as it is, instead of asking about each in the inbox"),
         Argument("all", "flag", "", "of a tool: what belongs to other projects too"),
+        Argument("only", "value", "PART", "of a tool: its memories or its conversations alone", choices=SOURCE_PARTS),
         Argument(
             "strategy",
             "value",

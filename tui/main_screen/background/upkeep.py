@@ -228,7 +228,7 @@ class UpkeepController:
         begun = self.host.counts.get("active") or self.host.pane.record is not None
         if begun or not self.host.is_current or isinstance(self.host.focused, Input):
             return
-        screen = FirstStartScreen(engine, ledger, words_of(self.host.model_forms()), self.host.later)
+        screen = FirstStartScreen(engine, ledger, words_of(self.host.model_forms()), self.host.later, self.host.say)
         self.host.app.push_screen(screen, self._left)
 
     def _left(self, action: str | None) -> None:

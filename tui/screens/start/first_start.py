@@ -16,11 +16,13 @@ from tui.input.argument_parser import read as parsed
 from tui.input.commands.command_table import find
 from tui.input.key_table import named
 from tui.render.field_diff import Line
+from tui.render.plurals import count
 from tui.screens.base_screen import ResponsiveScreen
 from tui.theme.escape import visible
 from tui.widgets.bars import Bar, Split
 from tui.widgets.preview import Preview
 from tui.widgets.prompt_bar import YES, AskBar
+from tui.workers.first_start import UNREAD
 from tui.workers.writer import Asks
 
 if TYPE_CHECKING:
@@ -57,12 +59,15 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
     }
     """
 
-    def __init__(self, engine: Engine, ledger: Ledger, model: str, later: Callable[..., None]) -> None:
+    def __init__(
+        self, engine: Engine, ledger: Ledger, model: str, later: Callable[..., None], say: Callable[[str], None]
+    ) -> None:
         super().__init__()
-        self._engine, self._ledger, self._model, self._later = engine, ledger, model, later
+        self._engine, self._ledger, self._model, self._later, self._say = engine, ledger, model, later, say
         self._said: dict[str, list[str]] = {}  # what offers wrote, by key
         self._steps: list[tuple[str, list[int]]] = []  # (key of an offer, the steps of history that it made)
         self._doing = ""  # the key of the offer under way
+        self._reading = ""  # that of the conversations, while they are read beside all else
 
     def compose(self) -> ComposeResult:
         yield Split(id="start-title")
@@ -82,7 +87,7 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
         if not self.is_attached:
             return
         lines: list[Line] = [[("Found", "heading")]]
-        lines += [[("  · ", "label"), (text, "")] for text in (*self._ledger.found, self._model) if text]
+        lines += [[("  · ", "label"), (self._now(text), "")] for text in (*self._ledger.found, self._model) if text]
         lines += [[], [("Did", "heading")]]
         lines += [[("  ✓ ", "label"), (text, "")] for text in self._ledger.did]
         for said in self._said.values():
@@ -91,7 +96,7 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
         if offers:
             lines += [[], [("Worth doing", "heading")]]
         for offer in offers:
-            wait = "  …" if offer.key == self._doing else ""
+            wait = "  …" if offer.key in (self._doing, self._reading) else ""
             lines.append([(f"  {offer.key} ", "own"), (f"{offer.says}{wait}", "")])
         lines += [[], [("memoranda demo opens an invented project, to try everything on", "dim")]]
         self.query_one(Preview).show(lines, stay=True)
@@ -117,13 +122,41 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
     def action_take(self, key: str) -> None:
         """Carry out an offer."""
         offer = next(one for one in self._ledger.offers if one.key == key)
-        if self._doing or key in self._said:
+        if self._doing or key in (*self._said, self._reading):
+            return
+        if offer.agents:
+            self._read(offer)
             return
         if offer.asks:
             (line,) = offer.lines
             self._ask(offer.asks, lambda text: self._begin(offer, [(*line, text)]) if text.strip() else None)
         else:
             self._begin(offer, offer.lines)
+
+    def _read(self, offer: StartOffer) -> None:
+        """Read conversations beside all else, which may take minutes: other offers can be taken meanwhile. Whoever has
+        left is told at the end."""
+        self._reading = offer.key
+        self._draw()
+
+        def done(result: object, error: MemorandaError | None) -> None:
+            self._later(finish, result, error)
+
+        def finish(result: dict[str, object], error: MemorandaError | None) -> None:
+            told = str(error) if error is not None else read_out(result)
+            self._reading = ""
+            if not self.is_attached:
+                self._say(told)
+                return
+            self._said[offer.key] = [told]
+            self._draw()
+
+        self._engine.writer.aside(lambda: self._engine.bringer.read_agents(offer.agents), done)
+
+    def _now(self, text: str) -> str:
+        """Return what was found, as it is now."""
+        read = any(offer.agents and offer.key in self._said for offer in self._ledger.offers)
+        return text.removesuffix(UNREAD) if read else text
 
     def _begin(self, offer: StartOffer, lines: Sequence[Sequence[str]]) -> None:
         self._doing = offer.key
@@ -164,7 +197,12 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
             made = data.get("steps", []) if isinstance(data, dict) else []
             text = f": {lines[0][-1]}" if offer.asks else "."
             told = f"{outcome.message.removesuffix('.')}{text}"
-            self._run(offer, lines[1:], [*said, told], [*steps, *(made or range(newest + 1, now + 1))])
+            self._run(
+                offer,
+                lines[1:],
+                [*said, told],
+                [*steps, *(made or sorted(one for one in self._engine.writer.own if newest < one <= now))],
+            )
 
         found = find(list(lines[0]))
         assert found is not None
@@ -243,6 +281,15 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
 
     def action_leave(self) -> None:
         self.dismiss(None)
+
+
+def read_out(result: dict[str, object]) -> str:
+    """Say what was read of agents' conversations, and what could not be."""
+    added, sessions = result.get("added", 0), result.get("sessions", 0)
+    assert isinstance(added, int) and isinstance(sessions, int)
+    told = f"Read {count(added, 'turn')} of {count(sessions, 'conversation')}; only `purge` erases them again."
+    told = told if added else "Nothing was said there."
+    return f"{told} {trouble}" if (trouble := result.get("trouble")) else told
 
 
 def words_of(forms: Sequence[Sequence[Piece]]) -> str:

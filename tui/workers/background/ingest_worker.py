@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from store import Clock, Location
 from tui.workers.base import Worker
@@ -42,6 +42,20 @@ class IngestWorker(Worker):
             finally:
                 self._process = None
             return result
+
+    def read_agents(self, agents: Sequence[str]) -> dict[str, object]:
+        """Read the conversations that these agents keep of the project, in a child process; return its result, empty if
+        it was ended."""
+        with self.exclusive():
+            if self.closing():
+                return {}
+            from store import IngestProcess
+
+            self._process = IngestProcess(self._location.path, agents)
+            try:
+                return self._process.run()
+            finally:
+                self._process = None
 
     def close(self) -> None:
         """End the child process; what it committed is kept."""

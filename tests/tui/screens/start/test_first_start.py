@@ -1,5 +1,8 @@
 """The first start: what was found and done, and what is worth doing, one key each; real repositories and files."""
 
+import json
+import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -7,6 +10,7 @@ from support import repositories
 from support.screen import NARROW, WIDE, Person, opened, utc
 
 from store.memory import Memory
+from store.services.auto_ingest import IngestProcess
 from tui.screens.start.first_start import FirstStartScreen
 from tui.widgets.preview import Preview
 
@@ -29,6 +33,53 @@ def remembered(folder: Path) -> Path:
     place.mkdir(parents=True)
     (place / "deploy.md").write_text("---\nname: deploy\n---\nReleases go out on Tuesdays only.\n")
     (place / "MEMORY.md").write_text("- [deploy](deploy.md)\n")
+    return folder
+
+
+def _held(project: Path) -> Path:
+    """Return the folder of a project's conversations with Claude Code."""
+    name = str(project).replace("/", "-").replace("_", "-").replace(".", "-")
+    return Path.home() / ".claude" / "projects" / name
+
+
+def _talk(project: Path, session: str, *said: str) -> None:
+    """A conversation as Claude Code keeps it: one message of a person after another."""
+    _held(project).mkdir(parents=True, exist_ok=True)
+    lines = [
+        {
+            "type": "user",
+            "sessionId": session,
+            "uuid": f"{session}-{number}",
+            "timestamp": "2026-03-01T09:00:00Z",
+            "cwd": str(project),
+            "message": {"role": "user", "content": text},
+        }
+        for number, text in enumerate(said)
+    ]
+    (_held(project) / f"{session}.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+
+
+def _rollout(session: str, cwd: Path, text: str) -> None:
+    """A conversation as Codex keeps it, beside those of all other projects."""
+    place = Path.home() / ".codex" / "sessions" / "2026" / "03" / "01"
+    place.mkdir(parents=True, exist_ok=True)
+    lines = [
+        {"type": "session_meta", "payload": {"id": session, "cwd": str(cwd)}},
+        {
+            "type": "response_item",
+            "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]},
+        },
+    ]
+    (place / f"rollout-{session}.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+
+
+@pytest.fixture
+def talked(folder: Path) -> Path:
+    """The same, where two agents keep conversations of the project, and one of them those of another project too."""
+    _talk(folder, "one", "remember: we always use tabs in this repository", "why did the nightly import stop?")
+    _talk(folder, "two", "the cache of prices lives in Redis now")
+    _rollout("here", folder, "the invoices are numbered by year")
+    _rollout("away", Path.home() / "another", "nothing of this project")
     return folder
 
 
@@ -76,6 +127,84 @@ async def test_memories_of_another_tool_are_brought_in_by_one_key_and_undone_by_
             assert memory.inbox.count() == 0
         await person.press("escape")
         assert person.app.screen is person.main and person.sees("No facts yet.")
+
+
+async def test_conversations_are_named_and_read_by_one_key(talked: Path) -> None:
+    async with opened(talked, WIDE, settled=False) as person:
+        text = await ledger(person)
+        found, _, rest = text.partition("Did")
+        assert "conversations that agents keep of this project: Claude Code 2, Codex 1; none was read" in found
+        assert "r read the conversations" in rest
+        with Memory.open(str(talked / ".memoranda" / "memory.db"), "cli") as memory:
+            assert memory.database.value("SELECT count(*) FROM turns") == 0
+        await person.press("r")
+        await person.until(lambda: "✓ Read 4 turns of 3 conversations" in _told(person))
+        assert "r read the conversations" not in _told(person) and "none was read" not in _told(person)
+        with Memory.open(str(talked / ".memoranda" / "memory.db"), "cli") as memory:
+            said = [text for (text,) in memory.database.rows("SELECT text FROM turns")]
+            assert "nothing of this project" not in said and len(said) == 4
+            assert memory.facts.ids(memory.now) == [], "what was said is quoted; it tells nobody anything"
+        assert "u undo" not in person.lines[-1], "history takes no conversation back"
+        await person.press("escape")
+        assert person.app.screen is person.main
+
+
+async def test_memories_are_brought_in_without_the_conversations(remembered: Path) -> None:
+    _talk(remembered, "one", "the cache of prices lives in Redis now")
+    async with opened(remembered, WIDE, settled=False) as person:
+        assert "Claude Code 1; none was read" in await ledger(person)
+        await person.press("i")
+        await person.until(lambda: "Imported Claude Code: 1 proposal waits in the inbox." in _told(person))
+        assert "r read the conversations" in _told(person), "memories are one thing, conversations another"
+        with Memory.open(str(remembered / ".memoranda" / "memory.db"), "cli") as memory:
+            assert memory.database.value("SELECT count(*) FROM turns") == 0
+
+
+_opened: list[str] = []
+sys.addaudithook(lambda name, about: _opened.append(str(about[0])) if name == "open" else None)
+
+
+async def test_no_conversation_is_opened_to_count_it(talked: Path) -> None:
+    _opened.clear()
+    async with opened(talked, WIDE, settled=False) as person:
+        await ledger(person)
+        assert not [path for path in _opened if path.startswith(str(_held(talked)))]
+
+
+async def test_the_offers_are_three_at_most(talked: Path) -> None:
+    memory = _held(talked) / "memory"
+    memory.mkdir()
+    (memory / "deploy.md").write_text("---\nname: deploy\n---\nReleases go out on Tuesdays only.\n")
+    async with opened(talked, NARROW, settled=False) as person:
+        await ledger(person)
+        assert [offer.key for offer in person.app.screen._ledger.offers] == ["i", "r", "c"]
+        assert "r read" in person.lines[-1], "a click does it too"
+
+
+async def test_who_leaves_while_they_are_read_is_told_at_the_end(talked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left, begins = threading.Event(), IngestProcess.run
+
+    def run(process: IngestProcess) -> dict[str, object]:
+        assert left.wait(60)
+        return begins(process)
+
+    monkeypatch.setattr(IngestProcess, "run", run)
+    async with opened(talked, WIDE, settled=False) as person:
+        await ledger(person)
+        await person.pilot.press("r")
+        assert "r read the conversations" in _told(person) and "…" in _told(person)
+        await person.pilot.press("a")
+        assert person.lines[-2].startswith(" remember"), "what else is worth doing can be done meanwhile"
+        await person.pilot.press("escape", "escape")
+        assert person.app.screen is person.main
+        left.set()
+        await person.until(lambda: any("Read 4 turns of 3 conversations" in toast for toast in person.toasts))
+
+
+async def test_conversations_of_other_projects_alone_are_no_offer(folder: Path) -> None:
+    _rollout("away", Path.home() / "another", "nothing of this project")
+    async with opened(folder, WIDE, settled=False) as person:
+        assert "conversations that agents" not in await ledger(person) and "r read" not in _told(person)
 
 
 async def test_the_first_fact_is_asked_for_here_and_escape_goes_back_one(folder: Path) -> None:
