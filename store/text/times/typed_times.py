@@ -18,6 +18,7 @@ from store.text.times.versions import is_version
 LONGEST = 40  # characters of a moment in words
 WAYS = "Write a date like 2026-11-01, or 2d, 3w, yesterday, last monday, or a version."
 Released = Callable[[str], str]  # a version or a tag → its moment; `` → the last release's; empty where it is not known
+_ARTICLES = {"la", "las"}  # before a number also of things, and not only of an hour
 _RELATIVE = ("this",)  # function words that select which one is meant
 # words that the parser knows under another name
 _OTHERWISE = {"pasado": "", "pasada": "", "anterior": "pasada", "previous": "last", "past": "last", "atras": "ago"}
@@ -120,11 +121,20 @@ def _same() -> tuple[re.Pattern[str], dict[str, str]]:
     return re.compile(rf"(?<!\w)(?:{vocabulary.alternatives(pairs)})(?!\w)"), pairs
 
 
+@cache
+def _spoken() -> re.Pattern[str]:
+    """Return the pattern of an hour in words: `at three`, `a las nueve`."""
+    hours = vocabulary.alternatives(word for word, number in vocabulary.numbers().items() if 0 < number <= 12)
+    at = vocabulary.alternatives({*vocabulary.words("dates", "clock_at")} - _ARTICLES)
+    return re.compile(rf"\b(?P<at>{at}) (?P<hour>{hours}|una)\b(?! (?:y|{_UNIT})\b)")
+
+
 def _rewritten(plain: str) -> str:
     """Return a text with the words that the library knows for those that it does not: `yesterday night` for
     `last night`."""
     pattern, pairs = _same()
     plain = _DOTTED.sub("", pattern.sub(lambda match: pairs[match[0]], plain))
+    plain = _spoken().sub(lambda match: f"{match['at']} {vocabulary.numbers().get(match['hour'], 1)}", plain)
     return _JOINED.sub(r"\1 ", plain)
 
 
@@ -145,6 +155,8 @@ def _in_words(plain: str, here: datetime, clock: bool) -> datetime | None:
     from dateparser.date import DateDataParser
 
     exact = bool(_EXACT & set(words) or counted)
+    if not exact and not _beside_a_day(words, days):
+        return None
     midnight = here.replace(hour=0, minute=0, second=0, microsecond=0)
     settings = {
         "RELATIVE_BASE": here if exact else midnight,
@@ -170,6 +182,16 @@ def _in_words(plain: str, here: datetime, clock: bool) -> datetime | None:
     elif found.period == "year":
         moment = moment.replace(day=1, month=1)
     return moment
+
+
+def _beside_a_day(words: list[str], days: frozenset[str]) -> bool:
+    """Return whether nothing stands beside `yesterday` that the library passes over: only its weekday, or how many days
+    or weeks before."""
+    rest = [word for word in words if word not in days]
+    if len(rest) == len(words):
+        return True
+    weekdays = vocabulary.words("dates", "weekdays")
+    return all(word in weekdays for word in rest) or bool(_COUNTED.fullmatch(" ".join(rest)))
 
 
 def _on_its_day(moment: datetime, words: list[str]) -> bool:
