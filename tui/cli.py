@@ -96,7 +96,9 @@ def _run(arguments: list[str]) -> int:
         from store import ownership
 
         raise NotOurs(f"{place.path} is only looked at: no agent is served from it.", ownership.STEPS)
-    with _opened(place, verb, verb.looks and not (verb.but and getattr(given, verb.but))) as memory:
+    tries = any(one.name == "dry-run" for one in verb.arguments) and given.dry_run
+    looks = verb.looks and not (verb.but and getattr(given, verb.but))
+    with _opened(place, verb, looks or tries) as memory:
         lines = tell if sys.stdout.isatty() and not as_json else None
         session = Session(place, memory, cwd, ask, as_json, tell=lines, wait=Waiting())
         if verb.reads:

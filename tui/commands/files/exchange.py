@@ -2,7 +2,7 @@
 
 import os
 
-from store import Conflict, Declined, InvalidInput
+from store import Conflict, Declined, InvalidInput, NotFound
 from tui.commands import Outcome, Session
 from tui.render.plurals import count
 
@@ -174,6 +174,8 @@ def backup(session: Session, given: "ParsedArguments") -> Outcome:
         return _restored(session, given)
     if given.dry_run:
         raise InvalidInput("--dry-run goes with --restore.", "A backup changes nothing.")
+    if session.memory.passing:
+        raise NotFound("There is no memory here, so there is nothing to back up.", "memoranda init starts one.")
     if given.file:
         path = _path(session, given.file)
         size = backup.save(database, path, may_replace(session, given, path))

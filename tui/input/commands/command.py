@@ -10,7 +10,7 @@ class Verb:
     none. `reads`: a one-shot command first syncs the timeline with git for a limited time. `frees`: on a full disk it
     may use the space of the ballast. `apart`: it touches no memory, or only in a child process, and in the application
     it does not block writes. `looks`: it makes no memory; where there is none it answers as of an empty one, unless the
-    argument `but` is given."""
+    argument `but` is given. With `--dry-run` any command does so."""
 
     __slots__ = ("apart", "arguments", "but", "frees", "handler", "looks", "name", "opens", "reads", "slash", "summary")
 

@@ -104,6 +104,8 @@ FILE_COMMANDS = (
         Argument("restore", "flag", "", "put facts, decisions, links and tasks back to where FILE found them"),
         DRY_RUN,
         YES,
+        looks=True,
+        but="restore",
     ),
     Verb(
         "backups",
@@ -190,6 +192,7 @@ FILE_COMMANDS = (
             " first",
             choices=("documents", "rebuild", "download"),
         ),
+        looks=True,
     ),
     Verb(
         "sync",

@@ -171,6 +171,7 @@ RECORD_COMMANDS = (
         "duplicates",
         "Find facts that say the same or contradict each other, and propose what to do",
         "records.inbox.duplicates",
+        looks=True,
     ),
     Verb(
         "decide",

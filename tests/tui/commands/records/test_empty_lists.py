@@ -48,7 +48,22 @@ LOOKING = {
     "show": ["F#1"], "search": ["x"], "ask": ["what", "happened?"], "as-of": ["yesterday"], "diff": ["yesterday"],
     "verify-forgotten": ["x"], "restore": ["K#1"],
 }  # fmt: skip
-NAMED = ["recover", "sessions", "team", "scan-secrets", "verify", "import", "undo", "redo", "restore", "flush", "clear"]
+NAMED = [
+    "duplicates",
+    "index",
+    "backup",
+    "recover",
+    "sessions",
+    "team",
+    "scan-secrets",
+    "verify",
+    "import",
+    "undo",
+    "redo",
+    "restore",
+    "flush",
+    "clear",
+]
 
 
 def test_what_only_reads_starts_no_memory(
@@ -70,6 +85,40 @@ def test_what_only_reads_starts_no_memory(
             assert "prices in euros" in said.out, "the commits are shown all the same"
     assert cli.run(["remember", "the team is five"]) == 0
     assert "Started a memory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("purge", "nothing"),
+        ("share", "work"),
+        ("import", "claude-code"),
+        ("import", "codex", "--only", "conversations"),
+        ("backup",),
+    ],
+    ids=" ".join,
+)
+def test_what_is_only_tried_starts_no_memory(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repositories.commit(tmp_path / "shop", "feat: prices in euros", {"a.txt": "1"})
+    monkeypatch.chdir(tmp_path / "shop")
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    cli.run([*words, "--dry-run"])
+    assert "Started a memory" not in capsys.readouterr().err
+    assert not (tmp_path / "shop" / ".memoranda").exists()
+
+
+def test_there_is_nothing_to_back_up_where_there_is_no_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    for words in (["backup"], ["backup", "copy.db"]):
+        assert cli.run(words) == 1
+        said = capsys.readouterr()
+        assert "nothing to back up" in said.err and "intact" not in said.out
+    assert not (tmp_path / "copy.db").exists()
 
 
 def test_what_begins_something_starts_a_memory(
