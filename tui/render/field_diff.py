@@ -1,5 +1,6 @@
 """Compare two states of a record column by column, as lines of (text, style) pieces."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,8 +11,12 @@ Piece = tuple[str, str]
 Line = list[Piece]
 
 LABEL = 13  # cells of the label column
-NAMED = {"last_confirmed_at": "confirmed", "created_at": "made", "updated_at": "changed", "decided_at": "decided"}
+NAMED = {
+    "last_confirmed_at": "confirmed", "created_at": "made", "updated_at": "changed", "decided_at": "decided",
+    "supersedes": "replaces", "link_type": "link",
+}  # fmt: skip
 LISTS = ("tags", "evidence", "alternatives", "others")  # columns that hold JSON
+_AS_TAKEN = re.compile(r" @(?:[0-9a-f]{12}|-) ~[0-9a-f]{24}$")  # how a file was when it became evidence
 # columns that mean nothing to a user
 SILENT = frozenset(("id", "text_hash", "commit_id", "scope", "importance", "asked", "based_on"))
 
@@ -58,6 +63,8 @@ def _cell(name: str, state: Mapping[str, object] | None) -> str:
         return state_word(str(value)).replace("_", " ")
     if name == "origin":
         return who(str(value))
+    if name == "supersedes" and isinstance(value, int):
+        return cite("decision" if state and "chosen" in state else "fact", value)
     if name == "target" and isinstance(value, int):
         return cite("fact", value)
     if name in ("decision_id", "iteration_id") and isinstance(value, int):
@@ -92,4 +99,6 @@ def _fields(change: Mapping[str, object]) -> str:
 
 def _item(item: object) -> str:
     """Return a member of a list; of what a proposal quotes, what it cites and the quote."""
-    return f"{item.get('citation', '')} “{item.get('quote', '')}”" if isinstance(item, dict) else str(item)
+    if isinstance(item, dict):
+        return f"{item.get('citation', '')} “{item.get('quote', '')}”"
+    return _AS_TAKEN.sub("", str(item))

@@ -106,6 +106,15 @@ class TestRows:
             assert ["F#5", "came"] in changed
             assert ["fact", "+", "Team", "of", "five,", "two", "of", "them", "part", "time"] in changed
 
+    async def test_what_no_agent_is_sent_is_said_in_words(self, story: Story) -> None:
+        async with opened(story.folder, HUGE) as person:
+            number = person.record.id
+            await person.press("-")
+            await person.until(lambda: any("Muted" in toast for toast in person.toasts))
+            await person.press("4", "g")
+            assert any(f"F#{number}" in line and "not sent to agents" in line for line in person.preview)
+            assert not any("T" in line and line.rstrip().endswith("Z") for line in person.preview), "a time of a table"
+
     async def test_a_step_taken_back_is_marked_and_so_is_the_one_that_did_it(self, story: Story) -> None:
         async with opened(story.folder, NARROW) as person:
             await person.press("4")
@@ -119,7 +128,7 @@ class TestRows:
             number = number_of(back)
             assert f"Undoes       step {number}" in person.preview
             await person.put_cursor(number, "history")
-            assert "Undone       by step 31: no longer in force" in person.preview
+            assert "Undone       by step 31" in person.preview
 
     async def test_a_step_of_one_record_is_taken_back_at_once(self, story: Story) -> None:
         async with opened(story.folder, NARROW) as person:

@@ -410,12 +410,15 @@ def _how_far(memory: Memory, step: Step) -> str:
     by = memory.history.step(step.undone_by or 0)
     if by.undoes == step.seq and by.changes < step.changes:
         return f"by step {by.seq}: {by.changes} of {step.changes} records"
-    return f"by step {by.seq}: no longer in force"
+    return f"by step {by.seq}"
 
 
 def _change(change: Change) -> list[Line]:
     """Return a record's change: its citation, the operation, and the columns before and after."""
+    if change.table == "mutes":
+        word = "not sent to agents" if change.op == "INSERT" else "sent to agents again"
+        return [[(cite("fact", change.key[0]), "cite"), (f"  {word}", "heading")]]
     kind = KINDS.get(change.table)
-    cited = cite(kind, change.key[0]) if kind else f"mute of F#{change.key[0]}" if change.table == "mutes" else "link"
+    cited = cite(kind, change.key[0]) if kind else "link"
     word = {"INSERT": "came", "DELETE": "went", "UPDATE": "changed"}[change.op]
     return [[(cited, "cite"), (f"  {word}", "heading")], *compare(change.before, change.after)]
