@@ -85,6 +85,7 @@ OF_MANY = {
     "records.facts.forget": "forget", "records.facts.confirm": "confirm", "records.facts.pin": "pin",
     "records.facts.unpin": "unpin", "records.facts.tag": "tag", "records.facts.untag": "untag",
     "records.context.mute": "mute", "records.context.unmute": "unmute",
+    "records.inbox.merge": "merge",
 }  # fmt: skip
 
 Ask = Callable[..., bool]

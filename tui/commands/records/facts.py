@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from store import Fact, GlobalFact
     from tui.input.argument_parser import ParsedArguments
 
-BACK = "Undo brings it back."
 EVERYWHERE = ", in every project. To undo it: memoranda undo --global"
 
 
@@ -183,12 +182,16 @@ def forget(session: Session, given: "ParsedArguments") -> Outcome:
     kind, ids = _of_one_kind(given, "forgotten")
     if kind == "decision":
         session.memory.decisions.forget(ids)
-        return Outcome(f"Forgot {cited(kind, ids)}. {BACK}", lambda: [_decision(session, i) for i in ids])
+        return Outcome(f"Forgot {cited(kind, ids)}. {_back(ids)}", lambda: [_decision(session, i) for i in ids])
     if kind == "global":
         session.memory.globals.forget(ids)
         return Outcome(f"Forgot {cited(kind, ids)}{EVERYWHERE}", lambda: _global_json(session, ids))
     session.memory.facts.forget(ids)
-    return Outcome(f"Forgot {cited(kind, ids)}. {BACK}", lambda: _json(session, ids))
+    return Outcome(f"Forgot {cited(kind, ids)}. {_back(ids)}", lambda: _json(session, ids))
+
+
+def _back(ids: "list[int]") -> str:
+    return f"Undo brings {'it' if len(ids) == 1 else 'them'} back."
 
 
 def pin(session: Session, given: "ParsedArguments") -> Outcome:
@@ -197,7 +200,8 @@ def pin(session: Session, given: "ParsedArguments") -> Outcome:
         session.memory.globals.pin(ids)
         return Outcome(f"Pinned {cited('global', ids)}{EVERYWHERE}", lambda: _global_json(session, ids))
     session.memory.facts.pin(ids)
-    return Outcome(f"Pinned {cited('fact', ids)}: it never ages.", lambda: _json(session, ids))
+    never = "it never ages" if len(ids) == 1 else "they never age"
+    return Outcome(f"Pinned {cited('fact', ids)}: {never}.", lambda: _json(session, ids))
 
 
 def unpin(session: Session, given: "ParsedArguments") -> Outcome:
