@@ -1,4 +1,5 @@
-"""Make the README's pictures: `python screenshots/make.py [NAME …]`, from the repository's root.
+"""Make the README's pictures: `python screenshots/make.py [NAME …]`, from the repository's root. With `--check` nothing
+is written: the pictures that would differ are named, and the exit status is 1 if there is one.
 
 They show the project of `memoranda demo`, made on the spot for a fixed moment, in the real application, dark and light.
 SVG always; PNG too where `rsvg-convert` and the font are installed, small where `pngquant` is
@@ -7,17 +8,18 @@ SVG always; PNG too where `rsvg-convert` and the font are installed, small where
 
 import asyncio
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from html import unescape
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "screenshots"
 sys.path[:0] = [str(ROOT)]
-os.environ.update(TZ="UTC", GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_SYSTEM=os.devnull, OLLAMA_HOST="127.0.0.1:9")
 
 from textual.pilot import Pilot  # noqa: E402 - after the path is set
 
@@ -27,9 +29,11 @@ from tui.app import Memoranda  # noqa: E402
 
 NOW = "2026-11-21T12:00:00.000Z"
 THEMES = {"dark": "textual-dark", "light": "textual-light"}
-PNG_PIXELS = 10  # for each column: sharp on a screen of twice the usual density, and below 150 KB
+PNG_PIXELS = 10  # for each column: sharp on a screen of twice the usual density, and below 200 KB
 
 WAIT = "wait"
+TRIES = 3  # of one that differs: a busy machine has indexed less when it is drawn
+MEASURED = re.compile(r"\b\d+(?:\.\d+)? (?:ms|s|MB)\b *|^.*\bindexed? (?:\d+ of|yet: ask again).*$|^ ?are\. ?$")
 QUESTION = ("¿", *"por", "space", *"qué", "space", *"no", "space", *"usamos", "space", *"Postgres", "question_mark")
 # name → (columns, rows), the keys pressed before it is taken; WAIT lets the screen come to rest
 PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
@@ -48,6 +52,7 @@ PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
     ),
     "health": ((120, 34), ("9", WAIT, *("down",) * 3)),
     "narrow": ((80, 24), ("down",)),
+    "wide": ((200, 50), ("down",)),
 }
 
 
@@ -59,8 +64,8 @@ async def settled(pilot: Pilot[int]) -> None:
         await pilot.pause()
 
 
-async def take(name: str, mode: str, place: Location) -> Path:
-    """Draw one picture in one of the THEMES into this folder; the SVG."""
+async def take(name: str, mode: str, place: Location) -> str:
+    """Draw one picture in one of the THEMES; the SVG."""
     (columns, rows), keys = PICTURES[name]
     app = Memoranda(place, place.project or "", lambda: NOW)
     async with app.run_test(size=(columns, rows), tooltips=False) as pilot:
@@ -71,10 +76,35 @@ async def take(name: str, mode: str, place: Location) -> Path:
             await (settled(pilot) if key == WAIT else pilot.press(key))
         await settled(pilot)
         # without this some programs swallow the spaces that columns are made of
-        svg = app.export_screenshot(title="memoranda").replace("<svg ", '<svg xml:space="preserve" ', 1)
-    target = FOLDER / f"{name}-{mode}.svg"
-    target.write_text(svg, encoding="utf-8")
-    return target
+        return app.export_screenshot(title="memoranda").replace("<svg ", '<svg xml:space="preserve" ', 1)
+
+
+def drawn(name: str, mode: str) -> str:
+    """Draw one picture of a demo of its own: a picture may change what it shows."""
+    os.environ.update(TZ="UTC", GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_SYSTEM=os.devnull, OLLAMA_HOST="127.0.0.1:9")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_CONFIG_HOME"] = folder  # the theme chosen here is not the person's, nor theirs this one
+        return asyncio.run(take(name, mode, demo.build(folder, NOW)))
+
+
+def shown(svg: str) -> set[str]:
+    """Return the texts of a picture, without what differs each time: durations, the size of the file, how far the index
+    is."""
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+    return {MEASURED.sub("", re.sub(r"\s+", " ", unescape(text))).strip() for text in texts}
+
+
+def stale(names: Sequence[str]) -> list[str]:
+    """Return the files of these pictures that are missing, or say something else than the application does now."""
+    found = []
+    for name in names or PICTURES:
+        for mode in THEMES:
+            path = FOLDER / f"{name}-{mode}.svg"
+            kept = shown(path.read_text(encoding="utf-8")) if path.is_file() else set()
+            if all(shown(drawn(name, mode)) != kept for _ in range(TRIES if kept else 0)):
+                found.append(path.name)
+                print(f"{path.name} is stale", flush=True)
+    return found
 
 
 def as_png(svg: Path, columns: int) -> Path:
@@ -86,18 +116,20 @@ def as_png(svg: Path, columns: int) -> Path:
     return png
 
 
-def main(names: Sequence[str]) -> None:
+def main(names: Sequence[str]) -> int:
+    if "--check" in names:
+        return bool(stale([name for name in names if name != "--check"]))
     converter = shutil.which("rsvg-convert")
     if not converter:
         print("rsvg-convert is missing, so there will be no PNG: apt-get install librsvg2-bin fonts-firacode pngquant")
     for name in names or PICTURES:
         for mode in THEMES:
-            with tempfile.TemporaryDirectory() as folder:  # a demo for each: a picture may change what it shows
-                os.environ["XDG_CONFIG_HOME"] = folder  # the theme chosen here is not the person's, nor theirs this one
-                svg = asyncio.run(take(name, mode, demo.build(folder, NOW)))
+            svg = FOLDER / f"{name}-{mode}.svg"
+            svg.write_text(drawn(name, mode), encoding="utf-8")
             made = [svg, as_png(svg, PICTURES[name][0][0])] if converter else [svg]
             print("  ".join(f"{path.relative_to(ROOT)} {path.stat().st_size:,}" for path in made), flush=True)
+    return 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))
