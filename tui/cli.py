@@ -81,7 +81,7 @@ def _run(arguments: list[str]) -> int:
     verb, typed = found
 
     def ask(question: str, lines: Sequence[str] = ()) -> bool:
-        return _ask(question, lines, as_json, any(one.name == "dry-run" for one in verb.arguments))
+        return _ask(question, lines, as_json, verb.can_be_tried)
 
     if any(word in HELP[:2] for word in _before_dashes(typed)):
         out(plain(_help(verb)))
@@ -96,9 +96,7 @@ def _run(arguments: list[str]) -> int:
         from store import ownership
 
         raise NotOurs(f"{place.path} is only looked at: no agent is served from it.", ownership.STEPS)
-    tries = any(one.name == "dry-run" for one in verb.arguments) and given.dry_run
-    looks = verb.looks and not (verb.but and getattr(given, verb.but))
-    with _opened(place, verb, looks or tries) as memory:
+    with _opened(place, verb, verb.makes_none(given)) as memory:
         lines = tell if sys.stdout.isatty() and not as_json else None
         session = Session(place, memory, cwd, ask, as_json, tell=lines, wait=Waiting())
         if verb.reads:

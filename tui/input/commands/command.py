@@ -1,6 +1,6 @@
 """One command: its summary, its arguments and its handler; and arguments that several commands have."""
 
-from tui.input.argument_parser import Argument
+from tui.input.argument_parser import Argument, ParsedArguments
 
 
 class Verb:
@@ -39,6 +39,17 @@ class Verb:
         self.looks = looks
         self.but = but
         self.slash = slash
+
+    @property
+    def can_be_tried(self) -> bool:
+        """Return whether it takes `--dry-run`."""
+        return any(one.name == "dry-run" for one in self.arguments)
+
+    def makes_none(self, given: ParsedArguments) -> bool:
+        """Return whether it makes no memory, called so."""
+        if self.can_be_tried and given.dry_run:
+            return True
+        return self.looks and not (self.but and getattr(given, self.but))
 
 
 LIMIT = Argument("limit", "value", "N", "how many at the most (50)", 50, whole=True)

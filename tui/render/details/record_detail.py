@@ -52,6 +52,8 @@ STEPS = 12  # maximum steps of a record's history
 CHAIN = 8
 SHOWN = 40  # maximum records of a step, or changed since a checkpoint
 BELONGING = 30  # maximum decisions, commits or tasks of an iteration
+DONE = {"INSERT": "came", "DELETE": "went", "UPDATE": "changed"}
+MUTING = {"INSERT": "not sent to agents", "DELETE": "sent to agents again", "UPDATE": "not sent to agents"}
 OF_NOW = "Files are shown as they are now: what they said then is not kept."
 
 
@@ -415,10 +417,9 @@ def _how_far(memory: Memory, step: Step) -> str:
 
 def _change(change: Change) -> list[Line]:
     """Return a record's change: its citation, the operation, and the columns before and after."""
-    if change.table == "mutes":
-        word = "not sent to agents" if change.op == "INSERT" else "sent to agents again"
-        return [[(cite("fact", change.key[0]), "cite"), (f"  {word}", "heading")]]
-    kind = KINDS.get(change.table)
+    muting = change.table == "mutes"
+    kind = "fact" if muting else KINDS.get(change.table)
     cited = cite(kind, change.key[0]) if kind else "link"
-    word = {"INSERT": "came", "DELETE": "went", "UPDATE": "changed"}[change.op]
-    return [[(cited, "cite"), (f"  {word}", "heading")], *compare(change.before, change.after)]
+    word = (MUTING if muting else DONE)[change.op]
+    states = [] if muting else compare(change.before, change.after)
+    return [[(cited, "cite"), (f"  {word}", "heading")], *states]
