@@ -22,6 +22,7 @@ AGENTS = {
 }  # fmt: skip
 MOST = 5_000  # records of a tool that are counted; more of them are “5,000 and more”
 OFFERS = 3
+UNCAPTURED = "commits are not read: the setting capture_commits is off"
 UNREAD = "; none was read"
 MEMORIES, _ = SOURCE_PARTS
 
@@ -65,7 +66,7 @@ def read(memory: Memory, cwd: str) -> Ledger:
         shows, asks = f"{named('pane.timeline')} shows", f"{named('librarian.ask')} asks"
         did.append(f"Read {count(commits, 'commit')} from git{linked}; {shows} them by day, {asks} about them.")
     else:
-        found.append(_no_commits(project or cwd))
+        found.append(_no_commits(project or cwd) if memory.config["capture_commits"] else UNCAPTURED)
     extra = memory.config["documents.extraPaths"]
     for name in DOCUMENTS:
         if size := _lines(os.path.join(project or cwd, name)):

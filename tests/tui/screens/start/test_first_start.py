@@ -270,6 +270,15 @@ async def test_a_project_without_git_says_what_is_missing(tmp_path: Path) -> Non
         assert person.sees(" Your personal memory"), "outside of a checkout"
 
 
+async def test_it_says_that_no_commit_is_to_be_read(folder: Path) -> None:
+    (folder / ".memoranda").mkdir(mode=0o700)
+    (folder / ".memoranda" / "config.toml").write_text("capture_commits = false\n")
+    (folder / ".memoranda" / "config.toml").chmod(0o600)
+    async with opened(folder, WIDE, settled=False) as person:
+        text = await ledger(person)
+        assert "commits are not read: the setting capture_commits is off" in text and "no commits yet" not in text
+
+
 async def test_it_says_which_files_are_searched_and_that_a_repository_is_empty(tmp_path: Path) -> None:
     place = tmp_path / "new"
     (place / ".git").mkdir(parents=True)
