@@ -24,6 +24,7 @@ from store.text.vocabulary import stop_words
 
 NAMED = 2  # most words of a question of which is said that no record has them
 _VERSION = re.compile(r"(?<![\w.])\d+(?:\.\d+)+(?![\w.]*\w)")
+_CONTRACTED = re.compile(r"\w*n['\u2019]t\b", re.IGNORECASE)  # don't, wasn't
 _PULL_REQUEST = re.compile(r"\(#\d+\)\s*$")
 # share of the best record's score from which others are quoted beside it; 0.6 left out 6 right ones of 133
 ALIKE = 0.45
@@ -74,7 +75,8 @@ def absent(search: Retriever, asked: ParsedQuestion, matches: Sequence[Source]) 
     hollow = stop_words("search") | templates.listed("asking") | templates.hollow()
     wanted = names(asked.text)
     known = {word for name in wanted for word in name.split()}
-    typed = [word for word in LETTERS.findall(asked.text) if len(word) > 2 and normalize(word) not in hollow | known]
+    text = _CONTRACTED.sub(" ", asked.text)
+    typed = [word for word in LETTERS.findall(text) if len(word) > 2 and normalize(word) not in hollow | known]
     missing = [name for name in wanted if not all(_occurs(search, word) for word in name.split())]
     others = [word for word in dict.fromkeys(typed) if word not in known and not _occurs(search, word)]
     return (missing or others)[:NAMED], bool(missing)
@@ -101,8 +103,8 @@ def against(database: Database, asked: ParsedQuestion) -> tuple[list[Source], bo
         (f"%{wanted[0]}%",),
     )
     decisions = Decisions(database).many([number for (number,) in rows])
-    parts = [name.casefold() for name in wanted]
-    found = [one for one in decisions if any(all(part in it.casefold() for part in parts) for it in turned_down(one))]
+    parts = [re.compile(rf"(?<!\w){re.escape(name)}", re.IGNORECASE) for name in wanted]
+    found = [one for one in decisions if any(all(part.search(it) for part in parts) for it in turned_down(one))]
     others = set(taken_apart(subject(asked.text)).words) - set(taken_apart(" ".join(wanted)).words)
     return sources(database, found), others <= stop_words("search") | templates.listed("asking")
 

@@ -13,6 +13,7 @@ from store.librarian.librarian import Librarian
 from store.llm import circuit_breaker, model_selection
 from store.memory import Memory
 from store.search.results import Answer as Found
+from store.text.tokens import LETTERS
 
 
 @pytest.fixture
@@ -81,6 +82,25 @@ def test_why_not_is_answered_by_the_decision_that_turned_it_down(told: Memory, q
     answer = ask(told, question)
     assert answer.citations[0] == "D#3" and "nothing to run" in answer.text
     assert answer.text.startswith(NEAR) is near
+
+
+@pytest.mark.parametrize("question", ["why not Rust?", "why don't we have an ORM?", "¿por qué no hay un ORM?"])
+def test_a_decision_that_has_a_name_only_within_a_word_did_not_turn_it_down(told: Memory, question: str) -> None:
+    told.decisions.decide("Chain the invoices", "SHA-256", alternatives=("Trust ourselves",), rationale="one sees it")
+    told.decisions.decide("Import from CSV", "A column", alternatives=("A form, row by row",), rationale="all write it")
+    answer = ask(told, question)
+    assert answer.nothing or answer.text.startswith(NEAR)
+    told.decisions.decide("Tools", "Plain SQL", alternatives=("An ORM", "Rust's macros"), rationale="fewer layers")
+    answer = ask(told, question)
+    assert answer.citations[0] == "D#5" and not answer.text.startswith(NEAR)
+
+
+@pytest.mark.parametrize("question", ["why don't we zigzag sailboats?", "why wasn’t the zigzag of sailboats kept?"])
+def test_a_contracted_not_is_no_word_that_records_lack(told: Memory, question: str) -> None:
+    """It was said that no record has “don”."""
+    told.facts.remember("Sailboats go by the zebra crossing", domain="work")
+    found = LETTERS.findall(ask(told, question).text.partition(";")[0])
+    assert not {"don", "wasn"} & set(found), found
 
 
 def test_a_shorter_name_finds_the_decision_though_another_record_has_it(memory: Memory) -> None:
