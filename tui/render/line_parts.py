@@ -6,6 +6,7 @@ from tui.render.field_diff import LABEL, Line, who
 OWN = {PERSON: "you", "duplicates": "Memoranda"}
 """Origins that are no agent's → who they are."""
 TAKEN = {name.casefold() for name in (*OWN, *OWN.values())}
+UUID = 36  # characters of one, which agents name conversations by
 
 
 def head(kind: str, record: Record, *words: str) -> Line:
@@ -33,8 +34,8 @@ def spoken(origin: str, *words: str) -> Line:
 
 
 def writer(origin: str) -> str:
-    """Return who wrote a record, as people name them: `you`, an agent, `import from notes`; in full, with the door, an
-    agent that calls itself what only these are called."""
+    """Return who wrote a record, as people name them: `you`, an agent, `import from notes`, a conversation by
+    the beginning of its UUID; in full, with the door, an agent that calls itself what only these are called."""
     if origin in OWN:
         return OWN[origin]
     door, _, name = origin.partition(":")
@@ -42,4 +43,6 @@ def writer(origin: str) -> str:
         name = name.partition(" (")[0]
     if name.strip().casefold() in TAKEN:
         return origin
+    if door == "talk" and len(name) == UUID and name.count("-") == 4:
+        return f"chat {name[:8]}"
     return f"import from {name}" if name and door == "import" else name or origin

@@ -16,7 +16,10 @@ def test_it_says_under_which_domain_confidence_and_tags(memory: Memory) -> None:
 
 
 def test_it_says_who_asks_as_the_list_does(memory: Memory) -> None:
-    for origin, name in (("mcp:claude", "claude"), ("duplicates", "Memoranda"), ("import:notes", "import from notes")):
+    for origin, name in (
+        *(("mcp:claude", "claude"), ("duplicates", "Memoranda"), ("import:notes", "import from notes")),
+        *(("talk:monday", "monday"), ("talk:e1a8114e-bcb9-4bd4-b3e5-d1d3717c953e", "chat e1a8114e")),
+    ):
         number = memory.inbox.propose("add", {"fact": f"Invoices of {name} are numbered by year"}, origin=origin)
         first = describe_proposal(memory, memory.inbox.get(number), memory.database.clock())[0]
         assert "".join(text for text, _ in first) == f"P#{number}  add · from {name}"
