@@ -52,12 +52,13 @@ def none_exact(question: str, answer: "SearchAnswer") -> str:
         return ""
     from store import query_filters
 
-    for start, end in reversed(query_filters(question)):
+    filters = query_filters(question)
+    for start, end in reversed(filters):
         question = f"{question[:start]} {question[end:]}"
     said = " ".join(question.split()).strip('"')
     if not said:
         return ""
     quoted = f"“{said if len(said) <= LONGEST else said[: LONGEST - 1] + '…'}”"
     if answer.words.own or answer.words.literal:
-        return f"No record contains {quoted}."
+        return f"No record {'that passes the filters ' if filters else ''}contains {quoted}."
     return "" if answer.hits else f"{quoted} holds no letter or digit to look for."

@@ -477,7 +477,7 @@ class TestUnfound:
         async with opened(folder) as person:
             await person.search("thursdys kind:fact")
             assert person.sees(
-                "No record contains “thursdys”.",
+                "No record that passes the filters contains “thursdys”.",
                 "Nothing is near it either.",
                 "Did you mean thursdays, not “thursdys”?",
                 "It was narrowed by kind:fact",
@@ -492,9 +492,11 @@ class TestUnfound:
             assert line.index("since: takes a date") < 10 and len(person.hits) == 1
         async with opened(folder) as person:
             await person.search("thursdys since:v9.9")
-            assert person.sees("since: takes a date like 2026-11-01", "No record contains “thursdys”.")
+            assert person.sees(
+                "since: takes a date like 2026-11-01", "No record that passes the filters contains “thursdys”."
+            )
             shown = "\n".join(person.lines)
-            assert shown.rindex("since: takes") < shown.index("No record contains")
+            assert shown.rindex("since: takes") < shown.index("No record that passes")
 
     async def test_what_a_dash_does_not_do_is_said(self, folder: Path) -> None:
         async with opened(folder) as person:

@@ -26,6 +26,8 @@ def test_each_level_counts_all_of_its_records_not_only_those_shown(memory: Memor
         ("kind:task (", "“(” holds no letter or digit to look for."),
         ("🚒", "No record contains “🚒”."),
         ("周刊", "No record contains “周刊”."),
+        ("kind:task backup", "No record that passes the filters contains “backup”."),  # a fact does
+        ("in:code nightly", "No record that passes the filters contains “nightly”."),
     ],
 )
 def test_an_empty_answer_says_whether_there_was_anything_to_look_for(memory: Memory, query: str, says: str) -> None:
