@@ -64,7 +64,8 @@ def ask(body: Body, remembered: Remembered, others: Sequence[Body], draw: random
     """Ask a memory its own questions and those of other sets."""
     own = [one.text for one in body.questions if one.evidence]
     asked = [(text, True) for text in draw.sample(own, min(QUESTIONS, len(own)))]
-    for name in dict.fromkeys(other.set for other in others if other.set not in (body.set, ABOUT_SOFTWARE)):
+    strange = {other.set for other in others if other.set.split(",")[0] not in (body.set.split(",")[0], ABOUT_SOFTWARE)}
+    for name in sorted(strange):
         theirs = [one.text for other in others if other.set == name for one in other.questions]
         asked += [(text, False) for text in draw.sample(theirs, min(OTHERS, len(theirs)))]
     answers = []

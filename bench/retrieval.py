@@ -29,7 +29,7 @@ from unittest.mock import patch
 import apsw
 
 from bench import results
-from bench.datasets import ADVERSARIAL, CATEGORIES, change_logs, chats, dialogues, need, readings, recall
+from bench.datasets import ADVERSARIAL, CATEGORIES, Reading, change_logs, chats, dialogues, need, readings, recall
 from bench.store import heading, quantile
 from bench.vector_cache import keep_vectors
 from store.base.record_keys import ROW
@@ -48,8 +48,9 @@ SHORT, LONG = 8, 15  # words of a question
 FACTUAL = ("information_extraction", "knowledge_update", "temporal_reasoning", "multi_session_reasoning")
 OURS, SHOWN, PARTS = "search", "shown", ("keywords", "vectors", "plain FTS5", "reciprocal ranks")
 PREFACE = """Written by `python -m bench.retrieval --results`: LoCoMo's first three conversations, chats of BEAM 100K,
-XQuAD's first half in English and Spanish, and `changes`: lines of a project's list of changes, asking for the commits
-that did it. All of it is development data, on which weights and lines were chosen; but none were on `changes`."""
+XQuAD's first half in English and Spanish, each in a memory of its own and both in one (`mixed`), and `changes`: lines
+of a project's list of changes, asking for the commits that did it. All of it is development data, on which weights and
+lines were chosen; but none were on `changes`."""
 
 
 class Asked(NamedTuple):
@@ -114,6 +115,8 @@ def bodies(folder: str, wanted: Sequence[str]) -> Iterator[Body]:
             for question, place in asking.questions
         ]
         yield Body("XQuAD", f"XQuAD {reading.language}", [], facts, questions)
+    if len(found) > 1:
+        yield mixed(found)
     for log in change_logs(folder):
         yield Body(
             "changes",
@@ -123,6 +126,20 @@ def bodies(folder: str, wanted: Sequence[str]) -> Iterator[Body]:
             [Asked(text, log.name, shas) for text, shas in log.entries],
             log.root,
         )
+
+
+def mixed(found: Sequence[Reading]) -> Body:
+    """Return one memory that speaks all languages: each paragraph is in one of them, in turn, and asked for in each."""
+    chosen = [found[place % len(found)] for place in range(min(len(one.paragraphs) for one in found))]
+    names = [f"{one.language}:{place}" for place, one in enumerate(chosen)]
+    facts = [(name, one.paragraphs[place]) for place, (name, one) in enumerate(zip(names, chosen, strict=True))]
+    questions = [
+        Asked(question, f"{asking.language}→{chosen[place].language}", (names[place],))
+        for asking in found
+        for question, place in asking.questions
+        if place < len(chosen)
+    ]
+    return Body("XQuAD, mixed", "XQuAD, mixed", [], facts, questions)
 
 
 class Remembered:
@@ -320,7 +337,7 @@ def ablation(memories: Sequence[tuple[Body, Remembered]], every: int) -> None:
         found: dict[str, list[float]] = {}
         with patch.dict(WEIGHTS, {} if name == "nothing" else {name: 0.0}):
             for body, remembered in memories:
-                for asked in body.questions[:: every if body.set == "XQuAD" else 1]:
+                for asked in body.questions[:: every if body.set.startswith("XQuAD") else 1]:
                     if asked.evidence:
                         found.setdefault(body.set, []).append(remembered.recalled(asked))
         print(f"| {name} | {' | '.join(f'{100 * statistics.fmean(found[set]):.1f}' for set in sets)} |", flush=True)
@@ -335,7 +352,7 @@ def _asked(
     for body in bodies(folder, [name for name in options.chats.split(",") if name]):
         remembered = Remembered(scratch, body, options.indexed)
         memories.append((body, remembered))
-        every = options.every if body.set == "XQuAD" else 1
+        every = options.every if body.set.startswith("XQuAD") else 1
         outcomes += [remembered.ask(body.set, asked) for asked in body.questions[::every]]
         print(f"{body.name}: {len(body.questions[::every])} questions", file=sys.stderr, flush=True)
     return memories, outcomes
