@@ -31,6 +31,8 @@ WEIGHTS = {
 }
 ACROSS = 0.2  # factor of bm25 in another language than the question's
 FEW = 0.5  # factor of bm25 where no passage has a word of the question; 1 where one has all of them
+SEVERAL = 2  # passages of the NEAREST in each language from which a memory is taken to speak two
+NEAREST = 20
 COVERING = 10  # best passages by keywords whose coverage is computed
 STATED = ("fact", "decision")  # what a memory says of now; the other kinds are what was said and done
 ALONE = 1.25  # factor of bm25 in a commit, which has no meaning in its session or beside it
@@ -226,10 +228,13 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
     scaled = dict(zip((one.id for one in every), _scaled([one.near for one in every]), strict=True))
     most = max(one.bm25 for one in every) or 1.0
     # the best by keywords may have one word of eight: what has the same meaning in other words is as likely the answer
-    trust = 1.0
+    missing = 0.0
     meant = any(one.near is not None for one in every)
     if meant:
-        trust = FEW + (1 - FEW) * held(question, by_keywords(pool), stems)
+        missing = 1 - held(question, by_keywords(pool), stems)
+    two = _in_two_languages(question, every)
+    trust = 1 - missing * (1.0 if two else FEW)
+    stand_in = min(trust, missing) if two else 0.0
     known = indexed(every)
     usual = _usual_language(every) if question.language else ""
     moments = [to_ms(record.at) for record in pool]
@@ -245,9 +250,9 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
         for one in record.passages:
             left = 1.0 if question.code or not one.code else CODE
             words = trust * left * one.bm25 / most * (ALONE if meant and record.kind == "commit" else 1.0)
-            if words and question.language and foreign(question.language, one.language or usual):
-                words *= ACROSS
             near = left * scaled[one.id]
+            if question.language and foreign(question.language, one.language or usual):
+                words = max(ACROSS * words, stand_in * near)  # its meaning stands for the words that it cannot share
             near = known * near + (1 - known) * words
             by_text = words if words > by_text else by_text
             by_meaning = near if near > by_meaning else by_meaning
@@ -317,6 +322,14 @@ def asking(record: Candidate, text: str) -> bool:
         return False
     said = [line for line in text.splitlines() if line.endswith((".", "!", "?", "…"))]
     return only_asks(text if record.kind == "turn" else "\n".join([record.title, *said]))
+
+
+def _in_two_languages(question: Question, passages: Sequence[Passage]) -> bool:
+    """Return whether both languages are near a question. A word that no passage has is then as likely in an answer that
+    has another word for it."""
+    near = sorted((one for one in passages if one.near is not None), key=lambda one: -(one.near or 0.0))[:NEAREST]
+    others = sum(foreign(question.language, one.language) for one in near)
+    return SEVERAL <= others <= len(near) - SEVERAL
 
 
 def _usual_language(passages: Sequence[Passage]) -> str:

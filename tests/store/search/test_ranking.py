@@ -54,6 +54,40 @@ def test_a_text_too_short_to_tell_has_the_language_of_the_others() -> None:
     assert ranked("dónde guardo mis opciones", *given)[0] == section
 
 
+@pytest.mark.parametrize(
+    ("question", "answer", "wrong"),
+    [
+        (
+            "dónde guarda el equipo la llave del almacén",
+            "Caspian keeps the key of the store, and it is in the drawer.",
+            "El equipo del lunes guarda silencio de todo lo que se dijo en la reunión.",
+        ),
+        (
+            "where does the team keep the key of the store",
+            "La llave del almacén la tiene Caspian, y está en el cajón de la mesa.",
+            "The team of Monday does keep silent on what was said in the meeting.",
+        ),
+    ],
+)
+def test_an_answer_in_another_language_comes_before_what_shares_some_words(
+    question: str, answer: str, wrong: str
+) -> None:
+    """Its own words cannot be found. What has nearly all words of the question is still first."""
+    others = [
+        ("fact", text, 0.0, 0.1)
+        for text in (
+            "It was the end of that.",
+            "They did it for the others.",
+            "Era el final de eso.",
+            "Lo hizo por los otros.",
+        )
+    ]
+    assert ranked(question, ("fact", wrong, 9.0, 0.5), ("fact", answer, 0.0, 0.9), *others)[0] == answer
+    assert (
+        ranked(question, ("fact", f"{question}: {wrong}", 9.0, 0.8), ("fact", answer, 0.0, 0.9), *others)[0] != answer
+    )
+
+
 def test_a_passage_of_a_document_is_worth_as_much_as_a_commit_of_the_same_meaning() -> None:
     """It was less where no passage beside it was near the question."""
     section, commit = "The pool allows a hundred connections.", "The pool has a hundred connections."
