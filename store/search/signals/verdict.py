@@ -10,13 +10,15 @@ if TYPE_CHECKING:
 
     from store.search.signals.ranking import Passage, Place
 
-# Least sum for anything to count as near: of what is in the question's language, and where most of the nearest are in
-# another. `python -m bench.refusal` measures what is refused
-LINE, LINE_ACROSS = 0.58, 0.35
+# Least sum for anything to count as near: of what is in the question's language, and of what is in another. `python -m
+# bench.refusal` measures what is refused
+LINE, LINE_ACROSS = 0.58, 0.37
 # weights of the coverage, of the best similarity, of how far that stands out, and of each word that no record has
-OWN, ACROSS = (1.0, 0.75, 1.0, -0.06), (0.5, 1.0, 2.0, -0.03)
-# (words, ease): each word fewer needs so much less, as few words have low similarities
-BRIEF, BRIEF_ACROSS = (4, 0.08), (9, 0.05)
+OWN, ACROSS = (1.0, 0.75, 1.0, -0.06), (0.5, 0.5, 3.0, -0.03)
+# each word fewer than BRIEF needs EASE less in the question's language, as few words have low similarities
+BRIEF, EASE = 4, 0.08
+# least share of the nearest in the memory's own space for a language to be judged: of fewer, the language was mistaken
+SPOKEN = 0.1
 MANY = 100  # nearest passages that the best is compared with
 STEEP = 1.5  # of how the line falls with fewer: the best of few is less near by chance
 PLAIN = 0.45  # how far similarities stand apart in the memory's own space, as a share of how far calibrated ones do
@@ -102,42 +104,46 @@ def missed(words: int, passages: int) -> float:
 
 
 class Evidence:
-    """How near the results are to a question: `held` is the best coverage among the first passages by keywords, `near`
-    the calibrated similarity of the best passage, `contrast` how far the best of the MANY nearest in the memory's own
-    space is above their mean: where all are as near, they are only in the same language. `number` of these were
-    compared; `absent` is what counts for the words of the question that occur nowhere (see `missed`); `foreign` is the
-    share of the nearest in another language than the question's, 0 where that is unknown."""
+    """How near the results in one language are to a question: `held` is the best coverage among the first passages by
+    keywords, `near` the calibrated similarity of the best passage, `contrast` how far the best in the memory's own
+    space is above the mean of the MANY nearest: where all are as near, they are only in the same language. `number` of
+    these were compared; `absent` is what counts for the words of the question that occur nowhere (see `missed`);
+    `across` is whether the language is another than the question's. `other` is what was measured in the other language,
+    where the memory speaks both."""
 
-    __slots__ = ("absent", "contrast", "foreign", "held", "near", "number")
+    __slots__ = ("absent", "across", "contrast", "held", "near", "number", "other")
 
     def __init__(
-        self, held: float, near: float, contrast: float, number: int, absent: float = 0.0, foreign: float = 0.0
+        self,
+        held: float,
+        near: float,
+        contrast: float,
+        number: int,
+        absent: float = 0.0,
+        across: bool = False,
+        other: "Evidence | None" = None,
     ) -> None:
         self.held = held
         self.near = near
         self.contrast = contrast
         self.number = number
         self.absent = absent
-        self.foreign = foreign
-
-    @property
-    def across(self) -> bool:
-        """Whether most of the nearest are in another language."""
-        return self.foreign > 0.5
+        self.across = across
+        self.other = other
 
     def nothing(self, words: int) -> bool:
-        """Return whether no record is about a question of so many words."""
-        least, weights, (brief, ease) = (LINE_ACROSS, ACROSS, BRIEF_ACROSS) if self.across else (LINE, OWN, BRIEF)
+        """Return whether no record is about a question of so many words, in either language."""
+        least, weights, few = (LINE_ACROSS, ACROSS, 0) if self.across else (LINE, OWN, max(0, BRIEF - words))
         values = (self.held, self.near, self.contrast, self.absent)
         found = sum(weight * value for weight, value in zip(weights, values, strict=True))
         share: float = (log(max(1, self.number)) / log(MANY)) ** STEEP
-        return found < least * share - ease * max(0, brief - words)
+        return found < least * share - EASE * few and (self.other is None or self.other.nothing(words))
 
     @property
     def outstanding(self) -> bool:
         """Whether the best stands out so far that the likeness to a single word is no chance. Among fewer than MANY it
         is not known."""
-        return self.contrast >= OUTSTANDING or self.number < MANY
+        return max(self.contrast, self.other.contrast if self.other else 0.0) >= OUTSTANDING or self.number < MANY
 
 
 def evidence(
@@ -149,14 +155,22 @@ def evidence(
     across: "Callable[[str], bool]",
 ) -> Evidence:
     """Measure the passages, and the (passage, title) pairs `found` by keywords, the best first."""
-    share = held(question, found, stems)
-    seen = [(scaled(one.cosine), across(one.language)) for one in passages if one.cosine is not None]
+    seen = [one for one in passages if one.cosine is not None]
     if not seen:
-        return Evidence(share, 0.0, 0.0, 0, question.absent)
-    nearest = sorted(seen, reverse=True)[:MANY]
-    apart = sorted((one.near for one in passages if one.near is not None), reverse=True)[:MANY]
-    if all(one.near == one.cosine for one in passages):  # too few vectors for a space of their own
-        apart = [PLAIN * value for value, _ in nearest]
-    contrast = apart[0] - sum(apart) / len(apart)
-    foreign = sum(other for _, other in nearest) / len(nearest)
-    return Evidence(share, nearest[0][0], contrast, len(nearest), question.absent, foreign)
+        return Evidence(held(question, found, stems), 0.0, 0.0, 0, question.absent)
+    number = min(MANY, len(seen))
+    nearest = sorted(((scaled(one.cosine or 0.0), across(one.language)) for one in seen), reverse=True)
+    apart = sorted(((one.near or 0.0, across(one.language)) for one in seen), reverse=True)
+    if all(one.near == one.cosine for one in seen):  # too few vectors for a space of their own
+        apart = [(PLAIN * value, other) for value, other in nearest]
+    mean = sum(value for value, _ in apart[:MANY]) / number
+    foreign = sum(other for _, other in apart[:MANY]) / number
+    judged: Evidence | None = None
+    for side, spoken in ((True, foreign), (False, 1 - foreign)):
+        if spoken >= SPOKEN:
+            share = held(question, [pair for pair in found if across(pair[0].language) is side], stems)
+            near = next(value for value, other in nearest if other is side)
+            contrast = next(value for value, other in apart if other is side) - mean
+            judged = Evidence(share, near, contrast, number, question.absent, side, judged)
+    assert judged
+    return judged

@@ -33,13 +33,25 @@ def test_the_line_is_on_the_sum() -> None:
 
 def test_in_another_language_it_counts_more_how_far_the_best_stands_out_than_what_words_are_shared() -> None:
     """Hardly a word is shared there, and all are similar."""
-    for foreign, nothing in ((0.8, False), (0.2, True)):
-        assert Evidence(0.0, 0.1, (LINE_ACROSS - 0.1) / 2 + 0.001, MANY, 0, foreign).nothing(9) is nothing
-        assert Evidence(0.0, 0.1, (LINE_ACROSS - 0.1) / 2 - 0.001, MANY, 0, foreign).nothing(9)
+    least = (LINE_ACROSS - 0.05) / 3
+    for across, nothing in ((True, False), (False, True)):
+        assert Evidence(0.0, 0.1, least + 0.001, MANY, 0, across).nothing(9) is nothing
+        assert Evidence(0.0, 0.1, least - 0.001, MANY, 0, across).nothing(9)
 
 
-def test_fewer_words_need_less_in_another_language() -> None:
-    assert [Evidence(0.0, 0.1, 0.0, MANY, 0, 0.8).nothing(words) for words in (9, 5, 3)] == [True, True, False]
+@pytest.mark.parametrize("words", [9, 3, 2])
+def test_a_short_question_in_another_language_is_refused_as_a_long_one(words: int) -> None:
+    """*¿Quién pintó Las Meninas?* found something in every memory in English."""
+    assert Evidence(0.0, 0.1, 0.09, MANY, 0, True).nothing(words)
+
+
+def test_what_is_near_in_either_language_is_near() -> None:
+    """A memory of two languages is judged in each: neither the one with most of the nearest decides, nor their mix."""
+    far, near = Evidence(0.0, 0.1, 0.05, MANY), Evidence(0.0, 0.4, 0.3, MANY, 0, True)
+    assert far.nothing(9)
+    assert not near.nothing(9)
+    assert not Evidence(0.0, 0.1, 0.05, MANY, 0, False, near).nothing(9)
+    assert Evidence(0.0, 0.1, 0.05, MANY, 0, False, Evidence(0.0, 0.1, 0.05, MANY, 0, True)).nothing(9)
 
 
 @pytest.mark.parametrize(("passages", "counts"), [(0, 0.0), (50, 0.0), (158, 1.0), (500, 2.0), (10_000, 2.0)])
@@ -48,15 +60,22 @@ def test_words_that_occur_nowhere_count_in_a_memory_of_many(passages: int, count
     assert missed(2, passages) == pytest.approx(counts, abs=0.01)
 
 
-@pytest.mark.parametrize("foreign", [1, 2, 4])
-def test_what_is_in_another_language_is_counted(foreign: int) -> None:
-    passages = [Passage(number, "", cosine=0.5) for number in range(4)]
+@pytest.mark.parametrize(
+    ("foreign", "sides"), [(0, [False]), (1, [False]), (5, [False, True]), (19, [True]), (20, [True])]
+)
+def test_each_language_is_measured_that_the_memory_speaks(foreign: int, sides: list[bool]) -> None:
+    """Of one text in twenty the language was mistaken. What stands in the other language is no evidence for this."""
+    passages = [Passage(number, "", cosine=0.5) for number in range(20)]
     for number, one in enumerate(passages):
         one._language = "es" if number < foreign else "en"
+    if 0 < foreign < 20:
+        passages[0].cosine = passages[0].near = 0.9
     asked = Question("where is the office of the team?", {"q": 1.0})
     measured = evidence(asked, passages, [], lambda text: frozenset(), float, lambda one: one == "es")
-    assert (measured.near, measured.number, measured.foreign) == (0.5, 4, foreign / 4)
-    assert measured.across is (foreign == 4)
+    found = [measured, measured.other] if measured.other else [measured]
+    assert [one.across for one in found if one] == sides
+    assert [one.near for one in found if one] == [0.9 if side and 0 < foreign < 20 else 0.5 for side in sides]
+    assert {one.number for one in found if one} == {20}
 
 
 def test_nothing_is_refused_while_most_has_no_vector_yet() -> None:
