@@ -435,6 +435,7 @@ _INTRODUCED = (  # and which end of the time is meant as the start, and which as
 )
 _WITHIN = re.compile(r"\b(?:in|during|en|durante)(?: the month of| the year| el mes de| el año)? $")
 _OF = re.compile(r"\b(?:of|from|del?) $")
-_ONWARD = re.compile(r" (?:on|onwards?|en adelante)\b")
+# `in March on docs` names what it is about
+_ONWARD = re.compile(r" (?:onwards?\b|en adelante\b|on(?=,?$|,? (?:about|and|by|what|who|did)\b))")
 _RANGE = re.compile(r"\b(?:between|from|entre|desde|del?)(?: the| el| la)? $")
 _TO = re.compile(r" (?:and|to|until|till|through|y|e|al?|hasta)(?: the| el| la)? ")

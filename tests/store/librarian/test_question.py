@@ -171,6 +171,12 @@ def test_what_is_dated_after_today_did_not_happen_today(memory: Memory) -> None:
         ("las tareas de marzo", "2026-03-01", "2026-04-01"),
         ("what happened from March on?", "2026-03-01", ""),
         ("¿qué pasó de marzo en adelante?", "2026-03-01", ""),
+        ("from March on, what did we decide?", "2026-03-01", ""),
+        ("commits from March on about docs", "2026-03-01", ""),
+        ("commits in March on docs", "2026-03-01", "2026-04-01"),
+        ("decisions from March on the cache", "2026-03-01", "2026-04-01"),
+        ("what did we do in 2025 on caching?", "2025-01-01", "2026-01-01"),
+        ("what did we decide yesterday on the cache?", "2026-11-20", "2026-11-21"),
         # a season of the north
         ("what happened in the spring?", "2026-03-01", "2026-06-01"),
         ("what happened last winter?", "2025-12-01", "2026-03-01"),
