@@ -6,6 +6,7 @@ in this process.
 
 import os
 import stat
+from contextlib import suppress
 
 from store.base.errors import DamagedFile, StorageError, UnsafeFile
 from store.base.location import BACKUPS, FOLDER
@@ -77,7 +78,7 @@ def refuse_lost(path: str) -> None:
     except OSError:
         return  # whoever opens it says why
     folder, name = os.path.join(os.path.dirname(path), BACKUPS), os.path.basename(path)
-    kept = [os.path.join(folder, one) for one in _names(folder, f"{name.removesuffix('.db')}-", ".db")]
+    kept = _backups(folder, f"{name.removesuffix('.db')}-")
     if kept:
         from shlex import quote  # not at the top: it imports `re`
 
@@ -85,16 +86,22 @@ def refuse_lost(path: str) -> None:
         aside = f"mv {quote(log)} {quote(f'{log}.old')}; " if os.path.exists(log) and os.path.getsize(log) else ""
         raise DamagedFile(
             f"{path} {how}, and {len(kept):,} of its backups are in {folder}; no new memory was started.",
-            f"Go back to the newest: `{aside}cp {quote(max(kept, key=os.path.getmtime))} {quote(path)}`."
+            f"Go back to the newest: `{aside}cp {quote(kept[-1])} {quote(path)}`."
             " To start anew, move that folder away.",
         )
 
 
-def _names(folder: str, start: str, end: str) -> list[str]:
-    try:
-        return [name for name in os.listdir(folder) if name.startswith(start) and name.endswith(end)]
-    except OSError:
-        return []
+def _backups(folder: str, start: str) -> list[str]:
+    """List the files of a folder that may be backups, oldest first: nothing empty, no links."""
+    found: dict[str, float] = {}
+    with suppress(OSError), os.scandir(folder) as entries:
+        for one in entries:
+            with suppress(OSError):  # another process may delete it meanwhile
+                about = one.stat(follow_symlinks=False)
+                named = one.name.startswith(start) and one.name.endswith(".db")
+                if named and stat.S_ISREG(about.st_mode) and about.st_size:
+                    found[one.path] = about.st_mtime
+    return sorted(found, key=lambda path: found[path])
 
 
 def plain_name(name: object) -> bool:

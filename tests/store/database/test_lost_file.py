@@ -74,3 +74,20 @@ def test_without_a_backup_of_it_a_new_one_begins(path: Path):
     path.with_name("backups").rename(path.with_name("kept"))
     with Memory.open(str(path)) as memory:
         assert memory.database.value("SELECT count(*) FROM facts") == 0
+
+
+def test_only_a_file_with_something_in_it_counts_as_a_backup(path: Path):
+    """A checkout may bring anything under such a name: no link is followed, and none is named."""
+    lose(path, "is gone")
+    folder = path.with_name("backups")
+    kept = next(folder.iterdir())
+    (folder / "memory-nowhere.db").symlink_to("/nowhere")
+    (folder / "memory-linked.db").symlink_to(kept)
+    (folder / "memory-folder.db").mkdir()
+    (folder / "memory-empty.db").touch()
+    with pytest.raises(DamagedFile, match="is gone, and 1 of its backups are in") as caught:
+        Memory.open(str(path))
+    assert str(kept) in caught.value.next
+    kept.unlink()
+    with Memory.open(str(path)) as memory:
+        assert memory.database.value("SELECT count(*) FROM facts") == 0
