@@ -148,7 +148,7 @@ class Describer:
             "snippet": snippet,
             "when": moment(record),
         }
-        if suspicious(snippet or whole(record)):
+        if suspicious(f"{found['title']}\n{snippet or whole(record)}"):
             found["flagged"] = FLAGGED
         if isinstance(record, Chunk):
             found |= {"path": record.path, "lines": [record.first, record.last]}
