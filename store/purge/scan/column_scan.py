@@ -12,7 +12,7 @@ from store.history.change_summary import KINDS
 from store.history.compression import every_row
 from store.history.row_edits import primary_key
 from store.purge.registry import COPY, DROPPED, INPUT, NONE, RECORD, Table, tables
-from store.purge.scan.pattern import Copies, Words
+from store.purge.scan.pattern import Copies, Find, Words, automaton, hits_of
 
 Ref = tuple[str, str]  # a table, and a key as history writes it: a JSON list
 
@@ -41,6 +41,7 @@ WHAT = {
 }
 SHORT = "too short to be cut out of it: purge it, or change it"
 NAMED = "a name, which is not changed"
+_LETTER = re.compile(r"\w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,20 +129,28 @@ def elsewhere(
 def short(database: Database, texts: Collection[str]) -> list[RemainingMatch]:
     """List the records that contain one of these texts as a word, which are too short to be cut out of others: to be
     decided on by a person."""
-    found: dict[Ref, RemainingMatch] = {}
-    for text in texts:
-        alone = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)", re.IGNORECASE)
-        for table, kept in tables(database):
-            keys = primary_key(database.connection, table)
-            if kept.becomes != RECORD or not keys or not kept.words:
-                continue
-            columns = ", ".join(kept.words)
-            for key, *values in database.rows(f"SELECT json_array({', '.join(keys)}), {columns} FROM {table}"):
-                said = next((value for value in values if value and alone.search(value)), None)
-                if said is not None and (table, key) not in found:
-                    cited = _cited(database, table, key)
-                    found[table, key] = RemainingMatch(cited, table, key, SHORT, said[:120], can=False)
-    return list(found.values())
+    wanted = {text.casefold() for text in texts if text}
+    find = automaton(wanted)
+    found: list[RemainingMatch] = []
+    for table, kept in tables(database) if wanted else ():
+        keys = primary_key(database.connection, table)
+        if kept.becomes != RECORD or not keys or not kept.words:
+            continue
+        columns = ", ".join(kept.words)
+        for key, *values in database.rows(f"SELECT json_array({', '.join(keys)}), {columns} FROM {table}"):
+            said = next((value for value in values if value and _alone(find, value)), None)
+            if said is not None:
+                found.append(RemainingMatch(_cited(database, table, key), table, key, SHORT, said[:120], can=False))
+    return found
+
+
+def _alone(find: Find, text: str) -> bool:
+    """Return whether any of the texts that `find` finds stands in a text as a word, and not within a longer one."""
+    folded = text.casefold()
+    return any(
+        not _LETTER.match(folded, end) and not (start and _LETTER.match(folded, start - 1))
+        for _, start, end in hits_of(find, folded)
+    )
 
 
 def words_of(database: Database, table: str) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from support.traces import traces
 
 from store.base.errors import Conflict, InvalidInput, NotFound, Purged
 from store.conversations.turns import NewTurn
+from store.database.database import Database
 from store.database.erasure.purge_state import pending
 from store.database.erasure.tombstones import times
 from store.database.values import Verbatim
@@ -28,6 +29,7 @@ from store.history import compression
 from store.memory import Memory
 from store.purge.proof import Verdict, prove, trace
 from store.purge.registry import of_store as files_of
+from store.purge.scan import column_scan
 from store.purge.scan.pattern import Words
 from store.search import corpus
 from store.services import maintenance
@@ -322,6 +324,20 @@ def test_a_text_that_is_too_short_to_be_cut_is_named_where_it_is_left(memory: Me
     assert [(place.citation, place.can) for place in left.places] == [(f"A#{task}", False)]
     memory.purge.run(memory.purge.plan([("task", task)]))
     assert trace(memory.database, memory.documents, plan.texts, plan.names).places == ()
+
+
+def test_many_short_texts_are_looked_for_in_one_reading(memory: Memory, monkeypatch: pytest.MonkeyPatch):
+    """A purge of many old turns has hundreds of them: *ok*, *no*, *sí*."""
+    memory.facts.remember("Así es, OK? sí")
+    memory.facts.remember("okay, knob")
+    memory.facts.remember("it is 5 %, no more")
+    read, rows = list[str](), Database.rows
+    monkeypatch.setattr(Database, "rows", lambda self, sql, *rest: read.append(sql) or rows(self, sql, *rest))
+    found = column_scan.short(
+        memory.database, ["ok", "no", "SÍ", "5 %", "ok", "", *(f"z{number}" for number in range(99))]
+    )
+    assert [place.citation for place in found] == ["F#1", "F#3"]
+    assert sum("FROM facts" in sql for sql in read) == 1
 
 
 def test_many_texts_are_found_as_one_is():
