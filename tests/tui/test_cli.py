@@ -2282,3 +2282,13 @@ def test_facts_are_listed_by_their_state_as_the_search_calls_it(do: Do, checkout
     assert [fact["id"] for fact in do("facts", "--status", "pinned", "--json").data] == [2]
     assert do("facts", "--status", "stale", "--json").data == []
     assert do("facts", "--status", "lost").status == 2
+
+
+def test_a_purge_counts_the_places_that_it_does_not_list(do: Do):
+    do("remember", "ok")
+    with memory_of(Path.cwd()) as memory:
+        for number in range(60):
+            memory.facts.remember(f"ok then, {number} boats")
+    said = do("purge", "F#1", "--yes").out.splitlines()
+    assert sum(line.startswith("Still holds the words: F#") for line in said) == 50
+    assert "… and 10 more places." in said

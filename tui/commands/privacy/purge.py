@@ -311,14 +311,12 @@ def done_lines(done: "Done", traces: "Traces") -> list[str]:
         lines.append(f"Removed the backup {visible(name)}, which could not be rewritten; make a new one.")
     for name in finished.unread:
         lines.append(f"The backup {visible(name)} cannot be read: look at it yourself.")
-    for place in done.left[:50]:
-        lines.append(f"Still holds the words: {visible(place.citation)} ({place.what})")
     listed = {place.citation for place in done.left}
-    for place in traces.places[:50] if not done.finished.pending else ():
-        if place.citation not in listed:
-            lines.append(f"Still holds the words: {visible(place.citation)} ({place.what})")
-    if len(done.left) > 50:
-        lines.append(f"… and {len(done.left) - 50:,} more places.")
+    short = [place for place in traces.places if place.citation not in listed and not finished.pending]
+    left = [*done.left, *short]
+    lines += [f"Still holds the words: {visible(place.citation)} ({place.what})" for place in left[:50]]
+    if len(left) > 50:
+        lines.append(f"… and {len(left) - 50:,} more places.")
     lines.append(OUT_OF_REACH)
     for one in traces.unread:
         lines.append(f"Cannot be read, so it was not checked: {visible(one.file)}.")
