@@ -279,7 +279,7 @@ def later(screen: ActionHost) -> None:
 
 def in_editor(screen: ActionHost) -> None:
     """Decide the marked proposals, or the whole list, in the user's editor. A text with a mistake is opened again, and
-    kept where it is left so: the next time it is opened as it was."""
+    kept where it is left so: the next time it is opened as it was, while any of its proposals waits."""
     from store import InboxChoice
     from tui.desktop.editor import edit as edit_text
     from tui.render.details import proposal_batch
@@ -290,9 +290,10 @@ def in_editor(screen: ActionHost) -> None:
     marked = proposals(screen) if screen.list_of(INBOX).marks else []
     memory = engine.screen
     kept, given = engine.decisions_kept
-    if kept and {one.id for one in marked} <= set(kept):
-        chosen = memory.inbox.many(kept)
-    else:
+    chosen = memory.inbox.many(kept)
+    if not any(one.state == "waiting" for one in chosen):
+        engine.decisions_kept = kept, given = [], ""
+    if not kept or not {one.id for one in marked} <= set(kept):
         chosen = marked or memory.inbox.waiting(origin=screen.view.asker, limit=proposal_batch.MOST)
         given = proposal_batch.written(chosen, lambda one: proposal_batch.beside(memory, one))
     if not chosen:

@@ -532,6 +532,25 @@ async def test_a_text_with_a_slip_is_kept_until_it_is_decided_or_emptied(asked: 
         assert "P#1\n" not in given[-1] and "\nwait P#2\n" in given[-1], "what is decided is not kept"
 
 
+async def test_a_kept_text_of_proposals_that_none_waits_of_is_not_opened_again(asked: Story, editor) -> None:
+    """They were decided by keys since, or purged: the editor opens what waits."""
+
+    def slip(text: str) -> str:
+        return text if "Not yet" in text else text.replace("wait P#1", "no P#1")
+
+    given = editor(slip)
+    async with opened(asked.folder) as person:
+        await at_inbox(person)
+        await person.press("E")
+        assert "E opens it again" in person.toasts[-1]
+        with asked.open() as memory:
+            memory.inbox.reject([1, 2, 3])
+            ask(memory, "The team is seven")
+        await person.until(lambda: waiting(asked) and person.sees("The team is seven"))
+        await person.press("E")
+        assert "no P#1" not in given[-1] and "The team is seven" in given[-1] and person.toasts[-1] == "No change."
+
+
 async def test_what_cannot_be_done_is_named_and_hides_nothing_that_was(asked: Story, editor) -> None:
     editor(
         lambda text: text.replace("wait P#1", "a P#1").replace("wait P#2", "m P#2 F#9999").replace("wait P#3", "r P#3")
