@@ -29,9 +29,13 @@ def fact_line(shown: "Fact | GlobalFact", now: str) -> str:
     fact, mark = (shown.own, "global: ") if isinstance(shown, GlobalFact) else (shown, "")
     glyph, word = FACT_BADGES[fact_badge(fact, now)]
     age = ago(now, fact.last_confirmed_at)
-    warned = f"{WARNING} " if suspicious(fact.fact) else ""
     start = f"{glyph} {word:<{WORD}}  {shown.citation:<6}  {fact.domain:<11}  {age:>6}"
-    return f"{start}  {visible(fact.origin):<6}  {mark}{doubt(fact)}{warned}{visible(fact.fact)}"
+    return f"{start}  {visible(fact.origin):<6}  {mark}{doubt(fact)}{warned(fact.fact)}"
+
+
+def warned(text: str) -> str:
+    """Return a text, with a mark where it looks like an instruction to agents."""
+    return f"{WARNING} {visible(text)}" if suspicious(text) else visible(text)
 
 
 def doubt(record: "Fact | Decision") -> str:
@@ -46,7 +50,7 @@ def entry_line(kind: str, record: "Record") -> str:
 
     when = local_time(moment(record)).rjust(17)
     text, extra = summary(record)
-    return f"{KIND_GLYPHS[kind]} {when}  {record.citation:<9}  {visible(text)}{f'  {extra}' if extra else ''}"
+    return f"{KIND_GLYPHS[kind]} {when}  {record.citation:<9}  {warned(text)}{f'  {extra}' if extra else ''}"
 
 
 def keyed_line(key: int, record: "Record") -> str:
@@ -55,7 +59,7 @@ def keyed_line(key: int, record: "Record") -> str:
 
 def task_line(task: "Task", now: str) -> str:
     status = task.status.replace("_", " ")
-    return f"{task.citation:<6}  {status:<11}  {ago(now, task.updated_at):>6}  {visible(task.text)}"
+    return f"{task.citation:<6}  {status:<11}  {ago(now, task.updated_at):>6}  {warned(task.text)}"
 
 
 def proposal_line(found: "Proposal", now: str) -> str:

@@ -216,6 +216,8 @@ def entry_lines(record: Record, width: int, links: str = "") -> list[Pairs]:
     notes = [(visible(note), "accent" if links else "dim")]
     if isinstance(record, Decision) and (doubt := doubted(record)):
         notes.insert(0, doubt)
+    if suspicious(f"{text}\n{second}"):
+        notes.insert(0, (f"{WARNING} ", "warning"))
     return row([glyph], visible(text), look, notes, width, second=below)
 
 

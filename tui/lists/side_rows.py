@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from store import Checkpoint, Proposal, Step, Task, ago, local_time
+from store import Checkpoint, Proposal, Step, Task, ago, local_time, suspicious
 from tui.lists.record_rows import ROOMY, WIDE
 from tui.lists.wrapping import Pairs, row
-from tui.render.badges import KIND_GLYPHS, TASK_GLYPHS, WARNING
+from tui.render.badges import KIND_GLYPHS, ORDER, TASK_GLYPHS, WARNING
 from tui.render.details.proposal_detail import flagged
 from tui.render.line_parts import writer
 from tui.render.plurals import count
@@ -64,10 +64,10 @@ def task_lines(task: Task, width: int, now: str) -> list[Pairs]:
     by = "" if task.origin == "user" else visible(writer(task.origin))
     look = {"in_progress": "glyph-aging", "done": "glyph-fresh"}.get(task.status, "glyph-record")
     state = {"in_progress": "in progress", "done": "done"}.get(task.status, "") if width >= 34 else ""
-    note = _note(by, state, task.citation, ago(now, task.updated_at))
-    return row(
-        [(f"{TASK_GLYPHS[task.status]} ", look)], visible(task.text), "dim" if done else "", [(note, "dim")], width
-    )
+    note: Pairs = [(_note(by, state, task.citation, ago(now, task.updated_at)), "dim")]
+    if suspicious(task.text):
+        note.insert(0, (f"{WARNING} ", "warning"))
+    return row([(f"{TASK_GLYPHS[task.status]} ", look)], visible(task.text), "dim" if done else "", note, width)
 
 
 def proposal_lines(proposal: Proposal, width: int, now: str, against: str = "") -> list[Pairs]:
@@ -81,7 +81,7 @@ def proposal_lines(proposal: Proposal, width: int, now: str, against: str = "") 
     note: Pairs = [(kind, look), (f" · {about}" if kind else about, "dim")]
     second = [
         (f"{WARNING} contradicts {against}" if against else "", "warning"),
-        (f"{WARNING} looks like an instruction to agents" if warned else "", "warning"),
+        (ORDER if warned else "", "warning"),
     ]
     glyph = (f"{WARNING if warned else KIND_GLYPHS['proposal']} ", "warning" if warned else "glyph-proposed")
     text = f"forget “{proposal.text}”" if proposal.kind == "forget" else proposal.text  # y does it: the verb first
