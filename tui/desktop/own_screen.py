@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 
 @contextmanager
@@ -16,16 +16,19 @@ def own_screen() -> Iterator[None]:
         return
     before.flush()
     number = before.fileno()
-    with open(os.dup(number), "w", encoding=before.encoding, errors=before.errors) as screen:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, number)
-        os.close(nowhere)
-        sys.__stderr__ = screen  # type: ignore[misc]  # where Textual draws
-        if current is before:
-            sys.stderr = screen
-        try:
-            yield
-        finally:
+    screen = open(os.dup(number), "w", encoding=before.encoding, errors=before.errors)  # noqa: SIM115 - closed below
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, number)
+    os.close(nowhere)
+    sys.__stderr__ = screen  # type: ignore[misc]  # where Textual draws
+    if current is before:
+        sys.stderr = screen
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # the terminal is gone
             screen.flush()
-            os.dup2(screen.fileno(), number)
-            sys.__stderr__, sys.stderr = before, current  # type: ignore[misc]
+        os.dup2(screen.fileno(), number)
+        sys.__stderr__, sys.stderr = before, current  # type: ignore[misc]
+        with suppress(OSError):
+            screen.close()

@@ -6,7 +6,7 @@ from codecs import getincrementaldecoder
 from contextlib import suppress
 from threading import Event
 from time import monotonic
-from typing import Any
+from typing import Any, cast
 
 from textual._parser import ParseError
 from textual._xterm_parser import XTermParser
@@ -36,6 +36,24 @@ class WakingEvent(Event):
         super().clear()
 
 
+class Screen:
+    """A terminal to write to; what is written to one that is gone is lost, as nobody would see it."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def fileno(self) -> int:
+        return int(self._file.fileno())
+
+    def write(self, text: str) -> None:
+        with suppress(OSError):
+            self._file.write(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._file.flush()
+
+
 class TerminalDriver(LinuxDriver):
     """Textual's own wakes ten times a second, to see whether its input has ended and whether an escape was a key. This
     one sleeps until something comes; only shortly after that it looks again."""
@@ -45,6 +63,13 @@ class TerminalDriver(LinuxDriver):
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         self.exit_event: WakingEvent = WakingEvent()
+        # the thread that writes must not end: the queue of what is to be written would fill up
+        self._file = cast(Any, Screen(self._file))
+
+    def _sigcont_application(self, *about: object) -> None:
+        """Begin anew after a stop; not where the terminal is gone, of which this signal comes too."""
+        if os.isatty(self.fileno):
+            super()._sigcont_application(*about)
 
     def run_input_thread(self) -> None:
         """Pass on what comes, until `exit_event` is set."""

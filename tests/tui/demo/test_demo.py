@@ -493,7 +493,7 @@ def test_closing_the_terminal_ends_the_demo_too(tmp_path: Path):
     with Terminal([*COMMAND, "demo"], environment, (120, 40)) as terminal:
         screen(terminal, "All 118")
         terminal.hang_up()
-        terminal.process.wait(timeout=20)
+        assert terminal.process.wait(timeout=60) == 128 + signal.SIGHUP
         assert not os.listdir(tmp_path)
 
 

@@ -6,7 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import tui
+from tui.desktop.own_screen import own_screen
 
 ROOT = str(Path(tui.__file__).parent.parent)
 PROGRAM = """
@@ -54,3 +57,15 @@ def test_only_the_application_draws_on_the_terminal() -> None:
 
 def test_what_goes_into_a_file_is_left_alone() -> None:
     assert said(terminal=False).startswith("a warning of a library\n")
+
+
+def test_where_the_terminal_is_gone_it_ends_like_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = pty.openpty()
+    with os.fdopen(writing, "w") as before:
+        monkeypatch.setattr(sys, "__stderr__", before)
+        with own_screen():
+            drawn = sys.__stderr__
+            assert drawn is not None and drawn is not before
+            drawn.write("what Textual draws")
+            os.close(reading)
+        assert sys.__stderr__ is before and drawn.closed

@@ -19,6 +19,7 @@ import pytest
 from support.stories import copy
 from textual.app import App
 from textual.constants import ESCAPE_DELAY
+from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
 from textual.message import Message
 
 from tui.app import Memoranda
@@ -130,6 +131,38 @@ async def test_it_ends_at_once_and_begins_again(reading: Reading) -> None:
         with reading.running():
             reading.type(key.encode())
             assert reading.key() == key
+
+
+async def test_a_terminal_that_is_closed_starts_nothing(reading: Reading, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It sends SIGCONT after SIGHUP, as the shell does after a stop, where all begins anew: what read the keys before
+    would be read by nobody's word for ever."""
+    begun = list[str]()
+    monkeypatch.setattr(reading.driver, "start_application_mode", lambda: begun.append("begun"))
+    signal.raise_signal(signal.SIGCONT)
+    assert begun == ["begun"]
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, reading.driver.fileno)
+    os.close(nowhere)
+    signal.raise_signal(signal.SIGCONT)
+    assert begun == ["begun"]
+
+
+async def test_what_is_written_to_a_terminal_that_is_gone_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than waits at once: a thread that ended would empty the queue no more, and who writes would wait for it."""
+    keyboard, screen = pty.openpty()
+    with os.fdopen(screen, "w") as file:
+        monkeypatch.setattr(sys, "__stderr__", file)
+        driver = TerminalDriver(App[None]())
+        writer = WriterThread(driver._file)
+        writer.start()
+        os.close(keyboard)
+        for _ in range(3 * MAX_QUEUED_WRITES):
+            writer._queue.put("\x1b[2J", timeout=30)
+        writer._queue.put(None, timeout=30)
+        writer.join(30)
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nowhere, screen)
+        os.close(nowhere)
 
 
 def test_the_application_reads_the_terminal_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
