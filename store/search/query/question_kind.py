@@ -28,7 +28,7 @@ _FIRST = re.compile(
 _UNMARKED = re.compile(
     rf"(?:{'|'.join(sorted(vocabulary.words('questions', 'opens')))})\b(?:[^.!:;]|\.(?=\w))*", re.IGNORECASE
 )
-_GREETING = re.compile(r"(?:\w+ ?){1,2}, +")
+_GREETING = re.compile(r"\w+(?: \w+)? ?, +")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
 _BEGINS = vocabulary.words("questions", "begin")
 _MEASURE = re.compile(r"\b(?:how (?:many|much|long|often)|when|cuánt[oa]s?|cuándo)\b", re.IGNORECASE)

@@ -1,10 +1,12 @@
 """What kind of answer is asked for, and how that orders what was found."""
 
+import time
+
 import pytest
 
 from store.conversations.turns import NewTurn
 from store.memory import Memory
-from store.search.query.question_kind import asked_end, asks_several
+from store.search.query.question_kind import asked_end, asks_several, only_asks
 from store.search.signals.ranking import Candidate, Passage, Question, rank
 
 
@@ -42,6 +44,14 @@ def test_several_things_are_asked_for(question: str, several: bool) -> None:
 )
 def test_the_latest_or_the_first_is_asked_for(question: str, end: int) -> None:
     assert asked_end(question) == end
+
+
+def test_a_word_of_any_length_is_read_once() -> None:
+    """As base64 that was pasted before a question mark."""
+    began = time.monotonic()
+    assert only_asks(f"{'a' * 60_000}?")
+    assert time.monotonic() - began < 30
+    assert only_asks("Hola Ana , ¿qué puerto es?") and not only_asks("The port is new, is it?")
 
 
 def test_of_statements_that_contradict_each_other_the_asked_one_is_first_and_all_are_shown(memory: Memory) -> None:
