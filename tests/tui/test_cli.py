@@ -2262,7 +2262,9 @@ def test_half_of_a_character_in_an_export_is_a_sentence(do: Do, checkout: Path, 
     assert len(do("facts", "--json").data) == 1
 
 
-def test_a_folder_of_folders_of_conversations_says_which_to_name(do: Do, tmp_path: Path) -> None:
+def test_a_folder_of_folders_of_conversations_says_which_to_name(
+    do: Do, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """All that Claude Code keeps is of other projects too."""
     (tmp_path / "projects" / "-work-shop").mkdir(parents=True)
     said = do("ingest", str(tmp_path / "projects"))
@@ -2270,6 +2272,8 @@ def test_a_folder_of_folders_of_conversations_says_which_to_name(do: Do, tmp_pat
     (tmp_path / "projects" / "-work-shop" / "a.jsonl").write_text("")
     said = do("ingest", str(tmp_path / "projects"))
     assert f"Name one, {tmp_path}/projects/-work-shop, or" in said.err and "memoranda import claude-code" in said.err
+    monkeypatch.setattr("tui.commands.records.conversations.LOOKED", 1)  # of a whole disk not all is read
+    assert "Name the files themselves." in do("ingest", str(tmp_path / "projects")).err
 
 
 def test_serve_names_how_its_extra_is_installed(do: Do, monkeypatch: pytest.MonkeyPatch) -> None:

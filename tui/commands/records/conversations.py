@@ -2,6 +2,7 @@
 
 import os
 import sys
+from itertools import islice
 
 from store import InvalidInput, MemorandaError, StorageError, cite
 from tui.commands import Outcome, Session
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 SUFFIX = ".jsonl"
 READING_SECONDS = 2.0  # spent on what was imported; the application continues with the rest
 LARGE = 4 << 20  # bytes: takes some seconds
+LOOKED = 1_000  # folders below a named one in which conversations are looked for, to name one of them
 
 
 def ingest(session: Session, given: "ParsedArguments") -> Outcome:
@@ -96,7 +98,7 @@ def _no_transcripts(path: str) -> InvalidInput:
     """Return why nothing of a folder is read. Those below it are not: a folder of all conversations holds other
     projects' too."""
     said = f"{path} holds no {SUFFIX} files"
-    for folder, _, names in os.walk(path):
+    for folder, _, names in islice(os.walk(path), LOOKED):
         if any(name.endswith(SUFFIX) for name in names):
             return InvalidInput(
                 f"{said} itself, and folders below it do.",
