@@ -194,13 +194,28 @@ def _named(database: Database, lie: DocumentRoots, words: Words) -> Iterator[Rem
             yield RemainingMatch(name, "export", file, files.what, words.around(text), can=False)
 
 
+def _held(path: str, texts: list[str]) -> list[str]:
+    """Return one of these texts that the bytes of a file hold, if they hold any: looked for all at once, then in each
+    time a half of them."""
+
+    def holds(some: list[str]) -> bool:
+        return bool(look(path, ByteSearch(pieces(some), []))["found"])
+
+    if not holds(texts):
+        return []
+    while len(texts) > 1:
+        half = texts[: len(texts) // 2]
+        texts = half if holds(half) else texts[len(half) :]
+    return texts
+
+
 def _texts(path: str, words: Words) -> Iterator[str]:
     """Yield the texts of a file: of a JSON document the lines, if it is an export of ours, each one row without the
-    comma at its end; of a backup the words that it contains; of others all, without the escapes of Markdown."""
+    comma at its end; of a backup one of the words that it contains; of others all, without the escapes of Markdown."""
     if not stat.S_ISREG(os.lstat(path).st_mode):
         return
     if is_database(path):
-        yield from (text for text in words.texts if look(path, ByteSearch(pieces([text]), []))["found"])
+        yield from _held(path, list(words.texts))
         return
     with open(path, "rb") as file:
         packed = file.read(len(GZIP)) == GZIP

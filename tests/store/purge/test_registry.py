@@ -14,7 +14,7 @@ from store.conversations.turns import NewTurn
 from store.exchange import exporter, folder_export, markdown_export
 from store.exchange.backups import backup
 from store.memory import Memory
-from store.purge import registry
+from store.purge import documents, registry
 from store.purge.proof import trace
 from store.purge.scan.pattern import Words
 
@@ -233,3 +233,19 @@ def test_the_name_of_an_export_that_was_deleted_is_no_trace(memory: Memory, tmp_
     plan = memory.purge.plan([("fact", 1)])
     memory.purge.run(plan)
     assert trace(memory.database, memory.documents, plan.texts, plan.names, erased=True).none
+
+
+def test_a_backup_elsewhere_is_read_a_few_times_however_many_texts_are_purged(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    memory.facts.remember("the harbour is closed in winter")
+    path = backed_up(memory, tmp_path / "kept.db")
+    for number in range(100):
+        memory.facts.remember(f"boat {number} is moored at pier {number}")
+    boats = [("fact", number) for number in range(2, 102)]
+    read, look = list[str](), documents.look
+    monkeypatch.setattr(documents, "look", lambda file, search: read.append(file) or look(file, search))
+    assert not memory.purge.plan(boats).places and len(read) == 1
+    (place,) = memory.purge.plan([*boats, ("fact", 1)]).places
+    assert (place.key, place.table, place.text) == (str(path), "export", "the harbour is closed in winter")
+    assert len(read) < 12
