@@ -1,6 +1,7 @@
 """Handle ^C during work that can stop at any time and continue later."""
 
 import signal
+from threading import current_thread, main_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,21 +14,24 @@ STOPS = "^C stops it"
 
 class Interrupt:
     """Record the first ^C, so that the work can stop at a safe place; a second ^C ends it at once. A KeyboardInterrupt
-    could be raised, and lost, anywhere."""
+    could be raised, and lost, anywhere. On another thread than the main one, as in the application, none comes."""
 
-    __slots__ = ("_before", "asked")
+    __slots__ = ("_before", "_comes", "asked")
 
     def __init__(self) -> None:
         self.asked = False
+        self._comes = current_thread() is main_thread()
         self._before: Callable[[int, FrameType | None], object] | int | None = signal.SIG_DFL
 
     def __enter__(self) -> "Interrupt":
-        self._before = signal.getsignal(signal.SIGINT)
-        signal.signal(signal.SIGINT, self._note)
+        if self._comes:
+            self._before = signal.getsignal(signal.SIGINT)
+            signal.signal(signal.SIGINT, self._note)
         return self
 
     def __exit__(self, *error: object) -> None:
-        signal.signal(signal.SIGINT, self._before)
+        if self._comes:
+            signal.signal(signal.SIGINT, self._before)
 
     def _note(self, *about: object) -> None:
         self.asked = True

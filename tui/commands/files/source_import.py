@@ -79,13 +79,10 @@ def _import_source(session: Session, given: "ParsedArguments") -> Outcome:
 
 def _applied(session: Session, source: "SourceImport", trust: bool) -> "SourceImportReport":
     """Bring it in with progress; on the command line ^C stops it."""
-    from threading import current_thread, main_thread
 
     def progress(done: int) -> None:
         session.wait(f"Importing {source.reader.TITLE}: {done:,}")
 
-    if current_thread() is not main_thread():  # of the application
-        return source.apply(trust, progress)
     with Interrupt() as interrupt:
         return source.apply(trust, progress, lambda: interrupt.asked)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.model_server import ModelServer
+from support.ollama_server import OllamaServer
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc
 from support.stories import Clock, Story, copy
 
@@ -182,6 +183,18 @@ async def test_a_trial_without_a_model_says_what_to_do(story: Story, server: Mod
         await person.command("model test")
         await person.until(lambda: setting_up(person) and person.sees("There is no model to test."))
         assert person.sees(f"memoranda model pull {USUAL}")
+
+
+async def test_ten_questions_are_asked_from_the_application_too(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a thread, which no ^C reaches."""
+    asked = OllamaServer("No")
+    monkeypatch.setenv("OLLAMA_HOST", asked.address)
+    try:
+        async with opened(story.folder) as person:
+            await person.command("model try")
+            await person.until(lambda: any("of 10 right" in line for line in person.preview))
+    finally:
+        asked.close()
 
 
 async def test_a_model_and_a_mode_are_chosen(story: Story, server: ModelServer) -> None:
