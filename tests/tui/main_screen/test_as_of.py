@@ -107,6 +107,14 @@ async def test_a_step_and_an_entry_of_the_timeline_are_moments_too(story: Story)
         assert person.sees("AS OF 1 Oct 2026 00:00") and person.at != "line"
         await person.command("as-of whenever")
         assert "not a time" in person.toasts[-1] and person.sees("AS OF 1 Oct 2026 00:00")
+        for typed, at in (
+            ("yesterday 18:00", "20 Nov 2026 18:00"),
+            ("last monday", "16 Nov 2026 00:00"),
+            ("ayer a las 6 de la tarde", "20 Nov 2026 18:00"),
+            ("yesterday facts", "20 Nov 2026 00:00"),
+        ):
+            await person.command(f"as-of {typed}")
+            await person.until(lambda at=at: person.sees("AS OF", at))
         await person.command("as-of now")
         assert not person.sees("AS OF") and person.at == "history"
         assert person.main.list_of("history").cursor_key == 3

@@ -184,7 +184,9 @@ def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
     elif verb.name == "diff":
         screen.show_since(given.since, given.until or "now")
     elif verb.name == "as-of":
-        screen.look_back(given.time)
+        from tui.commands.history.as_of import KINDS
+
+        screen.look_back(" ".join([given.time, *(word for word in given.what if word not in KINDS)]))
     elif verb.name == "restore" and not (given.yes or given.only or given.kind or given.dry_run):
         _show_plan(screen, "checkpoint", given.checkpoint)
     elif verb.name == "undo" and given.all_by and not (given.yes or given.session):
