@@ -583,6 +583,9 @@ class TestCommands:
             await person.press("x", "enter")
             await person.press("y")
             assert json.loads(target.read_text())["tables"]["facts"]
+            target.unlink()
+            await person.command("export -")
+            assert person.toasts[-1].startswith(f"Exported to {target}"), "nothing is printed here"
 
     async def test_checkpoint_and_restore(self, story: Story) -> None:
         async with opened(story.folder) as person:

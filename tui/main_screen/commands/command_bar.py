@@ -312,7 +312,7 @@ def _run(screen: CommandHost, verb: Verb, given: ParsedArguments, text: str, agr
     engine = screen.engine
     if engine is None:
         return
-    if verb.name == "export" and not (given.file or given.form):
+    if verb.name == "export" and not given.form and given.file in (None, "", "-"):  # nothing is printed here
         from tui.actions.copy_export import export_path
 
         given.set("file", export_path(engine.location.name))
