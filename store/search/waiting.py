@@ -174,7 +174,7 @@ def _texts(database: Database) -> _Texts:
 def _pattern(stem: str, begun: bool) -> re.Pattern[str]:
     """Return the expression that finds the words of a stem; `begun` is one that is being typed. A short stem is a whole
     word, a longer one begins it."""
-    start = stem[:-1] if stem.endswith("i") else stem  # `polici` is the stem of policy too
+    start = stem[:-1] if stem.endswith("i") and stem != "i" else stem  # `polici` is the stem of policy too
     rest = "" if begun else "[iy]" if start != stem else "" if len(stem) > SHORT else r"s?\b"
     start = re.escape(start)
     return re.compile(rf"{start}(?<!\w{start}){rest}")  # `\b{start}` would look at each character

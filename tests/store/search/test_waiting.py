@@ -80,6 +80,16 @@ def test_what_waits_is_found_beside_what_is_known(filled: Memory, query: str, fo
     assert WAITING_ALONE not in answer.notes
 
 
+@pytest.mark.parametrize("typed", ["i", "I", "í", "y i"])
+def test_the_letter_i_alone_is_looked_for_as_any_other(memory: Memory, typed: str) -> None:
+    """It is what a search for invoices begins with; of a longer stem the last `i` may be a `y`."""
+    assert search(memory.search, memory.database, typed, typing=True).waiting == []
+    propose(memory, "The ledger is on paper")
+    propose(memory, "Go slowly")
+    found = search(memory.search, memory.database, typed, typing=True).waiting
+    assert [hit.citation for hit in found] == ["P#1"]
+
+
 def test_a_hit_says_who_proposed_it_and_which_words_it_has(filled: Memory) -> None:
     first, second = asked(filled, "ledger handbook").waiting
     assert (first.level, second.level) == (EXACT, NEAR) and first.kind == "proposal"
