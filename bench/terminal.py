@@ -133,7 +133,7 @@ class Terminal:
             last = self.arrivals[-1][0]
         return last
 
-    def wait_for(self, marker: bytes | str, timeout: float = 10.0, start: int = 0) -> float:
+    def wait_for(self, marker: bytes | str, timeout: float = 60.0, start: int = 0) -> float:
         """Return the time at which `marker`, a regular expression over the bytes since `start`, had arrived."""
         pattern = re.compile(marker.encode() if isinstance(marker, str) else marker)
         end = time.perf_counter() + timeout

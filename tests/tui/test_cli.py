@@ -1220,7 +1220,7 @@ def test_a_person_is_asked_and_obeyed(lived: Path, answer, status):
         ["restore", "1"],
         cwd=str(lived),
         encoding="utf-8",
-        timeout=20,
+        timeout=60,
         # a run of the tests that was put in the background ignores ^C, and so would all that it starts
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
@@ -1244,7 +1244,7 @@ def test_a_person_is_asked_and_obeyed(lived: Path, answer, status):
 @pytest.mark.parametrize("answer, status", [("y", 0), ("n", 1)])
 def test_an_export_asks_before_it_replaces(lived: Path, answer, status):
     (lived / "out.json").write_text("mine")
-    terminal = pexpect.spawn(COMMAND, ["export", "out.json"], cwd=str(lived), encoding="utf-8", timeout=20)
+    terminal = pexpect.spawn(COMMAND, ["export", "out.json"], cwd=str(lived), encoding="utf-8", timeout=60)
     terminal.expect_exact("out.json is there already. Replace it? [y/N] ")
     terminal.sendline(answer)
     terminal.expect(pexpect.EOF)
@@ -1258,7 +1258,7 @@ def test_a_hostile_name_in_a_question_is_shown_not_obeyed(lived: Path):
     with memory_of(lived) as memory:
         memory.checkpoints.take(HOSTILE, actor="agent")
         memory.facts.remember("and something changed since")
-    terminal = pexpect.spawn(COMMAND, ["restore", "2"], cwd=str(lived), encoding="utf-8", timeout=20)
+    terminal = pexpect.spawn(COMMAND, ["restore", "2"], cwd=str(lived), encoding="utf-8", timeout=60)
     terminal.expect_exact("Go on? [y/N] ")
     assert terminal.before.isprintable() and "␛]0;owned" in terminal.before
     terminal.sendline("n")
@@ -1816,7 +1816,7 @@ def test_a_question_that_nobody_can_answer_names_both_ways_on(do: Do, lived: Pat
 def test_a_terminal_for_the_answer_alone_gets_the_overview(lived: Path):
     """`memoranda < /dev/null` on a terminal: an application that nobody can type into is not started."""
     terminal = pexpect.spawn(
-        "/bin/sh", ["-c", f'"{COMMAND}" < /dev/null'], cwd=str(lived), encoding="utf-8", timeout=20
+        "/bin/sh", ["-c", f'"{COMMAND}" < /dev/null'], cwd=str(lived), encoding="utf-8", timeout=60
     )
     terminal.expect_exact("memoranda  project  3 facts")
     terminal.expect(pexpect.EOF)

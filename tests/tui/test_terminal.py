@@ -289,7 +289,7 @@ def test_the_key_of_the_palette_waits_its_turn(story: Story) -> None:
 def test_a_closed_terminal_ends_it(story: Story) -> None:
     with started(story) as terminal:
         terminal.process.send_signal(signal.SIGHUP)
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while terminal.process.poll() is None and time.monotonic() < end:
             terminal.read(0.05)
         assert terminal.process.poll() is not None
@@ -329,7 +329,7 @@ def test_without_a_terminal_it_prints_the_overview(story: Story) -> None:
         capture_output=True,
         text=True,
         env=os.environ | ENVIRONMENT,
-        timeout=20,
+        timeout=60,
         cwd=story.folder,
         check=True,
     )

@@ -440,7 +440,7 @@ def test_it_is_not_built_over_anything(tmp_path: Path):
 
 
 def screen(terminal: Terminal, text: str) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while not any(text in line for line in terminal.screen):
         assert time.monotonic() < end, "\n".join(terminal.screen)
         terminal.read(0.05)

@@ -40,14 +40,14 @@ class Reading:
         thread.start()
         yield
         self.driver.exit_event.set()
-        thread.join(5)
+        thread.join(60)
         assert not thread.is_alive(), "it waits for a key before it ends"
         self.driver.exit_event.clear()
 
     def type(self, keys: bytes) -> None:
         os.write(self.keyboard, keys)
 
-    def key(self, seconds: float = 5) -> str:
+    def key(self, seconds: float = 60) -> str:
         message: Message = self.messages.get(timeout=seconds)
         return str(getattr(message, "key", message))
 

@@ -46,7 +46,7 @@ def used(story: Story, environment: dict[str, str]) -> bytes:
 
 
 def see(terminal: Terminal, text: str) -> None:
-    end = time.monotonic() + 15
+    end = time.monotonic() + 60
     while not any(text in line for line in terminal.screen):
         assert time.monotonic() < end, "\n".join([f"{text} did not come:", *terminal.screen])
         terminal.read(0.05)

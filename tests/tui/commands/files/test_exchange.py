@@ -85,7 +85,7 @@ def test_nobody_there_to_answer_means_no(do: Do, story: Story):
 def test_at_a_terminal_it_shows_and_asks(do: Do, story: Story, tmp_path: Path):
     do("--db", story.path, "export", "theirs.json")
     terminal = pexpect.spawn(
-        COMMAND, ["--db", "mine.db", "import", "theirs.json"], cwd=str(tmp_path), encoding="utf-8", timeout=20
+        COMMAND, ["--db", "mine.db", "import", "theirs.json"], cwd=str(tmp_path), encoding="utf-8", timeout=60
     )
     terminal.expect("This memory is empty")
     terminal.expect("facts +14 new")

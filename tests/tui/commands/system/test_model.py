@@ -174,7 +174,7 @@ def test_a_trial_shows_how_far_it_is_and_ctrl_c_keeps_what_is_known(
     def say(messages: object) -> str:
         if len(server.asked) > 7:  # three records each: two questions are answered
             going.set()
-            server.over.wait(20)
+            server.over.wait(60)
         return "Yes"
 
     server.say = say
