@@ -6,7 +6,6 @@ in this process.
 
 import os
 import stat
-from contextlib import suppress
 
 from store.base.errors import DamagedFile, StorageError, UnsafeFile
 from store.base.location import BACKUPS, FOLDER
@@ -94,13 +93,17 @@ def refuse_lost(path: str) -> None:
 def _backups(folder: str, start: str) -> list[str]:
     """List the files of a folder that may be backups, oldest first: nothing empty, no links."""
     found: dict[str, float] = {}
-    with suppress(OSError), os.scandir(folder) as entries:
-        for one in entries:
-            with suppress(OSError):  # another process may delete it meanwhile
-                about = one.stat(follow_symlinks=False)
-                named = one.name.startswith(start) and one.name.endswith(".db")
-                if named and stat.S_ISREG(about.st_mode) and about.st_size:
-                    found[one.path] = about.st_mtime
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return []
+    for path in (os.path.join(folder, name) for name in names if name.startswith(start) and name.endswith(".db")):
+        try:
+            about = os.lstat(path)
+        except OSError:  # another process deleted it meanwhile
+            continue
+        if stat.S_ISREG(about.st_mode) and about.st_size:
+            found[path] = about.st_mtime
     return sorted(found, key=lambda path: found[path])
 
 
