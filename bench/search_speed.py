@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bench.store import Writer, copy, heading, memory, quantile
+from bench.store import Writer, copy, heading, memory, own, quantile
 from store.embedding import binary_index, mean_removal, model_registry, vector_backends
 from store.embedding.calibration import calibration
 from store.embedding.provider import Provider
@@ -65,7 +65,7 @@ def prepared(count: int) -> str:
     source = memory(count // 2, count - count // 2)
     target = os.path.join(os.path.dirname(source), "meant.db")
     if os.path.exists(target):
-        return target
+        return own(target)
     part = copy(source, f"{target}.part")
     with Memory.open(part) as made:
         made.database.connection.pragma("synchronous", 0)
