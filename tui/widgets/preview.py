@@ -352,7 +352,7 @@ def _wrapped(pieces: list[tuple[str, str, int]], width: int) -> list[list[tuple[
     indent = 0
     joined = 0  # words at the end of the row that no space separates from the next one
     for text, style, index in pieces:
-        if not rows[0] and style == "label":
+        if not rows[0] and style.partition("+")[0] == "label":
             indent = min(cell_len(text), width // 2)  # text after a label wraps beside it, not below
         for word in _words(text):
             size, spaced = cell_len(word), word.endswith(" ")

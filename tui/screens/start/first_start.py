@@ -97,7 +97,7 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
             lines += [[], [("Worth doing", "heading")]]
         for offer in offers:
             wait = "  …" if offer.key in (self._doing, self._reading) else ""
-            lines.append([(f"  {offer.key} ", "own"), (f"{offer.says}{wait}", "")])
+            lines.append([(f"  {offer.key} ", "label+own"), (f"{offer.says}{wait}", "")])
         lines += [[], [("memoranda demo opens an invented project, to try everything on", "dim")]]
         self.query_one(Preview).show(lines, stay=True)
         look = "$footer-key-foreground bold"

@@ -129,6 +129,14 @@ async def test_memories_of_another_tool_are_brought_in_by_one_key_and_undone_by_
         assert person.app.screen is person.main and person.sees("No facts yet.")
 
 
+async def test_what_an_offer_says_goes_on_beside_its_key(talked: Path) -> None:
+    async with opened(talked, (80, 24), settled=False) as person:
+        await ledger(person)
+        lines = person.lines
+        at = next(number for number, line in enumerate(lines) if "r read the conversations" in line)
+        assert lines[at + 1].index(lines[at + 1].split()[0]) == lines[at].index("read the conversations")
+
+
 async def test_conversations_are_named_and_read_by_one_key(talked: Path) -> None:
     async with opened(talked, WIDE, settled=False) as person:
         text = await ledger(person)
