@@ -6,12 +6,12 @@ Structure, and never quality: the small model answers wrongly as often as not. T
 import json
 import math
 import threading
-import time
 
 import ollama
 import pytest
 from live.conftest import SECONDS, Served
 from pydantic import BaseModel
+from support.waiting import until
 
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
@@ -209,13 +209,9 @@ def test_the_application_stops_waiting_as_soon_as_nobody_wants_the_answer(chosen
     wanted = [True]
     chat = found(Config(), cancelled=lambda: not wanted)
 
-    def begun(one: ChatClient) -> None:
-        while not one.tokens:
-            time.sleep(0.02)
-
-    assert chat
+    assert isinstance(chat, ChatClient)
     try:
-        threading.Thread(target=lambda: (begun(chat), wanted.clear()), daemon=True).start()
+        threading.Thread(target=lambda: (until(lambda: chat.tokens, SECONDS), wanted.clear()), daemon=True).start()
         with pytest.raises(ModelFailed) as stopped:
             chat.answer([("user", "Tell a story of a thousand words.")], schema=None, predict=2_000, seconds=SECONDS)
         assert stopped.value.kind == "stopped"

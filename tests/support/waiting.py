@@ -1,14 +1,22 @@
 """Waiting for what another thread or process does."""
 
+import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 SECONDS = 30.0  # longer than a busy machine takes
 
 
-def until(holds: Callable[[], object]) -> None:
-    """Wait until `holds` returns true. Raise AssertionError after SECONDS."""
-    end = time.monotonic() + SECONDS
+def until(holds: Callable[[], object], seconds: float = SECONDS) -> None:
+    """Wait until `holds` returns true. Raise AssertionError after so many seconds."""
+    end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, "it did not come about"
         time.sleep(0.005)
+
+
+def lined_up(path: str) -> int:
+    """How many hold the queue's lock of a memory or wait for it, as Linux lists them."""
+    place = f":{os.stat(os.path.dirname(path)).st_ino} "
+    return sum(place in line for line in Path("/proc/locks").read_text().splitlines())

@@ -6,12 +6,12 @@ import shlex
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pexpect
 import pytest
+from support.waiting import until
 
 from store.base.vocabulary import DOMAINS, FACT_ORDERS, TIMELINE_KINDS
 from store.config.settings import SETTINGS
@@ -258,11 +258,9 @@ def zsh(folder: Path) -> Tab:
             )
             shell.expect("ready\r\n")
             shell.send(f"memoranda {line}\t\x18")
-            end = time.monotonic() + 30
-            while not (folder / "line.txt").exists() or not (folder / "line.txt").read_text().endswith("\n"):
-                assert time.monotonic() < end, "zsh does not answer"
-                time.sleep(0.02)
-            return [(folder / "line.txt").read_text().removesuffix("\n")]
+            noted = folder / "line.txt"
+            until(lambda: noted.exists() and noted.read_text().endswith("\n"))
+            return [noted.read_text().removesuffix("\n")]
         finally:
             shell.close(force=True)
 

@@ -10,7 +10,7 @@ from unittest.mock import Mock
 
 import pytest
 from support import embedding_models
-from support.waiting import until
+from support.waiting import lined_up, until
 
 from store.base.errors import Busy, StorageError
 from store.database.connection import HOOK_MS
@@ -71,12 +71,6 @@ def tell(child: "subprocess.Popen[str]") -> None:
     assert child.stdin is not None
     child.stdin.write("go\n")
     child.stdin.flush()
-
-
-def lined_up(path: str) -> int:
-    """How many hold the queue's lock or wait for it, as the system lists them."""
-    place = f":{os.stat(os.path.dirname(path)).st_ino} "
-    return sum(place in line for line in Path("/proc/locks").read_text().splitlines())
 
 
 linux = pytest.mark.skipif(not os.path.exists("/proc/locks"), reason="only Linux lists who waits for a lock")

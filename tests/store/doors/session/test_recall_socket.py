@@ -6,12 +6,12 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.waiting import until
 
 from store.base.location import locate
 from store.doors.hooks import background, process
@@ -45,19 +45,18 @@ def server(path: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[RecallServer]
     monkeypatch.setattr(recall_socket, "WAIT", PATIENCE)
     server = RecallServer(locate(path, {}, os.path.dirname(path)))
     server.start()
-    until(path)
+    until(lambda: listening(path), PATIENCE)
     yield server
     server.stop()
     server.join(PATIENCE)
 
 
-def until(path: str) -> None:
-    """Wait until a server listens."""
-    end = time.monotonic() + PATIENCE
-    while (asked := recall_socket.ask(path, "")) is None:
-        assert time.monotonic() < end, "no server listens"
-        time.sleep(0.01)
-    asked.close()
+def listening(path: str) -> bool:
+    """Whether a server listens."""
+    asked = recall_socket.ask(path, "")
+    if asked is not None:
+        asked.close()
+    return asked is not None
 
 
 def answered(path: str, prompt: str) -> dict[int, str] | None:
@@ -95,7 +94,7 @@ def test_a_server_without_vectors_leaves_it_to_words(tmp_path: Path, monkeypatch
     server = RecallServer(locate(path, {}, str(tmp_path)))
     server.start()
     try:
-        until(path)
+        until(lambda: listening(path), PATIENCE)
         assert answered(path, PROMPT) is None
         assert "[F#1]" in hook(path, "when does the office close on fridays")
     finally:
@@ -143,7 +142,7 @@ def test_a_server_that_agents_start_answers_until_it_ends(path: str) -> None:
     program = os.path.join(os.path.dirname(sys.executable), "memoranda")
     server = subprocess.Popen([program, "--db", path, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
-        until(path)
+        until(lambda: listening(path), PATIENCE)
         found = answered(path, PROMPT)
         assert found and "near the prompt in meaning" in next(iter(found.values()))
         assert os.stat(recall_socket.place(path)).st_mode & 0o077 == 0
