@@ -1,6 +1,7 @@
 """Decide which memory file is opened, and why; nothing else decides it. Creates nothing."""
 
 import os
+import stat
 import sys
 from collections.abc import Mapping
 
@@ -43,7 +44,7 @@ def locate(option: str | None, environ: Mapping[str, str], cwd: str) -> Location
     root = checkout_root(cwd)
     for folder in _upwards(cwd, root):
         path = os.path.join(folder, FOLDER, FILE)
-        if _there(path) or _lost(path):
+        if _there(path) or kept_backups(path):  # of one that is gone: opening it says so
             return Location(path, "project", f"the nearest {FOLDER}/{FILE}, upwards from here", folder)
     if root:
         path = os.path.join(root, FOLDER, FILE)
@@ -127,12 +128,22 @@ def _there(path: str) -> bool:
     return True
 
 
-def _lost(path: str) -> bool:
-    """Return whether a memory was there, of which the backups are left: opening it says so."""
+def kept_backups(path: str) -> list[str]:
+    """List the files that may be backups of a memory file, oldest first: nothing empty, no links."""
+    folder, start = os.path.join(os.path.dirname(path), BACKUPS), f"{os.path.basename(path).removesuffix('.db')}-"
+    found: dict[str, float] = {}
     try:
-        return any(name.endswith(".db") for name in os.listdir(os.path.join(os.path.dirname(path), BACKUPS)))
+        names = os.listdir(folder)
     except OSError:
-        return False
+        return []
+    for kept in (os.path.join(folder, name) for name in names if name.startswith(start) and name.endswith(".db")):
+        try:
+            about = os.lstat(kept)
+        except OSError:  # another process deleted it meanwhile
+            continue
+        if stat.S_ISREG(about.st_mode) and about.st_size:
+            found[kept] = about.st_mtime
+    return sorted(found, key=lambda kept: found[kept])
 
 
 def _own(folder: str) -> bool:

@@ -8,7 +8,7 @@ import os
 import stat
 
 from store.base.errors import DamagedFile, StorageError, UnsafeFile
-from store.base.location import BACKUPS, FOLDER
+from store.base.location import FOLDER, kept_backups
 from store.database.writing import disk_reserve
 
 SQLITE = b"SQLite format 3\0"  # the first bytes of a database
@@ -76,35 +76,18 @@ def refuse_lost(path: str) -> None:
         how = "is gone"
     except OSError:
         return  # whoever opens it says why
-    folder, name = os.path.join(os.path.dirname(path), BACKUPS), os.path.basename(path)
-    kept = _backups(folder, f"{name.removesuffix('.db')}-")
+    kept = kept_backups(path)
     if kept:
         from shlex import quote  # not at the top: it imports `re`
 
         log = f"{path}-wal"
         aside = f"mv {quote(log)} {quote(f'{log}.old')}; " if os.path.exists(log) and os.path.getsize(log) else ""
+        folder = os.path.dirname(kept[-1])
         raise DamagedFile(
             f"{path} {how}, and {len(kept):,} of its backups are in {folder}; no new memory was started.",
             f"Go back to the newest: `{aside}cp {quote(kept[-1])} {quote(path)}`."
             " To start anew, move that folder away.",
         )
-
-
-def _backups(folder: str, start: str) -> list[str]:
-    """List the files of a folder that may be backups, oldest first: nothing empty, no links."""
-    found: dict[str, float] = {}
-    try:
-        names = os.listdir(folder)
-    except OSError:
-        return []
-    for path in (os.path.join(folder, name) for name in names if name.startswith(start) and name.endswith(".db")):
-        try:
-            about = os.lstat(path)
-        except OSError:  # another process deleted it meanwhile
-            continue
-        if stat.S_ISREG(about.st_mode) and about.st_size:
-            found[path] = about.st_mtime
-    return sorted(found, key=lambda path: found[path])
 
 
 def plain_name(name: object) -> bool:

@@ -82,6 +82,24 @@ def test_the_nearest_memory_upwards_is_opened(world: Path) -> None:
     assert location.project == str(world / "project/services/billing")
 
 
+@pytest.mark.parametrize("what", ["a link that leads nowhere", "an empty file", "another file"])
+def test_a_folder_that_only_seems_to_hold_backups_takes_no_memorys_place(world: Path, what: str) -> None:
+    """A checkout may bring it: what is written below would go to a memory of its own."""
+    project = world / "backed"
+    create(project)
+    (project / ".memoranda").mkdir()
+    (project / ".memoranda" / "memory.db").write_text("x")
+    backups = project / "sub" / ".memoranda" / "backups"
+    backups.mkdir(parents=True)
+    if what == "a link that leads nowhere":
+        (backups / "memory-2026.db").symlink_to("/nowhere")
+    else:
+        (backups / ("memory-2026.db" if "empty" in what else "x.db")).write_text("" if "empty" in what else "x")
+    assert locate(None, {}, str(project / "sub")).path == str(project / ".memoranda" / "memory.db")
+    (backups / "memory-2025.db").write_text("x")
+    assert locate(None, {}, str(project / "sub")).path == str(backups.parent / "memory.db"), "opening it says so"
+
+
 def test_looking_upwards_stops_at_the_root_of_the_checkout(world: Path) -> None:
     """A memory above the checkout is another project's: this one gets its own."""
     keep_memory(world)
