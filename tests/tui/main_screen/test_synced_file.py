@@ -79,6 +79,7 @@ async def test_e_on_a_synced_document_is_the_same(project: Path, editor: None) -
         await person.search("marmalade")
         await person.press("enter")
         await person.until(lambda: isinstance(person.record, Chunk))
+        await person.settle()  # the preview shows it before the list has the keys
         await person.press("E")
         await person.until(lambda: (project / "MEMORY.md").read_text().count("The team is six [F#3]") == 1)
         assert person.main.engine is not None and person.main.engine.present.facts.get(3).origin == "user"
