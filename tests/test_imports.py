@@ -16,7 +16,6 @@ MODULES = sorted(
     for path in (ROOT / "store").rglob("*.py")
     if path.name not in ("__init__.py", "__main__.py")
 )
-PACKAGES = [path for folder in ("store", "tui") for path in sorted((ROOT / folder).rglob("__init__.py"))]
 # `typing` comes first, as in every process of ours: where threads meet in it, Python may hand one a half of it.
 IMPORT = """
 import importlib, random, sys, threading, typing
@@ -37,18 +36,6 @@ for thread in threads: thread.start()
 for thread in threads: thread.join()
 print(*problems, sep="\\n")
 """
-
-
-@pytest.mark.parametrize("path", PACKAGES, ids=lambda path: path.parent.name)
-def test_a_package_imports_none_of_its_modules(path: Path) -> None:
-    """One thread that imports a package which imports a module of its own, and one that imports this module, whose
-    package has to come first, wait for each other: Python breaks one of the two imports off."""
-    own = ".".join(path.parent.relative_to(ROOT).parts)
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.ImportFrom):
-            assert not f"{node.module}.".startswith(f"{own}."), node.lineno
-        elif isinstance(node, ast.Import):
-            assert not any(name.name.startswith(f"{own}.") for name in node.names), node.lineno
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -105,10 +92,3 @@ def test_the_top_level_holds_what_it_is_to_hold() -> None:
     }
     folders = {".ci", "store", "tui", "tests", "bench", "screenshots", "docs"}
     assert {name.partition("/")[0] for name in tracked()} == files | folders
-
-
-def test_no_module_is_longer_than_one_can_read() -> None:
-    lengths = {
-        path: len(path.read_text().splitlines()) for top in ("store", "tui") for path in (ROOT / top).rglob("*.py")
-    }
-    assert [str(path.relative_to(ROOT)) for path, lines in lengths.items() if lines > 450] == []

@@ -1,6 +1,5 @@
 """What the code cites is in the repository."""
 
-import ast
 import re
 from pathlib import Path
 
@@ -28,19 +27,3 @@ def test_what_is_listed_as_slow_is_there() -> None:
     listed = [line for line in (ROOT / "tests" / "slow.txt").read_text(encoding="utf-8").splitlines() if line]
     missing = [line for line in listed if not line.startswith("#") and not (ROOT / line).is_file()]
     assert missing == [] and len(listed) == len(set(listed))
-
-
-# packages whose types keep names that others have too: the commands' session is not the record of one
-BESIDE = ("store/search/", "store/learning/", "store/librarian/", "tui/commands/")
-
-
-def test_one_type_for_each_name() -> None:
-    """A class at the top of a module shares its name with none in another; a Link is one thing wherever it is read."""
-    places: dict[str, list[str]] = {}
-    for path in SOURCES:
-        name = path.relative_to(ROOT).as_posix()
-        if name.startswith(("store/", "tui/")) and not name.startswith(BESIDE):
-            for node in ast.parse(path.read_text(encoding="utf-8")).body:
-                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                    places.setdefault(node.name, []).append(name)
-    assert {name: where for name, where in places.items() if len(where) > 1} == {}

@@ -1,15 +1,11 @@
 """Citations: what is shown anywhere can be typed back, and nothing else is taken for one."""
 
-import ast
-import re
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import store
 from store.base.citations import MAX_ID, Citation, cite, find, named, parse, without
 from store.base.errors import InvalidInput
 
@@ -157,20 +153,6 @@ def test_a_long_run_without_spaces_is_read_in_a_moment() -> None:
     started = time.process_time()
     assert list(find("-" * 100_000)) == list(find("é" * 100_000)) == list(find("a:" * 50_000)) == []
     assert time.process_time() - started < 2
-
-
-def test_there_is_one_parser() -> None:
-    """No other module has a pattern of its own for citations: a string with a letter, `#` and a class of digits is
-    one."""
-    house = Path(store.__file__).parent.parent
-    suspects = []
-    for path in [*house.glob("store/**/*.py"), *house.glob("tui/**/*.py")]:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                text = node.value
-                if re.search(r"[A-Z)\]]#", text) and any(mark in text for mark in ("[0-9", r"\d", "[1-9", "0-9a-f")):
-                    suspects.append(path.relative_to(house).as_posix())
-    assert set(suspects) == {"store/base/citations.py"}
 
 
 @pytest.mark.parametrize(

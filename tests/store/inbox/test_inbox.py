@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -301,42 +300,6 @@ def test_in_the_past_it_still_waited(memory, said):
     past = PastMemory(memory.location, "cli", read(memory, moment(memory, then)))
     assert past.inbox.count() == 1 and past.inbox.get(1).state == "waiting"
     past.close()
-
-
-# the house
-
-
-def test_nothing_else_makes_a_fact_of_a_proposal():
-    """Found in the source: only the inbox carries proposals out, and only it writes what became of one; a purge
-    (purge/proposals.py) closes those that it emptied. Five more only tell or count them."""
-    root = Path(__file__).parents[3]
-    sources = {path: path.read_text() for folder in ("store", "tui") for path in (root / folder).rglob("*.py")}
-    users = {path.name for path, text in sources.items() if "store.inbox.resolution import" in text}
-    assert users == {"inbox.py"}
-    telling = ("arrivals.py", "model_pass.py", "librarian.py", "rule_answer.py", "count_answer.py")
-    writers = {path.name for path, text in sources.items() if "UPDATE proposals" in text or '"accepted"' in text}
-    assert writers <= {"inbox.py", "vocabulary.py", "proposal_basis.py", "proposals.py", *telling}, writers
-    inserters = {
-        str(path.relative_to(root))
-        for path, text in sources.items()
-        if "insert(" in text and "fact_rows import" in text
-    }
-    # learning writes what a person said themselves, sync what a file says that they keep so; neither reads a proposal
-    allowed = {
-        "store/records/facts.py",
-        "store/history/moves.py",  # a fact that a person moves from one of their memories to another
-        "store/inbox/resolution.py",
-        "store/learning/actions.py",
-        "store/sync/apply.py",
-    }
-    assert {one for one in inserters if "insert" in imported(sources[root / one])} == allowed
-
-
-def imported(text: str) -> str:
-    """What a module takes from `store.records.fact_rows`."""
-    return " ".join(
-        line for line in text.splitlines() if line.strip().startswith("from store.records.fact_rows import")
-    )
 
 
 def test_remembering_loads_nothing_of_the_inbox(tmp_path):

@@ -1,6 +1,5 @@
 """The words of each language come from one file, and another language is another file."""
 
-import ast
 import shutil
 import subprocess
 import sys
@@ -116,29 +115,6 @@ def test_a_name_that_no_file_has_is_an_error() -> None:
 def test_fold_keeps_the_length_and_normalize_need_not(text: str, folded: str, normal: str, kept: str) -> None:
     assert (fold(text), normalize(text), normalize(text, keep="ñ")) == (folded, normal, kept)
     assert len(fold(text)) == len(text)
-
-
-# the words of rules that are tested on something else than a text people write, or that list a few of one sort
-ELSEWHERE = {
-    "store/redaction": "secrets", "store/learning": "a grammar of its own", "store/librarian": "answers",
-}  # fmt: skip
-
-
-def test_stop_words_stand_in_the_data_alone() -> None:
-    """A list in the code that is half stop words of one language is a list that exists twice."""
-    stop = vocabulary.words("stop", "core", "search", "comparison")
-    found = []
-    for path in sorted((ROOT / "store").rglob("*.py")):
-        name = path.relative_to(ROOT).as_posix()
-        if name.startswith(tuple(ELSEWHERE)):
-            continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            match node:
-                case ast.Call(func=ast.Attribute(attr="split", value=ast.Constant(value=str() as text))):
-                    words = text.split()
-                    if len(words) >= 12 and sum(word in stop for word in words) > len(words) / 2:
-                        found.append(f"{name}:{node.lineno}")
-    assert found == []
 
 
 @pytest.mark.parametrize("code", vocabulary.languages())

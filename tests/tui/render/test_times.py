@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from support import stories
 from support.commands import Do, runner
 from support.stories import NOON, Story, copy
 
-import store
-import tui
 from store.base.clock import DAY_MS, from_ms, how_long_ago, to_ms
 from store.exchange.backups import backup
 
@@ -72,14 +69,3 @@ def test_a_phrase_reads_as_one() -> None:
         "1 min ago",
         "1 d ago",
     ]
-
-
-def test_the_word_ago_is_joined_to_a_number_in_one_place_only() -> None:
-    found = [
-        f"{path.name}: {line.strip()}"
-        for package in (store, tui)
-        for path in Path(package.__path__[0]).rglob("*.py")
-        for line in path.read_text("utf-8").splitlines()
-        if re.search(r"\} ago\b", line)
-    ]
-    assert found == ['clock.py: return {"now": "just now", "ahead": "in the future"}.get(since, f"{since} ago")']
