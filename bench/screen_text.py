@@ -12,7 +12,8 @@ import os
 import tempfile
 from collections.abc import Sequence
 
-from store import Fact, Location
+from store.base.location import Location
+from store.base.models import Fact
 from tui import demo
 from tui.app import Memoranda
 from tui.input.key_table import NUMBERS

@@ -17,7 +17,9 @@ from dataclasses import dataclass
 
 from textual.pilot import Pilot
 
-from store import Checkpoint, Commit, Decision, Location, Memory
+from store.base.location import Location
+from store.base.models import Checkpoint, Commit, Decision
+from store.memory import Memory
 from tui import demo
 from tui.app import Memoranda
 from tui.main_screen.screen import MainScreen

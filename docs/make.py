@@ -15,7 +15,7 @@ sys.path[:0] = [str(FOLDER.parent)]
 
 import store  # noqa: E402
 from bench import results  # noqa: E402
-from store.base.vocabulary import LETTERS  # noqa: E402
+from store.base.vocabulary import LETTERS, TASK_WORDS  # noqa: E402
 from store.config.setting import BY_ENVIRONMENT, Setting  # noqa: E402
 from store.config.settings import SETTINGS, known  # noqa: E402
 from store.database.schema.tables import DERIVED, JOURNAL, OPERATIONAL, PACKED, RECORDED  # noqa: E402
@@ -32,7 +32,6 @@ from tui.theme.glyphs import ASCII  # noqa: E402
 
 BENCHES = FOLDER.parent / "bench"
 README = FOLDER.parent / "README.md"
-STUB = FOLDER.parent / "store" / "__init__.pyi"
 BLOCK = re.compile(r"(?P<start><!-- table: (?P<name>[a-z-]+) -->\n).*?(?P<end><!-- end -->)", re.DOTALL)
 
 
@@ -99,7 +98,7 @@ def citations() -> str:
 def badges() -> str:
     groups = (
         *(("fact", glyph, word) for glyph, word in FACT_BADGES.values()),
-        *(("task", glyph, store.TASK_WORDS[status]) for status, glyph in TASK_GLYPHS.items()),
+        *(("task", glyph, TASK_WORDS[status]) for status, glyph in TASK_GLYPHS.items()),
         *(("kind", glyph, word) for word, glyph in KIND_GLYPHS.items()),
     )
     return table(
@@ -127,22 +126,6 @@ def api() -> str:
             for part, modules in store.API.items()
         ),
     )
-
-
-def stub() -> str:
-    """The types of what `store` imports when it is asked for it."""
-    lines = [f"# {STUB.name}: written by `python docs/make.py` from the tables of `__init__.py`"]
-    by_module: dict[str, list[str]] = {}
-    for name, (module, inner) in sorted(store.PLACES.items()):
-        package, _, last = module.rpartition(".")
-        home, own = (module, inner) if inner else (package, last)
-        by_module.setdefault(home, []).append(own if own == name else f"{own} as {name}")
-    for module, names in sorted(by_module.items()):
-        lines += [f"from {module} import (", *(f"    {name}," for name in sorted(names)), ")"]
-    lines += ["", "__version__: str", "__memoranda__: bool", "API: dict[str, dict[str, str]]"]
-    lines += ["FOR_THE_APPLICATION: dict[str, dict[str, str]]", "PLACES: dict[str, tuple[str, str]]", ""]
-    lines += ["__all__ = [", *(f'    "{name}",' for name in sorted(store.PLACES)), "]"]
-    return "\n".join(lines) + "\n"
 
 
 def benches() -> str:
@@ -189,12 +172,12 @@ def filled(text: str) -> str:
 
 
 def drifted() -> list[Path]:
-    """The documents that say otherwise than the code, and the stub of `store` if it does."""
-    return [path for path in (README, *sorted(FOLDER.glob("*.md")), STUB) if wanted(path) != path.read_text("utf-8")]
-
-
-def wanted(path: Path) -> str:
-    return stub() if path == STUB else filled(path.read_text("utf-8"))
+    """The documents that say otherwise than the code."""
+    return [
+        path
+        for path in (README, *sorted(FOLDER.glob("*.md")))
+        if filled(path.read_text("utf-8")) != path.read_text("utf-8")
+    ]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -204,7 +187,7 @@ def main(arguments: Sequence[str]) -> int:
     paths = drifted()
     for path in paths:
         if not arguments:
-            path.write_text(wanted(path), "utf-8")
+            path.write_text(filled(path.read_text("utf-8")), "utf-8")
         print(f"{path.name}: {'its tables differ from the code' if arguments else 'written'}")
     return 1 if paths and arguments else 0
 

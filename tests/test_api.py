@@ -1,6 +1,5 @@
-"""What `store` exports: every name is there, is imported when it is asked for, and is all that `tui` sees."""
+"""What `store` exports: every name is there, and is imported when it is asked for."""
 
-import ast
 import importlib
 import subprocess
 import sys
@@ -18,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 def test_an_exported_name_is_what_its_module_has(name: str) -> None:
     module, inner = store.PLACES[name]
     found = importlib.import_module(module)
-    assert getattr(store, name) is (getattr(found, inner) if inner else found)
+    assert getattr(store, name) is getattr(found, inner)
 
 
 def test_the_public_names_are_few_and_none_hides_a_package() -> None:
@@ -39,12 +38,6 @@ def test_a_name_that_is_not_exported_is_an_attribute_error() -> None:
     assert {"Memory", "Librarian", "__version__"} <= set(dir(store))
 
 
-def test_importing_store_imports_none_of_it() -> None:
-    program = "import sys, store; print([name for name in sys.modules if name.startswith('store.')])"
-    child = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
-    assert child.stdout.strip() == "[]"
-
-
 def test_a_program_needs_no_more(tmp_path: Path) -> None:
     """The example of docs/api.md runs as it stands there."""
     _, _, rest = (ROOT / "docs" / "api.md").read_text(encoding="utf-8").partition("```python\n")
@@ -60,19 +53,3 @@ def test_a_program_needs_no_more(tmp_path: Path) -> None:
         'There is nothing to remember in an empty text. Write the fact: remember "team of 5".',
         "0 facts after undo",
     ]
-
-
-def test_the_application_imports_from_store_itself() -> None:
-    """What import-linter holds, also for imports it does not see: those of modules by name."""
-    deep = []
-    for path in sorted((ROOT / "tui").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            match node:
-                case ast.ImportFrom(module=str() as module):
-                    modules = [module]
-                case ast.Import(names=names):
-                    modules = [one.name for one in names]
-                case _:
-                    modules = []
-            deep += [f"{path.name}:{node.lineno}" for module in modules if module.startswith("store.")]
-    assert deep == []

@@ -22,9 +22,11 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Input
 
-from store import Clock, Defect, Location, MemorandaError, utc_now
-from store import configuration as config
-from store import nearest_setting as nearest
+from store.base.clock import Clock, utc_now
+from store.base.errors import Defect, MemorandaError
+from store.base.location import Location
+from store.config import configuration as config
+from store.config.settings import nearest
 from tui.input.key_table import BY_ID, FIXED, named
 from tui.input.remapping import remap
 from tui.main_screen.controller import REST
@@ -410,7 +412,7 @@ class Memoranda(SaysDefects, App[int]):
         sentence; only a defect shows its traceback."""
         from rich.text import Text
 
-        from store import understood_error as understood
+        from store.database.connection import understood
 
         refused = understood(error, self._main.location.path)
         if isinstance(refused, Defect):

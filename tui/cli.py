@@ -8,7 +8,10 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
-from store import DiskFull, InvalidInput, MemorandaError, Memory, NotFound, NotOurs, StorageError, location, refuse_lost
+from store.base import location
+from store.base.errors import DiskFull, InvalidInput, MemorandaError, NotFound, NotOurs, StorageError
+from store.database.files import refuse_lost
+from store.memory import Memory
 from tui.cli_output import (
     Waiting,
     complain,
@@ -65,7 +68,7 @@ def _run(arguments: list[str]) -> int:
         out(plain(_help(verb_asked) if verb_asked else overall_help()))
         return 0
     if rest and rest[0] in ("-V", "--version"):
-        from store import __version__
+        from store.version import __version__
 
         print(f"memoranda {__version__}")
         return 0
@@ -93,7 +96,7 @@ def _run(arguments: list[str]) -> int:
         print_outcome(outcome, as_json)
         return outcome.status
     if look and verb.name in SERVE_AGENTS:
-        from store import ownership
+        from store.trust import ownership
 
         raise NotOurs(f"{place.path} is only looked at: no agent is served from it.", ownership.STEPS)
     with _opened(place, verb, verb.makes_none(given)) as memory:
@@ -148,12 +151,12 @@ def _open(place: location.Location, verb: Verb) -> Memory:
             raise
         if not _ask(f"{error.message} Did you make it?"):
             raise
-        from store import adoption
+        from store.services import adoption
 
         adoption.whole(place, earlier=True)
         return Memory(place, "cli")
     except DiskFull:
-        from store import disk_reserve
+        from store.database.writing import disk_reserve
 
         if not verb.frees or not disk_reserve.free(place.path):
             raise
@@ -291,11 +294,11 @@ def _absent(path: str) -> bool:
 
 def _finish_purge(memory: Memory) -> None:
     """Finish a purge that was interrupted or had to wait; without one this reads one row."""
-    from store import pending_purge as pending
+    from store.database.erasure.purge_state import pending
 
     if not pending(memory.database):
         return
-    from store import maintenance
+    from store.services import maintenance
 
     try:
         maintenance.finish_purge(memory.database, say)
@@ -334,7 +337,7 @@ def _catch_up(memory: Memory, cwd: str) -> Callable[[], bool]:
 
 def _keep_moments(memory: Memory, late: Callable[[], bool]) -> None:
     """Create the periodic checkpoint that is due, in milliseconds: the application may never run."""
-    from store import automatic_checkpoints
+    from store.services import automatic_checkpoints
 
     if late():
         return
@@ -346,7 +349,7 @@ def _keep_moments(memory: Memory, late: Callable[[], bool]) -> None:
 
 def _compare_new(memory: Memory, late: Callable[[], bool]) -> None:
     """Compare new facts with the existing ones, some 2 ms for each."""
-    from store import new_fact_check
+    from store.inbox import new_fact_check
 
     if not new_fact_check.due(memory.database):
         return
@@ -358,7 +361,7 @@ def _compare_new(memory: Memory, late: Callable[[], bool]) -> None:
 
 def _sync_files(memory: Memory, late: Callable[[], bool]) -> None:
     """Sync the files that a person keeps so, if they or the memory changed; without any this reads one row."""
-    from store import synced_files
+    from store.sync.synced_files import listed as synced_files
 
     if not synced_files(memory.database):
         return
@@ -376,7 +379,7 @@ def _sync_files(memory: Memory, late: Callable[[], bool]) -> None:
 
 def _keep_backups(memory: Memory, late: Callable[[], bool]) -> None:
     """Create the daily backup of a small file; a larger one is left to the application."""
-    from store import maintenance
+    from store.services import maintenance
 
     if late():
         return
@@ -389,15 +392,15 @@ def _keep_backups(memory: Memory, late: Callable[[], bool]) -> None:
 def _catch_up_with_meaning(memory: Memory, late: Callable[[], bool]) -> None:
     """Embed pending texts in the remaining time, if an embedding model is ready: choosing one takes seconds of
     measurement, which the application and `memoranda index` do. Without one report nothing: doctor does."""
-    from store import feature_off as without
+    from store.base.feature_flags import without
 
     if late() or without("model"):
         return
-    from store import Vectors
+    from store.embedding.vectors import Vectors
 
     if Vectors(memory.database).serving is None:
         return
-    from store import background_embedding
+    from store.services import background_embedding
 
     if not background_embedding.waiting(memory):
         return
@@ -414,7 +417,7 @@ def _catch_up_with_meaning(memory: Memory, late: Callable[[], bool]) -> None:
 
 
 def _catch_up_with_git(memory: Memory, cwd: str, late: Callable[[], bool]) -> None:
-    from store import maintenance
+    from store.services import maintenance
 
     remaining: int | None = None  # unknown until git has listed the commits
 

@@ -5,7 +5,8 @@ Everything is escaped first, including names of folders and checkpoints, which m
 import os
 import sys
 
-from store import MemorandaError, StorageError, location
+from store.base import location
+from store.base.errors import MemorandaError, StorageError
 from tui.commands import Outcome
 
 
@@ -117,7 +118,7 @@ def _lettered(text: str) -> str:
 
 def _wants_letters() -> bool:
     """Return whether the configuration asks for ASCII; False if it cannot be read."""
-    from store import configuration as config
+    from store.config import configuration as config
 
     try:
         place = location.locate(_place.option, os.environ, folder())

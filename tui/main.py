@@ -35,7 +35,7 @@ def _hook() -> None:
         return
     import gc
 
-    from store import hook_process
+    from store.doors.hooks import process as hook_process
 
     gc.disable()  # the process ends before there is anything to collect
     hook_process.run([*before, *after], sys.stdin.buffer, sys.stdout.buffer)

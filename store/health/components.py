@@ -11,8 +11,8 @@ def versions(visit: CheckContext) -> Iterator[Finding]:
     """Check which versions read and write this file, and whether they have all that is needed."""
     import apsw
 
-    from store import __version__
     from store.database.schema.version import SCHEMA_VERSION
+    from store.version import __version__
 
     schema = visit.database.connection.pragma("user_version")
     text = f"Memoranda {__version__}, SQLite {apsw.sqlite_lib_version()}, APSW {apsw.apsw_version()}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from store import Fact
+from store.base.models import Fact
 from tui.actions import global_facts
 from tui.actions.support import many, refuse, undoes, write
 from tui.render.plurals import count

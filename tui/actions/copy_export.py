@@ -6,11 +6,11 @@ from collections.abc import Callable
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from store import Step
+from store.base.models import Step
 from tui.actions.support import name_of, names_of
 
 if TYPE_CHECKING:
-    from store import Record
+    from store.base.models import Record
     from tui.actions.host import ActionHost
 
 
@@ -19,7 +19,7 @@ def copy(screen: ActionHost) -> None:
 
 
 def copy_text(screen: ActionHost) -> None:
-    from store import record_body as body
+    from store.search.pipeline import body
 
     answer = screen.last_answer
     if screen.focused is not None and screen.focused is screen.talk:

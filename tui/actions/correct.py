@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from store import Chunk, Decision, Fact, GlobalFact, MemorandaError, Proposal, Step, Task
+from store.base.errors import MemorandaError
+from store.base.models import Chunk, Decision, Fact, GlobalFact, Proposal, Step, Task
 from tui.actions import inbox, synced_file
 from tui.actions.support import JOURNAL, cited, key_of, name_of, undoes, write
 from tui.input.key_table import INBOX
 
 if TYPE_CHECKING:
-    from store import Memory, Record
+    from store.base.models import Record
+    from store.memory import Memory
     from tui.actions.host import ActionHost
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from store import Commit, Decision, MemorandaError, Proposal, cite
+from store.base.citations import cite
+from store.base.errors import MemorandaError
+from store.base.models import Commit, Decision, Proposal
 from tui.actions import inbox
 from tui.actions.support import made, undoes, write
 from tui.input.key_table import named
 from tui.render.plurals import count
 
 if TYPE_CHECKING:
-    from store import Memory
+    from store.memory import Memory
     from tui.actions.host import ActionHost
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from store import Decision, Fact
+from store.base.models import Decision, Fact
 from tui.actions.support import refuse, undoes, write
 
 if TYPE_CHECKING:
-    from store import BoundEvidence, Memory
+    from store.evidence.evidence import BoundEvidence
+    from store.memory import Memory
     from tui.actions.host import ActionHost
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from store import MANY_RECORDS as MANY
-from store import Checkpoint, Decision, Fact, Proposal, Task, cite
-from store import pack_key as pack
+from store.base.citations import cite
+from store.base.models import Checkpoint, Decision, Fact, Proposal, Task
+from store.base.record_keys import pack
+from store.history.checkpoints import MANY
 from tui.actions import global_facts, inbox
 from tui.actions.decisions import decide
 from tui.actions.history import checkpoint, remove
@@ -19,7 +20,7 @@ from tui.render.plurals import count
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from store import Memory
+    from store.memory import Memory
     from tui.actions.host import ActionHost
 
 EXPECTED = 1.0  # seconds after an undo in which this key answers a question that was not asked

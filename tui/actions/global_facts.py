@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from store import Fact, GlobalFact
-from store import pack_key as pack
+from store.base.models import Fact, GlobalFact
+from store.base.record_keys import pack
 from tui.actions.support import cited, many, names_of, refuse, undoes, write
 from tui.lists.fact_groups import list_key
 from tui.render.plurals import count
 
 if TYPE_CHECKING:
-    from store import Memory, Record, Step
+    from store.base.models import Record, Step
+    from store.memory import Memory
     from tui.actions.host import ActionHost
 
     Work = Callable[[Memory, list[int]], object]

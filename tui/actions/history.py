@@ -7,29 +7,21 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, cast
 
-from store import (
-    CHANGED_TABLES,
-    PERSON,
-    TALK,
-    Checkpoint,
-    Conflict,
-    MemorandaError,
-    NotFound,
-    Step,
-    Turn,
-    how_long_ago,
-    to_ms,
-)
-from store import pack_key as pack
-from store import unpack_key as unpack
+from store.base.clock import how_long_ago, to_ms
+from store.base.errors import Conflict, MemorandaError, NotFound
+from store.base.models import Checkpoint, Step, Turn
+from store.base.record_keys import pack, unpack
+from store.base.vocabulary import PERSON, TALK
+from store.history.change_summary import TABLES as CHANGED_TABLES
 from tui.actions.support import cited, key_of, many, undoes, write
 from tui.input.key_table import HISTORY, INBOX, named
 from tui.render.plurals import count
 from tui.workers.engine import touched
 
 if TYPE_CHECKING:
-    from store import History, Memory
-    from store import RestorePlan as Plan
+    from store.history.history import History
+    from store.history.restore_plan import Plan
+    from store.memory import Memory
     from tui.actions.host import ActionHost
 
 FRESH_MS = 600_000  # for an undo of an older change the message includes its age

@@ -9,8 +9,9 @@ if TYPE_CHECKING:
     from textual.app import App
     from textual.widget import Widget
 
-    from store import Checkpoint, PointInTime, Record, Step
-    from store import LibrarianAnswer as Answer
+    from store.base.models import Checkpoint, Record, Step
+    from store.librarian.answer import Answer
+    from store.services.point_in_time import PointInTime
     from tui.lists.view_state import View
     from tui.widgets.chat_pane import Talk
     from tui.widgets.preview_pane import PreviewPane

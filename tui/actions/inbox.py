@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from store import MANY_RECORDS as MANY
-from store import Fact, MemorandaError, Proposal, cite
-from store import pack_key as pack
+from store.base.citations import cite
+from store.base.errors import MemorandaError
+from store.base.models import Fact, Proposal
+from store.base.record_keys import pack
+from store.history.checkpoints import MANY
 from tui.actions.support import many, names_of, refuse, undoes, write
 from tui.input.key_table import INBOX, named
 from tui.render.details.proposal_detail import flagged
 from tui.render.plurals import count
 
 if TYPE_CHECKING:
-    from store import InboxChoice, Memory
-    from store import InboxDecision as Decided
+    from store.inbox.inbox import Decided, InboxChoice
+    from store.memory import Memory
     from tui.actions.host import ActionHost
 
 ORDER = "like an instruction to agents"
@@ -30,7 +32,7 @@ def proposals(screen: ActionHost) -> list[Proposal]:
 def accept(screen: ActionHost, chosen: Sequence[Proposal]) -> None:
     """Accept proposals; ask about those that look like instructions to agents."""
     if orders := sum(map(flagged, chosen)):
-        from store import InboxChoice
+        from store.inbox.inbox import InboxChoice
 
         choices = [InboxChoice(one.id, "accept") for one in chosen]
         what = chosen[0].citation if len(chosen) == 1 else count(len(chosen), "proposal")
@@ -46,7 +48,7 @@ def reject(screen: ActionHost, chosen: Sequence[Proposal]) -> None:
 
 
 def _decide(screen: ActionHost, chosen: Sequence[Proposal], verb: str, word: str) -> None:
-    from store import InboxChoice
+    from store.inbox.inbox import InboxChoice
 
     choices = [InboxChoice(one.id, verb) for one in chosen]
     many(screen, f"{word} {count(len(chosen), 'proposal')}?", len(chosen), lambda: decide(screen, choices))
@@ -54,7 +56,7 @@ def _decide(screen: ActionHost, chosen: Sequence[Proposal], verb: str, word: str
 
 def edit(screen: ActionHost, proposal: Proposal) -> None:
     """Accept a proposal with a text of the user's own."""
-    from store import InboxChoice
+    from store.inbox.inbox import InboxChoice
 
     if not _worded(screen, proposal):
         return
@@ -135,7 +137,7 @@ def _join(screen: ActionHost, fact: int, text: str) -> None:
 def _with_a_fact(screen: ActionHost, proposal: Proposal, verb: str, question: str) -> None:
     """Proceed without a prompt when the target is unambiguous: to merge, the only duplicate; to supersede, the fact
     that the proposal is about, or the only similar one."""
-    from store import InboxChoice
+    from store.inbox.inbox import InboxChoice
 
     def found(result: object, error: MemorandaError | None) -> None:
         known, plain = result if isinstance(result, tuple) else ([], False)
@@ -161,8 +163,8 @@ def _with_a_fact(screen: ActionHost, proposal: Proposal, verb: str, question: st
 def _meant(memory: Memory, proposal: Proposal, verb: str) -> tuple[list[int], bool]:
     """Return (the facts that a proposal may be merged with or replace, whether the first is unambiguous). A fact that
     the proposal contradicts is no target of a merge."""
-    from store import AGAINST, SAME
-    from store import alike_facts as alike
+    from store.inbox.duplicates import alike
+    from store.text.similarity.contradiction import AGAINST, SAME
 
     if verb == "supersede" and proposal.target is not None:
         return [proposal.target], True
@@ -215,8 +217,8 @@ def decide(screen: ActionHost, choices: Sequence[InboxChoice], anyway: bool = Fa
 
 def _left(screen: ActionHost, choices: Sequence[InboxChoice], done: Decided, accepted: Sequence[Proposal]) -> None:
     """Report what failed beside what was done: a doubt about one proposal becomes a question, several are counted."""
-    from store import DoubtfulProposal as Doubtful
-    from store import Purged
+    from store.base.errors import Purged
+    from store.inbox.inbox import Doubtful
 
     again = [choice for choice in choices if isinstance(done.left.get(choice.number), Doubtful | Purged)]
     if len(done.left) == 1 and again:
@@ -280,7 +282,7 @@ def later(screen: ActionHost) -> None:
 def in_editor(screen: ActionHost) -> None:
     """Decide the marked proposals, or the whole list, in the user's editor. A text with a mistake is opened again, and
     kept where it is left so: the next time it is opened as it was, while any of its proposals waits."""
-    from store import InboxChoice
+    from store.inbox.inbox import InboxChoice
     from tui.desktop.editor import edit as edit_text
     from tui.render.details import proposal_batch
 

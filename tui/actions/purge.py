@@ -5,25 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from store import (
-    Decision,
-    Event,
-    Fact,
-    GlobalFact,
-    MemorandaError,
-    Proposal,
-    Step,
-    Summary,
-    Task,
-    Turn,
-    kind_of,
-    purge_with_shared,
-)
+from store.base.errors import MemorandaError
+from store.base.models import Decision, Event, Fact, GlobalFact, Proposal, Step, Summary, Task, Turn
+from store.search.lookup import kind_of
+from store.team.sharing import with_shared as purge_with_shared
 from tui.actions.support import refuse
 from tui.render.plurals import count
 
 if TYPE_CHECKING:
-    from store import Memory, PurgePlan
+    from store.memory import Memory
+    from store.purge.purge import PurgePlan
     from tui.actions.host import ActionHost
     from tui.screens.plans.purge import Run
 

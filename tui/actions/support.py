@@ -7,16 +7,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from store import MANY_RECORDS as MANY
-from store import MemorandaError, Purged, Step, cite
-from store import pack_key as pack
+from store.base.citations import cite
+from store.base.errors import MemorandaError, Purged
+from store.base.models import Step
+from store.base.record_keys import pack
+from store.history.checkpoints import MANY
 from tui.input.key_table import named
 from tui.render.plurals import count
 from tui.render.redaction_notice import notice, taken
 
 if TYPE_CHECKING:
-    from store import Memory, Record
-    from store import SecretCut as Cut
+    from store.base.models import Record
+    from store.memory import Memory
+    from store.purge.secret_scan import Cut
     from tui.actions.host import ActionHost
 
     Things = Sequence[Record | Step]

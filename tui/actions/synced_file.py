@@ -6,11 +6,12 @@ import os
 import tempfile
 from typing import TYPE_CHECKING
 
-from store import MemorandaError
+from store.base.errors import MemorandaError
 from tui.actions.support import write
 
 if TYPE_CHECKING:
-    from store import Memory, SyncReport
+    from store.memory import Memory
+    from store.sync.file_run import SyncReport
     from tui.actions.host import ActionHost
 
 
@@ -52,7 +53,7 @@ def _edit(screen: ActionHost, name: str, raw: object, error: MemorandaError | No
             raise
 
     def said(report: object) -> tuple[str, int | None]:
-        from store import SyncReport
+        from store.sync.file_run import SyncReport
 
         assert isinstance(report, SyncReport)
         return told(report), None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from store import Task
+from store.base.models import Task
 from tui.actions.support import made, names_of, undoes, write
 from tui.input.key_table import named
 from tui.render.plurals import count

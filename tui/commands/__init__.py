@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Generator
 
-from store import Citation, InvalidInput, Location, Memory, cite
-from store import parse_citation as parse
+from store.base.citations import Citation, cite, parse
+from store.base.errors import InvalidInput
+from store.base.location import Location
+from store.memory import Memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    from store import Step
+    from store.base.models import Step
     from tui.input.argument_parser import ParsedArguments
 
     Result = TypeVar("Result")
@@ -110,8 +112,7 @@ def run(session: Session, handler: str, arguments: "ParsedArguments") -> Outcome
     except Exception as error:
         if type(error).__module__ != "apsw":
             raise
-        from store import DISK_ERRORS
-        from store import understood_error as understood
+        from store.database.connection import DISK_ERRORS, understood
 
         if not isinstance(error, DISK_ERRORS):
             raise
@@ -187,7 +188,7 @@ def text_of(session: Session, words: list[str], example: str) -> str:
 
 def though_purged(session: Session, given: "ParsedArguments", work: "Callable[[bool], Result]") -> "Result":
     """Do work that stores a text; ask first if the text was purged before. Raises Declined."""
-    from store import Declined, Purged
+    from store.base.errors import Declined, Purged
 
     try:
         return work(given.yes)

@@ -5,8 +5,7 @@ from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store import CitedSentence
-    from store import LibrarianAnswer as Answer
+    from store.librarian.answer import Answer, CitedSentence
     from tui.input.argument_parser import ParsedArguments
 
 LOADING = "the model is being loaded …"
@@ -18,9 +17,11 @@ def ask(session: Session, given: "ParsedArguments") -> Outcome:
     stops the model there."""
     from contextlib import nullcontext
 
-    from store import Librarian, check_query, why_no_model
-    from store import found_models as found
-    from store import without_citations as without
+    from store.base.citations import without
+    from store.librarian.librarian import Librarian
+    from store.llm.model_selection import found
+    from store.llm.model_selection import why_none as why_no_model
+    from store.search.query.filters import check as check_query
     from tui.commands.interrupt import STOPS, Interrupt
 
     memory, question = session.memory, " ".join(given.question)
@@ -73,8 +74,8 @@ def ask(session: Session, given: "ParsedArguments") -> Outcome:
 
 def _sources(session: Session, answer: "Answer") -> list[str]:
     """Return a line for each record that an answer cites."""
-    from store import lookup as records
-    from store import parse_citation as parse
+    from store.base.citations import parse
+    from store.search import lookup as records
     from tui.commands.record_lines import cut
     from tui.render.summary_line import summary
 
@@ -97,9 +98,9 @@ def told(answer: "Answer") -> list[str]:
 
 def as_json(session: Session, answer: "Answer") -> dict[str, object]:
     """Return an answer as `--json` prints it, with the records that it cites."""
-    from store import as_json
-    from store import lookup as records
-    from store import parse_citation as parse
+    from store.base.citations import parse
+    from store.base.models import as_json
+    from store.search import lookup as records
 
     database = session.memory.database
     return {

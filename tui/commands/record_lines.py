@@ -2,8 +2,10 @@
 
 Everything printed is escaped once more by `tui.theme.escape` before output; columns are separated by two spaces."""
 
-from store import GlobalFact, ago, local_time, suspicious
-from store import unpack_key as unpack
+from store.base.clock import ago, local_time
+from store.base.models import GlobalFact
+from store.base.record_keys import unpack
+from store.text.prompt_injection import suspicious
 from tui.render.badges import DOUBTED, EVIDENCE_BADGES, FACT_BADGES, KIND_GLYPHS, WARNING, fact_badge
 from tui.render.field_diff import LISTS, listed
 from tui.render.plurals import count
@@ -14,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from store import Checkpoint, Decision, Fact, Iteration, PlannedChange, Proposal, Record, Step, Task
+    from store.base.models import Checkpoint, Decision, Fact, Iteration, Proposal, Record, Step, Task
+    from store.history.restore_plan import PlannedChange
 
 WORD = max(len(word) for _, word in FACT_BADGES.values() if word != "contradicted")
 
@@ -96,7 +99,7 @@ def cut(text: str, width: int = 60) -> str:
 
 def before_and_after(old: "dict[str, Any]", new: "dict[str, Any]", names: "Iterable[str]") -> str:
     """Format changed columns as `pinned: 0 → 1, status: active → forgotten`, without columns derived from others."""
-    from store import FOLLOWING_KINDS as FOLLOWS
+    from store.history.change_summary import FOLLOWS
 
     return ", ".join(
         f"{name}: {_value(name, old[name])} → {_value(name, new[name])}" for name in names if name not in FOLLOWS

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from store import Location
+    from store.base.location import Location
 
 NAME = "billing-api"
 
@@ -16,7 +16,7 @@ def build(folder: str, now: str) -> Location:
     location.
 
     The same `now` gives the same shas, ids and times. Raises StorageError, also if something exists there already."""
-    from store import StorageError
+    from store.base.errors import StorageError
     from tui.demo.calendar import Calendar
     from tui.demo.memory import tell
     from tui.demo.project import Project

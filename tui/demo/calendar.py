@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from store import DAY_MS, from_ms, to_ms
+from store.base.clock import DAY_MS, from_ms, to_ms
 
 HOUR_MS = 3_600_000
 MINUTE_MS = 60_000

@@ -6,9 +6,13 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from store import MEMORY_FILE as FILE
-from store import MEMORY_FOLDER as FOLDER
-from store import Location, Memory, NewTurn, cite, maintenance, new_fact_check, rule_pass
+from store.base.citations import cite
+from store.base.location import FILE, FOLDER, Location
+from store.conversations.turns import NewTurn
+from store.inbox import new_fact_check
+from store.learning import rule_pass
+from store.memory import Memory
+from store.services import maintenance
 from tui.demo.calendar import Calendar, Hands
 from tui.demo.conversations import READ, SENT, TALK
 from tui.demo.decisions import DECISIONS, FORGOTTEN

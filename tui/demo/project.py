@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from store import StorageError
+from store.base.errors import StorageError
 from tui.demo.calendar import SECOND_MS, Calendar
 
 AUTHORS = {

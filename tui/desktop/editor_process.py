@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from store import MemorandaError
+from store.base.errors import MemorandaError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

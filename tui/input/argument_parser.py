@@ -6,7 +6,7 @@ dash."""
 
 from collections.abc import Sequence
 
-from store import MemorandaError
+from store.base.errors import MemorandaError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

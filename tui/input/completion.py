@@ -135,8 +135,7 @@ def _arguments(verb: Verb, words: list[str], current: str, everywhere: tuple[Arg
 
 def _settings(words: list[str], place: int, current: str) -> list[Completion]:
     """Return `allow`, the names of settings, and of keys after `keys.`; after a name, its possible values."""
-    from store import SETTING_KEYS as KEYS
-    from store import SETTINGS
+    from store.config.settings import KEYS, SETTINGS
     from tui.input.key_table import KEYS as ALL_KEYS
 
     if place:

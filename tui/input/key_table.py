@@ -13,7 +13,7 @@ FACTS, TIMELINE, CHECKPOINTS, HISTORY, TASKS, INBOX, CONTEXT, LIBRARIAN, HEALTH 
 PANES = tuple(BY_NAME)
 NUMBERS = {name: pane.key for name, pane in BY_NAME.items()}  # the keys that focus the panes, as their tabs show them
 HITS, PREVIEW = "hits", "preview"
-LISTS = (*(name for name, pane in BY_NAME.items() if not pane.widget), HITS)
+LISTS = (*(name for name, pane in BY_NAME.items() if pane.listed), HITS)
 OF_RECORDS = tuple(name for name in LISTS if name == HITS or BY_NAME[name].records)
 RECORDS = (FACTS, TIMELINE, HITS, CONTEXT)  # the lists whose records can be forgotten and corrected
 

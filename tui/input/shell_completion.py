@@ -12,7 +12,7 @@ from tui.input.completion import EVERYWHERE
 
 def script(shell: str) -> str:
     """Return the script of one shell. Raises InvalidInput."""
-    from store import InvalidInput
+    from store.base.errors import InvalidInput
 
     made = {"bash": _bash, "zsh": _zsh, "fish": _fish}.get(shell)
     if made is None:

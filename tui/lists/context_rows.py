@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from store import CONTEXT_LIMITS, RELEVANT_FROM, Fact, Record, token_count
+from store.base import token_count
+from store.base.models import Fact, Record
+from store.context.budget import LIMITS as CONTEXT_LIMITS
+from store.context.reasons import ABOVE as RELEVANT_FROM
 from tui.commands.records.context import bar, named, no_room
 from tui.lists.record_rows import WIDE, badge_style
 from tui.lists.wrapping import Pairs, heading, row
@@ -20,9 +23,9 @@ from tui.theme.escape import visible
 from tui.theme.line_filters import fit
 
 if TYPE_CHECKING:
-    from store import ConsideredFact as Considered
-    from store import Context, ContextPiece
-    from store import ContextPart as Part
+    from store.context.budget import ContextPiece, Part
+    from store.context.reasons import Considered
+    from store.context.result import Context
 
 WHOLE = "whole"  # the key of the row for the full text
 NAME, TOKENS, LIMIT = 11, 5, 9  # cells of a part's name, of its cost, and of the most that it may cost

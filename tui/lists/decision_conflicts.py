@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from store import Memory
-from store import find_decision_matches as find_matches
+from store.inbox.decision_conflicts import find_matches
+from store.memory import Memory
 
 MOST = 100  # maximum proposals checked, newest first; each takes 1 to 2 ms
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tui.render.badges import FACT_BADGES
 
 if TYPE_CHECKING:
-    from store import Memory
+    from store.memory import Memory
     from tui.lists.record_rows import Heading
     from tui.lists.view_state import View
 

@@ -19,7 +19,7 @@ from tui.theme.escape import visible
 from tui.theme.line_filters import fit
 
 if TYPE_CHECKING:
-    from store import Record
+    from store.base.models import Record
 
 LABEL, VALUE = 11, 8  # cells of a figure's name and of its value
 MOST = 16  # cells of a name beside its value; a longer one stands above

@@ -6,7 +6,10 @@ from collections.abc import Hashable, Sequence, Set
 
 from rich.cells import cell_len
 
-from store import Commit, Decision, Fact, GlobalFact, Hit, Proposal, Record, ago, suspicious
+from store.base.clock import ago
+from store.base.models import Commit, Decision, Fact, GlobalFact, Proposal, Record
+from store.search.results import Hit
+from store.text.prompt_injection import suspicious
 from tui.lists.record_rows import badge_style, doubted
 from tui.lists.wrapping import Pairs, spans
 from tui.lists.wrapping import heading as heading_line

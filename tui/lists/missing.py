@@ -9,7 +9,7 @@ from tui.input.key_table import CHECKPOINTS, CONTEXT, FACTS, HISTORY, INBOX, TAS
 from tui.lists.view_state import with_keys
 
 if TYPE_CHECKING:
-    from store import Memory
+    from store.memory import Memory
     from tui.render.field_diff import Line
 
 Counts = Mapping[str, int]

@@ -6,10 +6,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from store import USUAL_MODEL as USUAL
-from store import InstalledModel as Installed
-from store import LoggedCall, ModelStats, ModelStatus, endpoint, how_long_ago
-from store import short_model_name as short
+from store.base.clock import how_long_ago
+from store.llm import endpoint
+from store.llm.call_log import LoggedCall
+from store.llm.endpoint import short
+from store.llm.model_selection import USUAL
+from store.llm.server_info import Installed
+from store.llm.status import ModelStatus
+from store.llm.usage_stats import ModelStats
 from tui.commands.system.model import (
     BY_RULE,
     MODES,

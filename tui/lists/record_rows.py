@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from textual.cache import LRUCache
 
-from store import ID_CHUNK as CHUNK
-from store import Commit, Decision, Fact, GlobalFact, Record, Summary, ago, from_ms, record_key, suspicious
-from store import packed_ids as packed
-from store import unpack_key as unpack
+from store.base.clock import ago, from_ms
+from store.base.models import Commit, Decision, Fact, GlobalFact, Record, Summary
+from store.base.record_keys import unpack
+from store.database.packed_ids import CHUNK, packed
+from store.search.lookup import key as record_key
+from store.text.prompt_injection import suspicious
 from tui.lists.wrapping import Pairs, row
 from tui.lists.wrapping import heading as heading_line
 from tui.render.badges import DOUBTED, EVIDENCE_BADGES, FACT_BADGES, KIND_GLYPHS, WARNING, fact_badge
@@ -29,7 +31,8 @@ from tui.render.summary_line import moment, summary
 from tui.theme.escape import visible
 
 if TYPE_CHECKING:
-    from store import Memory, Step
+    from store.base.models import Step
+    from store.memory import Memory
 
 PAGE = 64
 PAGES = 24

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from store import Checkpoint, Proposal, Step, Task, ago, local_time, suspicious
+from store.base.clock import ago, local_time
+from store.base.models import Checkpoint, Proposal, Step, Task
+from store.text.prompt_injection import suspicious
 from tui.lists.record_rows import ROOMY, WIDE
 from tui.lists.wrapping import Pairs, row
 from tui.render.badges import KIND_GLYPHS, ORDER, TASK_GLYPHS, WARNING

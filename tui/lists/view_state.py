@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from tui.input.key_table import HITS, INBOX, NUMBERS, PANES, named
 from tui.input.pane_table import BY_NAME
 from tui.lists.filters.facets import Facet, active, chips
+from tui.render.plurals import count as many
+from tui.render.plurals import said_of
 from tui.theme.escape import visible
 from tui.theme.pieces import Piece, width
 
 if TYPE_CHECKING:
-    from store import PastState
+    from store.services.as_of import PastState
 
 SORT_ORDER = ("need", "oldest", "domain", "newest", "text")
 WIDE, HUGE = 100, 160  # columns from which on the preview is beside the list, and wider still
@@ -90,11 +92,107 @@ def tabs(current: str, waiting: int, room: int) -> list[Piece]:
     return [*pieces, (last, DIM, "more")] if last else pieces[:-1]
 
 
+def left_out(view: View, count: int, text: str, short: int, key: Callable[[str], str]) -> str:
+    """Return how many rows are hidden or shown in addition, and the key that toggles it; only the number if there is
+    little room."""
+    if short > 1:
+        text = "all" if view.hidden else f"{count:,} hidden"
+    return f"{text}: {key('list.hidden')}"
+
+
+SORT_WORDS = {"oldest": "by age", "newest": "newest first"}
+
+
+def _facts(
+    view: View, counts: Mapping[str, int], short: int, key: Callable[[str], str]
+) -> list[tuple[str | None, str]]:
+    names = {"forgotten": "forgotten", "superseded": "replaced"}
+    gone = [f"{counts[name]:,} {word}" for name, word in names.items() if counts.get(name)]
+    count = counts.get("forgotten", 0) + counts.get("superseded", 0)
+    hidden = f"{count:,}" if short else ", ".join(gone)
+    shown = "all" if short else "all shown"
+    order = None if view.sort == "need" else SORT_WORDS.get(view.sort, f"by {view.sort}")
+    return [
+        (order, "sort"),
+        (left_out(view, count, shown if view.hidden else f"{hidden} hidden", short, key) if gone else None, "hidden"),
+    ]
+
+
+def _checkpoints(
+    view: View, counts: Mapping[str, int], short: int, key: Callable[[str], str]
+) -> list[tuple[str | None, str]]:
+    alone = counts.get("alone", 0)
+    text = f"{alone:,} automatic {'shown' if view.hidden else 'hidden'}"
+    return [(left_out(view, alone, text, short, key) if alone else None, "hidden")]
+
+
+def _tasks(
+    view: View, counts: Mapping[str, int], short: int, key: Callable[[str], str]
+) -> list[tuple[str | None, str]]:
+    done = counts.get("done", 0)
+    text = f"{done:,} done {'shown' if view.hidden else 'hidden'}"
+    return [(left_out(view, done, text, short, key) if done and not view.progress else None, "hidden")]
+
+
+def _inbox(
+    view: View, counts: Mapping[str, int], short: int, key: Callable[[str], str]
+) -> list[tuple[str | None, str]]:
+    unheard, unread = counts.get("unheard", 0), counts.get("unread", 0)
+    of = "" if short else " of your chats"
+    heard = f"{many(unheard, 'message')}{of} {said_of(unheard, 'wait to be learned from')}"
+    if short:
+        text = f"{many(unread, 'chat message')} {said_of(unread, 'need a model')}"
+    else:
+        text = f"{many(unread, 'message')}{of} {said_of(unread, 'wait to be read by a model')}"
+    return [(heard if unheard else None, ""), (f"{text}: {key('model.open')} sets it up" if unread else None, "model")]
+
+
+LONGEST = 30  # maximum cells of a question in a title that has no room for all of it
+
+
+def _context(
+    view: View, counts: Mapping[str, int], short: int, key: Callable[[str], str]
+) -> list[tuple[str | None, str]]:
+    tokens = f"{counts['tokens']:,}{' tokens' if short > 2 else ' of 3,050 tokens'}" if "tokens" in counts else None
+    text = view.question
+    asks = f"ask {'another' if text else 'a question'}: {key('context.ask')}"
+    if short and len(text) > LONGEST:
+        text = f"{text[: LONGEST - 1]}…"
+    question = f"“{text}”  {asks}" if text and short < 2 else asks
+    return [(question, "ask_for('context.ask')"), (tokens, "")]
+
+
+def _librarian(
+    view: View, counts: Mapping[str, int], short: int, key: Callable[[str], str]
+) -> list[tuple[str | None, str]]:
+    return [("every sentence cites its record" if not short else None, "")]
+
+
+def _health(
+    view: View, counts: Mapping[str, int], short: int, key: Callable[[str], str]
+) -> list[tuple[str | None, str]]:
+    from store.base.clock import from_ms, local_time
+
+    at = local_time(from_ms(counts["measured"])) if "measured" in counts else ""
+    return [(f"as of {at.rpartition(' ')[2] if short else at}" if at else None, "")]
+
+
+TITLES = {
+    "facts": _facts,
+    "checkpoints": _checkpoints,
+    "tasks": _tasks,
+    "inbox": _inbox,
+    "context": _context,
+    "librarian": _librarian,
+    "health": _health,
+}
+
+
 def about(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[Piece]:
     """Return what a pane says about its order and about rows that it hides; shorter for a higher `short`, up to 3. A
     click changes the setting."""
     pieces: list[Piece] = []
-    for word, action in BY_NAME[pane].words(view, counts, short, named):
+    for word, action in TITLES[pane](view, counts, short, named) if pane in TITLES else ():
         if word:
             pieces += [("  ", ""), (visible(word), DIM, action) if action else (visible(word), DIM)]
     return pieces[1:]

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from store import MemorandaError, local_time
+from store.base.clock import local_time
+from store.base.errors import MemorandaError
 from tui.input.key_table import PANES, named
 from tui.lists.view_state import View
 from tui.panes.host import Host
@@ -16,7 +17,8 @@ from tui.theme.escape import visible
 from tui.theme.pieces import Piece, width
 
 if TYPE_CHECKING:
-    from store import PastMemory, PastState, PointInTime
+    from store.services.as_of import PastMemory, PastState
+    from store.services.point_in_time import PointInTime
     from tui.widgets.bars import Footer, Split
 
 

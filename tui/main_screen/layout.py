@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 
 from textual.binding import Binding
 from textual.containers import Container, Vertical
@@ -101,9 +100,9 @@ def list_pane(name: str, *classes: str, empty_text: str = "") -> ListPane:
 
 def hidden_pane(name: str) -> Widget:
     """Return a pane that is still hidden: a list, or the widget that it declares."""
-    path = BY_NAME[name].widget
-    if not path:
+    if BY_NAME[name].listed:
         return list_pane(name, "list", "-behind", empty_text=empty(name))
-    module, _, widget = path.rpartition(".")
-    made: Widget = getattr(import_module(module), widget)(id=f"{name}-pane", classes="pane list -behind")
+    from tui.widgets.chat_pane import TalkPane
+
+    made: Widget = TalkPane(id=f"{name}-pane", classes="pane list -behind")
     return made

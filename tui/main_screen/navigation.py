@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from store import MemorandaError
+from store.base.errors import MemorandaError
 from tui.input.key_table import FACTS, HISTORY, HITS, PANES, PREVIEW, TIMELINE, named
 from tui.input.pane_table import BY_NAME
 from tui.lists.filters.facets import active
@@ -78,7 +78,7 @@ class NavigationController:
             self.action_zoom(self._alone)
         for pane in PANES:
             self.host.hide_pane(pane, pane != name)
-        if fresh and BY_NAME[name].rows:
+        if fresh and BY_NAME[name].read:
             self.host.read_side()
         elif fresh and self.host.found(name) is None:
             self.host.pane.follow(None)  # what is there was chosen in another pane
@@ -88,7 +88,8 @@ class NavigationController:
 
     def action_split(self, step: int) -> None:
         """Give the list more of the screen, or less, and keep that."""
-        from store import put_setting, user_config_path
+        from store.config.files import put as put_setting
+        from store.config.files import user_path as user_config_path
 
         now = self._split or (50 if self.host.form == "-huge" else 60)
         self._split = max(LEAST, min(100 - LEAST, now + step))

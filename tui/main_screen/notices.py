@@ -9,7 +9,8 @@ from tui.theme.escape import visible
 if TYPE_CHECKING:
     from textual.app import App
 
-    from store import Clock, Location
+    from store.base.clock import Clock
+    from store.base.location import Location
     from tui.widgets.preview_pane import PreviewPane
 
 
@@ -59,7 +60,7 @@ class NoticeController:
 
     def action_messages(self) -> None:
         """Show in the preview what was said in this sitting, the newest first."""
-        from store import how_long_ago
+        from store.base.clock import how_long_ago
 
         now, lines = self.host.clock(), []
         for at, text in reversed(self.host.app.messages):  # type: ignore[attr-defined]
@@ -68,7 +69,7 @@ class NoticeController:
 
     def say_error(self, error: BaseException) -> None:
         """Report an error of the disk, the file or a defect, unless the same is still shown."""
-        from store import understood_error
+        from store.database.connection import understood as understood_error
 
         text = str(understood_error(error, self.host.location.path))
         if visible(text) not in [notice.message for notice in self.host.app._notifications]:

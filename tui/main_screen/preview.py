@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, cast
 
-from store import Fact, GlobalFact, MemorandaError, Task, named_citation, unpack_key
+from store.base.citations import named as named_citation
+from store.base.errors import MemorandaError
+from store.base.models import Fact, GlobalFact, Task
+from store.base.record_keys import unpack as unpack_key
 from tui.input.key_table import CONTEXT, FACTS, HITS, INBOX, TASKS, TIMELINE
 from tui.input.pane_table import BY_NAME
 from tui.lists.context_rows import ContextRows
@@ -16,7 +19,7 @@ from tui.widgets.preview_pane import PreviewPane
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
-    from store import Record, Step
+    from store.base.models import Record, Step
     from tui.lists.hit_rows import HitRows
     from tui.lists.record_rows import KeyedRows
     from tui.panes.host import PaneController

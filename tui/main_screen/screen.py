@@ -14,9 +14,9 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.worker import Worker, WorkerState
 
-from store import Clock, Location, utc_now
+from store.base.clock import Clock, utc_now
+from store.base.location import Location
 from tui.input.key_table import FACTS, HITS, LIBRARIAN, PANES, TIMELINE
-from tui.input.pane_table import BY_NAME
 from tui.lists.view_state import View, empty, layout
 from tui.main_screen.as_of import AsOfController
 from tui.main_screen.commands.dispatch import CommandController
@@ -45,9 +45,10 @@ from tui.widgets.search_bar import SearchBar
 from tui.widgets.sidebar import Sidebar
 
 if TYPE_CHECKING:
-    from store import LibrarianAnswer as Answer
-    from store import PastState, PointInTime
-    from tui.panes.librarian.controller import LibrarianController
+    from store.librarian.answer import Answer
+    from store.services.as_of import PastState
+    from store.services.point_in_time import PointInTime
+    from tui.panes.librarian import LibrarianController
     from tui.theme.pieces import Piece
     from tui.widgets.chat_pane import Talk, TalkPane
     from tui.widgets.preview import Preview
@@ -197,10 +198,17 @@ class MainScreen(ResponsiveScreen[None]):
         self.lists.reload()
         for task in self.tasks:
             task.start()
-        for name, pane in BY_NAME.items():
-            if pane.controller:
-                self._panes[name] = pane.load(pane.controller)(self)
-                take_actions(self, self._panes[name])
+        from tui.panes.context import ContextController
+        from tui.panes.health import HealthController
+        from tui.panes.librarian import LibrarianController
+
+        for name, made in (
+            ("context", ContextController),
+            ("librarian", LibrarianController),
+            ("health", HealthController),
+        ):
+            self._panes[name] = made(self)
+            take_actions(self, self._panes[name])
         self.search_bar.add_input()
         others = [hidden_pane(name) for name in PANES if name not in (FACTS, TIMELINE)]
         self.query_one("#body").mount(*others, list_pane(HITS, empty_text=empty(HITS)), before="#preview-pane")

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from textual.widgets import Input
 
-from store import SEARCHABLE, MemorandaError
+from store.base.errors import MemorandaError
+from store.base.vocabulary import SEARCHABLE
 from tui.input.commands.command_table import typed_command
 from tui.input.key_table import HITS, INBOX, named
 from tui.main_screen.lists.search_filters import SearchFilters
@@ -22,9 +23,9 @@ from tui.theme.pieces import width
 from tui.widgets.search_bar import SearchBar
 
 if TYPE_CHECKING:
-    from store import Hit, Memory
-    from store import SearchAnswer as Answer
-    from store import SnippetMarker as Marker
+    from store.memory import Memory
+    from store.search.results import Answer, Hit
+    from store.search.snippets import Marker
     from tui.lists.hit_rows import Groups, HitRows
     from tui.theme.pieces import Piece
     from tui.widgets.bars import Split
@@ -142,7 +143,7 @@ class SearchController:
 
     def action_related(self) -> None:
         """Search for records similar to the one shown."""
-        from store import Step
+        from store.base.models import Step
 
         record = self.host.pane.record
         if record is None or isinstance(record, Step) or type(record).__name__.lower() not in KINDS:
@@ -206,8 +207,8 @@ class SearchController:
         self._go_to_hits(False)
 
     def _marker_of(self, answer: Answer) -> Marker | None:
-        from store import FullTextIndex
-        from store import SnippetMarker as Marker
+        from store.search.signals.fts import FullTextIndex
+        from store.search.snippets import Marker
 
         if answer.words is None or self.host.engine is None:
             return None
@@ -269,7 +270,7 @@ class SearchController:
 
     def _show_title(self, answer: Answer, offers: Mapping[str, Sequence[str]], held: bool) -> None:
         """Show the kinds of what was found, and what the answer reports about itself, in the line over the hits."""
-        from store import query_hints
+        from store.search.query.query_parser import hints as query_hints
         from tui.render.levels import grouped, shown_of
 
         sorted_hits = [hit.key for _, hits in grouped(self._bar.query_text, answer) for hit in hits]

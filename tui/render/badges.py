@@ -1,11 +1,11 @@
 """The glyph and the label of every state and kind, the same in all views."""
 
-from store import TASK_WORDS
-from store import ageing_state as state
+from store.base.vocabulary import TASK_WORDS
+from store.records.ageing import state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store import Fact
+    from store.base.models import Fact
 
 # badge → (glyph, word); the badge is also the style's name, `glyph-fresh`
 FACT_BADGES = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from store import query_filters as filters
+from store.search.query.query_parser import filters
 from tui.render import levels
 
 if TYPE_CHECKING:
-    from store import SearchAnswer as Answer
+    from store.search.results import Answer
 
 RECENT = 5  # past queries to show
 EXAMPLES = (

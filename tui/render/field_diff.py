@@ -4,7 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from store import PERSON, cite, local_time
+from store.base.citations import cite
+from store.base.clock import local_time
+from store.base.vocabulary import PERSON
 from tui.render.badges import state_word
 
 Piece = tuple[str, str]

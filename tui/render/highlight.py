@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from store import SnippetMarker as Marker
+    from store.search.snippets import Marker
     from tui.render.field_diff import Line
 
 MATCH = "match"

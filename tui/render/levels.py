@@ -4,7 +4,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from store import Hit, SearchAnswer
+    from store.search.results import Answer as SearchAnswer
+    from store.search.results import Hit
 
 EXACT = "exact"
 LONGEST = 40  # maximum characters of a repeated question
@@ -35,7 +36,7 @@ def grouped(
 
 def _filters(question: str) -> "list[str]":
     """Return the filters in a query."""
-    from store import query_filters
+    from store.search.query.query_parser import filters as query_filters
 
     return [question[start:end].lower() for start, end in query_filters(question)]
 
@@ -50,7 +51,7 @@ def none_exact(question: str, answer: "SearchAnswer") -> str:
     record does, or the query is filters alone."""
     if answer.verdict == EXACT or answer.words is None:
         return ""
-    from store import query_filters
+    from store.search.query.query_parser import filters as query_filters
 
     filters = query_filters(question)
     for start, end in reversed(filters):

@@ -1,6 +1,8 @@
 """The parts of a record's description: a heading, a label with its value, a text, a time."""
 
-from store import PERSON, Record, how_long_ago, local_time
+from store.base.clock import how_long_ago, local_time
+from store.base.models import Record
+from store.base.vocabulary import PERSON
 from tui.render.field_diff import LABEL, Line, who
 
 OWN = {PERSON: "you", "duplicates": "Memoranda"}

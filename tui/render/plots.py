@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from store import Trend
+    from store.records.trends import Trend
 
 AXIS = 8  # cells of the numbers at the left
 EIGHTHS = " ▁▂▃▄▅▆▇█"

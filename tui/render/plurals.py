@@ -10,7 +10,7 @@ def count(things: int, word: str) -> str:
 
 def cited(kind: str, ids: Sequence[int]) -> str:
     """Return the citation of one record, or how many there are: `F#1`, `3 facts`."""
-    from store import cite
+    from store.base.citations import cite
 
     return cite(kind, ids[0]) if len(ids) == 1 else count(len(ids), "global fact" if kind == "global" else kind)
 

@@ -5,8 +5,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from store import Database
-    from store import SecretCut as Cut
+    from store.database.database import Database
+    from store.purge.secret_scan import Cut
 
 SHOWN = 3
 ALLOW = "memoranda redactions allow"
@@ -16,7 +16,7 @@ def taken(database: "Database") -> "list[Cut]":
     """Return what this connection redacted since the last call; fast when there is nothing."""
     if not database.cut:
         return []
-    from store import make_cuts as made
+    from store.purge.secret_scan import made
 
     return made(database)
 

@@ -2,7 +2,7 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store import Hit
+    from store.search.results import Hit
     from tui.render.field_diff import Line
 
 MEANS = {

@@ -1,6 +1,19 @@
 """Summarise a record in one line: its time and its text."""
 
-from store import Chunk, Commit, Decision, Event, Fact, GlobalFact, Iteration, Proposal, Record, Summary, Task, Turn
+from store.base.models import (
+    Chunk,
+    Commit,
+    Decision,
+    Event,
+    Fact,
+    GlobalFact,
+    Iteration,
+    Proposal,
+    Record,
+    Summary,
+    Task,
+    Turn,
+)
 from tui.render.badges import state_word
 
 

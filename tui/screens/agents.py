@@ -12,22 +12,19 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import work
 from textual.binding import Binding, BindingType
 
-from store import (
-    MUTED_KINDS,
-    AgentActivity,
-    AgentCall,
-    Injection,
-    MemorandaError,
-    Memory,
-    agent_calls,
-    agent_pause,
-    cite,
-    injections,
-    local_time,
-    pack_key,
-    parse_citation,
-    unpack_key,
-)
+from store.base.citations import cite
+from store.base.citations import parse as parse_citation
+from store.base.clock import local_time
+from store.base.errors import MemorandaError
+from store.base.record_keys import pack as pack_key
+from store.base.record_keys import unpack as unpack_key
+from store.doors import pause as agent_pause
+from store.doors.session import calls as agent_calls
+from store.doors.session import injections
+from store.doors.session.calls import AgentActivity, AgentCall
+from store.doors.session.injections import Injection
+from store.memory import Memory
+from store.records.mutes import KINDS as MUTED_KINDS
 from tui.commands.system.agents import NOBODY
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.wrapping import Pairs, row
@@ -39,7 +36,8 @@ from tui.theme.escape import visible
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
-    from store import Clock, Location
+    from store.base.clock import Clock
+    from store.base.location import Location
 
 EVERY = 1.0  # seconds between two refreshes
 NEWEST = 200  # maximum calls and texts listed

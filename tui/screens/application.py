@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from store import Config
+    from store.config.configuration import Config
     from tui.workers.model_worker import ModelWorker
 
 

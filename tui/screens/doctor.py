@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import work
 from textual.binding import Binding, BindingType
 
-from store import FINDING_NOTE as NOTE
-from store import FINDING_OK as OK
-from store import FINDING_WRONG as WRONG
-from store import Finding, examine
+from store.health.doctor import examine
+from store.health.finding import NOTE, OK, WRONG, Finding
 from tui.commands.system.health import verdict
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.wrapping import Pairs, row
@@ -24,7 +22,8 @@ from tui.theme.line_filters import fit
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
-    from store import Clock, Location
+    from store.base.clock import Clock
+    from store.base.location import Location
 
 SIGNS = {OK: ("✓ ", "added"), NOTE: ("· ", "warning"), WRONG: ("✕ ", "removed")}
 SUBJECT = 11  # cells of the check's subject

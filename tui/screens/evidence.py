@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import work
 from textual.binding import Binding, BindingType
 
-from store import RUN_EVIDENCE as RUN
-from store import BoundEvidence, MemorandaError, Memory, ago
-from store import parse_citation as parse
+from store.base.citations import parse
+from store.base.clock import ago
+from store.base.errors import MemorandaError
+from store.evidence.evidence import BoundEvidence
+from store.evidence.items import RUN
+from store.memory import Memory
 from tui.commands.records.evidence import WORST, evidence_text, question
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.wrapping import Pairs, row

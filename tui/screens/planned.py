@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod  # checked by mypy: the metaclass of a screen is not ABCMeta
 from typing import Generic, TypeVar
 
-from store import MemorandaError
+from store.base.errors import MemorandaError
 from tui.screens.list_screen import ListScreen
 
 Plan = TypeVar("Plan")

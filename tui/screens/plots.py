@@ -9,7 +9,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from store import Memory, trends
+from store.memory import Memory
+from store.records.trends import trends
 from tui.render.plots import drawn, told
 from tui.screens.help import HelpedScreen
 from tui.theme.escape import visible
@@ -20,7 +21,9 @@ from tui.workers.threads import SaysDefects
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from store import Clock, Location, Trend
+    from store.base.clock import Clock
+    from store.base.location import Location
+    from store.records.trends import Trend
 
 LEAST, MOST = 4, 16  # lines of a plot
 

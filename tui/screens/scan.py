@@ -16,7 +16,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from store import MemorandaError, ScanFinding, ScanReport, clean_text, save_transcripts, scan_machine, this_machine
+from store.base.errors import MemorandaError
+from store.database.values import clean as clean_text
+from store.scan.machine_scan import scan as scan_machine
+from store.scan.report import ScanFinding, ScanReport
+from store.scan.saving import save as save_transcripts
+from store.services.source_import import machine as this_machine
 from tui.commands.files.guard import home_path
 from tui.commands.files.scan import TITLES, UNREAD, saved_words
 from tui.lists.numbered_rows import NumberedRows
@@ -31,7 +36,7 @@ from tui.widgets.record_list import RecordList
 from tui.workers.threads import SaysDefects
 
 if TYPE_CHECKING:
-    from store import Clock
+    from store.base.clock import Clock
 
 AROUND = 12  # lines of a file before and after the one that is shown
 LARGEST = 2_000_000  # bytes of a file that is shown

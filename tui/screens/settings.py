@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 from textual import work
 from textual.binding import Binding, BindingType
 
-from store import AGEING_TABLE, Config, MemorandaError, load_config, put_setting, remove_setting, user_config_path
-from store import SettingValue as Value
+from store.base.errors import MemorandaError
+from store.config.configuration import Config, Value
+from store.config.configuration import load as load_config
+from store.config.files import put as put_setting
+from store.config.files import remove as remove_setting
+from store.config.files import user_path as user_config_path
+from store.records.ageing import TABLE as AGEING_TABLE
 from tui.commands.system.settings import WHOSE, as_text
 from tui.input.commands.synonyms import SETTING_WORDS
 from tui.input.key_table import BY_ID, FIXED, named
@@ -24,7 +29,7 @@ from tui.widgets.prompt_bar import YES, AskBar
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
-    from store import Location
+    from store.base.location import Location
     from tui.screens.application import Application
 
 LONGEST = 30  # cells of a value in the list

@@ -22,7 +22,7 @@ from tui.widgets.field import Field
 from tui.widgets.preview import Preview
 
 if TYPE_CHECKING:
-    from store import CitedSentence
+    from store.librarian.answer import CitedSentence
     from tui.render.field_diff import Line
     from tui.theme.pieces import Piece
     from tui.workers.librarian_worker import Exchange

@@ -21,8 +21,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from store import Citation
-from store import find_citations as find
+from store.base.citations import Citation, find
 from tui.input.key_table import MOVES
 from tui.render.highlight import matches
 from tui.theme import styles

@@ -11,14 +11,15 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.timer import Timer
 
-from store import MemorandaError, NotFound
+from store.base.errors import MemorandaError, NotFound
 from tui.widgets.cached_lines import Kept
 from tui.widgets.preview import Preview
 from tui.workers.threads import SaysDefects
 
 if TYPE_CHECKING:
-    from store import Citation, Commit, Record, Step
-    from store import SnippetMarker as Marker
+    from store.base.citations import Citation
+    from store.base.models import Commit, Record, Step
+    from store.search.snippets import Marker
     from tui.render.field_diff import Line
     from tui.workers.engine import Engine
 
@@ -96,8 +97,8 @@ class PreviewPane(SaysDefects, Kept, Vertical):
 
     def _count(self) -> None:
         """Count that the record was opened, unless the view is of the past."""
-        from store import Step
-        from store import record_key as key
+        from store.base.models import Step
+        from store.search.lookup import key
 
         engine, record = self.engine, self.record
         if engine is not None and engine.past is None and record is not None and not isinstance(record, Step):
@@ -162,7 +163,7 @@ class PreviewPane(SaysDefects, Kept, Vertical):
         self.open(event.citation)
 
     def _show(self, record: Record | Step, again: bool = False) -> None:
-        from store import Checkpoint, Chunk, Commit, Proposal
+        from store.base.models import Checkpoint, Chunk, Commit, Proposal
         from tui.render.details.document_lines import indexed
         from tui.render.details.record_detail import brief
 
@@ -196,7 +197,7 @@ class PreviewPane(SaysDefects, Kept, Vertical):
 
     def _passage(self, record: Record | Step) -> tuple[int, int]:
         """Return the line of the preview, and the character of it, that the passage found of a turn begins at."""
-        from store import Turn
+        from store.base.models import Turn
 
         if not self._start or not isinstance(record, Turn):
             return 0, 0

@@ -17,7 +17,7 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.timer import Timer
 
-from store import MemorandaError
+from store.base.errors import MemorandaError
 from tui.theme.pieces import Piece, width
 from tui.widgets.bars import Bar, Split
 from tui.widgets.cached_lines import Kept
@@ -26,7 +26,7 @@ from tui.workers.threads import SaysDefects
 if TYPE_CHECKING:
     from textual.widgets import Input
 
-    from store import SearchAnswer as Answer
+    from store.search.results import Answer
     from tui.workers.engine import Engine
 
 DEBOUNCE = 0.12  # seconds after the last letter before a search starts

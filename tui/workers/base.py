@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Lock
 
-from store import Clock, Location, Memory
+from store.base.clock import Clock
+from store.base.location import Location
+from store.memory import Memory
 
 
 class Worker:

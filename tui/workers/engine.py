@@ -15,28 +15,26 @@ from time import monotonic
 
 from textual.cache import LRUCache
 
-from store import HISTORY_KINDS as KINDS
-from store import (
-    Citation,
-    Clock,
-    Commit,
-    Location,
-    Memory,
-    NotFound,
-    Record,
-    Step,
-    cite,
-    every_row,
-    utc_now,
-)
-from store import lookup as records
-from store import pack_key as pack
+from store.base.citations import Citation, cite
+from store.base.clock import Clock, utc_now
+from store.base.errors import NotFound
+from store.base.location import Location
+from store.base.models import Commit, Record, Step
+from store.base.record_keys import pack
+from store.base.record_keys import pack as pack_key
+from store.conversations import extraction_queue
+from store.history.compression import every_row
+from store.history.history import KINDS
+from store.llm.usage_stats import model_stats
+from store.memory import Memory
+from store.search import lookup as records
 from tui.input.commands.command import Verb
 from tui.input.key_table import FACTS, HISTORY
-from tui.input.pane_table import BY_NAME
 from tui.lists import fact_groups
 from tui.lists.decision_conflicts import DecisionConflicts
+from tui.lists.pane_facets import FACETS
 from tui.lists.record_rows import KeyedRows, by_day, entry_lines, fact_lines, step_subjects
+from tui.lists.side_rows import checkpoint_lines, proposal_lines, step_lines, task_lines
 from tui.lists.view_state import View
 from tui.lists.wrapping import Pairs
 from tui.render.details.record_detail import describe, describe_step
@@ -54,11 +52,15 @@ from tui.workers.writer import Done, Writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store import Measures, PastMemory, PastState
-    from store import RestorePlan as Plan
+    from store.history.restore_plan import Plan
+    from store.memory import Memory
+    from store.services.as_of import PastMemory, PastState
+    from store.services.metrics import Measures
     from tui.input.argument_parser import ParsedArguments
+    from tui.lists.context_rows import ContextRows
     from tui.lists.filters.facets import Facet
     from tui.lists.health_rows import HealthRows
+    from tui.lists.view_state import View
     from tui.workers.first_start import Ledger
     from tui.workers.queries import SideRows, Target
 
@@ -145,9 +147,8 @@ class Engine:
 
     def look_back(self, text: str) -> tuple[PastState, PastMemory]:
         """Return the memory as of a moment; call on a worker thread. Raises InvalidInput, NotFound, Conflict."""
-        from store import PastMemory
-        from store import point_in_time as moment
-        from store import read_past as read
+        from store.services.as_of import PastMemory, read
+        from store.services.point_in_time import moment
 
         with Memory(self.location, "app", self._clock, create=False) as memory:
             past = read(memory, moment(memory, text))
@@ -171,7 +172,7 @@ class Engine:
         """Open the memory for another thread: the present or the past."""
         if past is None:
             return Memory(self.location, "app", self._clock, create=False)
-        from store import PastMemory
+        from store.services.as_of import PastMemory
 
         return PastMemory(self.location, "app", past)
 
@@ -314,11 +315,11 @@ class Engine:
     def side(self, view: View, names: Sequence[str]) -> dict[str, SideRows]:
         """Load the order of those of the other lists that are named."""
         with self._open(view.past) as memory:
-            return {name: BY_NAME[name].load(BY_NAME[name].rows)(self, memory, view) for name in names}
+            return {name: ROWS[name](self, memory, view) for name in names}
 
     def measured(self, memory: Memory, past: bool) -> HealthRows:
         """Return the figures; measure those of the present only as often as takes a small part of the time."""
-        from store import measure
+        from store.services.metrics import measure
 
         if past:
             return queries.health(memory, measure(memory), True)
@@ -343,9 +344,8 @@ class Engine:
 
     def facets(self, name: str) -> Sequence[Facet]:
         """Return by what a pane can be narrowed."""
-        pane = BY_NAME[name]
         with self._open(self.past) as memory:
-            found: Sequence[Facet] = pane.load(pane.facets)(memory) if pane.facets else ()
+            found: Sequence[Facet] = FACETS[name](memory) if name in FACETS else ()
             return found
 
     def searchable(self) -> queries.Searchable:
@@ -368,7 +368,7 @@ class Engine:
 
     def diff(self, commit: Commit, columns: int) -> list[Line]:
         """Return a commit's diff as coloured lines, its files in `columns` cells. Raises GitError."""
-        from store import maintenance
+        from store.services import maintenance
         from tui.render.diff import coloured
 
         with Memory(self.location, "app", self._clock, create=False) as memory:
@@ -446,3 +446,79 @@ def _status(memory: Memory, kind: str, number: int) -> str | None:
         return str(getattr(records.lookup(memory.database, Citation(kind, number)), "status", "active"))
     except NotFound:
         return None
+
+
+def checkpoints(engine: Engine, memory: Memory, view: View) -> KeyedRows:
+    now, newest = memory.now, engine.newest_step(memory)
+    keys = array("q", (pack_key("checkpoint", number) for number in memory.checkpoints.ids(every=view.hidden)))
+    return KeyedRows(keys, engine.read_entries, lambda record, width: checkpoint_lines(record, width, now, newest))
+
+
+def _count_checkpoints(memory: Memory) -> dict[str, int]:
+    """Count the automatic checkpoints."""
+    return {"alone": memory.checkpoints.taken_by_itself()}
+
+
+def history(engine: Engine, memory: Memory, view: View) -> KeyedRows:
+    now = memory.now
+    keys = memory.history.keys(actor=view.actor) if view.past else engine.step_order(memory, view.actor)
+    return KeyedRows(
+        keys,
+        engine.read_steps,
+        lambda step, width: step_lines(step, engine.subjects.get(step.seq, ""), width, now),
+    )
+
+
+def tasks(engine: Engine, memory: Memory, view: View) -> KeyedRows:
+    now = memory.now
+    keys = array("q", (pack_key("task", number) for number in memory.tasks.ids(statuses=view.task_statuses)))
+    return KeyedRows(keys, engine.read_entries, lambda record, width: task_lines(record, width, now))
+
+
+def _count_tasks(memory: Memory) -> dict[str, int]:
+    """Count the tasks that are done."""
+    return {"done": memory.database.value("SELECT count(*) FROM tasks WHERE status = 'done'")}
+
+
+def _count_inbox(memory: Memory) -> dict[str, int]:
+    """Return how many turns wait for rules to read them, and how many for a model."""
+    unheard, _ = extraction_queue.counts(memory.database)
+    return {"unheard": unheard, "unread": model_stats(memory.database, memory.now).queued}
+
+
+def inbox(engine: Engine, memory: Memory, view: View) -> KeyedRows:
+    now = memory.now
+    waiting = memory.inbox.ids(origin=view.asker)
+    put_off = [number for number in engine.put_off if number in set(waiting)]
+    numbers = [*(number for number in waiting if number not in put_off), *put_off]
+    keys = array("q", (pack_key("proposal", number) for number in numbers))
+    against = {} if view.past else engine.conflicts.read(memory, numbers)
+    return KeyedRows(
+        keys,
+        engine.read_entries,
+        lambda record, width: proposal_lines(record, width, now, against.get(record.id, "")),
+        [(len(numbers) - len(put_off), f"Later {len(put_off):,}", "left for the end")] if put_off else [],
+    )
+
+
+def context(engine: Engine, memory: Memory, view: View) -> ContextRows:
+    return queries.context(memory, view.question, view.session)
+
+
+def health(engine: Engine, memory: Memory, view: View) -> HealthRows:
+    return engine.measured(memory, view.past is not None)
+
+
+ROWS: Mapping[str, Callable[[Engine, Memory, View], SideRows]] = {
+    "checkpoints": checkpoints,
+    "history": history,
+    "tasks": tasks,
+    "inbox": inbox,
+    "context": context,
+    "health": health,
+}
+COUNTS: Mapping[str, Callable[[Memory], Mapping[str, int]]] = {
+    "checkpoints": _count_checkpoints,
+    "tasks": _count_tasks,
+    "inbox": _count_inbox,
+}

@@ -7,12 +7,15 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from store import SOURCE_PARTS, MemorandaError, SourceImport, found_conversations, found_sources, source_reader
+from store.base.errors import MemorandaError
+from store.base.vocabulary import SOURCE_PARTS
+from store.services.source_import import SourceImport, found_conversations, found_sources
+from store.sources.registry import reader as source_reader
 from tui.input.key_table import named
 from tui.render.plurals import count
 
 if TYPE_CHECKING:
-    from store import Memory
+    from store.memory import Memory
 
 MEMORY = "MEMORY.md"
 DOCUMENTS = (MEMORY, "CLAUDE.md", "AGENTS.md")

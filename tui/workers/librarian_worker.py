@@ -12,8 +12,8 @@ from tui.workers.base import Worker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store import CitedSentence, Memory
-    from store import LibrarianAnswer as Answer
+    from store.librarian.answer import Answer, CitedSentence
+    from store.memory import Memory
 
 KEPT = 30  # maximum exchanges of one conversation
 
@@ -48,7 +48,7 @@ class Exchange:
 
 def unindexed(memory: Memory) -> str:
     """Return that some texts are not indexed yet, as a sentence; empty if all are, or none will be."""
-    from store import Vectors
+    from store.embedding.vectors import Vectors
 
     found = Vectors(memory.database).status()
     if not found.left or not (found.serving or found.building):
@@ -62,8 +62,9 @@ class LibrarianWorker(Worker):
     def answer(self, exchange: Exchange, last: Answer | None, progress: Progress, first: First) -> Answer:
         """Answer a question; call `first` with the search's hits before a model reads them. It ends within
         `agent.patience`. Raises MemorandaError."""
-        from store import Librarian, why_no_model
-        from store import found_models as found
+        from store.librarian.librarian import Librarian
+        from store.llm.model_selection import found
+        from store.llm.model_selection import why_none as why_no_model
         from tui.commands.librarian import LOADING, reading
 
         stopped = exchange.stop.is_set

@@ -9,12 +9,15 @@ from contextlib import closing
 from threading import Event, Thread
 from time import monotonic
 
-from store import Config, Defect, MemorandaError, ModelFailed
-from store import feature_off as without
+from store.base.errors import Defect, MemorandaError, ModelFailed
+from store.base.feature_flags import without
+from store.config.configuration import Config
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store import ModelStatus, ProbeResult, PullResult, RateMeter
+    from store.llm.model_pull import PullResult, RateMeter
+    from store.llm.probe import ProbeResult
+    from store.llm.status import ModelStatus
 
 OFTEN = 0.1  # minimum seconds between two updates of a pull's progress
 
@@ -75,8 +78,8 @@ class ModelWorker:
     def look(self, config: Config) -> None:
         """Check the server and its models, then call `changed`. If the model is switched off, the status is known at
         once."""
-        from store import MODEL_SWITCH as SWITCH
-        from store import model_status
+        from store.llm.model_selection import SWITCH
+        from store.llm.status import model_status
 
         if without(SWITCH):
             self.status = model_status(config)
@@ -87,7 +90,7 @@ class ModelWorker:
             self._start(self._look, config)
 
     def _look(self, config: Config) -> None:
-        from store import model_status
+        from store.llm.status import model_status
 
         try:
             self.status = model_status(config)
@@ -104,7 +107,7 @@ class ModelWorker:
         """Start pulling a model; return False if a pull is running."""
         if self.pulling:
             return False
-        from store import PullResult, RateMeter
+        from store.llm.model_pull import PullResult, RateMeter
 
         self._stop_pull = Event()
         self.pull = Pull(name, PullResult("asking for it"), RateMeter())
@@ -117,7 +120,8 @@ class ModelWorker:
         return self.pulling
 
     def _pull(self, config: Config, pull: Pull, stop: Event) -> None:
-        from store import ModelPuller, endpoint
+        from store.llm import endpoint
+        from store.llm.model_pull import ModelPuller
 
         last = 0.0
         try:
@@ -154,7 +158,7 @@ class ModelWorker:
         return self.trying
 
     def _try(self, config: Config, status: ModelStatus, trial: Trial, stop: Event) -> None:
-        from store import probe_model as probe
+        from store.llm.probe import probe
 
         try:
             trial.tried = probe(config, status, trial.name, stop.is_set)

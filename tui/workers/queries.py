@@ -5,21 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from store import (
-    DAY_MS,
-    Chunk,
-    MemorandaError,
-    Memory,
-    PointInTime,
-    Record,
-    Step,
-    from_ms,
-    local_time,
-    lookup,
-    to_ms,
-)
-from store import parse_citation as parse
-from store import point_in_time as moment
+from store.base.citations import parse
+from store.base.clock import DAY_MS, from_ms, local_time, to_ms
+from store.base.errors import MemorandaError
+from store.base.models import Chunk, Record, Step
+from store.memory import Memory
+from store.search import lookup
+from store.services.point_in_time import PointInTime, moment
 from tui.input.key_table import HISTORY, named
 from tui.lists import fact_groups
 from tui.lists.context_rows import ContextRows, cited
@@ -29,8 +21,8 @@ from tui.lists.view_state import View
 from tui.render.metrics.metric_sections import sections
 
 if TYPE_CHECKING:
-    from store import Measures
-    from store import RestorePlan as Plan
+    from store.history.restore_plan import Plan
+    from store.services.metrics import Measures
 
 SideRows = KeyedRows | ContextRows | HealthRows  # the side lists beside facts and timeline
 ORDER = "The model may put the facts into another order (agent.mode = smart); it is not asked for this list."

@@ -9,14 +9,16 @@ from threading import Lock
 
 import apsw
 
-from store import Clock, Location, Memory
-from store import SearchAnswer as Answer
-from store import parse_query as parse
+from store.base.clock import Clock
+from store.base.location import Location
+from store.memory import Memory
+from store.search.query.query_parser import parse
+from store.search.results import Answer
 from tui.workers.base import Worker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store import PastState
+    from store.services.as_of import PastState
 
 HITS = 100  # maximum hits of a search
 
@@ -60,7 +62,8 @@ class SearchWorker(Worker):
 
     def spellings(self, query: str) -> dict[str, list[str]]:
         """Return alternative spellings for the words of a query that occur in no record."""
-        from store import FullTextIndex, spellings
+        from store.search.signals.fts import FullTextIndex
+        from store.search.signals.spelling import spellings
 
         if self._past is not None:
             return {}  # the vocabulary is that of the present
@@ -85,7 +88,7 @@ class SearchWorker(Worker):
     def _search(
         self, connection: _Connection, query: str, limit: int, meaning: bool, wanted: Callable[[], bool]
     ) -> Answer | None:
-        from store import search_for_person
+        from store.search.waiting import search as search_for_person
 
         with connection.busy:  # an interrupted one takes a moment to end
             if not wanted():
@@ -105,7 +108,7 @@ class SearchWorker(Worker):
             if past is None:
                 connection.memory = self.memory()
             else:
-                from store import PastMemory
+                from store.services.as_of import PastMemory
 
                 connection.memory = PastMemory(self._location, "app", past)
             connection.past = past

@@ -16,7 +16,7 @@ class SaysDefects(MessagePump):
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR and event.worker.error is not None:
-            from store import understood_error as understood
+            from store.database.connection import understood
 
             path = self.app._main.location.path  # type: ignore[attr-defined]
             self.app.notify(str(understood(event.worker.error, path)), severity="error", timeout=10, markup=False)

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from store import Clock, InvalidInput, Location, MemorandaError, Memory
-from store import understood_error as understood
+from store.base.clock import Clock
+from store.base.errors import InvalidInput, MemorandaError
+from store.base.location import Location
+from store.database.connection import understood
+from store.memory import Memory
 from tui.commands import Outcome, Session, run
 from tui.input.commands.command import Verb
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store import PastState
+    from store.services.as_of import PastState
     from tui.input.argument_parser import ParsedArguments
 
 OWN = 200  # latest steps of this application to remember
@@ -49,7 +52,7 @@ class Writer:
 
     def _worked(self, work: Callable[[Memory], object], past: PastState | None) -> object:
         if past is not None:
-            from store import PastMemory
+            from store.services.as_of import PastMemory
 
             with PastMemory(self._location, "app", past) as then:
                 return work(then)

@@ -5,9 +5,9 @@ import os
 import shlex
 import sys
 
-from store import __version__
 from store.base.errors import InvalidInput, StorageError
 from store.doors.clients.claude_code import EVENTS
+from store.version import __version__
 
 START = "bin/memoranda"
 README = """# Memoranda

@@ -15,12 +15,12 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from store import __version__
 from store.base.location import Location
 from store.doors.mcp import schemas
 from store.doors.mcp.transport import Streams
 from store.doors.mcp.upkeep import Upkeep
 from store.doors.session.recall_server import RecallServer
+from store.version import __version__
 
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN = ("2026-07-28",)  # revisions without one

@@ -13,12 +13,12 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
-from store import __version__
 from store.base.location import Location
 from store.doors.mcp import schemas
 from store.doors.mcp.answers import ToolAnswer
 from store.doors.mcp.session import McpSession
 from store.doors.mcp.transport import Streams
+from store.version import __version__
 
 Context = ServerRequestContext[Any, Any]
 END_SECONDS = 3.0  # that what is under way may take when the server is to end

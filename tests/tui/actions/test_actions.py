@@ -18,11 +18,11 @@ from support.stories import Clock, Story, copy, location
 from textual.command import CommandPalette
 from textual.widgets import OptionList
 
-from store import MANY_RECORDS as MANY
 from store.base.clock import to_ms
 from store.base.errors import MemorandaError
 from store.config.files import user_path
 from store.database.schema.tables import RECORDED
+from store.history.checkpoints import MANY
 from store.memory import Memory
 from tui.app import Memoranda
 from tui.commands import Session, run

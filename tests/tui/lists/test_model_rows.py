@@ -1,8 +1,9 @@
 """The rows of the models that a server has."""
 
-from store import InstalledModel, ModelStats
+from store.llm.server_info import Installed as InstalledModel
 from store.llm.server_info import ServerInfo
 from store.llm.status import ModelStatus
+from store.llm.usage_stats import ModelStats
 from tui.lists.model_rows import rows
 
 

@@ -9,9 +9,10 @@ import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 from textual.widgets import OptionList  # noqa: F401
+from tui.panes.inbox import pane
 
-from store import pack_key as pack
 from store.base.errors import InvalidInput
+from store.base.record_keys import pack
 from store.conversations.turns import NewTurn
 from store.inbox import new_fact_check
 from store.inbox.inbox import InboxChoice
@@ -20,7 +21,6 @@ from store.memory import Memory
 from store.services import consolidation
 from tui import cli
 from tui.lists.view_state import View
-from tui.panes.inbox import pane
 from tui.render.details import proposal_batch
 from tui.widgets.prompt_bar import Line
 

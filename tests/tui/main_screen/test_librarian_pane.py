@@ -21,7 +21,7 @@ from store.base.errors import ModelFailed
 from store.base.location import locate
 from store.base.models import Decision, Fact
 from store.llm import circuit_breaker
-from tui.panes.librarian.controller import LibrarianController
+from tui.panes.librarian import LibrarianController
 from tui.widgets.chat_pane import Question, Talk
 from tui.workers.librarian_worker import Exchange
 

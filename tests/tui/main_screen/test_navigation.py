@@ -13,9 +13,9 @@ from store.base.record_keys import pack
 from store.conversations.turns import NewTurn
 from store.memory import Memory
 from tui.input.key_table import LIBRARIAN, NUMBERS, PANES
+from tui.lists.pane_facets import states
 from tui.lists.view_state import LABELS, View, empty, tabs, title
 from tui.main_screen.background import checkpoints
-from tui.panes.facts.facets import states
 from tui.theme.pieces import width
 from tui.widgets.record_list import RecordList
 

@@ -8,7 +8,7 @@ import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 
-from store import pack_key
+from store.base.record_keys import pack as pack_key
 from tui.workers.engine import touched
 
 

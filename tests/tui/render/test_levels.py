@@ -2,7 +2,7 @@
 
 import pytest
 
-from store import Memory
+from store.memory import Memory
 from tui.render.levels import grouped, none_exact
 
 

@@ -7,7 +7,7 @@ from support.screen import NARROW, WIDE, Person, opened, utc
 from support.stories import Story, copy
 from textual.widgets import Input
 
-from store import user_config_path
+from store.config.files import user_path as user_config_path
 from tui.input.commands.command_table import BY_NAME
 from tui.input.more_table import TABLE, further
 from tui.screens.settings import SettingsScreen

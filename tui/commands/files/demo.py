@@ -6,7 +6,7 @@ from tui.commands import Outcome, Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store import Location
+    from store.base.location import Location
     from tui.input.argument_parser import ParsedArguments
 
 HOW = "Leave the application and type `memoranda demo`: it opens a memory of its own, and this one is not touched."
@@ -16,7 +16,8 @@ def demo(session: Session, given: "ParsedArguments") -> Outcome:
     """Build the demo and open it if there is a terminal; delete a temporary one when the application is left."""
     import shutil
 
-    from store import InvalidInput, utc_now
+    from store.base.clock import utc_now
+    from store.base.errors import InvalidInput
     from tui.demo import build, tour
 
     if session.location.kind == "option":
@@ -46,7 +47,7 @@ def demo(session: Session, given: "ParsedArguments") -> Outcome:
 
 def _folder(session: Session, named: str | None) -> str:
     """Return the folder for the demo: a new temporary one, or the one named, if it is new or empty. Raises Conflict."""
-    from store import Conflict
+    from store.base.errors import Conflict
 
     if named is None:
         import tempfile

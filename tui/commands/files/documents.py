@@ -5,7 +5,7 @@ from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store import DocumentScan as Scan
+    from store.documents.indexer import Scan
 
 
 def scan(session: Session) -> Outcome:

@@ -2,7 +2,7 @@
 
 import os
 
-from store import Conflict, Declined, InvalidInput, NotFound
+from store.base.errors import Conflict, Declined, InvalidInput, NotFound
 from tui.commands import Outcome, Session
 from tui.render.plurals import count
 
@@ -10,7 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from store import Backup, Import
+    from store.exchange.backups.backup import Backup
+    from store.exchange.importer import Import
     from tui.input.argument_parser import ParsedArguments
 
 MERGE_WORDS = {
@@ -41,7 +42,7 @@ def may_replace(session: Session, given: "ParsedArguments", path: str) -> bool:
 
 
 def export(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import exporter as export
+    from store.exchange import exporter as export
 
     database = session.memory.database
     if given.file == "-" and not given.form:
@@ -53,7 +54,7 @@ def export(session: Session, given: "ParsedArguments") -> Outcome:
         raise InvalidInput("Markdown is not JSON.", "Leave --json out, or name a FILE.")
 
     def document() -> "Generator[str, None, None]":
-        from store import markdown_export
+        from store.exchange import markdown_export
 
         if readable:
             return markdown_export.document(database, session.location.name, session.memory.now)
@@ -70,7 +71,8 @@ def export(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _folder(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import EXPORT_FORMS, folder_export
+    from store.base.vocabulary import EXPORT_FORMS
+    from store.exchange import folder_export
 
     if given.form not in EXPORT_FORMS:
         raise InvalidInput("There is no such form.", f"Choose one of: {', '.join(EXPORT_FORMS)}.")
@@ -85,7 +87,9 @@ def _folder(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def import_file(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import Import, cite, session_flush
+    from store.base.citations import cite
+    from store.exchange.importer import Import
+    from store.services import session_flush
 
     path = _path(session, given.file)
     with Import(session.memory.database, path, given.strategy) as found:
@@ -163,7 +167,7 @@ def _notes(found: "Import") -> list[str]:
 
 
 def backup(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import backup
+    from store.exchange.backups import backup
 
     database = session.memory.database
     if given.verify and given.restore:
@@ -197,8 +201,10 @@ def _named(session: Session, text: str | None) -> str | None:
 def _restored(session: Session, given: "ParsedArguments") -> Outcome:
     """Restore a backup of this memory as an ordinary change; records written since are removed, and undo brings them
     back."""
-    from store import backup, backup_folder, cite
-    from store import check_restore as checked
+    from store.base.citations import cite
+    from store.exchange.backups import backup
+    from store.exchange.backups.due import folder_of as backup_folder
+    from store.history.restore_plan import checked
     from tui.commands.history.restore import dry
 
     database, plans = session.memory.database, session.memory.plans
@@ -225,7 +231,7 @@ def _restored(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _verified(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import backup
+    from store.exchange.backups import backup
 
     path, problem = backup.verify(session.memory.database, _named(session, given.file))
     said = f"{path} is damaged: {problem}." if problem else f"{path} is intact: restored and compared row by row."
@@ -234,7 +240,7 @@ def _verified(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def backups(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import backups
+    from store.exchange.backups.backup import backups
     from tui.commands.record_lines import left_out
 
     found = backups(session.memory.database)
@@ -247,7 +253,7 @@ def backups(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _line(one: "Backup", now: str) -> str:
-    from store import how_long_ago, local_time
+    from store.base.clock import how_long_ago, local_time
     from tui.theme.escape import visible
 
     looked = f"intact {how_long_ago(now, one.verified_at)}" if one.verified_at else "never checked"

@@ -3,7 +3,8 @@
 import os
 import sys
 
-from store import Conflict, Declined, InvalidInput, from_ms, local_time
+from store.base.clock import from_ms, local_time
+from store.base.errors import Conflict, Declined, InvalidInput
 from tui.commands import Outcome, Session
 from tui.render.plurals import count
 from tui.theme.escape import plain, visible
@@ -13,7 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from typing import Any
 
-    from store import Config, GuardedChange, GuardLine, GuardLook, GuardMoment, GuardRestore
+    from store.config.configuration import Config
+    from store.guard.comparing import DiffLine as GuardLine
+    from store.guard.looking import LookResult as GuardLook
+    from store.guard.moments import GuardedChange
+    from store.guard.moments import Moment as GuardMoment
+    from store.guard.restoring import RestorePlan as GuardRestore
     from tui.input.argument_parser import ParsedArguments
 
 NAMED = 10  # files named below a moment
@@ -46,15 +52,13 @@ def _check(given: "ParsedArguments") -> None:
 
 
 def _look(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import (
-        guard_moment,
-        guard_now,
-        look_guard,
-        opened_guard,
-        tell_guard_moments,
-        this_machine,
-        untold_guard_moments,
-    )
+    from store.guard.database import opened as opened_guard
+    from store.guard.looking import look as look_guard
+    from store.guard.looking import now_ms as guard_now
+    from store.guard.moments import get as guard_moment
+    from store.guard.moments import tell as tell_guard_moments
+    from store.guard.moments import untold as untold_guard_moments
+    from store.services.source_import import machine as this_machine
 
     session.wait("Looking at the memory files")
     try:
@@ -80,7 +84,10 @@ def _watch(session: Session) -> Outcome:
     import json
     import threading
 
-    from store import guard_moment, opened_guard, this_machine, watched_guard
+    from store.guard.database import opened as opened_guard
+    from store.guard.moments import get as guard_moment
+    from store.guard.watching import watched as watched_guard
+    from store.services.source_import import machine as this_machine
 
     def document() -> "Generator[str, None, None]":
         stop, told = threading.Event(), False
@@ -131,7 +138,7 @@ def _summary(found: "GuardLook", moments: "list[GuardMoment]") -> list[str]:
 
 
 def guard_config(session: Session) -> "Config":
-    from store import load_config
+    from store.config.configuration import load as load_config
 
     return load_config(session.location)
 
@@ -140,7 +147,8 @@ def guard_config(session: Session) -> "Config":
 
 
 def _list(given: "ParsedArguments") -> Outcome:
-    from store import opened_guard, recent_guard_moments
+    from store.guard.database import opened as opened_guard
+    from store.guard.moments import recent as recent_guard_moments
 
     with opened_guard() as kept:
         moments = recent_guard_moments(kept, given.limit)
@@ -149,7 +157,12 @@ def _list(given: "ParsedArguments") -> Outcome:
 
 
 def _show(given: "ParsedArguments") -> Outcome:
-    from store import guard_difference, guard_lines, guard_moment, guard_moment_number, named_guard_files, opened_guard
+    from store.guard.comparing import difference as guard_difference
+    from store.guard.comparing import lines_of as guard_lines
+    from store.guard.database import opened as opened_guard
+    from store.guard.moments import get as guard_moment
+    from store.guard.moments import named as named_guard_files
+    from store.guard.moments import number_of as guard_moment_number
 
     with opened_guard() as kept:
         moment = guard_moment(kept, guard_moment_number(given.moment))
@@ -168,7 +181,12 @@ def _show(given: "ParsedArguments") -> Outcome:
 
 
 def _restore(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import guard_moment_number, guard_now, guard_target, plan_guard_restore, restore_guard, this_machine
+    from store.guard.looking import now_ms as guard_now
+    from store.guard.moments import number_of as guard_moment_number
+    from store.guard.restoring import plan as plan_guard_restore
+    from store.guard.restoring import run as restore_guard
+    from store.guard.restoring import target as guard_target
+    from store.services.source_import import machine as this_machine
 
     config, machine = guard_config(session), this_machine()
     undo = given.what == "undo"
@@ -220,7 +238,8 @@ def _stay(plan: "GuardRestore") -> list[str]:
 
 
 def _off(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import forget_guard, guard_place
+    from store.guard.database import forget_all as forget_guard
+    from store.guard.database import place as guard_place
 
     if given.dry_run:
         return Outcome(f"{visible(guard_place())} would be deleted, with its key.")
@@ -252,7 +271,7 @@ def moment_title(moment: "GuardMoment") -> str:
 
 
 def moment_times(moment: "GuardMoment") -> str:
-    from store import utc_now
+    from store.base.clock import utc_now
 
     today = local_time(utc_now()).rpartition(" ")[0]
     first, last = (local_time(from_ms(at)) for at in (moment.first_at, moment.last_at))

@@ -2,7 +2,7 @@
 
 import sys
 
-from store import Declined, InvalidInput
+from store.base.errors import Declined, InvalidInput
 from tui.commands import Outcome, Session
 from tui.commands.files.guard import diff_line, guard_config, home_path
 from tui.theme.escape import visible
@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from store import GuestList, GuestPlan, GuestText
+    from store.guests.changing import GuestPlan
+    from store.guests.guest_text import GuestText
+    from store.guests.listing import GuestList
     from tui.input.argument_parser import ParsedArguments
 
 WIDE = 12  # cells for the name of a tool
@@ -42,7 +44,10 @@ def guest(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _list(session: Session, given: "ParsedArguments", query: str) -> Outcome:
-    from store import GUEST_TOOLS, guest_texts, matching_guest_texts, this_machine
+    from store.base.vocabulary import GUEST_TOOLS
+    from store.guests.listing import listed as guest_texts
+    from store.guests.listing import matching as matching_guest_texts
+    from store.services.source_import import machine as this_machine
 
     session.wait("Reading what other tools remember")
     try:
@@ -71,14 +76,14 @@ def _line(one: "GuestText") -> str:
 
 def guest_tool(one: "GuestText") -> str:
     """Return the name of its tool."""
-    from store import guest_title
+    from store.guests.listing import title as guest_title
 
     return guest_title(one.tool)
 
 
 def guest_line(one: "GuestText") -> str:
     """Return a text in a line, without secrets; one that has a title and lines of its own begins with that."""
-    from store import shown_guest_text
+    from store.guests.secrets import shown as shown_guest_text
 
     title = f"{one.title}: " if one.title and (one.whole or one.tool == "engram") else ""
     return visible(" ".join(shown_guest_text(f"{title}{one.text}").split()))
@@ -90,7 +95,9 @@ def guest_place(one: "GuestText") -> str:
 
 
 def _show(name: str) -> Outcome:
-    from store import find_guest_text, shown_guest_text, this_machine
+    from store.guests.listing import find as find_guest_text
+    from store.guests.secrets import shown as shown_guest_text
+    from store.services.source_import import machine as this_machine
 
     one = find_guest_text(this_machine(), name)
     about = " · ".join(filter(None, (guest_tool(one), one.note, shown_guest_text(one.title))))
@@ -102,15 +109,13 @@ def _show(name: str) -> Outcome:
 
 
 def _change(session: Session, given: "ParsedArguments", act: str, words: "list[str]") -> Outcome:
-    from store import (
-        find_guest_text,
-        guard_now,
-        plan_guest_correction,
-        plan_guest_deletion,
-        plan_guest_undo,
-        run_guest_plan,
-        this_machine,
-    )
+    from store.guard.looking import now_ms as guard_now
+    from store.guests.changing import plan_correction as plan_guest_correction
+    from store.guests.changing import plan_deletion as plan_guest_deletion
+    from store.guests.changing import plan_undo as plan_guest_undo
+    from store.guests.changing import run as run_guest_plan
+    from store.guests.listing import find as find_guest_text
+    from store.services.source_import import machine as this_machine
 
     config, machine, now = guard_config(session), this_machine(), guard_now()
     if act == "undo":
@@ -157,7 +162,7 @@ def guest_preview(plan: "GuestPlan") -> "list[str]":
 
 
 def _data(one: "GuestText") -> "dict[str, Any]":
-    from store import shown_guest_text
+    from store.guests.secrets import shown as shown_guest_text
 
     return {
         "name": one.name,

@@ -11,14 +11,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from store import Memory
+    from store.memory import Memory
     from tui.input.argument_parser import ParsedArguments
 
 RATED = 2.0  # seconds from which on the rate is shown
 
 
 def index(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import Conflict, ForeignFile, InvalidInput, Vectors, corpus
+    from store.base.errors import Conflict, ForeignFile, InvalidInput
+    from store.embedding.vectors import Vectors
+    from store.search import corpus
 
     database = session.memory.database
     if given.what == "documents":
@@ -28,7 +30,7 @@ def index(session: Session, given: "ParsedArguments") -> Outcome:
     if given.what not in (None, "rebuild", "download"):
         raise InvalidInput("index is checked, or rebuilt, or reads the documents.", "memoranda index rebuild")
     if given.what == "download":
-        from store import fastembed
+        from store.embedding.providers import fastembed
 
         config = session.memory.config
         fastembed.download(
@@ -70,7 +72,8 @@ class _Embedding:
 
     def read(self, session: Session) -> None:
         """Read what no command has read yet: another would read for two seconds."""
-        from store import MemorandaError, maintenance
+        from store.base.errors import MemorandaError
+        from store.services import maintenance
 
         memory = session.memory
         if not self._works:
@@ -87,7 +90,7 @@ class _Embedding:
 
     def embed(self, memory: "Memory") -> None:
         """Embed what is pending, unless stopped before, and count what is left."""
-        from store import Vectors
+        from store.embedding.vectors import Vectors
 
         if self._works and not self.stopped:
             self._work(memory)
@@ -111,7 +114,8 @@ class _Embedding:
         return f"{count(self.left, 'text')} {'waits' if self.left == 1 else 'wait'} to be embedded"
 
     def _work(self, memory: "Memory") -> None:
-        from store import MemorandaError, background_embedding
+        from store.base.errors import MemorandaError
+        from store.services import background_embedding
 
         fallback = memory.config["embedding.fallback"] != "none"  # only asking tells whether it is wanted
         if not (fallback or background_embedding.waiting(memory) or background_embedding.other_provider(memory)):

@@ -2,8 +2,11 @@
 
 import os
 
-from store import Database, Declined, InvalidInput, Location, MemorandaError, Memory, NotOurs, Trust, here
-from store import require_trust as require
+from store.base.errors import Declined, InvalidInput, MemorandaError, NotOurs
+from store.base.location import Location, here
+from store.database.database import Database
+from store.memory import Memory
+from store.trust.ownership import Trust, require
 from tui.commands import Outcome, Session
 from tui.render.plurals import count
 
@@ -37,7 +40,7 @@ def whose(location: Location) -> tuple[bool | None, str]:
 
 def adopt(session: Session, given: "ParsedArguments") -> Outcome:
     """Adopt a memory from another installation or an earlier version."""
-    from store import adoption
+    from store.services import adoption
 
     location = session.location
     if given.whole and given.as_proposals:
@@ -97,7 +100,8 @@ def open_other(session: Session, given: "ParsedArguments") -> Outcome:
 def place(text: str, cwd: str) -> tuple[Location, str]:
     """Return (the memory of a folder or a memory file, the folder it is used from). Raises NotFound if there is none:
     opening a memory that is elsewhere never creates one."""
-    from store import NotFound, locate
+    from store.base.errors import NotFound
+    from store.base.location import locate
 
     path = os.path.abspath(os.path.join(cwd, os.path.expanduser(text)))
     if os.path.isdir(path):

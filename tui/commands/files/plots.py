@@ -16,7 +16,8 @@ ROWS = 8  # lines of a plot there
 
 def plot(session: Session, given: "ParsedArguments") -> Outcome:
     """Write growth, recall and age into an SVG file, or print them."""
-    from store import exporter, trends
+    from store.exchange import exporter
+    from store.records.trends import trends
     from tui.commands.files.exchange import may_replace
     from tui.render import plots
 

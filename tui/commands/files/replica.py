@@ -1,6 +1,8 @@
 """replica: what teams shared, read from the PostgreSQL database that the person set."""
 
-from store import ReplicaReader, ReplicaRecord, load_config, local_time
+from store.base.clock import local_time
+from store.config.configuration import load as load_config
+from store.team.postgres.reader import ReplicaReader, ReplicaRecord
 from tui.commands import Outcome, Session
 from tui.render.badges import KIND_GLYPHS
 from tui.render.plurals import count
@@ -10,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from store import ReplicaTeam
+    from store.team.postgres.reader import ReplicaTeam
     from tui.input.argument_parser import ParsedArguments
 
 FIELDS = {"chosen": "Chosen", "context": "Context", "alternatives": "Instead of", "rationale": "Because"}

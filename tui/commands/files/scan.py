@@ -2,7 +2,7 @@
 
 import os
 
-from store import ScanReport
+from store.scan.report import ScanReport
 from tui.commands import Outcome, Session
 from tui.render.plurals import count
 
@@ -10,7 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from store import SavedTranscripts, ScanFinding, SourceInventory
+    from store.scan.report import ScanFinding, SourceInventory
+    from store.scan.saving import SavedTranscripts
     from tui.input.argument_parser import ParsedArguments
 
 TITLES = {
@@ -31,7 +32,10 @@ ADVICE = {
 
 
 def scan(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import save_transcripts, scan_machine, this_machine, utc_now
+    from store.base.clock import utc_now
+    from store.scan.machine_scan import scan as scan_machine
+    from store.scan.saving import save as save_transcripts
+    from store.services.source_import import machine as this_machine
 
     folders = [os.path.abspath(os.path.join(session.cwd, os.path.expanduser(one))) for one in given.folder]
 
@@ -152,7 +156,7 @@ def _unread(report: ScanReport, limit: int) -> list[str]:
 
 
 def _line(one: "ScanFinding") -> str:
-    from store import clean_text
+    from store.database.values import clean as clean_text
     from tui.theme.escape import visible
 
     other = f" ({visible(one.other)})" if one.other else ""
@@ -160,7 +164,8 @@ def _line(one: "ScanFinding") -> str:
 
 
 def _starts(report: ScanReport) -> list[str]:
-    from store import SCAN_PRICE, scan_dollars
+    from store.scan.report import PRICE as SCAN_PRICE
+    from store.scan.report import dollars as scan_dollars
     from tui.theme.escape import visible
 
     if not report.starts:

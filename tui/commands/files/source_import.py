@@ -2,7 +2,8 @@
 
 import os
 
-from store import SOURCE_NAMES, Declined, InvalidInput
+from store.base.errors import Declined, InvalidInput
+from store.base.vocabulary import SOURCE_NAMES
 from tui.commands import Outcome, Session
 from tui.commands.files import exchange
 from tui.commands.interrupt import Interrupt
@@ -10,7 +11,7 @@ from tui.render.plurals import count, said_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store import SourceImport, SourceImportReport, SourcePreview
+    from store.services.source_import import SourceImport, SourceImportReport, SourcePreview
     from tui.input.argument_parser import ParsedArguments
 
 NOTHING = "Nothing of {} is new here; nothing was changed."
@@ -33,7 +34,8 @@ def import_any(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _found(session: Session) -> Outcome:
-    from store import found_sources, source_reader
+    from store.services.source_import import found_sources
+    from store.sources.registry import reader as source_reader
     from tui.theme.escape import visible
 
     found = found_sources(session.memory)
@@ -50,7 +52,7 @@ def _found(session: Session) -> Outcome:
 
 
 def _import_source(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import SourceImport
+    from store.services.source_import import SourceImport
 
     path = os.path.abspath(os.path.join(session.cwd, os.path.expanduser(given.path))) if given.path else ""
     source = SourceImport(session.memory, given.source, path, given.all, given.only or "")
@@ -153,7 +155,7 @@ def _unread(seen: "SourcePreview") -> bool:
 
 
 def _shown(text: str) -> str:
-    from store import clean_text
+    from store.database.values import clean as clean_text
 
     return clean_text(text)
 

@@ -5,7 +5,12 @@ import shutil
 import sys
 import tempfile
 
-from store import Declined, InvalidInput, MemorandaError, SyncReport, Team, cite, clean_text, shares
+from store.base.citations import cite
+from store.base.errors import Declined, InvalidInput, MemorandaError
+from store.database.values import clean as clean_text
+from store.sync.file_run import SyncReport
+from store.team.exchange import Team
+from store.team.sharing import shares
 from tui.commands import Outcome, Session
 from tui.commands.record_lines import cut
 from tui.render.plurals import count
@@ -149,7 +154,8 @@ def _advice(session: Session, report: SyncReport) -> list[str]:
     """Return advice on a file that has grown too large to be loaded at each start."""
     if not report.bytes > 2_500:
         return []
-    from store import large_file, movable_parts
+    from store.sync.advice import large as large_file
+    from store.sync.advice import movable as movable_parts
 
     file = session.memory.sync.file(report.path)
     text = "\n".join([file.before, *file.lines, file.after])

@@ -1,6 +1,7 @@
 """share, team: decisions and facts shared with other people, or one's own other machines, through a git remote."""
 
-from store import SHAREABLE_DOMAINS, Declined, InvalidInput
+from store.base.errors import Declined, InvalidInput
+from store.team.collect import SHAREABLE as SHAREABLE_DOMAINS
 from tui.commands import Outcome, Session
 from tui.render.plurals import count
 
@@ -8,8 +9,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from store import Exchanged, Memory, ShareChoice, Team
-    from store import SharedLocal as Local
+    from store.memory import Memory
+    from store.team.collect import Local, ShareChoice
+    from store.team.exchange import Exchanged, Team
     from tui.input.argument_parser import ParsedArguments
 
 OFF, DECISIONS, GLOBAL = "off", "decisions", "global"
@@ -25,7 +27,8 @@ REACH = (
 def share(session: Session, given: "ParsedArguments") -> Outcome:
     from dataclasses import replace
 
-    from store import Team, is_personal, personal_path
+    from store.base.location import is_personal, personal_path
+    from store.team.exchange import Team
 
     with Team(session.memory) as team:
         if not given.what and not given.name and not given.remote:
@@ -76,7 +79,8 @@ NOBODY = "Nobody shares yet. Begin: memoranda share work decisions"
 
 
 def team(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import Team, shares
+    from store.team.exchange import Team
+    from store.team.sharing import shares
 
     if given.act is None and not shares(session.memory):  # nothing is made to say so
         return Outcome(NOBODY, list)
@@ -121,7 +125,9 @@ def team(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def replicate(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import Replica, Team, embedding_provider
+    from store.embedding import provider_selection as embedding_provider
+    from store.team.exchange import Team
+    from store.team.postgres.replica import Replica
 
     name = given.team or session.location.name
     replica = Replica(given.address, name)
@@ -150,7 +156,7 @@ def replicate(session: Session, given: "ParsedArguments") -> Outcome:
 
 def choice_of(words: "Sequence[str]") -> "ShareChoice":
     """Return what these words choose: domains, and `decisions`. Raise InvalidInput."""
-    from store import ShareChoice
+    from store.team.collect import ShareChoice
 
     for word in words:
         if word not in (*SHAREABLE_DOMAINS, DECISIONS, GLOBAL):
@@ -164,7 +170,7 @@ def choice_of(words: "Sequence[str]") -> "ShareChoice":
 
 def preview_lines(new: "Sequence[Local]") -> list[str]:
     """Return the exact texts that would be shared, a line each."""
-    from store import cite
+    from store.base.citations import cite
     from tui.theme.escape import visible
 
     lines = []
@@ -227,7 +233,7 @@ def exchanged_data(done: "Exchanged") -> dict[str, object]:
 
 
 def _shared(memory: "Memory", team: "Team") -> Outcome:
-    from store import is_personal
+    from store.base.location import is_personal
 
     choice = team.choice
     new = team.preview(choice)
@@ -300,7 +306,7 @@ def exchange(session: Session, team: "Team") -> "Exchanged":
 
 def _own_name(session: Session) -> str:
     """Return the name that git has for this person; empty without one."""
-    from store import git_name
+    from store.team.sharing import git_name
 
     return git_name(session.cwd)
 

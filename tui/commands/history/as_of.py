@@ -1,22 +1,23 @@
 """as-of, diff: the records at an earlier moment, and what has changed since."""
 
-from store import InvalidInput
+from store.base.errors import InvalidInput
 from tui.commands import Outcome, Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from store import Memory, PlannedChange
+    from store.history.restore_plan import PlannedChange
+    from store.memory import Memory
     from tui.input.argument_parser import ParsedArguments
 
 KINDS = ("facts", "decisions", "tasks")
 
 
 def as_of(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import PastMemory, as_json
-    from store import point_in_time as moment
-    from store import read_past as read
+    from store.base.models import as_json
+    from store.services.as_of import PastMemory, read
+    from store.services.point_in_time import moment
 
     kinds = tuple(kind for kind in KINDS if kind in given.what) if given.what else KINDS
     if unknown := [word for word in given.what if word not in KINDS]:
@@ -66,7 +67,7 @@ def _lines(then: "Memory", kind: str, records: "list[Any]", limit: int) -> list[
 
 
 def diff(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import point_in_time as moment
+    from store.services.point_in_time import moment
     from tui.commands.history.restore import change_as_json
     from tui.commands.record_lines import left_out
 
@@ -88,9 +89,8 @@ def diff(session: Session, given: "ParsedArguments") -> Outcome:
 
 def _diff_line(change: "PlannedChange") -> str:
     """Format a change in one line: the plan's sign inverted, the text, before and after, author and time."""
-    from store import change_sign as sign
-    from store import change_text as happened
-    from store import local_time
+    from store.base.clock import local_time
+    from store.history.change_summary import happened, sign
     from tui.commands.record_lines import before_and_after, cut
     from tui.theme.escape import visible
 

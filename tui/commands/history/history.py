@@ -1,6 +1,6 @@
 """history, redo."""
 
-from store import Memory
+from store.memory import Memory
 from tui.commands import Outcome, Session, reason, reference, whose
 
 TYPE_CHECKING = False
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def list_steps(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import as_json
+    from store.base.models import as_json
     from tui.commands.record_lines import left_out, step_line
 
     record = reference(given.record, "fact", "fact", "global", "decision", "task") if given.record else None
@@ -43,8 +43,8 @@ def list_steps(session: Session, given: "ParsedArguments") -> Outcome:
 
 def _changes(memory: Memory, seq: int) -> list[dict[str, object]]:
     """List what a step changed: each record's citation, kind, operation, and values before and after."""
-    from store import CHANGED_KINDS as KINDS
-    from store import restore_citations as citations
+    from store.history.change_summary import KINDS
+    from store.history.restore_plan import citations
 
     changes = memory.history.changes(seq)
     cited = citations(memory.database, [(change.table, change.key) for change in changes])
@@ -61,8 +61,7 @@ def _changes(memory: Memory, seq: int) -> list[dict[str, object]]:
 
 
 def _change_line(change: "dict[str, Any]") -> str:
-    from store import CHANGED_TABLES as TABLES
-    from store import change_title as title
+    from store.history.change_summary import TABLES, title
     from tui.commands.record_lines import before_and_after, cut
 
     before, after = change["before"], change["after"]
@@ -75,7 +74,7 @@ def _change_line(change: "dict[str, Any]") -> str:
 
 
 def redo(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import as_json
+    from store.base.models import as_json
 
     meant = whose(session, given)
     step = meant.memory.history.redo()

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from store import Citation, Conflict, Declined, InvalidInput, cite
-from store import parse_citation as parse
+from store.base.citations import Citation, cite, parse
+from store.base.errors import Conflict, Declined, InvalidInput
 from tui.commands import Outcome, Session, number, reason, whose
 from tui.commands.history.checkpoints import beside, related_as_json, related_lines
 from tui.render.plurals import count
@@ -12,8 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from store import PlannedChange, Step
-    from store import RestorePlan as Plan
+    from store.base.models import Step
+    from store.history.restore_plan import Plan, PlannedChange
     from tui.input.argument_parser import ParsedArguments
 
 LISTS = ("evidence", "tags", "alternatives")  # columns that hold JSON
@@ -23,7 +23,7 @@ LISTS = ("evidence", "tags", "alternatives")  # columns that hold JSON
 
 
 def restore(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import check_restore as checked
+    from store.history.restore_plan import checked
 
     plans = session.memory.plans
     target = number(given.checkpoint, "checkpoint")
@@ -60,7 +60,7 @@ def restore(session: Session, given: "ParsedArguments") -> Outcome:
 
 def _narrowed(plan: "Plan", proposed: frozenset[int], given: "ParsedArguments") -> frozenset[int]:
     """Apply --only and --kind to a selection. Raises InvalidInput, and Conflict for what cannot be selected."""
-    from store import CHANGED_TABLES as TABLES
+    from store.history.change_summary import TABLES
 
     chosen = proposed
     if given.only:
@@ -99,7 +99,7 @@ def undo(session: Session, given: "ParsedArguments") -> Outcome:
         return _undo_origin(meant, given)
     if given.dry_run or given.keep or given.overwrite:
         return _undo_step(meant, given)
-    from store import as_json
+    from store.base.models import as_json
 
     step = meant.memory.history.undo(given.seq)
     said = f"Undid step {step.seq}: {reason(session, meant, step)}."
@@ -128,7 +128,7 @@ def _newer(session: Session, meant: Session, step: "Step") -> list[str]:
 
 def _undo_step(session: Session, given: "ParsedArguments") -> Outcome:
     """Undo a step that is not the last: without the records of --keep, and with those of --overwrite."""
-    from store import as_json
+    from store.base.models import as_json
 
     history, plans = session.memory.history, session.memory.plans
     seq = given.seq if given.seq is not None else history.next_undo()

@@ -2,7 +2,8 @@
 
 import os
 
-from store import PURGEABLE, Declined, InvalidInput, NotFound
+from store.base.errors import Declined, InvalidInput, NotFound
+from store.base.vocabulary import PURGEABLE
 from tui.commands import Outcome, Session, text_of
 from tui.render.plurals import count
 
@@ -11,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from store import Memory, PurgePlan, RemainingMatch
-    from store import PurgeResult as Done
-    from store import PurgeTraces as Traces
-    from store import PurgeVerdict as Verdict
+    from store.memory import Memory
+    from store.purge.proof import Traces, Verdict
+    from store.purge.purge import Done, PurgePlan
+    from store.purge.scan.column_scan import RemainingMatch
     from tui.input.argument_parser import ParsedArguments
 
 FOUND_LIMIT = 100_000  # maximum hits of a search that are purged at once
@@ -53,8 +54,8 @@ def unfinished(done: "Done", traces: "Traces") -> str:
 
 def left_of(memory: "Memory", plan: "PurgePlan", done: "Done") -> "Traces":
     """Find what is left of the purged words, wherever text is kept."""
-    from store import erase_shared
-    from store import trace_purge as trace
+    from store.purge.proof import trace
+    from store.team.sharing import erase_shared
 
     erase_shared(memory)
     return trace(memory.database, memory.documents, plan.texts, plan.names, erased=not done.finished.pending)
@@ -70,9 +71,8 @@ def finished(done: "Done", traces: "Traces") -> bool:
 
 
 def verify(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import OUT_OF_REACH
-    from store import pending_purge as pending
-    from store import trace_purge as trace
+    from store.database.erasure.purge_state import pending
+    from store.purge.proof import OUT_OF_REACH, trace
 
     text = text_of(session, given.text, "verify-forgotten")
     if not text.strip():
@@ -124,7 +124,7 @@ def _personal(memory: "Memory") -> "Memory | None":
 def by_words(given: "ParsedArguments") -> None:
     """Take words that cite no record for a query, as in `purge Greta`; not with --yes, where one may be a mistyped
     citation."""
-    from store import parse_citation as parse
+    from store.base.citations import parse
 
     def cites(text: str) -> bool:
         try:
@@ -141,7 +141,7 @@ def by_words(given: "ParsedArguments") -> None:
 def planned(memory: "Memory", given: "ParsedArguments") -> "PurgePlan":
     """Plan the purge of the records named, found, written by an origin, or older than a moment, with the places where
     they were shared. Raises InvalidInput, NotFound."""
-    from store import purge_with_shared
+    from store.team.sharing import with_shared as purge_with_shared
 
     return purge_with_shared(memory, _planned(memory, given))
 
@@ -165,7 +165,7 @@ def _planned(memory: "Memory", given: "ParsedArguments") -> "PurgePlan":
 
 
 def _older(memory: "Memory", before: str, kind: str | None) -> list[tuple[str, int]]:
-    from store import point_in_time as moment
+    from store.services.point_in_time import moment
 
     at = moment(memory, before)
     found = memory.purge.before(at.at, kind)
@@ -179,9 +179,9 @@ def _older(memory: "Memory", before: str, kind: str | None) -> list[tuple[str, i
 def _found(memory: "Memory", query: str) -> tuple[list[tuple[str, int]], list[str]]:
     """Return (the purgeable hits of a keyword search, only those that contain every word literally, none that is merely
     similar; the words, which are erased too)."""
-    from store import check_query
-    from store import parse_query as parse
-    from store import unpack_key as unpack
+    from store.base.record_keys import unpack
+    from store.search.query.filters import check as check_query
+    from store.search.query.query_parser import parse
 
     def words_of(text: str) -> set[str]:
         return {word.casefold() for word in parse(text, memory.now).words}
@@ -296,7 +296,7 @@ def plan_as_json(plan: "PurgePlan", chosen: frozenset[int]) -> "dict[str, Any]":
 def done_lines(done: "Done", traces: "Traces") -> list[str]:
     """Return the rest of a purge's report: places scrubbed and left, what is pending, what cannot be reached from here,
     and the proof."""
-    from store import OUT_OF_REACH
+    from store.purge.proof import OUT_OF_REACH
     from tui.theme.escape import visible
 
     finished = done.finished

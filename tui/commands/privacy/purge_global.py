@@ -3,7 +3,12 @@ words."""
 
 from dataclasses import dataclass, replace
 
-from store import PURGEABLE, Declined, InvalidInput, MemorandaError, PurgePlan, RemainingMatch, cite, purge_with_shared
+from store.base.citations import cite
+from store.base.errors import Declined, InvalidInput, MemorandaError
+from store.base.vocabulary import PURGEABLE
+from store.purge.purge import PurgePlan
+from store.purge.scan.column_scan import RemainingMatch
+from store.team.sharing import with_shared as purge_with_shared
 from tui.commands import Outcome, Session, reference
 from tui.commands.privacy.purge import NAMED, by_words, done_lines, finished, left_of, plan_lines, unfinished
 from tui.commands.privacy.purge import purge as erase
@@ -13,7 +18,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from store import Memory, PurgeResult, PurgeTraces
+    from store.memory import Memory
+    from store.purge.proof import Traces as PurgeTraces
+    from store.purge.purge import Done as PurgeResult
     from tui.input.argument_parser import ParsedArguments
 
     Records = Sequence[tuple[str, int]]  # kind, id

@@ -9,8 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from store import SecretCut as Cut
-    from store import SecretLeak as Leak
+    from store.purge.secret_scan import Cut, Leak
     from tui.input.argument_parser import ParsedArguments
 
 GONE = "What was cut is gone; only its place is known. Not a secret? memoranda redactions allow RULE [SHAPE]"
@@ -25,7 +24,7 @@ ROTATE = "Whoever read them before may have them: replace them where they were i
 
 
 def redactions(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import InvalidInput
+    from store.base.errors import InvalidInput
 
     if given.what is None:
         return _noted(session, given)
@@ -39,8 +38,8 @@ def redactions(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _noted(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import allowed_secrets as allowances
-    from store import note_cuts as noted
+    from store.purge.secret_scan import noted
+    from store.redaction.allowlist import allowances
     from tui.commands.record_lines import left_out
     from tui.theme.escape import visible
 
@@ -59,7 +58,7 @@ def _noted(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _cut_cells(cut: "Cut") -> tuple[str, ...]:
-    from store import local_time
+    from store.base.clock import local_time
     from tui.theme.escape import visible
 
     by = cut.actor if cut.actor == cut.door else f"{cut.actor}, {cut.door}"
@@ -71,9 +70,9 @@ def _cut_as_json(cut: "Cut") -> "dict[str, Any]":
 
 
 def _rules(session: Session) -> Outcome:
-    from store import SECRET_LABELS as LABELS
-    from store import allowed_secrets as allowances
-    from store import count_secrets as counted
+    from store.purge.secret_scan import counted
+    from store.redaction.allowlist import allowances
+    from store.redaction.rules.families import LABELS
 
     counts = counted(session.memory.database)
     allowed = allowances()
@@ -96,8 +95,8 @@ def _allowing(items: list[str]) -> str:
 
 
 def _allow(given: "ParsedArguments") -> Outcome:
-    from store import allow_secret as allow
-    from store import user_config_path as user_path
+    from store.config.files import user_path
+    from store.redaction.allowlist import allow
 
     entry = allow(given.rule, given.shape or "")
     again = f"memoranda redactions cut {entry.replace('=', ' ', 1)}"
@@ -108,8 +107,8 @@ def _allow(given: "ParsedArguments") -> Outcome:
 
 
 def _cut_again(given: "ParsedArguments") -> Outcome:
-    from store import disallow_secret as disallow
-    from store import user_config_path as user_path
+    from store.config.files import user_path
+    from store.redaction.allowlist import disallow
 
     entry = disallow(given.rule, given.shape or "")
     return Outcome(
@@ -122,11 +121,10 @@ def _cut_again(given: "ParsedArguments") -> Outcome:
 
 
 def scan(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import PEOPLE_SCANNERS as PEOPLE
-    from store import SECRET_SCANNERS as SECRETS
-    from store import Declined
-    from store import scan_secrets as find
-    from store import scrub_secrets as scrub
+    from store.base.errors import Declined
+    from store.purge.scan.scanners import PEOPLE, SECRETS
+    from store.purge.secret_scan import scan as find
+    from store.purge.secret_scan import scrub
 
     database = session.memory.database
     scanner, thing = (PEOPLE, "trace of a person") if given.personal else (SECRETS, "secret")

@@ -2,18 +2,24 @@
 
 import os
 
-from store import Commit, GlobalFact, InvalidInput, Proposal, local_time
+from store.base.clock import local_time
+from store.base.errors import InvalidInput
+from store.base.models import Commit, GlobalFact, Proposal
 from tui.commands import Outcome, Session, number
 from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store import Hit, Memory
+    from store.memory import Memory
+    from store.search.results import Hit
     from tui.input.argument_parser import ParsedArguments
 
 
 def search(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import check_query, query_hints, search_for_person, suspicious
+    from store.search.query.filters import check as check_query
+    from store.search.query.query_parser import hints as query_hints
+    from store.search.waiting import search as search_for_person
+    from store.text.prompt_injection import suspicious
     from tui.render import levels
     from tui.render.badges import KIND_GLYPHS, WARNING
     from tui.render.line_parts import writer
@@ -79,7 +85,8 @@ def search(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _hit_json(hit: "Hit") -> dict[str, object]:
-    from store import as_json, suspicious
+    from store.base.models import as_json
+    from store.text.prompt_injection import suspicious
 
     return {
         **as_json(hit.record),
@@ -119,8 +126,10 @@ def _around(text: str, marks: list[tuple[int, int]], width: int = 160) -> str:
 
 
 def show(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import Decision, Fact, linked_records, lookup, shared_identity
-    from store import named_citation as named
+    from store.base.citations import named
+    from store.base.models import Decision, Fact
+    from store.search import linked_records, lookup
+    from store.team.commits import shared_identity
     from tui.render.details.record_detail import as_text, describe
     from tui.theme.escape import visible
 
@@ -139,7 +148,8 @@ def show(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _diff(session: Session, record: object) -> str:
-    from store import Commit, maintenance
+    from store.base.models import Commit
+    from store.services import maintenance
 
     if not isinstance(record, Commit):
         raise InvalidInput("Only a commit has a diff.")
@@ -151,8 +161,9 @@ def _diff(session: Session, record: object) -> str:
 
 
 def timeline(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import as_json, lookup
-    from store import unpack_key as unpack
+    from store.base.models import as_json
+    from store.base.record_keys import unpack
+    from store.search import lookup
     from tui.commands.record_lines import keyed_line, left_out, none_of
 
     memory = session.memory
@@ -179,7 +190,7 @@ def stats(session: Session, given: "ParsedArguments") -> Outcome:
         return plot(session, given)
     from dataclasses import asdict
 
-    from store import measure
+    from store.services.metrics import measure
     from tui.commands.records.metric_lines import lines_of
     from tui.render.metrics.metric_sections import sections
 
@@ -216,7 +227,7 @@ def figures(session: Session) -> dict[str, object]:
 
 def _vectors(memory: "Memory") -> dict[str, object]:
     """Return who makes the vectors that are searched, with which model, and how many texts wait for one."""
-    from store import Vectors
+    from store.embedding.vectors import Vectors
 
     status = Vectors(memory.database).status()
     return {"embedded_by": status.provider, "embedding_model": status.model, "to_embed": status.left}
@@ -228,7 +239,7 @@ def _number(value: object) -> str:
 
 def overview(session: Session) -> list[str]:
     """Return the lines that `memoranda` prints without a terminal."""
-    from store import lookup
+    from store.search import lookup
     from tui.commands.record_lines import fact_line, keyed_line
 
     memory = session.memory

@@ -1,14 +1,15 @@
 """context, mute, unmute."""
 
-from store import InvalidInput
-from store import parse_citation as parse
+from store.base.citations import parse
+from store.base.errors import InvalidInput
 from tui.commands import Outcome, Session
 from tui.commands.records.facts import EVERYWHERE, all_global
 from tui.render.plurals import cited, count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store import Context, ContextPart
+    from store.context.budget import Part as ContextPart
+    from store.context.result import Context
     from tui.input.argument_parser import ParsedArguments
 
 NAMES = {"static": "fixed text", "own": "your text", "log": "today", "window": "last turns"}
@@ -18,7 +19,7 @@ EIGHTHS: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
 
 
 def show(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import rank_before_context as before_a_context
+    from store.learning.summarizers import before_a_context
 
     with before_a_context(session.memory) as rank:
         built = session.memory.context(" ".join(given.query), given.session, rank=rank)
@@ -57,14 +58,15 @@ def unmute(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _global_facts(session: Session, ids: list[int]) -> list[dict[str, object]]:
-    from store import as_json
+    from store.base.models import as_json
 
     return [as_json(fact) for fact in session.memory.globals.many(ids)]
 
 
 def _named(texts: list[str]) -> tuple[list[int], list[int]]:
     """Return the numbers of the facts if only facts are named, else the keys of all records. Raises InvalidInput."""
-    from store import MUTED_KINDS, pack_key
+    from store.base.record_keys import pack as pack_key
+    from store.records.mutes import KINDS as MUTED_KINDS
 
     named = list(dict.fromkeys(parse(text, "fact") for text in texts))
     for one in named:
@@ -76,21 +78,22 @@ def _named(texts: list[str]) -> tuple[list[int], list[int]]:
 
 
 def _records(session: Session, keys: list[int]) -> list[dict[str, object]]:
-    from store import as_json, lookup
+    from store.base.models import as_json
+    from store.search import lookup
 
     found = lookup.by_key(session.memory.database, keys)
     return [as_json(found[key]) for key in keys if key in found]
 
 
 def _facts(session: Session, ids: list[int]) -> list[dict[str, object]]:
-    from store import as_json
+    from store.base.models import as_json
 
     return [as_json(fact) for fact in session.memory.facts.many(ids)]
 
 
 def as_json(built: "Context") -> dict[str, object]:
     """Return a context as `--json` prints it."""
-    from store import as_json
+    from store.base.models import as_json
 
     return {
         "question": built.question,
@@ -130,7 +133,7 @@ def as_json(built: "Context") -> dict[str, object]:
 
 def _lines(built: "Context", now: str) -> list[str]:
     """Format the cost, the selected facts with reasons, and the full text as it is sent."""
-    from store import ANSWER_TOKENS as ANSWER
+    from store.context.budget import ANSWER
     from tui.commands.record_lines import cut
     from tui.render.badges import FACT_BADGES, WARNING, fact_badge
 

@@ -4,7 +4,8 @@ import os
 import sys
 from itertools import islice
 
-from store import InvalidInput, MemorandaError, StorageError, cite
+from store.base.citations import cite
+from store.base.errors import InvalidInput, MemorandaError, StorageError
 from tui.commands import Outcome, Session
 from tui.render.plurals import count, said_of
 
@@ -12,7 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from store import IngestReport, RulePassResult
+    from store.ingest.runner import IngestReport
+    from store.learning.rule_pass import RulePassResult
     from tui.input.argument_parser import ParsedArguments
 
 SUFFIX = ".jsonl"
@@ -22,8 +24,10 @@ LOOKED = 1_000  # folders below a named one in which conversations are looked fo
 
 
 def ingest(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import IngestReport, rule_pass, session_flush
-    from store import ingest_file as bring_in
+    from store.ingest.runner import IngestReport
+    from store.ingest.runner import ingest as bring_in
+    from store.learning import rule_pass
+    from store.services import session_flush
 
     memory = session.memory
     report = IngestReport()
@@ -126,7 +130,7 @@ def _brought(report: "IngestReport") -> str:
 
 def _report(report: "IngestReport") -> list[str]:
     """Return further lines of the report."""
-    from store import LONGEST_LINE as LONGEST
+    from store.ingest.parsed_line import LONGEST
 
     lines = []
     for number, says in (
@@ -201,7 +205,8 @@ def sessions(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _start(session: Session, name: str) -> Outcome:
-    from store import as_json, automatic_checkpoints
+    from store.base.models import as_json
+    from store.services import automatic_checkpoints
 
     begun = automatic_checkpoints.start(session.memory, name, session.cwd)
     again = f" goes on: {count(begun.turns, 'turn')} so far." if begun.turns else " begins."
@@ -210,8 +215,8 @@ def _start(session: Session, name: str) -> Outcome:
 
 def _discarded(session: Session, given: "ParsedArguments") -> Outcome:
     """List what was discarded, and when it is deleted."""
-    from store import ago, local_time
-    from store import kept_lines as kept
+    from store.base.clock import ago, local_time
+    from store.ingest.discard import kept
     from tui.commands.record_lines import cut, left_out
 
     memory = session.memory
@@ -236,7 +241,8 @@ def _discarded(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _listed(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import as_json, local_time
+    from store.base.clock import local_time
+    from store.base.models import as_json
     from tui.commands.record_lines import left_out
 
     memory = session.memory
@@ -260,7 +266,8 @@ def _listed(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def flush(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import extraction_queue, session_flush
+    from store.conversations import extraction_queue
+    from store.services import session_flush
 
     extraction_queue.again(session.memory.database)
     done = session_flush.flush(session.memory, given.session)
@@ -279,7 +286,7 @@ def flush(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def clear(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import session_flush
+    from store.services import session_flush
 
     done = session_flush.clear(session.memory, given.session)
     return Outcome(

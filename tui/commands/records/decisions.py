@@ -1,6 +1,7 @@
 """decide, decisions, link, unlink."""
 
-from store import NotFound, cite
+from store.base.citations import cite
+from store.base.errors import NotFound
 from tui.commands import Outcome, Session, number, reference, though_purged
 
 TYPE_CHECKING = False
@@ -9,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def decide(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import as_json
+    from store.base.models import as_json
 
     decisions = session.memory.decisions
     new = though_purged(
@@ -32,7 +33,7 @@ def decide(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def list_decisions(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import as_json
+    from store.base.models import as_json
     from tui.commands.record_lines import entry_line, left_out, none_of
 
     decisions = session.memory.decisions
@@ -74,7 +75,7 @@ def unlink(session: Session, given: "ParsedArguments") -> Outcome:
 
 def _catch_up(session: Session) -> bool:
     """Read the commits that git has and the timeline lacks; return whether there were any."""
-    from store import maintenance
+    from store.services import maintenance
 
     source = maintenance.read_from(session.memory, session.cwd)
     return bool(source and maintenance.catch_up(session.memory, source))
@@ -86,6 +87,6 @@ def _pair(given: "ParsedArguments") -> tuple[str, int]:
 
 
 def _links(session: Session, decision: int) -> list[dict[str, object]]:
-    from store import as_json
+    from store.base.models import as_json
 
     return [as_json(link) for link in session.memory.commits.links_of_decision(decision)]

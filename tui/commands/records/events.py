@@ -1,6 +1,8 @@
 """event, events."""
 
-from store import PERSON, InvalidInput, cite
+from store.base.citations import cite
+from store.base.errors import InvalidInput
+from store.base.vocabulary import PERSON
 from tui.commands import Outcome, Session, number
 
 TYPE_CHECKING = False
@@ -55,6 +57,6 @@ def _no_constant(name: str) -> object:
 
 
 def _json(session: Session, ids: list[int]) -> list[dict[str, object]]:
-    from store import as_json
+    from store.base.models import as_json
 
     return [as_json(found) for found in session.memory.events.many(ids)]

@@ -1,6 +1,8 @@
 """bind, unbind, verify."""
 
-from store import BoundEvidence, InvalidInput, cite
+from store.base.citations import cite
+from store.base.errors import InvalidInput
+from store.evidence.evidence import BoundEvidence
 from tui.commands import Outcome, Session, reference
 from tui.render.badges import EVIDENCE_BADGES
 from tui.render.plurals import count, said_of

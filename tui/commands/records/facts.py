@@ -2,14 +2,16 @@
 
 import os
 
-from store import DOMAINS, InvalidInput, cite, location
-from store import parse_citation as parse
+from store.base import location
+from store.base.citations import cite, parse
+from store.base.errors import InvalidInput
+from store.base.vocabulary import DOMAINS
 from tui.commands import Outcome, Session, reference, text_of, though_purged
 from tui.render.plurals import cited, count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store import Fact, GlobalFact
+    from store.base.models import Fact, GlobalFact
     from tui.input.argument_parser import ParsedArguments
 
 EVERYWHERE = ", in every project. To undo it: memoranda undo --global"
@@ -95,8 +97,8 @@ def move(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def list_facts(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import AGEING_STATES as AGED
-    from store import as_json
+    from store.base.models import as_json
+    from store.records.ageing import STATES as AGED
     from tui.commands.record_lines import fact_line, left_out, none_of
 
     memory = session.memory
@@ -245,7 +247,7 @@ def _of(records: list[tuple[str, int]]) -> str:
 
 def _taggable(texts: list[str]) -> list[tuple[str, int]]:
     """Return the kind and the id of each record that is named: a number is a fact's. Raises InvalidInput."""
-    from store import TAGGED_TABLES as TABLES
+    from store.records.tagging import TABLES
 
     found = []
     for text in texts:
@@ -257,7 +259,8 @@ def _taggable(texts: list[str]) -> list[tuple[str, int]]:
 
 
 def _every(session: Session, records: list[tuple[str, int]]) -> list[dict[str, object]]:
-    from store import as_json, many_records
+    from store.base.models import as_json
+    from store.search.lookup import many as many_records
 
     return [as_json(many_records(session.memory.database, kind, [number])[0]) for kind, number in records]
 
@@ -271,31 +274,31 @@ def _numbers(texts: list[str]) -> tuple[list[int], bool]:
 
 
 def _tags(words: list[str]) -> list[str]:
-    from store import listed_tags as listed
+    from store.records.tags import listed
 
     return [tag for word in words for tag in listed(word)]
 
 
 def _json(session: Session, ids: list[int]) -> list[dict[str, object]]:
-    from store import as_json
+    from store.base.models import as_json
 
     return [as_json(fact) for fact in session.memory.facts.many(ids)]
 
 
 def _global_json(session: Session, ids: list[int]) -> list[dict[str, object]]:
-    from store import as_json
-    from store import many_records as many
+    from store.base.models import as_json
+    from store.search.lookup import many
 
     return [as_json(fact) for fact in many(session.memory.database, "global", ids)]
 
 
 def _decision(session: Session, number: int) -> dict[str, object]:
-    from store import as_json
+    from store.base.models import as_json
 
     return as_json(session.memory.decisions.get(number))
 
 
 def _task(session: Session, number: int) -> dict[str, object]:
-    from store import as_json
+    from store.base.models import as_json
 
     return as_json(session.memory.tasks.get(number))

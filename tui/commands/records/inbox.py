@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from store import Declined, InboxChoice, InvalidInput, Proposal, as_json, cite
-from store import DoubtfulProposal as Doubtful
-from store import InboxDecision as Decided
+from store.base.citations import cite
+from store.base.errors import Declined, InvalidInput
+from store.base.models import Proposal, as_json
+from store.inbox.inbox import Decided, Doubtful, InboxChoice
 from tui.commands import Outcome, Session, number, reference, text_of, though_purged
 from tui.commands.record_lines import cut, left_out, proposal_line
 from tui.render.badges import WARNING
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 
 
 def list_proposals(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import extraction_queue, model_stats, new_fact_check
+    from store.conversations import extraction_queue
+    from store.inbox import new_fact_check
+    from store.llm.usage_stats import model_stats
 
     memory, inbox = session.memory, session.memory.inbox
     if memory.database.door == "cli":  # the application does it in the background
@@ -87,8 +90,8 @@ def merge(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def duplicates(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import nominate_duplicates as nominate
-    from store import summarizers
+    from store.inbox.duplicates import nominate
+    from store.learning import summarizers
 
     memory = session.memory
     with summarizers.of_facts(memory) as summary:
@@ -163,9 +166,9 @@ def _counted(numbers: Sequence[int]) -> str:
 
 def _likes(session: Session, proposal: Proposal) -> Iterable[str]:
     """Yield a line for each record that a proposal duplicates or contradicts."""
-    from store import alike_facts as alike
-    from store import find_decision_matches as find_matches
-    from store import proposals_about as about
+    from store.inbox.decision_conflicts import find_matches
+    from store.inbox.duplicates import alike
+    from store.records.proposals import about
 
     if proposal.state != "waiting":
         return
@@ -185,8 +188,8 @@ def _all(session: Session, numbers: Sequence[int]) -> "list[dict[str, Any]]":
 
 
 def _json(session: Session, proposal: Proposal) -> "dict[str, Any]":
-    from store import alike_facts as alike
-    from store import find_decision_matches as find_matches
+    from store.inbox.decision_conflicts import find_matches
+    from store.inbox.duplicates import alike
 
     memory = session.memory
     likes: list[Mapping[str, object]] = []

@@ -1,6 +1,7 @@
 """task, tasks, iteration, iterations."""
 
-from store import InvalidInput, cite
+from store.base.citations import cite
+from store.base.errors import InvalidInput
 from tui.commands import Outcome, Session, number, text_of, though_purged
 from tui.render.plurals import cited
 
@@ -27,8 +28,8 @@ def task(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def list_tasks(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import OPEN_TASKS as OPEN
-    from store import TASK_STATUSES
+    from store.base.vocabulary import TASK_STATUSES
+    from store.records.tasks import OPEN
     from tui.commands.record_lines import left_out, none_of, task_line
 
     tasks = session.memory.tasks
@@ -68,7 +69,7 @@ def iteration(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def list_iterations(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import as_json
+    from store.base.models import as_json
     from tui.commands.record_lines import iteration_line, left_out
 
     iterations = session.memory.iterations
@@ -88,12 +89,12 @@ def list_iterations(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _json(session: Session, ids: list[int]) -> list[dict[str, object]]:
-    from store import as_json
+    from store.base.models import as_json
 
     return [as_json(task) for task in session.memory.tasks.many(ids)]
 
 
 def _iteration(session: Session, number: int) -> dict[str, object]:
-    from store import as_json
+    from store.base.models import as_json
 
     return as_json(session.memory.iterations.get(number))

@@ -1,11 +1,12 @@
 """mcp, agents, pause."""
 
-from store import InvalidInput, NotFound, NotOurs
+from store.base.errors import InvalidInput, NotFound, NotOurs
 from tui.commands import Outcome, Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store import AgentActivity, AgentCall, Injection
+    from store.doors.session.calls import AgentActivity, AgentCall
+    from store.doors.session.injections import Injection
     from tui.input.argument_parser import ParsedArguments
 
 DAY = 24 * 60  # maximum minutes of a pause
@@ -24,14 +25,15 @@ def mcp(session: Session, given: "ParsedArguments") -> Outcome:
             "This is started by an agent, which speaks to it in JSON; there is nothing here for a person to type.",
             "See docs/agents.md for how to set it up.",
         )
-    from store import serve_mcp
+    from store.doors.mcp.opening import run as serve_mcp
 
     serve_mcp(session.location, given.session)
     return Outcome()
 
 
 def pause(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import agent_pause, local_time, utc_now
+    from store.base.clock import local_time, utc_now
+    from store.doors import pause as agent_pause
 
     path = session.location.path
     if given.off:
@@ -45,8 +47,7 @@ def pause(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def agents(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import agent_calls as calls
-    from store import injections
+    from store.doors.session import calls, injections
     from tui.render.details.agents import activity_lines, call_line, injection_line
 
     memory = session.memory
@@ -90,7 +91,7 @@ def _as_json(found: "list[AgentActivity]", did: "list[AgentCall]", sent: "list[I
 def _sent(one: "Injection") -> Outcome:
     from dataclasses import asdict
 
-    from store import local_time
+    from store.base.clock import local_time
     from tui.theme.escape import visible
 
     lines = [f"{one.client}, {local_time(one.at)}, {one.event}, {one.tokens:,} tokens, session {one.session or '-'}"]

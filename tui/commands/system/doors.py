@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 
-from store import Declined, InvalidInput, StorageError
+from store.base.errors import Declined, InvalidInput, StorageError
 from tui.commands import Outcome, Session
 from tui.theme.escape import visible
 
@@ -12,7 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from store import AgentPlace, ConnectionPlan, InstalledHook
+    from store.doors.clients.client import Place as AgentPlace
+    from store.doors.connect.connection import ConnectionPlan
+    from store.doors.connect.git_hooks import InstalledHook
     from tui.input.argument_parser import ParsedArguments
 
 
@@ -21,7 +23,9 @@ WHERE = {"local": "this project, for you alone", "project": "this project, for e
 
 
 def connect(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import agent_clients, agent_connection, client_health
+    from store.doors.clients import client as agent_clients
+    from store.doors.connect import client_health
+    from store.doors.connect import connection as agent_connection
 
     if not given.agent:
         return _listed(session)
@@ -57,7 +61,8 @@ def connect(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def disconnect(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import agent_clients, agent_connection
+    from store.doors.clients import client as agent_clients
+    from store.doors.connect import connection as agent_connection
 
     if given.agent == GIT:
         return _disconnect_git(session, given)
@@ -79,7 +84,7 @@ def disconnect(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def plugin(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import claude_plugin
+    from store.doors.connect import claude_plugin
 
     folder = os.path.abspath(os.path.join(session.cwd, os.path.expanduser(given.folder)))
     written = claude_plugin.write(folder)
@@ -97,7 +102,7 @@ def hook(session: Session, given: "ParsedArguments") -> Outcome:
 
 def _known(agent: str) -> str:
     """Return the name of an agent that can be connected. Raises InvalidInput."""
-    from store import agent_clients
+    from store.doors.clients import client as agent_clients
 
     if agent not in agent_clients.NAMES:
         raise InvalidInput(
@@ -108,7 +113,7 @@ def _known(agent: str) -> str:
 
 def _start_memory(session: Session, scope: str) -> None:
     """Create the memory of a project that is connected; hooks create none."""
-    from store import Memory
+    from store.memory import Memory
 
     if scope != "user" and not os.path.lexists(session.location.path):
         Memory(session.location, "cli").close()
@@ -116,7 +121,7 @@ def _start_memory(session: Session, scope: str) -> None:
 
 def _connect_git(session: Session, given: "ParsedArguments") -> Outcome:
     """Install Memoranda's hooks in the git hooks of this checkout."""
-    from store import git_hooks
+    from store.doors.connect import git_hooks
 
     root = _checkout(session)
     if given.dry_run:
@@ -132,7 +137,7 @@ def _connect_git(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _disconnect_git(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import git_hooks
+    from store.doors.connect import git_hooks
 
     root = _checkout(session)
     if given.dry_run:
@@ -155,7 +160,7 @@ def _told_of_git(done: "list[InstalledHook]", message: str, *back: str) -> Outco
 
 def _checkout(session: Session) -> str:
     """Return the root of the checkout. Raises InvalidInput."""
-    from store import checkout_root
+    from store.base.location import checkout_root
 
     root = checkout_root(session.location.project or session.cwd)
     if root is None:
@@ -164,7 +169,8 @@ def _checkout(session: Session) -> str:
 
 
 def _place(session: Session, given: "ParsedArguments") -> "AgentPlace":
-    from store import AgentPlace, checkout_root
+    from store.base.location import checkout_root
+    from store.doors.clients.client import Place as AgentPlace
 
     if given.project and given.user:
         raise InvalidInput("It is one of --project and --user.", "Without either: this project, for you alone.")
@@ -188,7 +194,11 @@ def _command(session: Session, absolute: bool) -> tuple[str, ...]:
 
 def _listed(session: Session) -> Outcome:
     """List what is installed here and which agents are connected."""
-    from store import AgentPlace, agent_clients, agent_connection, checkout_root, client_health, git_hooks
+    from store.base.location import checkout_root
+    from store.doors.clients import client as agent_clients
+    from store.doors.clients.client import Place as AgentPlace
+    from store.doors.connect import client_health, git_hooks
+    from store.doors.connect import connection as agent_connection
 
     root = session.location.project or os.path.abspath(session.cwd)
     here = AgentPlace(agent_clients.LOCAL, root, os.path.expanduser("~"), dict(os.environ), ())
@@ -218,7 +228,7 @@ def _refuse(plan: "ConnectionPlan") -> None:
 
 
 def _done(plan: "ConnectionPlan", act: "Callable[[ConnectionPlan], None]") -> None:
-    from store import InTheWay
+    from store.doors.connect.config_edit import InTheWay
 
     try:
         act(plan)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from store import Finding
+    from store.health.finding import Finding
     from tui.input.argument_parser import ParsedArguments
 
 HEAD = 64  # digits of a digest
@@ -19,9 +19,10 @@ SIGNS = {"ok": "ok   ", "note": "note ", "wrong": "WRONG"}
 
 
 def doctor(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import FINDING_WRONG as WRONG
-    from store import InvalidInput, examine, examine_agents
-    from store import quiet_findings as quiet
+    from store.base.errors import InvalidInput
+    from store.doors.connect.connection_check import examine_agents
+    from store.health.doctor import examine
+    from store.health.finding import WRONG, quiet
     from tui.theme.escape import visible
 
     if given.head and (len(given.head) != HEAD or given.head.strip("0123456789abcdef")):
@@ -94,7 +95,7 @@ def _apart(path: str, into: str | None, progress: "Callable[[str, int, int], Non
     import subprocess
 
     import store
-    from store import MemorandaError, StorageError
+    from store.base.errors import MemorandaError, StorageError
 
     home = os.path.dirname(os.path.dirname(os.path.abspath(store.__file__)))
     words = [sys.executable, "-m", "store.salvage", path, *([into] if into else [])]

@@ -5,10 +5,10 @@ import sys
 from dataclasses import asdict
 from time import monotonic
 
-from store import InvalidInput, ModelFailed, NotFound, how_long_ago
-from store import load_config as load
-from store import put_setting as put
-from store import user_config_path as user_path
+from store.base.clock import how_long_ago
+from store.base.errors import InvalidInput, ModelFailed, NotFound
+from store.config.configuration import load
+from store.config.files import put, user_path
 from tui.commands import Outcome, Session
 from tui.commands.interrupt import STOPS, Interrupt
 from tui.input.key_table import BY_ID, FIXED
@@ -19,9 +19,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from store import Config, LoggedCall, ModelStats, ModelStatus, ProbeResult, PullResult, RateMeter
-    from store import InstalledModel as Installed
-    from store import SettingValue as Value
+    from store.config.configuration import Config, Value
+    from store.llm.call_log import LoggedCall
+    from store.llm.model_pull import PullResult, RateMeter
+    from store.llm.probe import ProbeResult
+    from store.llm.server_info import Installed
+    from store.llm.status import ModelStatus
+    from store.llm.usage_stats import ModelStats
     from tui.input.argument_parser import ParsedArguments
 
 OFTEN = 0.1  # minimum seconds between two updates of a pull's progress
@@ -73,7 +77,7 @@ def _config(session: Session) -> "Config":
 
 
 def _status(session: Session, name: str) -> Outcome:
-    from store import model_status
+    from store.llm.status import model_status
 
     found, fared = model_status(_config(session)), _faring(session)
     lines = lines_of(found)
@@ -87,7 +91,8 @@ def _faring(session: Session) -> "ModelStats | None":
     """Return the statistics of the model in the memory of this folder; None if there is no memory."""
     if not os.path.lexists(session.location.path):
         return None
-    from store import Memory, model_stats
+    from store.llm.usage_stats import model_stats
+    from store.memory import Memory
 
     with Memory(session.location, "cli", create=False) as memory:
         return model_stats(memory.database, memory.now)
@@ -118,8 +123,8 @@ def headline(found: "ModelStatus") -> str:
 
 def where(found: "ModelStatus") -> str:
     """Return the server, and whether it responds."""
-    from store import endpoint
-    from store import short_model_name as short
+    from store.llm import endpoint
+    from store.llm.endpoint import short
 
     if found.look.trouble is not None:
         return found.look.trouble.message
@@ -160,9 +165,8 @@ def about(one: "Installed") -> str:
 
 def lacking(found: "ModelStatus") -> bool:
     """Return whether no Ollama was found on this machine, where it was looked for."""
-    from store import LOCAL_HOSTS as NEAR
-    from store import endpoint
-    from store import model_host as host
+    from store.llm import endpoint
+    from store.llm.endpoint import NEAR, host
 
     address = found.look.address
     absent = found.look.trouble is not None and found.look.trouble.kind == "absent"
@@ -207,8 +211,9 @@ def _json(found: "ModelStatus") -> dict[str, object]:
 
 
 def _pull(session: Session, name: str) -> Outcome:
-    from store import USUAL_MODEL as USUAL
-    from store import ModelPuller, RateMeter, endpoint
+    from store.llm import endpoint
+    from store.llm.model_pull import ModelPuller, RateMeter
+    from store.llm.model_selection import USUAL
 
     name = name or USUAL
     pace, started = RateMeter(), monotonic()
@@ -298,8 +303,8 @@ def seconds(number: float) -> str:
 
 
 def _test(session: Session, name: str) -> Outcome:
-    from store import model_status
-    from store import probe_model as probe
+    from store.llm.probe import probe
+    from store.llm.status import model_status
 
     config = _config(session)
     tried = probe(config, model_status(config), name)
@@ -320,7 +325,10 @@ def _test(session: Session, name: str) -> Outcome:
 def _try(session: Session, name: str) -> Outcome:
     """Ask the model ten built-in questions, and report how many it answered correctly and the time of one; where ^C
     stops it, of those that it answered. Raises ModelFailed."""
-    from store import TrialResult, named_chat, trial_of_model, trial_questions
+    from store.librarian.trial import TrialResult
+    from store.librarian.trial import questions as trial_questions
+    from store.librarian.trial import run_trial as trial_of_model
+    from store.llm.model_selection import named_chat
 
     config, every, found = _config(session), trial_questions(), list[TrialResult]()
     with Interrupt() as interrupt:
@@ -370,7 +378,8 @@ def _calls(session: Session, name: str) -> Outcome:
     """List the calls of the last day, or show one of them whole."""
     if not os.path.lexists(session.location.path):
         return Outcome(NO_CALLS, list)
-    from store import Memory, model_calls
+    from store.llm.call_log import recent as model_calls
+    from store.memory import Memory
 
     with Memory(session.location, "cli", create=False) as memory:
         now = memory.now
@@ -420,7 +429,7 @@ def _use(session: Session, name: str) -> Outcome:
 
 def _put(session: Session, setting: str, value: str) -> Outcome:
     """Write a setting to the user's own file, and report its effect."""
-    from store import model_status
+    from store.llm.status import model_status
 
     put(user_path(), setting, value)
     config = _config(session)

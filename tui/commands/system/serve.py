@@ -4,7 +4,7 @@ import errno
 import socket
 import sys
 
-from store import Conflict, InvalidInput, StorageError
+from store.base.errors import Conflict, InvalidInput, StorageError
 from tui.browser import EXTRA
 from tui.browser.access import Access, local
 from tui.commands import Outcome, Session

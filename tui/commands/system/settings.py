@@ -2,20 +2,12 @@
 
 import os
 
-from store import SETTING_KEYS as KEYS
-from store import Config, Declined, InvalidInput, NotFound
-from store import SettingValue as Value
-from store import asking_settings as asking
-from store import grant_setting as grant
-from store import installation_trouble as trouble
-from store import known_setting as known
-from store import load_config as load
-from store import nearest_setting as nearest
-from store import project_config_path as project_path
-from store import put_setting as put
-from store import remove_setting as remove
-from store import revoke_setting as revoke
-from store import user_config_path as user_path
+from store.base.errors import Declined, InvalidInput, NotFound
+from store.base.installation import trouble
+from store.config.configuration import Config, Value, asking, load
+from store.config.files import project_path, put, remove, user_path
+from store.config.grants import grant, revoke
+from store.config.settings import KEYS, known, nearest
 from tui.commands import Outcome, Session
 from tui.input.commands.files import ALLOW
 from tui.input.key_table import BY_ID, FIXED
@@ -56,7 +48,7 @@ def completion(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def man(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import __version__
+    from store.version import __version__
     from tui.input.man_page import page
 
     text = page(__version__)

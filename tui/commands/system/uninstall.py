@@ -2,13 +2,13 @@
 
 import os
 
-from store import Declined, StorageError
+from store.base.errors import Declined, StorageError
 from tui.commands import Outcome, Session
 from tui.theme.escape import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store import removal
+    from store.doors.connect import removal
     from tui.input.argument_parser import ParsedArguments
 
 HOW = "Leave the application first, and every agent; then run memoranda uninstall in a shell."
@@ -17,7 +17,8 @@ AFTER = "Then the program itself: uv tool uninstall memoranda, or pipx uninstall
 
 def uninstall(session: Session, given: "ParsedArguments") -> Outcome:
     """Say what would be taken back, ask, and take it back. Raises Declined and StorageError."""
-    from store import removal, user_config_path
+    from store.config.files import user_path as user_config_path
+    from store.doors.connect import removal
 
     found = removal.find(os.path.expanduser("~"), os.environ)
     stays = [f"stays  {visible(path)}" for path in [*found.memories, user_config_path()] if os.path.exists(path)]

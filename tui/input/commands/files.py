@@ -1,6 +1,6 @@
 """Commands for conversations, documents, the file, its health and the settings."""
 
-from store import EXPORT_FORMS, GUEST_TOOLS, SETTING_NAMES, SOURCE_NAMES, SOURCE_PARTS
+from store.base.vocabulary import EXPORT_FORMS, GUEST_TOOLS, SETTING_NAMES, SOURCE_NAMES, SOURCE_PARTS
 from tui.input.argument_parser import Argument
 from tui.input.commands.command import DRY_RUN, LIMIT, YES, Verb
 

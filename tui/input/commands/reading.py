@@ -1,6 +1,6 @@
 """Commands that search, show, ask, and restore: history, undo, checkpoints."""
 
-from store import TIMELINE_KINDS
+from store.base.vocabulary import TIMELINE_KINDS
 from tui.input.argument_parser import Argument
 from tui.input.commands.command import DRY_RUN, ITERATION, LIMIT, MOMENTS, SINCE, YES, Verb
 

@@ -1,6 +1,6 @@
 """Commands that write, list and link records: facts, proposals, decisions, tasks, iterations, events."""
 
-from store import (
+from store.base.vocabulary import (
     CONFIDENCES,
     DOMAINS,
     FACT_ORDERS,

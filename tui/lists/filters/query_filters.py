@@ -31,7 +31,7 @@ OFFERED = 6  # completions shown at a time
 
 def filters_of(query: str) -> dict[str, str]:
     """Return the filters of a query: field → value."""
-    from store import query_filters  # imported after the first frame
+    from store.search.query.query_parser import filters as query_filters
 
     found: dict[str, str] = {}
     for start, end in query_filters(query):
@@ -42,7 +42,7 @@ def filters_of(query: str) -> dict[str, str]:
 
 def narrowed(query: str, filters: Mapping[str, str]) -> str:
     """Return a query with these filters instead of its own of the same fields; an empty value takes one away."""
-    from store import query_filters
+    from store.search.query.query_parser import filters as query_filters
 
     for start, end in reversed(query_filters(query)):
         name = f"{query[start:end].partition(':')[0].lower()}:"

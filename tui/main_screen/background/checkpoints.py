@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from store import Checkpoint, MemorandaError
+from store.base.errors import MemorandaError
+from store.base.models import Checkpoint
 from tui.input.key_table import CHECKPOINTS, named
 from tui.render.plurals import count
 

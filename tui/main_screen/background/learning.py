@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from store import MemorandaError
+from store.base.errors import MemorandaError
 from tui.input.key_table import named
 
 if TYPE_CHECKING:
-    from store import RulePassResult
+    from store.learning.rule_pass import RulePassResult
     from tui.panes.host import Host
     from tui.theme.pieces import Piece
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, cast
 
-from store import ModelStats, model_calls, model_stats
+from store.llm.call_log import recent as model_calls
+from store.llm.usage_stats import ModelStats, model_stats
 from tui.main_screen.controller import pace
 from tui.panes.host import Host
 from tui.screens.model.status_text import forms
 
 if TYPE_CHECKING:
-    from store import Location
+    from store.base.location import Location
     from tui.screens.application import Application
     from tui.theme.pieces import Piece
     from tui.workers.model_worker import ModelWorker, Pull

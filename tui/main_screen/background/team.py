@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from store import MemorandaError
+from store.base.errors import MemorandaError
 from tui.main_screen.controller import POLL
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from tui.panes.host import Host
 from tui.widgets.bars import Split
 
 if TYPE_CHECKING:
-    from store import LibrarianAnswer as Answer
-    from store import Location
+    from store.base.location import Location
+    from store.librarian.answer import Answer
     from tui.theme.pieces import Piece
 
 

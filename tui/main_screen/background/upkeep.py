@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Protocol
 
 from textual.widgets import Input
 
-from store import MemorandaError
+from store.base.errors import MemorandaError
 from tui.input.key_table import named
 from tui.main_screen.controller import pace
 from tui.panes.host import Host
 from tui.render.plurals import count as counted
 
 if TYPE_CHECKING:
-    from store import SyncReport
+    from store.sync.file_run import SyncReport
     from tui.theme.pieces import Piece
     from tui.workers.engine import Engine
     from tui.workers.first_start import Ledger

@@ -6,7 +6,9 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from store import MemorandaError, Step, parse_citation
+from store.base.citations import parse as parse_citation
+from store.base.errors import MemorandaError
+from store.base.models import Step
 from tui.input.argument_parser import ParsedArguments, Usage, help_text, read
 from tui.input.commands.command import Verb
 from tui.input.commands.command_table import BY_NAME, command_word, find
@@ -209,7 +211,7 @@ def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
 
 
 def _show_model(screen: CommandHost, given: ParsedArguments) -> None:
-    from store import USUAL_MODEL as USUAL
+    from store.llm.model_selection import USUAL
 
     pull = (given.name or USUAL) if given.what == "pull" else ""
     screen.show_model(pull, (given.name or "") if given.what == "test" else None)
@@ -270,7 +272,7 @@ def _show_plan(screen: CommandHost, kind: str, text: str) -> None:
 
 
 def _show_timeline(screen: CommandHost, given: ParsedArguments) -> None:
-    from tui.panes.timeline.facets import WORDS as KINDS
+    from tui.lists.pane_facets import ENTRIES as KINDS
 
     kind = given.kind[0] if given.kind else None
     if kind is not None and kind not in KINDS:
@@ -293,8 +295,8 @@ def _open(screen: CommandHost, text: str) -> None:
 
 def _show_facts(screen: CommandHost, given: ParsedArguments) -> None:
     """Go to the facts, filtered."""
-    from store import DOMAINS
-    from store import FACT_SORTS as SORTS
+    from store.base.vocabulary import DOMAINS
+    from store.records.facts import SORTS
     from tui.commands.records.facts import filters
 
     words, domain = filters(given)

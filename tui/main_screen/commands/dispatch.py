@@ -12,7 +12,8 @@ from tui.main_screen.commands.host import CommandHost
 from tui.panes.host import Host
 
 if TYPE_CHECKING:
-    from store import Clock, Location
+    from store.base.clock import Clock
+    from store.base.location import Location
 
 
 class StartHost(Host, CommandHost, Protocol):

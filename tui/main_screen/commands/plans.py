@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from store import MemorandaError
+from store.base.errors import MemorandaError
 from tui.actions.host import ActionHost
 from tui.panes.host import Host
 
 if TYPE_CHECKING:
-    from store import AppliedRestore as AppliedPlan
-    from store import PointInTime
-    from store import RestorePlan as Plan
+    from store.history.restore_plan import AppliedPlan, Plan
+    from store.services.point_in_time import PointInTime
     from tui.workers.queries import Target
 
 
@@ -69,7 +68,7 @@ class PlanController:
             self.host.app.push_screen(shown, lambda result: self._done(result, undone_by))
 
     def _done(self, result: object, undone_by: str) -> None:
-        from store import AppliedRestore as AppliedPlan
+        from store.history.restore_plan import AppliedPlan
 
         if isinstance(result, str):
             self.host.open_citation(result)

@@ -7,15 +7,18 @@ from collections.abc import Hashable, Mapping, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol, cast
 
-from store import MemorandaError, pack_key, unpack_key, wal
+from store.base.errors import MemorandaError
+from store.base.record_keys import pack as pack_key
+from store.base.record_keys import unpack as unpack_key
+from store.database.writing import wal
 from tui.input.key_table import CHECKPOINTS, FACTS, HISTORY, INBOX, PANES, TASKS, TIMELINE
 from tui.input.pane_table import BY_NAME
 from tui.lists.fact_groups import list_key
+from tui.lists.pane_facets import kinds, states
 from tui.lists.view_state import View, empty_list, narrows
 from tui.main_screen.controller import pace
-from tui.panes.facts.facets import states
 from tui.panes.host import Host
-from tui.panes.timeline.facets import kinds
+from tui.workers.engine import COUNTS, ROWS
 
 if TYPE_CHECKING:
     from tui.lists.filters.facets import Facet
@@ -194,7 +197,7 @@ class ListsController:
         """Load the current list, if it is one of the others, and those that the sidebar counts while it is shown."""
         counted = (CHECKPOINTS, HISTORY, TASKS) if self.host.has_sidebar() else ()
         wanted = dict.fromkeys((self.host.current, *counted))
-        names = tuple(name for name in wanted if BY_NAME[name].rows and self.host.found(name) is not None)
+        names = tuple(name for name in wanted if name in ROWS and self.host.found(name) is not None)
         if self.engine is not None and names:
             if self.host.current in names and not self.host.list_of(self.host.current).rows:
                 self._app.hold_keys()  # they are for its rows
@@ -225,9 +228,8 @@ class ListsController:
             self.host.set_size(name, len(rows))
         self.select_wanted(*lists)
         for name, rows in lists.items():
-            pane = BY_NAME[name]
-            if pane.counts and self.engine is not None:
-                self.host.counts.update(pane.load(pane.counts)(self.engine.screen))
+            if name in COUNTS and self.engine is not None:
+                self.host.counts.update(COUNTS[name](self.engine.screen))
             self.host.side_shown(name, rows)
         self._teach(*lists)
         self.host.draw_titles()

@@ -10,7 +10,7 @@ from tui.panes.host import Host
 from tui.widgets.record_list import MOST_MARKS, RecordList
 
 if TYPE_CHECKING:
-    from store import Record, Step
+    from store.base.models import Record, Step
     from tui.panes.host import PaneController
     from tui.widgets.bars import Footer
 

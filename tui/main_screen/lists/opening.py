@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, cast
 
-from store import MemorandaError, NotOurs
+from store.base.errors import MemorandaError, NotOurs
 from tui.panes.host import Host
 from tui.theme.escape import visible
 
 if TYPE_CHECKING:
-    from store import Clock, Location
+    from store.base.clock import Clock
+    from store.base.location import Location
     from tui.screens.application import Application
     from tui.workers.engine import Engine, Lists
 
@@ -37,7 +38,7 @@ class OpeningController:
         self.host.in_background(self._open, "open", "open the memory")
 
     def _open(self) -> None:
-        from store import configuration
+        from store.config import configuration
         from tui.desktop import recent_files
         from tui.workers.engine import FIRST, Engine
 
@@ -85,7 +86,7 @@ class OpeningController:
         self.host.app.push_screen(AdoptScreen(self.host.location, why), chosen)
 
     def _adopt(self, choice: str, earlier: bool) -> None:
-        from store import adoption
+        from store.services import adoption
         from tui.screens.start.adoption import WHOLE
 
         host = self.host

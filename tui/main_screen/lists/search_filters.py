@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from store import MemorandaError
+from store.base.errors import MemorandaError
 from tui.input.key_table import FACTS
 from tui.lists.filters.facets import Facet, chips, following
 from tui.lists.filters.query_filters import KIND, completed, completions, filters_of, kinds, narrowed, of_search
 from tui.panes.host import Host
 
 if TYPE_CHECKING:
-    from store import SearchAnswer as Answer
+    from store.search.results import Answer
     from tui.theme.pieces import Piece
     from tui.workers.engine import Engine
 

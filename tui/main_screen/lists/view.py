@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from tui.input.pane_table import BY_NAME
 from tui.lists.filters.facets import Facet, active, following
+from tui.lists.pane_facets import FACETS
 from tui.lists.view_state import SORT_ORDER, View
 from tui.panes.host import Host
 
 if TYPE_CHECKING:
-    from store import MemorandaError
+    from store.base.errors import MemorandaError
     from tui.main_screen.lists.search_filters import SearchFilters
     from tui.workers.engine import Engine
 
@@ -86,7 +87,7 @@ class ViewController:
         engine, name = self.host.engine, self.host.current
         if engine is None:
             return
-        if not self.host.searching and not BY_NAME[name].facets:
+        if not self.host.searching and name not in FACETS:
             self.host.say("This list cannot be narrowed.", "warning")
             return
         searching = self.host.searching
@@ -94,7 +95,7 @@ class ViewController:
         self.host.in_background(work, "facets", "count what each filter leaves", exclusive=True)
 
     def _count(self, engine: Engine, name: str) -> None:
-        from store import MemorandaError
+        from store.base.errors import MemorandaError
 
         try:
             facets = engine.facets(name) if name else self.host.search_filters.facets(engine)

@@ -1,6 +1,8 @@
 """Render agents' activity as lines of text."""
 
-from store import AgentActivity, AgentCall, Injection, how_long_ago, local_time
+from store.base.clock import how_long_ago, local_time
+from store.doors.session.calls import AgentActivity, AgentCall
+from store.doors.session.injections import Injection
 from tui.render.plurals import count
 from tui.theme.escape import visible
 

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from store import Checkpoint, Memory
+from store.base.models import Checkpoint
+from store.memory import Memory
 from tui.render.badges import state_word
 from tui.render.field_diff import LABEL, Line
 from tui.render.line_parts import when

@@ -1,6 +1,7 @@
 """Render conversations in full: a turn with its neighbours, and a summary with the turns that it covers."""
 
-from store import Memory, Summary, Turn
+from store.base.models import Summary, Turn
+from store.memory import Memory
 from tui.render.field_diff import Line
 from tui.render.line_parts import head, row, when, words
 

@@ -1,7 +1,9 @@
 """Render lines of a document from the disk, numbered, with context lines; those of the index where the file has changed
 since. The preview colours them; `memoranda show` prints them."""
 
-from store import Chunk, MemorandaError, Memory
+from store.base.errors import MemorandaError
+from store.base.models import Chunk
+from store.memory import Memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ def _cited(chunk: Chunk, lines: list[str], coloured: bool) -> "list[Line]":
 
 def _same(chunk: Chunk, lines: list[str]) -> bool:
     """Return whether the lines on the disk still equal those indexed."""
-    from store import clean_text as clean
+    from store.database.values import clean
 
     text = clean("\n".join(lines))
     return text == chunk.text or (chunk.first == chunk.last and bool(lines) and chunk.text in text)

@@ -3,8 +3,11 @@
 import re
 from collections.abc import Sequence
 
-from store import BoundEvidence, Fact, MemorandaError, Memory
-from store import parse_citation as parse
+from store.base.citations import parse
+from store.base.errors import MemorandaError
+from store.base.models import Fact
+from store.evidence.evidence import BoundEvidence
+from store.memory import Memory
 from tui.render.badges import EVIDENCE_BADGES
 from tui.render.field_diff import LABEL, Line
 from tui.theme.escape import visible

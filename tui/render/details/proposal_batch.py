@@ -4,7 +4,10 @@ result."""
 import re
 from collections.abc import Callable, Sequence
 
-from store import InboxChoice, InvalidInput, MemorandaError, Memory, Proposal
+from store.base.errors import InvalidInput, MemorandaError
+from store.base.models import Proposal
+from store.inbox.inbox import InboxChoice
+from store.memory import Memory
 from tui.render.badges import ORDER, WARNING
 from tui.render.details.proposal_detail import AGAINST, SHOWN, flagged
 from tui.render.line_parts import writer
@@ -52,8 +55,8 @@ def again(text: str, error: MemorandaError) -> str:
 
 def beside(memory: Memory, proposal: Proposal) -> list[str]:
     """List the facts that a proposal is about, and the similar ones, a line each."""
-    from store import alike_facts as alike
-    from store import proposals_about as about
+    from store.inbox.duplicates import alike
+    from store.records.proposals import about
 
     facts = memory.facts.many(about(proposal))
     beside_facts = [(fact, "it is about this") for fact in facts if fact.fact != proposal.text or len(facts) > 1]
@@ -131,7 +134,7 @@ def _blocks(text: str) -> list[tuple[int, str, int, str, list[str]]]:
 
 
 def _proposal(cited: str) -> int | None:
-    from store import parse_citation as parse
+    from store.base.citations import parse
 
     try:
         citation = parse(cited)
@@ -142,7 +145,7 @@ def _proposal(cited: str) -> int | None:
 
 def _fact(line: int, verb: str, rest: str) -> int | None:
     """Parse the fact that a block names after its proposal."""
-    from store import parse_citation as parse
+    from store.base.citations import parse
 
     if verb not in ("merge", "supersede"):
         return None

@@ -2,14 +2,18 @@
 
 from collections.abc import Iterable
 
-from store import Fact, Memory, Proposal, cite, how_long_ago, local_time, suspicious
+from store.base.citations import cite
+from store.base.clock import how_long_ago, local_time
+from store.base.models import Fact, Proposal
+from store.memory import Memory
+from store.text.prompt_injection import suspicious
 from tui.render.badges import FACT_BADGES, ORDER, WARNING, fact_badge
 from tui.render.field_diff import LABEL, Line
 from tui.render.line_parts import writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store import Doubt
+    from store.inbox.evidence import Doubt
 
 SHOWN = 4  # maximum similar facts
 INJECTION = f"{ORDER}: accept it only if you would write it yourself"
@@ -97,15 +101,15 @@ def _evidence(proposal: Proposal, found: "Iterable[Doubt]") -> list[Line]:
 
 
 def _about(memory: Memory, proposal: Proposal) -> list[Fact]:
-    from store import proposals_about as about
+    from store.records.proposals import about
 
     return memory.facts.many(about(proposal))
 
 
 def _beside(memory: Memory, proposal: Proposal, about: list[Fact], now: str) -> list[Line]:
     """Return the facts that it is about, and the similar ones, each with the differences."""
-    from store import alike_facts as alike
-    from store import find_decision_matches as find_matches
+    from store.inbox.decision_conflicts import find_matches
+    from store.inbox.duplicates import alike
 
     lines: list[Line] = []
     for fact in about:

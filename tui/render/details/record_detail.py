@@ -6,10 +6,10 @@ them. Texts are raw: the caller escapes them."""
 import json
 from collections.abc import Callable, Iterable
 
-from store import (
-    AGEING_STATES,
-    AGEING_TABLE,
-    PERSON,
+from store.base.citations import cite
+from store.base.citations import parse as parse_citation
+from store.base.clock import ago
+from store.base.models import (
     Change,
     Checkpoint,
     Chunk,
@@ -20,24 +20,23 @@ from store import (
     GlobalFact,
     Iteration,
     Link,
-    Memory,
     Proposal,
     Record,
     Step,
     Summary,
     Task,
     Turn,
-    ago,
-    change_summary,
-    cite,
-    linked_records,
-    lookup,
-    parse_citation,
-    record_body,
-    suspicious,
 )
-from store import HISTORY_KINDS as KINDS
-from store import many_records as many
+from store.base.vocabulary import PERSON
+from store.history import change_summary
+from store.history.history import KINDS
+from store.memory import Memory
+from store.records.ageing import STATES as AGEING_STATES
+from store.records.ageing import TABLE as AGEING_TABLE
+from store.search import linked_records, lookup
+from store.search.lookup import many
+from store.search.pipeline import body as record_body
+from store.text.prompt_injection import suspicious
 from tui.render.badges import FACT_BADGES, ORDER, fact_badge, state_word
 from tui.render.details.checkpoint_detail import held
 from tui.render.details.conversation_detail import summary_lines, turn_lines

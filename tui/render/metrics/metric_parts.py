@@ -1,7 +1,8 @@
 """Metrics of the search index, the embedding model, requests to remember, the mean request, checkpoints and
 recoveries."""
 
-from store import PROMPT_TOKENS, ago
+from store.base.clock import ago
+from store.context.budget import PROMPT as PROMPT_TOKENS
 from tui.render.metrics.metric import GOOD, KNOWN, POOR, Figure, percent, unknown
 from tui.render.plurals import count
 
@@ -9,9 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from store import IndexMetrics, Measures
-    from store import RecoveryMetrics as Recoveries
-    from store import RequestMetrics as Requests
+    from store.services.metrics import IndexMetrics, Measures, Recoveries, Requests
 
 MEAN_TOKENS = 3_000  # tokens of a request; above this mean the parts of a context need a look
 FEW_KEPT = 0.3  # share of requests to remember; below it too few are understood

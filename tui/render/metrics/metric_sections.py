@@ -3,9 +3,11 @@ further."""
 
 from shlex import quote
 
-from store import AGEING_TABLE as TABLE
-from store import EXTRACTION_ATTEMPTS as ATTEMPTS
-from store import TREND_DAYS, ago, cite, how_long_ago
+from store.base.citations import cite
+from store.base.clock import ago, how_long_ago
+from store.conversations.extraction_queue import ATTEMPTS
+from store.records.ageing import TABLE
+from store.services.metrics import TREND_DAYS
 from tui.render.badges import FACT_BADGES, KIND_GLYPHS
 from tui.render.metrics.metric import GOOD, KNOWN, LATELY, POOR, Figure, Section, percent, size, unknown
 from tui.render.metrics.metric_parts import index, mean, recovery, requests
@@ -15,8 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from store import ConversationCost, ExtractionStats, Measures
-    from store import SearchMetrics as Searches
+    from store.services.metrics import ConversationCost, ExtractionStats, Measures, Searches
 
 QUICK_MS = 100  # maximum milliseconds of a good search
 STATES_SAY = {
@@ -164,7 +165,7 @@ def _contexts(found: "Measures") -> "Iterator[Figure]":
             to="shows it",
         )
     else:
-        from store import PROMPT_TOKENS as PROMPT
+        from store.context.budget import PROMPT
 
         yield Figure(
             "sent",

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
-from store import GuardedChange, GuardLine, GuardMoment
+from store.guard.comparing import DiffLine as GuardLine
+from store.guard.moments import GuardedChange
+from store.guard.moments import Moment as GuardMoment
 from tui.commands.files.guard import home_path, moment_title
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.wrapping import Pairs, row

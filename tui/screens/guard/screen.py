@@ -8,21 +8,19 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import work
 from textual.binding import Binding, BindingType
 
-from store import (
-    GuardRestore,
-    MemorandaError,
-    guard_difference,
-    guard_lines,
-    guard_now,
-    load_config,
-    look_guard,
-    opened_guard,
-    plan_guard_restore,
-    recent_guard_moments,
-    restore_guard,
-    tell_guard_moments,
-    this_machine,
-)
+from store.base.errors import MemorandaError
+from store.config.configuration import load as load_config
+from store.guard.comparing import difference as guard_difference
+from store.guard.comparing import lines_of as guard_lines
+from store.guard.database import opened as opened_guard
+from store.guard.looking import look as look_guard
+from store.guard.looking import now_ms as guard_now
+from store.guard.moments import recent as recent_guard_moments
+from store.guard.moments import tell as tell_guard_moments
+from store.guard.restoring import RestorePlan as GuardRestore
+from store.guard.restoring import plan as plan_guard_restore
+from store.guard.restoring import run as restore_guard
+from store.services.source_import import machine as this_machine
 from tui.commands.files.guard import home_path
 from tui.render.field_diff import Line
 from tui.render.plurals import count
@@ -33,7 +31,9 @@ from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
-    from store import GuardLook, GuardMoment, Location
+    from store.base.location import Location
+    from store.guard.looking import LookResult as GuardLook
+    from store.guard.moments import Moment as GuardMoment
 
 SHOWN = 50  # moments
 FILES = 20  # files of a moment whose differences are shown together

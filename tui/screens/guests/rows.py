@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from store import GuestText, shown_guest_text
+from store.guests.guest_text import GuestText
+from store.guests.secrets import shown as shown_guest_text
 from tui.commands.files.guest import guest_line, guest_place, guest_tool
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.wrapping import Pairs, row

@@ -10,23 +10,21 @@ from textual import work
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from store import (
-    GUEST_TOOLS,
-    GuestList,
-    GuestPlan,
-    GuestText,
-    MemorandaError,
-    guard_now,
-    guest_texts,
-    load_config,
-    matching_guest_texts,
-    plan_guest_correction,
-    plan_guest_deletion,
-    plan_guest_undo,
-    run_guest_plan,
-    shown_guest_text,
-    this_machine,
-)
+from store.base.errors import MemorandaError
+from store.base.vocabulary import GUEST_TOOLS
+from store.config.configuration import load as load_config
+from store.guard.looking import now_ms as guard_now
+from store.guests.changing import GuestPlan
+from store.guests.changing import plan_correction as plan_guest_correction
+from store.guests.changing import plan_deletion as plan_guest_deletion
+from store.guests.changing import plan_undo as plan_guest_undo
+from store.guests.changing import run as run_guest_plan
+from store.guests.guest_text import GuestText
+from store.guests.listing import GuestList
+from store.guests.listing import listed as guest_texts
+from store.guests.listing import matching as matching_guest_texts
+from store.guests.secrets import shown as shown_guest_text
+from store.services.source_import import machine as this_machine
 from tui.commands.files.guard import home_path
 from tui.commands.files.guest import NOTHING, guest_tool
 from tui.render.field_diff import Line
@@ -39,7 +37,9 @@ from tui.widgets.prompt_bar import AskBar
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
-    from store import Config, Location, Machine
+    from store.base.location import Location
+    from store.config.configuration import Config
+    from store.sources.source import Machine
     from tui.screens.application import Application
     from tui.widgets.text_editor import TextEditor
 

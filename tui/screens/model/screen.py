@@ -10,12 +10,10 @@ from textual import work
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from store import USUAL_MODEL as USUAL
-from store import MemorandaError
-from store import SettingValue as Value
-from store import load_config as load
-from store import put_setting as put
-from store import user_config_path as user_path
+from store.base.errors import MemorandaError
+from store.config.configuration import Value, load
+from store.config.files import put, user_path
+from store.llm.model_selection import USUAL
 from tui.commands.system.model import MODES, how_far, overruled, trial_lines, where
 from tui.input.key_table import BY_ID, FIXED
 from tui.lists.model_rows import ModelRow, ModelRows, rows, start
@@ -30,7 +28,10 @@ from tui.widgets.prompt_bar import AskBar
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
-    from store import Location, LoggedCall, ModelStats, ModelStatus
+    from store.base.location import Location
+    from store.llm.call_log import LoggedCall
+    from store.llm.status import ModelStatus
+    from store.llm.usage_stats import ModelStats
     from tui.screens.application import Application
     from tui.workers.model_worker import ModelWorker, Pull
 

@@ -3,7 +3,7 @@ room."""
 
 from __future__ import annotations
 
-from store import ModelStats
+from store.llm.usage_stats import ModelStats
 from tui.theme.pieces import Piece
 from tui.workers.model_worker import ModelWorker
 

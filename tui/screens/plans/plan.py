@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from store import FOLLOWING_KINDS as FOLLOWS
-from store import ago, how_long_ago
-from store import change_sign as sign_of
-from store import change_text as happened
+from store.base.clock import ago, how_long_ago
+from store.history.change_summary import FOLLOWS, happened
+from store.history.change_summary import sign as sign_of
 from tui.input.key import Key
 from tui.input.key_table import named
 from tui.input.plan_keys import LOOKING_KEYS, PLAN_KEYS
@@ -31,8 +30,7 @@ from tui.widgets.bars import Footer, Split
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
-    from store import PlannedChange
-    from store import RestorePlan as Plan
+    from store.history.restore_plan import Plan, PlannedChange
     from tui.workers.engine import Engine
 
 SIGNS = {"+": ("+", "added"), "-": ("−", "removed"), "~": ("~", "glyph-aging")}

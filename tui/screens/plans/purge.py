@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from store import MemorandaError
+from store.base.errors import MemorandaError
 from tui.commands.privacy.purge import box
 from tui.input.key import Key
 from tui.input.plan_keys import PURGE_KEYS
@@ -25,9 +25,10 @@ from tui.widgets.prompt_bar import AskBar
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from store import Memory, PurgePlan, RemainingMatch
-    from store import PurgeResult as Done
-    from store import PurgeTraces as Traces
+    from store.memory import Memory
+    from store.purge.proof import Traces
+    from store.purge.purge import Done, PurgePlan
+    from store.purge.scan.column_scan import RemainingMatch
     from tui.screens.application import Application
     from tui.workers.engine import Engine
 

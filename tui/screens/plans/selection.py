@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 
-from store import MemorandaError
+from store.base.errors import MemorandaError
 from tui.input.key import Key
 from tui.lists.view_state import HUGE, WIDE
 from tui.render.field_diff import Line
@@ -22,7 +22,7 @@ from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
-    from store import Memory
+    from store.memory import Memory
     from tui.workers.engine import Engine
 
 

@@ -13,7 +13,8 @@ from textual.containers import VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Static
 
-from store import Location, MemorandaError, NotOurs
+from store.base.errors import MemorandaError, NotOurs
+from store.base.location import Location
 from tui.theme.escape import visible
 from tui.workers.threads import SaysDefects
 
@@ -60,7 +61,7 @@ class AdoptScreen(SaysDefects, Screen[str]):
 
     @work(thread=True, exit_on_error=False, description="check it for damage")
     def _examine(self) -> None:
-        from store import examine_adoption as examine
+        from store.services.adoption import examine
 
         try:
             examine(self._location.path)

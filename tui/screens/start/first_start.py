@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from store import MemorandaError
+from store.base.errors import MemorandaError
 from tui.input.argument_parser import read as parsed
 from tui.input.commands.command_table import find
 from tui.input.key_table import named

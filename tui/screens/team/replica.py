@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import work
 from textual.binding import Binding, BindingType
 
-from store import MemorandaError, ReplicaFound, ReplicaReader, ReplicaRecord, ReplicaTeam, ago, load_config
+from store.base.clock import ago
+from store.base.errors import MemorandaError
+from store.config.configuration import load as load_config
+from store.team.postgres.reader import ReplicaFound, ReplicaReader, ReplicaRecord, ReplicaTeam
 from tui.commands.files.replica import fields, grouped, team_line, written_by
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.wrapping import Pairs, heading, row
@@ -24,7 +27,8 @@ from tui.widgets.prompt_bar import AskBar
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
-    from store import Clock, Location
+    from store.base.clock import Clock
+    from store.base.location import Location
 
 SHOWN = 200  # the newest records of a list
 HITS = 100

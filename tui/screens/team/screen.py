@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import work
 from textual.binding import Binding, BindingType
 
-from store import MemorandaError, Memory, SharedRecord, StreamState, Team, ago, cite
+from store.base.citations import cite
+from store.base.clock import ago
+from store.base.errors import MemorandaError
+from store.memory import Memory
+from store.team.exchange import Team
+from store.team.team_file import StreamState
+from store.team.view import SharedRecord
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.wrapping import Pairs, row
 from tui.render.field_diff import Line
@@ -21,7 +27,8 @@ from tui.theme.escape import visible
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
-    from store import Clock, Location
+    from store.base.clock import Clock
+    from store.base.location import Location
     from tui.workers.background.team_worker import TeamWorker
 
 SHOWN = 200  # records of one writer that are listed

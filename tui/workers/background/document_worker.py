@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import monotonic
 
-from store import Chunk, Clock, Location, MemorandaError, Memory
-from store import understood_error as understood
+from store.base.clock import Clock
+from store.base.errors import MemorandaError
+from store.base.location import Location
+from store.base.models import Chunk
+from store.database.connection import understood
+from store.memory import Memory
 from tui.workers.base import Worker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store import DocumentScan as Scan
-    from store import DocumentWatch as Watch
-    from store import SyncReport
+    from store.documents.indexer import Scan
+    from store.documents.watcher import Watch
+    from store.sync.file_run import SyncReport
 
 LOOK, RARE_LOOK = 10.0, 60.0  # seconds between scans without a file watcher, and with one
 
@@ -77,7 +81,7 @@ class DocumentWorker(Worker):
             places = memory.documents.places
         if not self._watched or self.closing():
             return
-        from store import DocumentWatch as Watch
+        from store.documents.watcher import Watch
 
         def changed() -> None:
             try:

@@ -6,14 +6,17 @@ import os
 from collections.abc import Callable
 from time import monotonic, sleep
 
-from store import Clock, Location, MemorandaError, Memory
-from store import feature_off as without
+from store.base.clock import Clock
+from store.base.errors import MemorandaError
+from store.base.feature_flags import without
+from store.base.location import Location
+from store.memory import Memory
 from tui.workers.base import Worker
 from tui.workers.throttle import Pace, Share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store import EmbeddingRun as Indexed
+    from store.embedding.indexer import Indexed
 
 QUIET = 0.3  # seconds without a key before embedding continues
 LONGEST_PAUSE = 2.0  # seconds, well below the duration of a lease
@@ -62,7 +65,7 @@ class EmbeddingWorker(Worker):
             return False
         if self._share.resting():
             return False
-        from store import background_embedding
+        from store.services import background_embedding
 
         return background_embedding.waiting(memory)
 
@@ -70,7 +73,7 @@ class EmbeddingWorker(Worker):
         self, progress: Callable[[int, int], None] = _quiet, trouble: Callable[[str], None] = _quiet
     ) -> Indexed | None:
         """Embed the pending texts; return None if another process does it. Call `trouble` with what prevents it."""
-        from store import background_embedding
+        from store.services import background_embedding
 
         if without("model"):
             return None

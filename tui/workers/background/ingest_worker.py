@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from store import Clock, Location
+from store.base.clock import Clock
+from store.base.location import Location
 from tui.workers.base import Worker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store import IngestProcess
+    from store.services.auto_ingest import IngestProcess
 
 
 class IngestWorker(Worker):
@@ -25,7 +26,8 @@ class IngestWorker(Worker):
     def run(self) -> dict[str, object]:
         """Return the result of the child process; empty if nothing is due or a run is in progress. Then summarise and
         flush open sessions, from any source, with a model if there is one."""
-        from store import auto_ingest, session_flush, summarizers
+        from store.learning import summarizers
+        from store.services import auto_ingest, session_flush
 
         with self.exclusive(wait=False) as held:
             if not held:
@@ -49,7 +51,7 @@ class IngestWorker(Worker):
         with self.exclusive():
             if self.closing():
                 return {}
-            from store import IngestProcess
+            from store.services.auto_ingest import IngestProcess
 
             self._process = IngestProcess(self._location.path, agents)
             try:

@@ -6,13 +6,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from store import Clock, Location, Memory
+from store.base.clock import Clock
+from store.base.location import Location
+from store.memory import Memory
 from tui.workers.base import Worker
 from tui.workers.throttle import Pace, Share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store import ModelPassResult, RulePassResult
+    from store.learning.model_pass import ModelPassResult
+    from store.learning.rule_pass import RulePassResult
 
 OFTEN = 3  # consecutive requests interrupted by keys, after which one is allowed to complete
 
@@ -38,7 +41,8 @@ class LearningWorker(Worker):
 
     def due(self, memory: Memory) -> bool:
         """Return whether turns or facts are still to be processed; a cheap query on the caller's memory."""
-        from store import extraction_queue, new_fact_check
+        from store.conversations import extraction_queue
+        from store.inbox import new_fact_check
 
         if self._share.resting():
             return False
@@ -49,7 +53,7 @@ class LearningWorker(Worker):
 
     def due_for_model(self, memory: Memory) -> bool:
         """Return whether a model has something to process; equally cheap."""
-        from store import model_due
+        from store.learning import model_due
 
         return not self._give_up() and model_due.due(memory)
 
@@ -71,7 +75,8 @@ class LearningWorker(Worker):
     def run(self) -> tuple[RulePassResult, int]:
         """Process pending turns and facts by rules: return what was learned from turns, and how many questions new
         facts raised."""
-        from store import new_fact_check, rule_pass
+        from store.inbox import new_fact_check
+        from store.learning import rule_pass
 
         def ends() -> bool:
             return self._give_way() or self._share.spent()
@@ -84,7 +89,7 @@ class LearningWorker(Worker):
         """Let the model process what the rules have processed. A key interrupts its request. Since a key every second
         would keep it from ever loading or finishing, after OFTEN interruptions one request completes, unless a user
         waits for the model."""
-        from store import model_pass
+        from store.learning import model_pass
 
         patient = self._broken_off >= OFTEN
         with self.memory() as memory:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from store import Checkpoint, Clock, Location
+from store.base.clock import Clock
+from store.base.location import Location
+from store.base.models import Checkpoint
 from tui.workers.base import Worker
 
 
@@ -26,7 +28,7 @@ class MaintenanceWorker(Worker):
     ) -> int | None:
         """Apply retention, then read the commits that the timeline lacks; return None if another process does it. Call
         `trouble` with errors in git's history. Raises GitError."""
-        from store import maintenance
+        from store.services import maintenance
 
         with self.memory() as memory:
             self._stop_git, self._reading_git = False, True
@@ -37,14 +39,14 @@ class MaintenanceWorker(Worker):
 
     def keep_backups(self) -> None:
         """Create the daily backup if it is due. Raises StorageError."""
-        from store import maintenance
+        from store.services import maintenance
 
         with self.memory() as memory:
             maintenance.keep_backups(memory, self.closing)
 
     def backups_trouble(self) -> str:
         """Return what is wrong with the backups, in three words; empty if nothing is."""
-        from store import backup_status
+        from store.exchange.backups.backup import backup_status
 
         with self.memory() as memory:
             return backup_status(memory.database, memory.now)[2]
@@ -67,21 +69,21 @@ class MaintenanceWorker(Worker):
 
     def write_log(self, trouble: Callable[[str], None]) -> None:
         """Append what happened to the daily log, where it is turned on; call `trouble` where that cannot be done."""
-        from store import daily_log
+        from store.services import daily_log
 
         with self.memory("worker") as memory:
             daily_log.write_due(memory, trouble)
 
     def take_due_checkpoint(self) -> None:
         """Create the periodic checkpoint that is due, unless another process does."""
-        from store import automatic_checkpoints
+        from store.services import automatic_checkpoints
 
         with self.memory("worker") as memory:
             automatic_checkpoints.take_due_checkpoint(memory)
 
     def offered_checkpoint(self) -> Checkpoint | None:
         """Return the checkpoint to resume an interrupted session from; only once."""
-        from store import automatic_checkpoints
+        from store.services import automatic_checkpoints
 
         with self.memory("worker") as memory:
             return automatic_checkpoints.offer(memory)
@@ -89,7 +91,7 @@ class MaintenanceWorker(Worker):
     def git_changed(self, clean: bool = False) -> bool:
         """Return whether the repository changed since the last check; takes little more than opening the memory. With
         `clean` first finish unfinished work, such as a purge, as far as possible."""
-        from store import maintenance
+        from store.services import maintenance
 
         with self.memory() as memory:
             if clean and maintenance.cleanup_due(memory):
@@ -102,7 +104,7 @@ class MaintenanceWorker(Worker):
 
     def git_moved(self) -> bool:
         """Return whether `git_changed` is worth a call: it opens the memory, this does not."""
-        from store import maintenance
+        from store.services import maintenance
 
         return self._root is None or (self._root != "" and maintenance.git_moved(self._root, self._fingerprint))
 

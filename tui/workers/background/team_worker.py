@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from store import Clock, Location
+from store.base.clock import Clock
+from store.base.location import Location
 from tui.workers.base import Worker
 
 if TYPE_CHECKING:
-    from store import Exchanged, Team
+    from store.team.exchange import Exchanged, Team
 
 
 class TeamWorker(Worker):
@@ -24,7 +25,8 @@ class TeamWorker(Worker):
         """Exchange, after one that is in progress if told to `wait`; return what came of it and its lines to read. None
         where nothing is shared, or without `wait` one is in progress. Raise MemorandaError."""
         with self.exclusive(wait) as held, self.memory() as memory:
-            from store import Team, shares
+            from store.team.exchange import Team
+            from store.team.sharing import shares
             from tui.commands.files.team import exchanged_lines
 
             if not held or self.closing() or not shares(memory):

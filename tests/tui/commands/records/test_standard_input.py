@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from store import InvalidInput
+from store.base.errors import InvalidInput
 from store.memory import Memory
 from tui import cli
 from tui.commands import Session

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import tui
-from store import Conflict, InvalidInput, Location
+from store.base.errors import Conflict, InvalidInput
+from store.base.location import Location
 from tui.commands import Session
 from tui.commands.system.serve import OPEN, serve
 from tui.input.argument_parser import read

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from store import Declined, Memory, location
-from store.base import installation
+from store.base import installation, location
+from store.base.errors import Declined
+from store.memory import Memory
 from tui.commands import Session
 from tui.commands.system.uninstall import uninstall
 from tui.input.argument_parser import read

@@ -3,7 +3,7 @@
 from store.search.query.query_parser import IS
 from tui.lists.filters.facets import ALL, MOST, Choice, Facet, chips, counted, following, lettered, written_by
 from tui.lists.filters.query_filters import completed, completions, filters_of, narrowed, of_search
-from tui.panes.facts.facets import states
+from tui.lists.pane_facets import states
 from tui.theme.pieces import width
 
 COUNTS = {"active": 118, "stale": 13, "low": 7, "aging": 34, "fresh": 64, "pinned": 2, "superseded": 11, "forgotten": 6}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from store import Memory
+from store.memory import Memory
 from tui.render.details.proposal_detail import describe_proposal
 from tui.render.line_parts import writer
 

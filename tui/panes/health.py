@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from store import to_ms
+from store.base.clock import to_ms
 from tui.input.key_table import HEALTH
 from tui.lists.health_rows import HealthRows
 from tui.panes.host import PaneController, PaneHost

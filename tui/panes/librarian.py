@@ -7,7 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from store import Defect, MemorandaError, parse_citation, purged_times
+from store.base.citations import parse as parse_citation
+from store.base.errors import Defect, MemorandaError
+from store.database.erasure.tombstones import times as purged_times
 from tui.input.commands.command_table import typed_command
 from tui.input.key_table import LIBRARIAN, named
 from tui.lists.view_state import empty
@@ -18,8 +20,7 @@ from tui.workers.librarian_worker import KEPT, Exchange, LibrarianWorker
 if TYPE_CHECKING:
     from textual.timer import Timer
 
-    from store import CitedSentence
-    from store import LibrarianAnswer as Answer
+    from store.librarian.answer import Answer, CitedSentence
     from tui.theme.pieces import Piece
     from tui.widgets.preview import Preview
 
@@ -222,7 +223,7 @@ class LibrarianController(PaneController):
         except MemorandaError as error:
             self.host.later(self._ended, exchange, None, str(error))
         except Exception as error:
-            from store import understood_error
+            from store.database.connection import understood as understood_error
 
             reason = understood_error(error, engine.location.path)
             self.host.later(self._ended, exchange, None, str(reason))

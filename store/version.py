@@ -1,0 +1,3 @@
+"""The version of the product, for what is below `store` itself."""
+
+__version__ = "0.1.0"

@@ -1,1 +1,0 @@
-"""The pane `checkpoints`: its declaration and its own code."""

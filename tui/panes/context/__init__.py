@@ -1,1 +1,0 @@
-"""The pane `context`: its declaration and its own code."""

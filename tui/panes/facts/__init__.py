@@ -1,1 +1,0 @@
-"""The pane `facts`: its declaration and its own code."""

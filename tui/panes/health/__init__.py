@@ -1,1 +1,0 @@
-"""The pane `health`: its declaration and its own code."""

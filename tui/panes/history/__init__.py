@@ -1,1 +1,0 @@
-"""The pane `history`: its declaration and its own code."""

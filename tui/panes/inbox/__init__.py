@@ -1,1 +1,0 @@
-"""The pane `inbox`: its declaration and its own code."""

@@ -1,1 +1,0 @@
-"""The pane `librarian`: its declaration and its own code."""

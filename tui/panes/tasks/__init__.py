@@ -1,1 +1,0 @@
-"""The pane `tasks`: its declaration and its own code."""

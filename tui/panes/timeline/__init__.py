@@ -1,1 +1,0 @@
-"""The pane `timeline`: its declaration and its own code."""
