@@ -1,6 +1,7 @@
 """`Memory`: one open memory file and its parts. It forwards nothing: `memory.facts.remember(…)`."""
 
 import os
+from functools import cached_property
 
 from store.base.clock import Clock, utc_now
 from store.base.errors import MemorandaError
@@ -37,28 +38,6 @@ if TYPE_CHECKING:
     from store.search.pipeline import Search
     from store.sync.sync import Sync
 
-# the parts that need the file alone, each made of it when it is asked for, its module imported only then
-PARTS = {
-    "checkpoints": "store.history.checkpoints.Checkpoints",
-    "commits": "store.records.timeline.commits.Commits",
-    "decisions": "store.records.decisions.Decisions",
-    "events": "store.records.timeline.events.Events",
-    "facts": "store.records.facts.Facts",
-    "globals": "store.personal.global_facts.GlobalFacts",
-    "history": "store.history.history.History",
-    "iterations": "store.records.timeline.iterations.Iterations",
-    "moves": "store.history.moves.Moves",
-    "mutes": "store.records.mutes.Mutes",
-    "plans": "store.history.restore_plan.Plans",
-    "sessions": "store.conversations.sessions.Sessions",
-    "summaries": "store.conversations.summaries.Summaries",
-    "tagging": "store.records.tagging.Tagging",
-    "tasks": "store.records.tasks.Tasks",
-    "timeline": "store.records.timeline.timeline.Timeline",
-    "turns": "store.conversations.turns.Turns",
-}
-
-
 _BROKEN_OFF = "SELECT 1 FROM moves WHERE state = 'begun' LIMIT 1"
 
 
@@ -66,32 +45,6 @@ class Memory:
     """A memory, open for one thread. Each part is imported when it is first asked for. Raises NotOurs for a file that
     this installation neither made nor adopted, unless it is only to be looked at, UnsafeFile, ForeignFile,
     StorageError; a file of a newer version opens for reading only, and says so in `database.warnings`."""
-
-    if TYPE_CHECKING:
-        checkpoints: Checkpoints
-        commits: Commits
-        decisions: Decisions
-        events: Events
-        facts: Facts
-        globals: GlobalFacts
-        history: History
-        iterations: Iterations
-        moves: Moves
-        mutes: Mutes
-        plans: Plans
-        sessions: Sessions
-        summaries: Summaries
-        tagging: Tagging
-        tasks: Tasks
-        timeline: Timeline
-        turns: Turns
-    else:
-
-        def __getattr__(self, name):
-            if name not in PARTS:
-                raise AttributeError(f"a memory has no part {name}")
-            module, _, part = PARTS[name].rpartition(".")
-            return getattr(__import__(module, fromlist=[part]), part)(self.database)
 
     def __init__(
         self, location: Location, door: str, clock: Clock = utc_now, create: bool = True, passing: bool = False
@@ -181,7 +134,126 @@ class Memory:
             self._config = load(self.location)
         return self._config
 
-    @property
+    @cached_property
+    def checkpoints(self) -> "Checkpoints":
+        """Checkpoints: taking, listing, and which expire."""
+        from store.history.checkpoints import Checkpoints
+
+        return Checkpoints(self.database)
+
+    @cached_property
+    def commits(self) -> "Commits":
+        """Commits, and what they are linked to."""
+        from store.records.timeline.commits import Commits
+
+        return Commits(self.database)
+
+    @cached_property
+    def decisions(self) -> "Decisions":
+        """Decisions."""
+        from store.records.decisions import Decisions
+
+        return Decisions(self.database)
+
+    @cached_property
+    def events(self) -> "Events":
+        """Events."""
+        from store.records.timeline.events import Events
+
+        return Events(self.database)
+
+    @cached_property
+    def facts(self) -> "Facts":
+        """Facts of this project."""
+        from store.records.facts import Facts
+
+        return Facts(self.database)
+
+    @cached_property
+    def globals(self) -> "GlobalFacts":
+        """The person's global facts, as this project sees them."""
+        from store.personal.global_facts import GlobalFacts
+
+        return GlobalFacts(self.database)
+
+    @cached_property
+    def history(self) -> "History":
+        """The steps of this memory, and undoing them."""
+        from store.history.history import History
+
+        return History(self.database)
+
+    @cached_property
+    def iterations(self) -> "Iterations":
+        """Iterations."""
+        from store.records.timeline.iterations import Iterations
+
+        return Iterations(self.database)
+
+    @cached_property
+    def moves(self) -> "Moves":
+        """Facts moved between this memory and the person's own."""
+        from store.history.moves import Moves
+
+        return Moves(self.database)
+
+    @cached_property
+    def mutes(self) -> "Mutes":
+        """Records that no agent is sent."""
+        from store.records.mutes import Mutes
+
+        return Mutes(self.database)
+
+    @cached_property
+    def plans(self) -> "Plans":
+        """What a restore would change."""
+        from store.history.restore_plan import Plans
+
+        return Plans(self.database)
+
+    @cached_property
+    def sessions(self) -> "Sessions":
+        """Sessions of conversations."""
+        from store.conversations.sessions import Sessions
+
+        return Sessions(self.database)
+
+    @cached_property
+    def summaries(self) -> "Summaries":
+        """Summaries of conversations."""
+        from store.conversations.summaries import Summaries
+
+        return Summaries(self.database)
+
+    @cached_property
+    def tagging(self) -> "Tagging":
+        """Tags of records."""
+        from store.records.tagging import Tagging
+
+        return Tagging(self.database)
+
+    @cached_property
+    def tasks(self) -> "Tasks":
+        """Tasks."""
+        from store.records.tasks import Tasks
+
+        return Tasks(self.database)
+
+    @cached_property
+    def timeline(self) -> "Timeline":
+        """What happened, newest first."""
+        from store.records.timeline.timeline import Timeline
+
+        return Timeline(self.database)
+
+    @cached_property
+    def turns(self) -> "Turns":
+        """Turns of conversations."""
+        from store.conversations.turns import Turns
+
+        return Turns(self.database)
+
+    @cached_property
     def documents(self) -> "Documents":
         from store.documents.documents import Documents
         from store.documents.paths import log_folders, places
@@ -192,25 +264,25 @@ class Memory:
 
         return Documents(self.database, found)
 
-    @property
+    @cached_property
     def evidence(self) -> "Evidence":
         from store.evidence.evidence import Evidence
 
         return Evidence(self.database, self.location.project)
 
-    @property
+    @cached_property
     def inbox(self) -> "Inbox":
         from store.inbox.inbox import Inbox
 
         return Inbox(self.database, self.documents)
 
-    @property
+    @cached_property
     def purge(self) -> "Purge":
         from store.purge.purge import Purge
 
         return Purge(self.database, self.documents)
 
-    @property
+    @cached_property
     def sync(self) -> "Sync":
         from store.sync.sync import Sync
 

@@ -7,9 +7,9 @@ there was written by this installation. Where that folder cannot be written, the
 
 import os
 import sys
+from hashlib import sha256
 
 from store.base.errors import StorageError
-from store.base.hashing import sha256
 
 KEY = "key"
 MEMORIES = "memories"

@@ -5,10 +5,10 @@ Imported where records are read, never by the modules that only write.
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from store.base.citations import Citation, cite
-from store.base.record import record
 from store.base.vocabulary import BY_ITSELF
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ _PARAGRAPH_END = re.compile(r"\n[ \t\r]*\n")
 _APART = re.compile(r"\s*(?:[-*+•]\s|\d+[.)]\s|[\w-]+:\s)")  # begins a line that is none: of a list, a trailer
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Fact:
     """Something that is true of the person or the project until it ages, is corrected or forgotten."""
 
@@ -48,7 +48,7 @@ class Fact:
         return cite("fact", self.id)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class GlobalFact:
     """A fact of the person's own memory, as a project shows it: `own` is what it is there."""
 
@@ -75,7 +75,7 @@ class GlobalFact:
         return cite("global", self.own.id)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Decision:
     """What was chosen, instead of what, and why."""
 
@@ -108,7 +108,7 @@ def evidence_note(record: Fact | Decision) -> str:
     return said.get(record.evidence_state, "")
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Commit:
     """A commit of the project's git history; `reachable` is false once history was rewritten without it, `short` is the
     shortest prefix of its sha that is unique here, seven characters or more; `origin` is who reported it, git once it
@@ -156,7 +156,7 @@ def head_of(message: str) -> str:
     return "\n".join(lines) if wrapped else lines[0].rstrip()
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Iteration:
     """One cycle of work: a feature, a fix, a spike."""
 
@@ -175,7 +175,7 @@ class Iteration:
         return cite("iteration", self.id)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Event:
     """An event of the workflow: a phase completed, a gate passed."""
 
@@ -192,7 +192,7 @@ class Event:
         return cite("event", self.id)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Task:
     """A task: pending, in progress, done."""
 
@@ -210,7 +210,7 @@ class Task:
         return cite("task", self.id)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Link:
     """A commit and a decision that belong together: the commit implements, reverts or relates to it."""
 
@@ -219,7 +219,7 @@ class Link:
     link_type: str
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Checkpoint:
     """A point in history, everything up to step `seq`, and what a session needs to continue, in short; its content is
     `checkpoints.contents`.
@@ -269,7 +269,7 @@ class Checkpoint:
         }[self.trigger]
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Change:
     """One row's change inside a step: `before` and `after` hold the columns that changed (all, if it was added or
     deleted)."""
@@ -281,7 +281,7 @@ class Change:
     after: "dict[str, Any] | None"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Step:
     """One change of the memory: who, when, through which door, why, and whether it is still in force."""
 
@@ -295,7 +295,7 @@ class Step:
     changes: int
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Turn:
     """One turn of a conversation: `number` counts from 1 in its session, `speaker` is a name or empty.
 
@@ -319,7 +319,7 @@ class Turn:
         return cite("turn", self.id)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Quote:
     """A piece of evidence: the words, and the citation of their source. Without words it is the whole of it."""
 
@@ -327,7 +327,7 @@ class Quote:
     quote: str
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Proposal:
     """A change that somebody other than the person proposes (remember, change or forget); it waits for a person's
     decision.
@@ -357,7 +357,7 @@ class Proposal:
         return cite("proposal", self.id)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Session:
     """A conversation: `source` is the file it was read from, if any; `flushed` up to which turn it was flushed; `turns`
     and `last_at` are the number and the time of its last turn. `ended_at` is None while it is open."""
@@ -372,7 +372,7 @@ class Session:
     last_at: str
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Summary:
     """A summary of the turns `first` to `last` of a session, by number; never rewritten."""
 
@@ -418,7 +418,7 @@ def line(
     return " | ".join(f"{name}: {value}" for name, value in fields.items() if value)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Chunk:
     """Some lines of a document, `first` to `last` counted from 1; `heading` is the path of headings above them."""
 

@@ -4,7 +4,8 @@ A digest of the file's content is stored, outside of every checkout: a changed f
 permissions prove nothing, since an archive can set them.
 """
 
-from store.base.hashing import sha256
+from hashlib import sha256
+
 from store.base.installation import drop, keep, name_of, read
 
 KIND = "settings"

@@ -5,9 +5,9 @@ the window, from its oldest turn on; the question, the facts and the standing pa
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from store.base import token_count as tokens
-from store.base.record import record
 from store.text.fence import fenced, harmless, item
 from store.text.prompt_injection import suspicious
 
@@ -29,7 +29,7 @@ HEADINGS = {
 }
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ContextPiece:
     """One item that may be sent: its citation (empty for what has no record), its key (`store/base/record_keys.py`,
     None without one), our own words before it, and its text as it was written."""
@@ -50,7 +50,7 @@ class ContextPiece:
         return suspicious(self.text)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Part:
     """One part of a context: `text` as it is sent, with heading and fence; `tokens` of that; its items, in order; and
     how many are `left_out` for lack of space."""

@@ -1,7 +1,8 @@
 """Decide why a fact is in a context, or is not: one pure function, with its words for a person."""
 
+from dataclasses import dataclass
+
 from store.base.clock import whole_days
-from store.base.record import record
 from store.base.record_keys import pack
 from store.context.budget import LIMITS
 from store.records.ageing import state
@@ -16,7 +17,7 @@ LOW_ABOVE = 0.7  # and from which one of low priority is
 MOST = 5  # facts that are included because they are related to a question
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Considered:
     """One fact that was considered. `word` is the reason in one word (see `judge`), `why` as part of a sentence;
     `similarity` to the question is calibrated, None where no model was used; `tokens` is its size if it is `included`.
@@ -48,7 +49,7 @@ class Considered:
         return suspicious(self.fact.fact)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Circumstances:
     """What is known of a fact besides its own columns. `matched`: it shares a word with the question, or the question
     cites it; `by_words`: no fact is similar to the question in meaning, so words decide."""

@@ -13,11 +13,11 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from store.base.errors import Busy, InvalidInput, MemorandaError, Purged, StorageError
 from store.base.installation import sign, signed
-from store.base.record import record
 from store.database.database import Database
 from store.database.values import clean_tree
 
@@ -28,7 +28,7 @@ PRIVATE = os.O_NOFOLLOW | os.O_CLOEXEC
 SEAL = b"\t"  # separates a line from its signature: JSON writes none of its own
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Drained:
     """Result of a drain: `done` lines imported, `refused` because their text was purged, `broken` ones set aside;
     `trouble` is why the rest still waits, if it does."""

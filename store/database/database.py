@@ -6,12 +6,12 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
 
 import apsw
 
 from store.base.clock import Clock, utc_now
 from store.base.errors import NotOurs, StorageError, ThePast
-from store.base.hashing import sha256
 from store.database.connection import BUSY_MS, HOOK_MS, connect, explain, newer
 from store.database.schema.tables import RECORDED
 from store.database.schema.version import SCHEMA_VERSION

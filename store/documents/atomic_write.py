@@ -12,8 +12,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from hashlib import sha256
 
-from store.base.hashing import sha256
 from store.documents.paths import LARGEST_FILE, Root, Unreadable, handle_on, read_bytes, reason
 
 CHANGED = "it was changed meanwhile"

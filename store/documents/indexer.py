@@ -7,9 +7,9 @@ ones, by the process that holds the lease.
 
 import os
 import time
+from hashlib import sha256
 
 from store.base.clock import from_ms
-from store.base.hashing import sha256
 from store.database.database import Database, Transaction
 from store.database.lease import Lease, LeaseLost
 from store.database.values import Value, Verbatim, clean

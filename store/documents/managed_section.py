@@ -6,10 +6,10 @@ the file is compared with what was written then. All other bytes of the file sta
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
 
 from store.base.errors import Conflict, InvalidInput
-from store.base.hashing import blake2b
-from store.base.record import record
 from store.database.database import Database
 
 HINT = "facts of this memory: edit, add and delete lines, and leave this mark"
@@ -19,7 +19,7 @@ _BOM = "\ufeff"
 _LATER = "Nothing was changed."
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class SectionFile:
     """A text file, in parts: the text `before` the section, its `lines`, the text `after` it. `version` is that of the
     section, None where there is none; `first` is the number of its first line, from 1; `newline` ends the lines that

@@ -5,9 +5,9 @@ A line is accepted by its digest, so that one that was changed is not, wherever 
 
 import json
 from collections.abc import Collection, Iterable
+from hashlib import blake2b
 
 from store.base.errors import MemorandaError
-from store.base.hashing import blake2b
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim
 from store.documents.managed_section import SectionFile, parse, section_name

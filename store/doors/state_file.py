@@ -7,8 +7,8 @@ What such a file means is data: one table in TOML for each, ours in `state_files
 import json
 import os
 import stat
+from hashlib import sha256
 
-from store.base.hashing import sha256
 from store.config.configuration import captures
 from store.config.files import user_path
 from store.database.database import Transaction

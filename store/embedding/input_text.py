@@ -1,6 +1,7 @@
 """The text of a record that is embedded, and the digest that is its key in the cache."""
 
-from store.base.hashing import sha256
+from hashlib import sha256
+
 from store.embedding.provider import LONGEST
 from store.text.content import says_something
 

@@ -1,6 +1,7 @@
 """The models whose vectors a memory has: one that serves, and at most one that is being built to replace it."""
 
-from store.base.record import record
+from dataclasses import dataclass
+
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim
 
@@ -16,7 +17,7 @@ STAMP = "embedding.stamp"
 SWEEP = 5_000  # rows deleted in one transaction of some 30 ms
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class EmbeddingModel:
     """A model as registered in the memory. `zero` and `one` are for `calibrated`; `mean` is little-endian 32-bit
     floats."""

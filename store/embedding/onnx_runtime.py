@@ -1,7 +1,6 @@
 """ONNX Runtime, imported so that it is silent and sends nothing of its own."""
 
 import os
-from importlib import import_module
 from typing import Any
 
 # Its wheels send events to Microsoft unless told not to (1.32 on Linux does), and leave a device's number and a
@@ -16,7 +15,8 @@ def load() -> Any:
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, 2)
-        runtime = import_module("onnxruntime")
+        import onnxruntime as runtime
+
         runtime.disable_telemetry_events()
         return runtime
     finally:

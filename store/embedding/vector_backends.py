@@ -17,6 +17,7 @@ from store.database.integer_list import integers
 from store.database.values import Verbatim
 from store.embedding import binary_index
 from store.embedding.model_registry import EmbeddingModel
+from store.embedding.packages import package_folder
 
 if TYPE_CHECKING:
     import numpy as np
@@ -181,16 +182,13 @@ def load(connection: apsw.Connection) -> bool:
     located without importing it (74 ms)."""
     if without("vec0"):
         return False
-    from importlib.util import find_spec
-
-    found = find_spec("sqlite_vec")
-    places = list(found.submodule_search_locations or ()) if found else []
+    folder = package_folder("sqlite_vec")
     try:
         if connection.execute("SELECT 1 FROM pragma_module_list WHERE name = 'vec0'").get is not None:
             return True
         connection.enable_load_extension(True)
         try:
-            connection.load_extension(os.path.join(places[0], "vec0"))
+            connection.load_extension(os.path.join(folder or "", "vec0"))
         finally:
             connection.enable_load_extension(False)
     except (apsw.Error, AttributeError, IndexError):  # not installed, or not built for this machine

@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from store.base.cancelling import Cancelled, never
-from store.base.record import record
 from store.database.database import Database, Transaction
 from store.database.integer_list import integers
 from store.embedding import binary_index, model_registry, vector_backends
@@ -21,7 +21,7 @@ ROUGH = 1e-5  # upper bound of the error of a cosine computed with 32-bit floats
 OPEN = 3  # memories whose codes are cached at once
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Status:
     """The state of the vectors. `serving` and `building` are fingerprints, "" for none; `left` of `total` passages
     wait; `refused` is the number that could not be embedded; `error` is the last error of the background work, "" after

@@ -3,12 +3,12 @@
 import json
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.file_stamp import NO_FILE, stamp_of
 from store.base.location import checkout_root
-from store.base.record import record
 from store.base.record_keys import pack, unpack
 from store.base.vocabulary import EVIDENCE_STATES as STATES
 from store.base.vocabulary import PERSON
@@ -41,7 +41,7 @@ REPOSITORY = "git.repository"  # in `meta`: the checkout of a memory that is in 
 _BOUND = "(evidence LIKE '% ~%' OR evidence LIKE '%\"C#%' OR evidence LIKE '%\"http%' OR evidence LIKE '%\"$ %')"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class BoundEvidence:
     """An item of a record's evidence, by the record's citation: `state` in a word, empty before it was looked at;
     `place` where it is now, if elsewhere; `at` when it was looked at; `says` what a run gave."""

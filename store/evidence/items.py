@@ -6,12 +6,12 @@ in the file. `C#<sha>` a commit, `https://…` an address, `$ make test` a comma
 """
 
 import re
+from dataclasses import dataclass
+from hashlib import sha256
 from urllib.parse import quote, unquote
 
 from store.base.citations import parse
 from store.base.errors import InvalidInput
-from store.base.hashing import sha256
-from store.base.record import record
 
 FILE, SYMBOL, COMMIT, URL, COMMAND = "file", "symbol", "commit", "url", "command"
 RUN = (URL, COMMAND)  # looked at only when a person allowed it
@@ -26,7 +26,7 @@ _PLACED = re.compile(
 )
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class EvidenceItem:
     """A text of a record's evidence, read: `target` is a path below the project, a sha, an address or a command;
     `first` and `last` are lines, 0 for a whole file; `digest` is that of `digest_of`."""

@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from store.base.record import record
 from store.documents.paths import Unreadable
 from store.evidence import symbols
 from store.evidence.items import (
@@ -24,7 +24,7 @@ from store.evidence.items import (
 from store.evidence.project import ProjectSources
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class EvidenceLook:
     """What was seen: a state of `items.STATES`, and where it is now if that is elsewhere."""
 

@@ -10,12 +10,12 @@ import selectors
 import signal
 import subprocess
 import time
+from dataclasses import dataclass
+from hashlib import sha256
 from html.parser import HTMLParser
 
-from store.base.hashing import sha256
 from store.base.installation import drop, keep, name_of
 from store.base.installation import read as read_kept
-from store.base.record import record
 from store.evidence.items import CHANGED, GONE, HOLDS, MOVED, UNSEEN, URL, EvidenceItem
 
 KIND = "evidence"
@@ -26,7 +26,7 @@ NOT_FOUND = (126, 127)  # a shell's status for a command that is not there, or c
 _VARYING = re.compile(rb"\d+(?:[.,:]\d+)*\s?(?:ms|s|sec|seconds|m|min)\b")
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class EvidenceRun:
     """What a run gave: a state, where an address leads now, a digest of the answer, what happened in a few words."""
 

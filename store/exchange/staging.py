@@ -6,11 +6,11 @@ file is private, unlinked as soon as it is open (a killed process leaves nothing
 
 import os
 from collections.abc import Iterator
+from hashlib import sha256
 
 import apsw
 
 from store.base.errors import StorageError
-from store.base.hashing import sha256
 from store.database.connection import explain
 from store.database.database import Database
 from store.database.schema.version import SCHEMA_VERSION

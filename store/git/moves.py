@@ -6,8 +6,8 @@ Two commits are compared, never the working tree: for that git would run filters
 import re
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from store.base.record import record
 from store.git.process import run
 
 MOST_BYTES = 40_000_000  # of a comparison that are read
@@ -15,7 +15,7 @@ _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 Hunk = tuple[int, int, int, int]  # first line and number of lines before, and after
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class GitMove:
     """What became of a file: its `path` now, empty if it is gone, and the parts in which it changed, in order."""
 

@@ -11,11 +11,11 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import IO
 
 from store.base.cancelling import Cancelled, never
 from store.base.errors import MemorandaError
-from store.base.record import record
 
 CANCEL_POLL_SECONDS = 0.1
 PIPE_BYTES = 65_536
@@ -57,7 +57,7 @@ class NeverFetched(GitError):
     """The object is one that a partial clone left on the server."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Child:
     """A running git, and its output."""
 

@@ -9,10 +9,10 @@ import heapq
 import itertools
 import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from store.base.cancelling import Cancelled, never
-from store.base.record import record
 from store.git import refs
 from store.git.process import Child, GitError, NeverFetched, run
 
@@ -36,7 +36,7 @@ _DIFF_OPTIONS = (
 )
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class CommitInfo:
     """A commit and its size, a merge measured against its first parent and a root commit against nothing.
 
@@ -55,7 +55,7 @@ class CommitInfo:
     measured: bool = True
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Diff:
     """A commit's summary of files and its patch. `truncated` means that more follows.
 

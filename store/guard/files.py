@@ -45,7 +45,7 @@ class Guarded:
 
 def title(tool: str) -> str:
     """Return the name of a tool in a sentence."""
-    return TITLES.get(tool) or registry.reader(tool).TITLE
+    return TITLES.get(tool) or registry.reader(tool).title
 
 
 def guarded(machine: Machine, extra: Sequence[str] = ()) -> list[Guarded]:
@@ -72,7 +72,7 @@ def folders(machine: Machine, extra: Sequence[str] = ()) -> list[str]:
 def _places(machine: Machine, extra: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield each tool with files, and folders of Markdown, whether they exist or not."""
     own = [os.path.join(machine.home, path.removeprefix("~/")) for path in extra]
-    for tool in registry.MODULES:
+    for tool in registry.BY_NAME:
         if tool in NOTES:
             continue
         special = _SPECIAL.get(tool)

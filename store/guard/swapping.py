@@ -2,11 +2,11 @@
 
 import os
 from contextlib import closing
+from hashlib import sha256
 
 import apsw
 
 from store.base.errors import Conflict
-from store.base.hashing import sha256
 from store.documents import atomic_write
 from store.documents.paths import Root, Unreadable
 from store.guard.files import LARGEST_LINES, Guarded

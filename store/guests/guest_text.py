@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-
-from store.base.hashing import sha256
+from hashlib import sha256
 
 SHORT = 7  # digits of a name that are shown
 FEWEST = 4  # that find it again

@@ -91,7 +91,7 @@ def find(machine: Machine, name: str) -> GuestText:
 
 def title(tool: str) -> str:
     """Return the name of a tool in a sentence."""
-    return registry.reader(tool).TITLE
+    return registry.reader(tool).title
 
 
 def _links(folders: Iterable[str]) -> Iterator[Trouble]:

@@ -7,11 +7,11 @@ can, and so can a head that was written down.
 
 import json
 from collections.abc import Iterator
+from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from store.base.hashing import sha256
 from store.database.database import Database
 from store.database.writing.change_capture import framed
 from store.health.finding import NOTE, OK, WRONG, CheckContext, Finding, named, salvage

@@ -6,12 +6,12 @@ import zlib
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from typing import Any
 
 import apsw
 
 from store.base.errors import DamagedFile
-from store.base.hashing import sha256
 from store.database.writing.change_capture import framed
 
 Row = tuple[Any, ...]

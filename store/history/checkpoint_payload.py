@@ -6,12 +6,12 @@ recovery must not have less because the newest checkpoint is one of every five m
 """
 
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any
 
 from store.base import token_count
 from store.base.citations import cite
 from store.base.clock import from_ms, to_ms
-from store.base.hashing import sha256
 from store.base.vocabulary import PERSON, TASK_WORDS
 from store.conversations.rule_summary import said_in
 from store.conversations.turns import Turns

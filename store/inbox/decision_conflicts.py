@@ -7,10 +7,10 @@ or if it names one of the latter and is about the same thing.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from store.base.models import Decision
-from store.base.record import record
 from store.database.database import Database
 from store.inbox.candidate_pairs import BEGINNING
 from store.records.decisions import Decisions
@@ -30,7 +30,7 @@ _INSTEAD = re.compile(
 )
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class DecisionMatch:
     """A decision that a text contradicts or repeats; `how` is a word of `cues`."""
 

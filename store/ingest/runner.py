@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from io import BytesIO
 from itertools import groupby
 from typing import BinaryIO
@@ -18,7 +19,6 @@ from typing import BinaryIO
 from store.base.cancelling import Cancelled, never
 from store.base.clock import from_ms, parse_moment, to_ms
 from store.base.errors import InvalidInput, StorageError
-from store.base.hashing import sha256
 from store.conversations import same_turn
 from store.conversations.turns import NewTurn, put
 from store.database.database import Database, Transaction

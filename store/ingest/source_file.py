@@ -3,10 +3,10 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import BinaryIO
 
 from store.base.errors import StorageError
-from store.base.hashing import sha256
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim, clean
 

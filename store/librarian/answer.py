@@ -1,8 +1,8 @@
 """The Librarian's answer: sentences made of quotes, each with its record, field and position."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from store.base.record import record
 from store.librarian.question import ParsedQuestion
 
 
@@ -27,7 +27,7 @@ class CitedSentence(NamedTuple):
     hostile: bool = False
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer. `parts` are its sentences, `sources` the records considered, in order, `odds` a model's log odds for
     each. `by` is the model that ordered them, empty where rules did, and `note` says why they did. `filter` is the

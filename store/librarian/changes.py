@@ -1,7 +1,8 @@
 """What happened to records in the time that a question names, as the history of the memory says it."""
 
+from dataclasses import replace
+
 from store.base.citations import parse
-from store.base.record import changed
 from store.history.happenings import happenings
 from store.librarian.question import TIMES, ParsedQuestion
 from store.librarian.sources import Source, sources
@@ -25,7 +26,7 @@ def changes(memory: Memory, asked: ParsedQuestion, matches: list[Source], number
         and wrote(one.actor, filters.get("by", ""))
     }
     found = sources(memory.database, lookup.there(memory.database, map(parse, told)))
-    found = [changed(one, happened=told[one.citation].says, at=told[one.citation].at) for one in found]
+    found = [replace(one, happened=told[one.citation].says, at=told[one.citation].at) for one in found]
     if state not in ("", "progress"):  # of an iteration history does not know when it began
         return found, len(found)
     others = [one for one in matches if one.citation not in told]

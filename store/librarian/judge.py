@@ -6,10 +6,10 @@ A small model is bad at choosing among records, and at a plain yes or no. Its lo
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from store.base import token_count
 from store.base.errors import ModelFailed
-from store.base.record import record
 from store.librarian import words as vocabulary
 from store.llm.chat import Judge, Message
 from store.llm.structured_output import numbered, read, schema
@@ -29,12 +29,12 @@ PLACE = 1.0  # log odds added for the first place of the search; a half of it fo
 PREDICT = 20  # tokens of an answer that is the number of a sentence
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Form:
     sentence: int
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Judgement:
     """The citations in order, with the log odds of those that were judged; `answers`: whether any of them answers.
     `trouble` is why not all were judged."""

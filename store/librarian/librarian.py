@@ -7,13 +7,13 @@ the order is the search's.
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 from store.base.citations import cite, parse
 from store.base.errors import ModelFailed
 from store.base.models import Fact, GlobalFact, Proposal, Record, head_of
-from store.base.record import changed
 from store.context.acceptance import accepted
 from store.librarian import compose, judge
 from store.librarian.answer import Answer, CitedSentence
@@ -102,7 +102,7 @@ class Librarian:
         elif answer is None:
             answer = self._found(asked, chat, last, why, first, waiting)
         leans = bool(last) and (asked.follows or answer.nothing)
-        return changed(
+        return replace(
             answer,
             seconds=time.monotonic() - begin,
             topic=last.topic if last and leans else asked,
@@ -138,7 +138,7 @@ class Librarian:
             return _answer(asked, compose.counted(asked, matches, number, self._memory.now), matches, filter=query)
         if not matches:  # what passes the filters at another time is nearest
             kept = {name: value for name, value in asked.filters.items() if name not in TIMES}
-            wider = changed(asked, filters=kept).filter
+            wider = replace(asked, filters=kept).filter
             near = self._search(wider, compose.NEAREST, meaning=bool(asked.typed), far=True)
             return self._none(asked, sources(database, [one.record for one in near.hits or near.nearest]), filter=query)
         shown = matches[: compose.LISTED]
@@ -166,7 +166,7 @@ class Librarian:
                 break
             ends = sorted(map(moment, records))
             end = {"since": ends[-1]} if asked.first == NEWEST else {"before": ends[0]}
-            found = self._search(changed(asked, filters={**asked.filters, **end}).filter, ALL, meaning=False)
+            found = self._search(replace(asked, filters={**asked.filters, **end}).filter, ALL, meaning=False)
             records, number = [*records, *_exact(found)], found.exact
         return records
 
@@ -284,7 +284,7 @@ class Librarian:
         hits = (found.hits or found.nearest)[: judge.LOOKED]
         begins = {hit.citation: hit.start for hit in hits}
         matches = sources(self._memory.database, [hit.record for hit in hits])
-        matches = [changed(one, start=begins.get(one.citation, 0)) for one in matches]
+        matches = [replace(one, start=begins.get(one.citation, 0)) for one in matches]
         far = {hit.citation for hit in hits if hit.level == FAR}
         return sorted(matches, key=lambda one: (one.hostile, one.citation in far)), found
 
@@ -311,7 +311,7 @@ class Librarian:
         except (ModelFailed, IndexError):  # it names no sentence
             return source
         first, last = compose.span(text[start:end], (), LONG)
-        return changed(source, span=(field, start + first, start + last))
+        return replace(source, span=(field, start + first, start + last))
 
     def _readable(self, matches: Sequence[Source]) -> list[Source]:
         """Return the sources that a model may read: without facts that a person has not accepted or keeps out of

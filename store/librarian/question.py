@@ -7,14 +7,13 @@ there has all of them, all words are searched for.
 
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
 from itertools import groupby
-from types import MappingProxyType
 
 from store.base.citations import Citation, find
 from store.base.clock import from_ms, to_ms
-from store.base.record import changed, record
 from store.database.database import Database
 from store.librarian import words as vocabulary
 from store.memory import Memory
@@ -39,7 +38,7 @@ CAME = ("forgotten", "superseded", "pinned", "progress", "any")  # states whose 
 _SHA = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f]|\d{7})[0-9a-f]{4,40}")
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ParsedQuestion:
     """A parsed question: its `language`, what it asks of a record (`aspect`), its content words (`about`), the records
     it cites; the `filters` of the search bar that it names (name → value), and the content words beside these (`rest`);
@@ -52,7 +51,7 @@ class ParsedQuestion:
     aspect: str
     about: tuple[str, ...]
     cited: tuple[Citation, ...] = ()
-    filters: Mapping[str, str] = MappingProxyType({})
+    filters: Mapping[str, str] = field(default_factory=dict)
     rest: tuple[str, ...] = ()
     typed: str = ""
     counts: bool = False
@@ -108,7 +107,7 @@ def read(question: str, memory: Memory, before: ParsedQuestion | None = None) ->
     terms, cited = _citing(terms, text)
     asked = ParsedQuestion(text, spoken, aspect, tuple(dict.fromkeys(_telling(terms))), cited)
     if typed_filters(text):
-        return changed(asked, typed=text, lists=True)
+        return replace(asked, typed=text, lists=True)
     goes_on = before is not None and _Words(terms[:1]).has("goes_on")
     points = before is not None and _Words(terms).has("points")
     asked = _filtered(asked, terms, memory)
@@ -118,14 +117,14 @@ def read(question: str, memory: Memory, before: ParsedQuestion | None = None) ->
     if not rest:
         alone = asked.counts or asked.first or before is None  # a kind of records is enough
         lists = aspect != WHY and bool(filters.keys() - {"kind"} or (filters and alone))
-        return changed(asked, lists=lists, follows=before is not None and not cited and not lists)
+        return replace(asked, lists=lists, follows=before is not None and not cited and not lists)
     follows = not cited and len(asked.about) <= FEW and (goes_on or points)
     shows = _Words(terms[:1]).has("shows")
     dated = not filters.keys().isdisjoint(TIMES)
     by_kind = "kind" in filters and (asked.counts or shows or dated or "by" in filters)
     found = asked.first or by_kind or ("by" in filters and not asked.counts) or (shows and dated)
     lists = bool(found) and texts.words("negations", "core").isdisjoint(rest)
-    return changed(asked, lists=lists and not (follows or cited or aspect == WHY), follows=follows)
+    return replace(asked, lists=lists and not (follows or cited or aspect == WHY), follows=follows)
 
 
 def decides(terms: Iterable[str]) -> bool:
@@ -172,7 +171,7 @@ def _continued(asked: ParsedQuestion, before: ParsedQuestion) -> ParsedQuestion:
     dated = asked.filters.keys() & set(TIMES)
     kept = {name: value for name, value in before.filters.items() if not (dated and name in TIMES)}
     filters = kept | dict(asked.filters) if asked.filters else {}
-    return changed(asked, filters=filters, counts=asked.counts or before.counts, first=asked.first or before.first)
+    return replace(asked, filters=filters, counts=asked.counts or before.counts, first=asked.first or before.first)
 
 
 def _citing(terms: Sequence[str], text: str) -> tuple[list[str], tuple[Citation, ...]]:
@@ -240,7 +239,7 @@ def _filtered(asked: ParsedQuestion, terms: list[str], memory: Memory) -> Parsed
     }
     # where nothing linked to a record is asked for, it is the answer itself
     filters = {name: value for name, value in filters.items() if value and (filters["linked"] or not asked.cited)}
-    return changed(asked, filters=filters, rest=rest, counts=counts, first=first, happened=happened)
+    return replace(asked, filters=filters, rest=rest, counts=counts, first=first, happened=happened)
 
 
 def _take_first(found: _Words, name: str, aspect: str) -> bool:

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Protocol
 
 from store.base.citations import cite, parse
 from store.base.models import Commit, Decision, GlobalFact, Record, head_of
-from store.base.record import record
 from store.database.database import Database
 from store.records.decisions import Decisions
 from store.records.timeline.commits import Commits
@@ -35,7 +35,7 @@ class Retriever(Protocol):
         ...
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Source:
     """A record for an answer, and its links: (the name of a sentence, the other end). `hostile`: it looks like an
     instruction to an agent. `span`: the (field, start, end) that a model chose. `start`: the character of its text at

@@ -3,8 +3,9 @@
 Entries are kept for a day. They are not searched and not sent to a model; a purge deletes all of them.
 """
 
+from dataclasses import dataclass
+
 from store.base.clock import days_before
-from store.base.record import record as record_class
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim
 
@@ -24,7 +25,7 @@ FALLBACKS = {
 """What each task uses where the model's answer cannot be used."""
 
 
-@record_class(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class LoggedCall:
     """One call. `dropped` is why its answer, or a part of it, was not used, and `fallback` what was used instead; both
     are empty where all of it was used. `seconds` is how long it took."""

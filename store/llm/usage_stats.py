@@ -1,7 +1,8 @@
 """Use of the model by task: how often it was asked, its answers were valid, and a rule was used in its place.
 Operational data; a few rows."""
 
-from store.base.record import record
+from dataclasses import dataclass
+
 from store.database.database import Database
 from store.database.values import Verbatim
 from store.llm import call_log
@@ -9,7 +10,7 @@ from store.llm import call_log
 LEASE = "model"  # held by the process that runs the model over queued turns
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ModelStats:
     """The use of the model in a memory, for the top line: `seconds` of the last answer (None before the first),
     `queued` turns, how often the model was `asked`, how often rules were used in its place (`by_rule`), and whether any

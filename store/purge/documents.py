@@ -11,10 +11,10 @@ import re
 import stat
 import zlib
 from collections.abc import Collection, Iterable, Iterator
+from hashlib import sha256
 
 from store.base.citations import Citation
 from store.base.errors import InvalidInput
-from store.base.hashing import sha256
 from store.base.location import checkout_root
 from store.conversations import session_snapshot
 from store.database.database import Database, Transaction

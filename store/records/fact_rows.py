@@ -1,7 +1,8 @@
 """One row of `facts`: check its text, find it by text, insert it."""
 
+from hashlib import sha256
+
 from store.base.errors import InvalidInput
-from store.base.hashing import sha256
 from store.base.vocabulary import PERSON
 from store.database.database import Transaction
 from store.database.erasure import tombstones

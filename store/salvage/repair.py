@@ -7,12 +7,12 @@ added by the salvage, in a step of its own.
 
 import json
 from dataclasses import dataclass, field
+from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
 
 import apsw
 
-from store.base.hashing import sha256
 from store.database.database import Database
 from store.database.schema.tables import RECORDED
 from store.database.writing.change_capture import Header, append, columns, framed

@@ -167,7 +167,8 @@ def _records(pages: PageReader, database: Database) -> int:
 
 def _following(pages: PageReader, database: Database) -> int:
     """Return how many steps of history have a digest that follows from the one before."""
-    from store.base.hashing import sha256
+    from hashlib import sha256
+
     from store.database.writing.change_capture import framed
 
     digests: dict[int, bytes] = {0: b""}

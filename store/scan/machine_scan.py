@@ -63,7 +63,7 @@ def scan(
     memories: list[FoundMemory] = []
     spoken: list[str] = []
     for name, places in found.items():
-        progress(registry.reader(name).TITLE, 0, 0)
+        progress(registry.reader(name).title, 0, 0)
         unread: list[Trouble] = []
         spoken_here = name in (*CONVERSATIONS, "claude-code")
         files = transcripts.conversations(name, places, unread) if spoken_here else []
@@ -145,7 +145,7 @@ def _taken(
     report.sources.append(
         SourceInventory(
             source=name,
-            title=reader.TITLE,
+            title=reader.title,
             places=tuple(places),
             memories=len(memories),
             documents=len(documents),

@@ -7,17 +7,17 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import BinaryIO
 
 from store.base.errors import MemorandaError
 from store.base.location import saved_transcripts
-from store.base.record import record
 from store.redaction.redactor import redact, redact_tree
 from store.sources.files import LONGEST, opened
 from store.sources.source import Trouble
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class SavedTranscripts:
     """What was saved in the `folder`: the `new` copies, how many were saved `before`, and what could not be."""
 

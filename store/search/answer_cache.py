@@ -12,11 +12,11 @@ that names the original question.
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from store.base.citations import Citation, parse
 from store.base.clock import DAY_MS, how_long_ago, to_ms
 from store.base.errors import MemorandaError
-from store.base.hashing import sha256
 from store.base.models import Fact, Turn, as_json
 from store.database.database import Database
 from store.database.erasure.purged_words import tells

@@ -24,7 +24,7 @@ from store.ingest.runner import DOUBTFUL, IngestReport, ingest_lines
 from store.memory import Memory
 from store.records.fact_rows import MAX_CHARACTERS, text_hash
 from store.sources.readers import claude_code
-from store.sources.registry import AGENTS, agent, detected, reader
+from store.sources.registry import AGENTS, detected, reader
 from store.sources.source import Found, FoundDocument, FoundMemory, FoundTurn, Machine, Trouble
 from store.text.prompt_injection import suspicious
 
@@ -96,7 +96,7 @@ def found_conversations(memory: Memory) -> dict[str, int]:
         return {}
     where, found = machine(project), {}
     for name in AGENTS:
-        several = (folder for place in agent(name).detect(where) for folder in agent(name).conversations(place))
+        several = (folder for place in reader(name).detect(where) for folder in reader(name).conversations(place))
         if number := sum(1 for _ in islice((one for one in several if inside(one, project)), MOST)):
             found[name] = number
     return found
@@ -121,7 +121,7 @@ class SourceImport:
             where = "for this project" if others else "here"
             all_too = "; --all brings those of all projects" if others else ""
             raise NotFound(
-                f"Nothing of {self.reader.TITLE} was found {where}.", f"Name the place: import {name} PATH{all_too}."
+                f"Nothing of {self.reader.title} was found {where}.", f"Name the place: import {name} PATH{all_too}."
             )
         self.preview = SourcePreview()
 
@@ -249,7 +249,7 @@ class SourceImport:
                     "rationale": one.decision.rationale,
                 },
             }
-        about = [f"From {self.reader.TITLE}", one.place, f"session {one.session}" if one.session else ""]
+        about = [f"From {self.reader.title}", one.place, f"session {one.session}" if one.session else ""]
         reason = [f"{', '.join(filter(None, about))}.", one.note]
         if one.pinned:
             reason.append("It is pinned there.")
@@ -269,7 +269,7 @@ class SourceImport:
 
     def _read(self, troubles: list[Trouble]) -> Iterator[Found]:
         for place in self.places:
-            if self.only == MEMORIES and self.name == claude_code.NAME:
+            if self.only == MEMORIES and self.name == claude_code.CLAUDE_CODE.name:
                 yield from claude_code.read_memories(place, troubles)
             elif self.only != MEMORIES or self.name not in AGENTS:
                 yield from (one for one in self.reader.read(place, troubles) if self._wanted(one))

@@ -1,8 +1,7 @@
-"""What a reader finds in the memory of another tool, and what a reader is."""
+"""What a reader finds in the memory of another tool, and what a source is."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,26 +85,17 @@ class Machine:
     project: str = ""
 
 
-class Reader(Protocol):
-    """One tool: a module with these names. Reading writes nothing, beside the source neither, and damaged parts are
-    appended to `troubles` while the rest is still read."""
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A tool whose memory can be read. Reading writes nothing, beside the source neither; damaged parts are appended to
+    the troubles while the rest is still read."""
 
-    NAME: str
-    TITLE: str
-
-    def detect(self, machine: Machine) -> list[str]:
-        """List the files and folders where the tool keeps its memory on this machine; nothing is read of them."""
-        ...
-
-    def read(self, path: str, troubles: list[Trouble]) -> Iterator[Found]:
-        """Yield what lies in a file or a folder, one at a time."""
-        ...
-
-
-class AgentReader(Reader, Protocol):
-    """An agent that keeps conversations."""
-
-    def conversations(self, path: str) -> Iterator[str]:
-        """Yield the folder in which each conversation was held, or the project's name, or nothing where it is this
-        project's by its place; what was said is not read."""
-        ...
+    name: str
+    title: str
+    detect: Callable[[Machine], list[str]]
+    """List the files and folders where the tool keeps its memory on this machine; nothing is read of them."""
+    read: Callable[[str, list[Trouble]], Iterator[Found]]
+    """Yield what lies in a file or a folder, one at a time."""
+    conversations: Callable[[str], Iterator[str]] = lambda path: iter(())
+    """Of an agent: yield the folder in which each conversation was held, or the project's name, or nothing where it is
+    this project's by its place; what was said is not read."""

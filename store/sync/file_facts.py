@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from store.base.record import record
 from store.base.vocabulary import FILE
 from store.context.acceptance import accepted
 from store.database.database import Database
@@ -15,7 +15,7 @@ MOST = 2_000  # facts of one file
 _COLUMNS = "id, domain, fact, origin, source"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class FileFact:
     """What a file needs of an active fact: see `models.Fact`."""
 

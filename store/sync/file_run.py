@@ -8,10 +8,10 @@ import stat
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 from store.base.errors import Conflict, InvalidInput, MemorandaError, NotFound
 from store.base.file_stamp import NO_FILE, Stamp, stamp_of
-from store.base.hashing import sha256
 from store.base.vocabulary import FILE, PERSON
 from store.config.configuration import Config
 from store.database.database import Database

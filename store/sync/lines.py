@@ -7,10 +7,10 @@ it is and put below the section.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 
 from store.base.citations import cite, parse
 from store.base.errors import InvalidInput
-from store.base.hashing import blake2b
 from store.base.vocabulary import DOMAINS
 from store.text.fence import plain
 

@@ -1,8 +1,8 @@
 """Which files are kept in sync, and what is known of each: the version written last and the text of its lines then."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from store.base.record import record
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim
 
@@ -10,7 +10,7 @@ KEPT = 200  # versions of a section whose lines are known
 _COLUMNS = "id, path, version, digest, modified_ns, size, inode, step, day, head, own, problem"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class SyncedFile:
     """A file that a person asked to keep in sync; the columns of `synced_files`."""
 

@@ -12,9 +12,9 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
-from store.base.hashing import sha256
 from store.team.operation import LONGEST_LINE, WRITER, Operation, Refused, parsed
 
 FORMAT = 1

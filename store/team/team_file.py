@@ -353,8 +353,7 @@ def exists(folder: str) -> bool:
 def machine_id() -> str:
     """Return what tells this machine from another that this installation was copied to."""
     import socket
-
-    from store.base.hashing import sha256
+    from hashlib import sha256
 
     try:
         with open("/etc/machine-id", encoding="ascii") as file:

@@ -8,8 +8,7 @@ content.
 
 import re
 import unicodedata
-
-from store.base.hashing import sha256
+from hashlib import sha256
 
 MARK = "memoranda"
 _UNSEEN = re.compile(

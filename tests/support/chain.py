@@ -2,9 +2,9 @@
 
 `leaf = sha256(salt ‖ row)`, `rows_root = sha256(leaves)`, `digest = sha256(previous digest ‖ header ‖ rows_root)`."""
 
+from hashlib import sha256
 from itertools import groupby
 
-from store.base.hashing import sha256
 from store.database.database import Database
 from store.database.writing.change_capture import framed
 from store.history import block_table, compression

@@ -84,7 +84,7 @@ def read(memory: Memory, cwd: str) -> Ledger:
         offers.append(StartOffer("i", "bring them in; each waits in the inbox until you accept it", lines))
     if kept := found_conversations(memory):
         listed = ", ".join(
-            f"{source_reader(name).TITLE} {number:,}{' and more' if number >= MOST else ''}"
+            f"{source_reader(name).title} {number:,}{' and more' if number >= MOST else ''}"
             for name, number in kept.items()
         )
         found.append(f"conversations that agents keep of this project: {listed}{UNREAD}")
@@ -121,7 +121,7 @@ def _memories(memory: Memory) -> list[tuple[str, str, str]]:
         except MemorandaError:
             continue  # `import` says what is wrong with it
         if number:
-            found.append((name, source_reader(name).TITLE, number))
+            found.append((name, source_reader(name).title, number))
     return found
 
 

@@ -8,9 +8,9 @@ again may stop half-way. Accents, capitals, punctuation and the kind of space ma
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from hashlib import sha256
 from unicodedata import combining, normalize
 
-from store.base.hashing import sha256
 from store.database.database import Database, Transaction
 from store.database.erasure.purge_state import key_of, made_key
 

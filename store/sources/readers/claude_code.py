@@ -16,10 +16,8 @@ from store.ingest.parsed_line import Broken
 from store.sources.files import existing, fail, files_below, json_lines, modified, read_text, text_of
 from store.sources.markdown_text import bullets, front_matter, prose, unfilled
 from store.sources.moments import utc
-from store.sources.source import Found, FoundDecision, FoundDocument, FoundMemory, FoundTurn, Machine, Trouble
+from store.sources.source import Found, FoundDecision, FoundDocument, FoundMemory, FoundTurn, Machine, Source, Trouble
 
-NAME = "claude-code"
-TITLE = "Claude Code"
 INDEX = "MEMORY.md"
 DOMAINS = {"user": "personal", "feedback": "preferences", "project": "projects", "reference": "work"}
 _WHY = re.compile(r"^\*\*(?:Why|Por qué)\s*:?\s*\*\*\s*:?\s*(?P<why>.+?)(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
@@ -206,3 +204,6 @@ def _transcript(path: str, troubles: list[Trouble]) -> Iterator[FoundTurn]:
         for turn in turns:
             if not turn.kind:
                 yield FoundTurn(turn.session, turn.role, turn.text, path, number, turn.at, turn.id, turn.cwd)
+
+
+CLAUDE_CODE = Source("claude-code", "Claude Code", detect, read, conversations)

@@ -9,11 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from store.sources.files import existing, read_json, text_of, texts_of
 from store.sources.moments import utc
-from store.sources.source import Found, FoundDecision, FoundMemory, FoundTurn, Machine, Trouble
+from store.sources.source import Found, FoundDecision, FoundMemory, FoundTurn, Machine, Source, Trouble
 from store.sources.sqlite_copy import opened
 
-NAME = "claude-mem"
-TITLE = "claude-mem"
 FILE = "claude-mem.db"
 REJECTED = "rejected:"
 _OBSERVATION = (
@@ -137,7 +135,7 @@ def _summaries(path: str, rows: Iterable[Row]) -> Iterator[FoundTurn]:
             if (text := text_of(row.get(name)))
         ]
         if parts:
-            session = text_of(row.get("memory_session_id")) or text_of(row.get("sdk_session_id")) or NAME
+            session = text_of(row.get("memory_session_id")) or text_of(row.get("sdk_session_id")) or "claude-mem"
             said, name = "\n".join(parts), f"summary/{row.get('id')}"
             yield FoundTurn(session, "assistant", said, path, place, _when(row), name, _project(row))
 
@@ -145,6 +143,9 @@ def _summaries(path: str, rows: Iterable[Row]) -> Iterator[FoundTurn]:
 def _prompts(path: str, rows: Iterable[Row], projects: Mapping[str, str]) -> Iterator[FoundTurn]:
     for place, row in enumerate(rows, 1):
         if text := text_of(row.get("prompt_text")):
-            session = text_of(row.get("content_session_id")) or NAME
+            session = text_of(row.get("content_session_id")) or "claude-mem"
             name, project = f"prompt/{row.get('id')}", projects.get(session, "")
             yield FoundTurn(session, "user", text, path, place, _when(row), name, project)
+
+
+CLAUDE_MEM = Source("claude-mem", "claude-mem", detect, read)

@@ -13,11 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from store.sources.files import LARGEST_DOCUMENT, existing, files_below, read_bytes, read_json, text_of
 from store.sources.moments import utc
-from store.sources.source import Found, FoundDecision, FoundMemory, FoundTurn, Machine, Trouble
+from store.sources.source import Found, FoundDecision, FoundMemory, FoundTurn, Machine, Source, Trouble
 from store.sources.sqlite_copy import opened
 
-NAME = "engram"
-TITLE = "Engram"
 FILE = "engram.db"
 DOMAINS = {"preference": "preferences", "decision": "decisions"}
 _PART = re.compile(r"^\*\*(?P<name>[A-Z]\w+)\*\*:\s*(?P<text>.*?)(?=^\*\*[A-Z]\w+\*\*:|\Z)", re.MULTILINE | re.DOTALL)
@@ -154,3 +152,6 @@ def _turns(path: str, prompts: Iterable[Row], sessions: Mapping[str, Row]) -> It
         if text := text_of(row.get("summary")):
             at, cwd = utc(row.get("ended_at") or row.get("started_at")), _project({}, row)
             yield FoundTurn(session, "assistant", text, path, place, at, "summary", cwd)
+
+
+ENGRAM = Source("engram", "Engram", detect, read)

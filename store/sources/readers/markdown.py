@@ -7,10 +7,7 @@ from collections.abc import Iterator
 from store.sources.files import files_below, modified, read_text, text_of
 from store.sources.markdown_text import bullets, front_matter, prose, tags_of, unfilled
 from store.sources.moments import utc
-from store.sources.source import Found, FoundDocument, FoundMemory, Machine, Trouble
-
-NAME = "markdown"
-TITLE = "Markdown files"
+from store.sources.source import Found, FoundDocument, FoundMemory, Machine, Source, Trouble
 
 
 def detect(machine: Machine) -> list[str]:
@@ -34,3 +31,6 @@ def noted(path: str, text: str) -> Iterator[Found]:
             yield FoundMemory(bullet.text, path, bullet.line, bullet.last, created=created, tags=tags)
     if prose(body):
         yield FoundDocument(path, body.strip())
+
+
+MARKDOWN = Source("markdown", "Markdown files", detect, read)

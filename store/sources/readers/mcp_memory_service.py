@@ -10,11 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from store.sources.files import existing, read_json, text_of
 from store.sources.moments import utc
-from store.sources.source import Found, FoundDecision, FoundMemory, Machine, Trouble
+from store.sources.source import Found, FoundDecision, FoundMemory, Machine, Source, Trouble
 from store.sources.sqlite_copy import LARGEST, opened
 
-NAME = "mcp-memory-service"
-TITLE = "mcp-memory-service"
 FILE = "sqlite_vec.db"
 LONGEST_TITLE = 80  # characters
 _COLUMNS = "id content_hash content tags memory_type metadata created_at created_at_iso deleted_at superseded_by"
@@ -114,3 +112,6 @@ def _object(value: object) -> dict[str, object]:
         except (ValueError, RecursionError):
             return {}
     return value if isinstance(value, dict) else {}
+
+
+MCP_MEMORY_SERVICE = Source("mcp-memory-service", "mcp-memory-service", detect, read)

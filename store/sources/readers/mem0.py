@@ -6,11 +6,9 @@ from collections.abc import Iterator
 
 from store.sources.files import existing, read_json, text_of, texts_of
 from store.sources.moments import utc
-from store.sources.source import Found, FoundMemory, Machine, Trouble
+from store.sources.source import Found, FoundMemory, Machine, Source, Trouble
 from store.sources.sqlite_copy import opened
 
-NAME = "mem0"
-TITLE = "mem0"
 FILE = "history.db"
 DOMAINS = ("work", "preferences", "decisions", "personal", "projects")
 
@@ -72,3 +70,6 @@ def _history(path: str, troubles: list[Trouble]) -> Iterator[FoundMemory]:
                 line = max(1, number)
                 made = utc(row["created_at"])
                 yield FoundMemory(text, path, line, place=f"event {line}", id=name, created=made)
+
+
+MEM0 = Source("mem0", "mem0", detect, read)

@@ -8,10 +8,8 @@ from dataclasses import replace
 from store.sources.files import SKIPPED, files_below, read_json, read_text
 from store.sources.markdown_text import tags_of
 from store.sources.readers.markdown import noted
-from store.sources.source import Found, FoundMemory, Machine, Trouble
+from store.sources.source import Found, FoundMemory, Machine, Source, Trouble
 
-NAME = "obsidian"
-TITLE = "an Obsidian vault"
 TEMPLATES = frozenset(("Templates", "templates", "Plantillas", "plantillas"))
 _COMMENT = re.compile(r"%%.*?%%", re.DOTALL)
 _BLOCK = re.compile(r"(?<!\s)[ \t]+\^[\w-]+$", re.MULTILINE)
@@ -57,3 +55,6 @@ def _tagged(memory: FoundMemory) -> FoundMemory:
         tags.insert(0, found["tag"])
         text = text[: found.start()]
     return replace(memory, text=text, tags=tags_of([*memory.tags, *tags])) if text.strip() else memory
+
+
+OBSIDIAN = Source("obsidian", "an Obsidian vault", detect, read)

@@ -6,10 +6,8 @@ from collections.abc import Iterator
 
 from store.sources.files import files_below
 from store.sources.readers.observations import note
-from store.sources.source import Found, Machine, Trouble
+from store.sources.source import Found, Machine, Source, Trouble
 
-NAME = "okf"
-TITLE = "an OKF bundle"
 RESERVED = ("index.md", "log.md")
 
 
@@ -21,3 +19,6 @@ def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
     for file in [path] if os.path.isfile(path) else files_below(path, ".md", troubles):
         if os.path.basename(file) not in RESERVED:
             yield from note(file, troubles, plain_bullets=True)
+
+
+OKF = Source("okf", "an OKF bundle", detect, read)

@@ -12,10 +12,8 @@ from collections.abc import Iterator
 from store.sources.files import existing, files_below, modified, read_text
 from store.sources.markdown_text import bullets, front_matter, unfilled
 from store.sources.moments import utc
-from store.sources.source import Found, FoundDocument, FoundMemory, Machine, Trouble
+from store.sources.source import Found, FoundDocument, FoundMemory, Machine, Source, Trouble
 
-NAME = "openclaw"
-TITLE = "OpenClaw"
 _WORKSPACE = re.compile(r"""\bworkspace["']?\s*:\s*["']([^"'\n]+)["']""")  # JSON5: names without quotes, comments
 OBSERVED = re.compile(r"observed:\s*(?P<date>[^|]+?)\s*(?:\||$)")
 STATUS = re.compile(r"status:\s*(?P<status>\w+)")
@@ -85,3 +83,6 @@ def _facts(path: str, troubles: list[Trouble]) -> Iterator[FoundMemory]:
             domain="preferences" if of_person else "general",
             tags=(bullet.heading,) if bullet.heading and not of_person else (),
         )
+
+
+OPENCLAW = Source("openclaw", "OpenClaw", detect, read)

@@ -5,10 +5,8 @@ import os
 from collections.abc import Iterator
 
 from store.sources.files import existing, files_below, json_lines, modified, text_of, texts_of
-from store.sources.source import Found, FoundMemory, Machine, Trouble
+from store.sources.source import Found, FoundMemory, Machine, Source, Trouble
 
-NAME = "server-memory"
-TITLE = "the reference memory server of MCP"
 FILES = ("memory.jsonl", "memory.json")
 
 
@@ -45,3 +43,6 @@ def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
                     created=modified(file),
                     tags=tuple(filter(None, (name, kind))),
                 )
+
+
+SERVER_MEMORY = Source("server-memory", "the reference memory server of MCP", detect, read)

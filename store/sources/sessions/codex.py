@@ -9,10 +9,8 @@ from collections.abc import Iterator
 
 from store.sources.files import existing, files_below, json_lines, text_of
 from store.sources.moments import utc
-from store.sources.source import Found, FoundTurn, Machine, Trouble
+from store.sources.source import Found, FoundTurn, Machine, Source, Trouble
 
-NAME = "codex"
-TITLE = "Codex"
 INSERTED = (
     *("# AGENTS.md instructions", "<environment_context>", "<user_instructions>", "<INSTRUCTIONS>"),
     *("<turn_aborted>", "<permissions", "<user_shell_command>"),
@@ -75,3 +73,6 @@ def _said(content: object) -> str:
         if isinstance(part, dict) and part.get("type") in PARTS
     ]
     return "\n\n".join(part for part in parts if part and not part.startswith(INSERTED))
+
+
+CODEX = Source("codex", "Codex", detect, read, conversations)

@@ -8,10 +8,8 @@ from collections.abc import Iterator
 
 from store.sources.files import files_below, json_lines, read_json, read_text, text_of
 from store.sources.moments import utc
-from store.sources.source import Found, FoundTurn, Machine, Trouble
+from store.sources.source import Found, FoundTurn, Machine, Source, Trouble
 
-NAME = "gemini"
-TITLE = "Gemini CLI"
 ROLES = {"user": "user", "gemini": "assistant"}
 INSERTED = ("<session_context>", "<untrusted_context>", "<state_snapshot>")
 
@@ -102,3 +100,6 @@ def _project(path: str) -> str:
             if name == os.path.basename(named):
                 return str(folder)
     return os.path.basename(named) if os.path.basename(os.path.dirname(path)) == "chats" else ""
+
+
+GEMINI = Source("gemini", "Gemini CLI", detect, read, conversations)

@@ -11,11 +11,9 @@ from itertools import groupby
 
 from store.sources.files import existing, text_of
 from store.sources.moments import utc
-from store.sources.source import Found, FoundTurn, Machine, Trouble
+from store.sources.source import Found, FoundTurn, Machine, Source, Trouble
 from store.sources.sqlite_copy import CopiedDatabase, opened
 
-NAME = "opencode"
-TITLE = "OpenCode"
 FILE = "opencode.db"
 
 
@@ -72,3 +70,6 @@ def _object(value: object) -> dict[str, object]:
 
 def _said(part: dict[str, object]) -> str:
     return text_of(part.get("text")) if part.get("type") == "text" and not part.get("synthetic") else ""
+
+
+OPENCODE = Source("opencode", "OpenCode", detect, read, conversations)

@@ -7,8 +7,8 @@ are to a model, which hardly notices any of them (bench.duplicates).
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from store.base.record import record
 from store.text import vocabulary
 from store.text.folding import normalize
 from store.text.similarity.word_forms import shared_start
@@ -62,7 +62,7 @@ _OPPOSED = _index(_OPPOSITES)
 _FIXED = frozenset((*_IN_LIST, *_OPPOSED))  # words of which another form may mean the opposite
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ParsedSentence:
     """A text in parts: its plain words, the number of negations, the `words` that carry meaning, its `values` (numbers
     and members of closed lists), and `capitals`, the capitalised words except the first."""

@@ -13,7 +13,7 @@ from support.samples import SAMPLES, copied, database, state
 
 from store.base.errors import InvalidInput
 from store.base.vocabulary import SOURCE_NAMES
-from store.sources.registry import MODULES, detected, reader
+from store.sources.registry import BY_NAME, detected, reader
 from store.sources.source import Found, FoundDocument, FoundMemory, FoundTurn, Machine, Trouble
 
 DEFAULT: dict[str, tuple[str, Callable[[Path, Path], object]]] = {
@@ -63,9 +63,9 @@ def tool(request: pytest.FixtureRequest) -> str:
 
 
 def test_the_registry_names_them_all() -> None:
-    assert set(MODULES) == set(SOURCE_NAMES) == {path.name for path in SAMPLES.iterdir()}
+    assert set(BY_NAME) == set(SOURCE_NAMES) == {path.name for path in SAMPLES.iterdir()}
     for name in SOURCE_NAMES:
-        assert name == reader(name).NAME and reader(name).TITLE
+        assert name == reader(name).name and reader(name).title
     with pytest.raises(InvalidInput):
         reader("nothing-like-this")
 

@@ -40,7 +40,7 @@ def _found(session: Session) -> Outcome:
 
     found = found_sources(session.memory)
     lines = [
-        f"{name:<18}  {source_reader(name).TITLE}: {visible(place)}"
+        f"{name:<18}  {source_reader(name).title}: {visible(place)}"
         for name, places in found.items()
         for place in places
     ]
@@ -56,7 +56,7 @@ def _import_source(session: Session, given: "ParsedArguments") -> Outcome:
 
     path = os.path.abspath(os.path.join(session.cwd, os.path.expanduser(given.path))) if given.path else ""
     source = SourceImport(session.memory, given.source, path, given.all, given.only or "")
-    title = source.reader.TITLE
+    title = source.reader.title
     try:
         seen = source.look(lambda done: session.wait(f"Reading {title}: {done:,}"))
     finally:
@@ -83,7 +83,7 @@ def _applied(session: Session, source: "SourceImport", trust: bool) -> "SourceIm
     """Bring it in with progress; on the command line ^C stops it."""
 
     def progress(done: int) -> None:
-        session.wait(f"Importing {source.reader.TITLE}: {done:,}")
+        session.wait(f"Importing {source.reader.title}: {done:,}")
 
     with Interrupt() as interrupt:
         return source.apply(trust, progress, lambda: interrupt.asked)

@@ -1,42 +1,20 @@
 """The single table of verbs, from which command line, `:` bar, slash commands, keys, footer and help are made. Its rows
 are in `records.py`, `reading.py`, `files.py` and `agents.py` beside it.
 
-Handlers are named, not imported: a command imports its own, and no rows after its own. `VERBS` are all of them in
-order, `BY_NAME` maps names and `SLASH` slash commands to them."""
+Handlers are named, not imported: a command imports its own. `VERBS` are all of them in order, `BY_NAME` maps names and
+`SLASH` slash commands to them."""
 
-from collections.abc import Iterator
-
+from tui.input.commands.agents import AGENT_COMMANDS
 from tui.input.commands.command import Verb
+from tui.input.commands.files import FILE_COMMANDS
+from tui.input.commands.reading import READING_COMMANDS
+from tui.input.commands.records import RECORD_COMMANDS
 
 MEMORY = "memory"  # before any verb, as in `/memory forget 12`
 BEFORE = (MEMORY, "memoranda")  # the second as in a shell
-VERBS: tuple[Verb, ...]
-BY_NAME: dict[str, Verb]
-SLASH: dict[str, Verb]
-
-
-def _rows() -> Iterator[tuple[Verb, ...]]:
-    from tui.input.commands.records import RECORD_COMMANDS
-
-    yield RECORD_COMMANDS
-    from tui.input.commands.reading import READING_COMMANDS
-
-    yield READING_COMMANDS
-    from tui.input.commands.files import FILE_COMMANDS
-
-    yield FILE_COMMANDS
-    from tui.input.commands.agents import AGENT_COMMANDS
-
-    yield AGENT_COMMANDS
-
-
-def __getattr__(name: str) -> object:
-    if name not in ("VERBS", "BY_NAME", "SLASH"):
-        raise AttributeError(name)
-    verbs = tuple(verb for rows in _rows() for verb in rows)
-    by_slash = {slash: verb for verb in verbs for slash in verb.slash}
-    globals().update(VERBS=verbs, BY_NAME={verb.name: verb for verb in verbs}, SLASH=by_slash)
-    return globals()[name]
+VERBS: tuple[Verb, ...] = (*RECORD_COMMANDS, *READING_COMMANDS, *FILE_COMMANDS, *AGENT_COMMANDS)
+BY_NAME = {verb.name: verb for verb in VERBS}
+SLASH = {slash: verb for verb in VERBS for slash in verb.slash}
 
 
 def find(words: list[str]) -> tuple[Verb, list[str]] | None:
@@ -45,12 +23,11 @@ def find(words: list[str]) -> tuple[Verb, list[str]] | None:
         return None
     first = words[0].removeprefix("/").lower()
     both = f"{first} {words[1].lower()}" if len(words) > 1 else ""
-    for rows in _rows():
-        for verb in rows:
-            if both in verb.slash:
-                return verb, words[2:]
-            if first == verb.name or first in verb.slash:
-                return verb, words[1:]
+    for verb in VERBS:
+        if both in verb.slash:
+            return verb, words[2:]
+        if first == verb.name or first in verb.slash:
+            return verb, words[1:]
     return find(words[1:]) if first in BEFORE else None
 
 

@@ -4,9 +4,9 @@ one."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tui.actions.action_table import ACTIONS
 from tui.input.key_table import KEYS
 from tui.main_screen.commands.host import CommandHost
 from tui.panes.host import Host
@@ -34,12 +34,11 @@ class CommandController:
         self.host = host
 
     def action_change(self, name: str) -> None:
-        """Run `module.function` of `tui.actions`; in a past view, only if it is read-only."""
-        module, _, function = name.partition(".")
+        """Run an action of ACTIONS; in a past view, only if it is read-only."""
         if not any(key.looks for key in KEYS if key.act == name) and self.host.refuses():
             return
         if self.host.engine is not None:
-            getattr(import_module(f"tui.actions.{module}"), function)(self.host)
+            ACTIONS[name](self.host)
 
     action_ask_for = action_change  # actions that prompt for a line of text
 
