@@ -7,7 +7,7 @@ itself. Consulted only for what a rule found, so that most commands never read t
 from store.base.errors import InvalidInput, NotFound, StorageError
 from store.base.file_stamp import NO_FILE, file_stamp
 from store.config.files import entries, put, remove, user_path
-from store.redaction.rules.families import LABELS
+from store.redaction.rules.families import load_labels
 
 SETTING = "redaction.allow"
 FEWEST = 3
@@ -65,10 +65,10 @@ def disallow(rule: str, shape: str = "") -> str:
 
 def _entry(rule: str, shape: str) -> str:
     label = rule.upper()
-    if label not in LABELS:
+    if label not in load_labels():
         from store.config.settings import nearest
 
-        near = nearest(label, LABELS).strip()
+        near = nearest(label, load_labels()).strip()
         raise InvalidInput(f"There is no rule “{rule[:40]}”.", near or "memoranda redactions rules lists them all.")
     if not shape:
         return label

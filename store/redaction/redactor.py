@@ -1,26 +1,20 @@
-"""Find secrets in a text or a JSON-like tree, and replace each by its marker.
+"""Find secrets in a text or a JSON-like tree, and replace each by its marker."""
 
-Every import here slows down each command: no dataclasses, typing, enum, pathlib.
-"""
-
+import re
 from bisect import bisect_right
+from functools import cache
 
 from store.redaction import MARKER
 from store.redaction.keyword_index import KeywordIndex
-from store.redaction.rules.encoded import BASE64, percent
-from store.redaction.rules.families import (
-    ASSIGNMENT_LABEL,
-    FAMILIES,
-    LABELS,
-    MASK,
-    PERSONAL,
-    is_credential,
-    names_credential,
-)
+from store.redaction.placeholders import is_credential
+from store.redaction.rules.assignment import LABEL as ASSIGNMENT_LABEL
+from store.redaction.rules.assignment import names_credential
+from store.redaction.rules.encoded import EncodedFamily, percent
+from store.redaction.rules.families import PERSONAL, load_families, load_labels
+from store.redaction.rules.family import MASK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable
 
     from store.redaction.rules.family import Family
@@ -135,8 +129,6 @@ class _Origins:
     __slots__ = ("_at", "_places", "_size", "_widths")
 
     def __init__(self, text: str, changed: dict[str, str]) -> None:
-        import re
-
         self._at: list[int] = []  # offsets in the copy, ascending
         self._places: list[int] = []  # … in the text
         self._widths: list[int] = []
@@ -163,17 +155,12 @@ class _Origins:
 
 # --- Matching ---
 
-_markers: "list[re.Pattern[str]]" = []
 
-
-def _marker() -> "re.Pattern[str]":
+@cache
+def _marker() -> re.Pattern[str]:
     """Return the pattern of any marker. Only labels of the table count: any other word between the brackets might be
     the secret."""
-    if not _markers:
-        import re
-
-        _markers.append(re.compile(r"\[REDACTED:(?:" + "|".join((*LABELS, *PERSONAL)) + r")\]"))
-    return _markers[0]
+    return re.compile(r"\[REDACTED:(?:" + "|".join((*load_labels(), *PERSONAL)) + r")\]")
 
 
 def _masked(copy: str, spans: list[tuple[int, int]]) -> str:
@@ -187,14 +174,14 @@ def _masked(copy: str, spans: list[tuple[int, int]]) -> str:
     return "".join(parts)
 
 
-_indexes: "list[KeywordIndex]" = []
-
-
+@cache
 def _index() -> KeywordIndex:
-    """Return the index of the whole table."""
-    if not _indexes:
-        _indexes.append(KeywordIndex(FAMILIES))
-    return _indexes[0]
+    """Return the index of the whole table, which is read now."""
+    families = load_families()
+    for family in families:
+        if isinstance(family, EncodedFamily):
+            family.reads = findings
+    return KeywordIndex(families)
 
 
 def _widened(cuts: list[tuple[int, int, str]], origins: _Origins) -> list[tuple[int, int, str]]:
@@ -238,7 +225,7 @@ def findings(text: str) -> list[SecretFinding]:
     copy, changed = (text, None) if text.isascii() else _normalised(text)
     if MARKER in copy:
         copy = _marker().sub(lambda marker: MASK * len(marker[0]), copy)
-    anchors = (_indexes[0] if _indexes else _index()).anchors
+    anchors = _index().anchors
     likely = anchors(copy)
     if not likely and "%" not in copy:
         return []
@@ -275,9 +262,6 @@ def findings(text: str) -> list[SecretFinding]:
             result.append(SecretFinding(label, start, end))
             done = end
     return result
-
-
-BASE64.reads = findings
 
 
 def redact(text: str, keep: "Keep | None" = None) -> str:

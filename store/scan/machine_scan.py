@@ -209,10 +209,9 @@ def _documents(report: ScanReport) -> set[str]:
 def _in_files(paths: Iterable[str], documents: Set[str] = frozenset()) -> list[ScanFinding]:
     """Return the secrets in clear in files, each kind once a line. In code of `documents` a password is an example, and
     only what a service issued counts."""
-    from store.redaction.rules.families import SEED
-    from store.redaction.rules.token_rules import TOKENS
+    from store.redaction.rules.families import load_token_families
 
-    issued = {family.label for family in (*SEED, *TOKENS)} - {"CONNECTION_STRING"}
+    issued = {family.label for family in load_token_families()} - {"CONNECTION_STRING"}
     found: dict[ScanFinding, None] = {}
     for path in sorted(paths):
         text = read_text(path, []) or ""

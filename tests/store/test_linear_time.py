@@ -23,7 +23,7 @@ from store.text.clauses import spans, statements
 from store.conversations.rule_summary import decides
 from store.ingest.claude import without_told, read
 from store.redaction.redactor import findings
-from store.redaction.rules.families import FAMILIES
+from store.redaction.rules.families import load_families
 from store.text.small_talk import small_talk
 from store.ingest import plain
 from store.text.times.dates import period
@@ -105,7 +105,7 @@ for number, run in [*enumerate(RUNS)][int(sys.argv[1]) :: PARTS]:
                 before = min(seconds(reader, short) for _ in range(3))
                 if min(first, seconds(reader, long)) > ABOVE * max(LEAST / 8, before):
                     sys.exit(f"{name} of {run!r} in {around!r}: {first:.2f} s")
-KEYWORDS = sorted({keyword for family in FAMILIES for keyword in (family.keywords[0], family.keywords[-1])})
+KEYWORDS = sorted({keyword for family in load_families() for keyword in (family.keywords[0], family.keywords[-1])})
 TAILS = ("", " ", "=", ": a ", "a1-", "='", " is ", "://a:", " -p ", ">", "1/")  # what the patterns go on with
 SECRETS = [(number, keyword + TAILS[number % len(TAILS)]) for number, keyword in enumerate(KEYWORDS)]
 SECRETS += [(number, tail + around) for number, tail in enumerate(TAILS) for around in ("password", "a1b2C3", "aB")]

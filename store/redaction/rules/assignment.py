@@ -4,6 +4,9 @@ In quotes it is cut unless it is a placeholder. Without quotes, as a function's 
 "key", it must look random too (`is_random`).
 """
 
+import re
+from functools import cache
+
 from store.redaction.placeholders import (
     is_credential,
     is_number,
@@ -13,11 +16,7 @@ from store.redaction.placeholders import (
     is_short_password,
     is_uuid,
 )
-from store.redaction.rules.family import Family
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import re
+from store.redaction.rules.family import expand, expand_words
 
 LABEL = "HARDCODED_CREDENTIAL"
 _SHORTEST_BARE = 12
@@ -29,32 +28,6 @@ _LONGEST_NAME = 64
 _LONGEST_WORD = 40
 """Letters of a word in a language that joins them."""
 
-_KEY_OF = ("api", "app", "auth", "access", "account", "encryption", "master", "private", "secret", "session", "signing")
-# Python needs a fixed width for each lookbehind, so each is separate.
-_KEY = "key(?:" + "|".join(f"(?<={word}key)|(?<={word}[-_ .]key)" for word in _KEY_OF) + ")"
-_PASS = (
-    r"(?:(?<![a-z])pass|pass(?:word|wort|wd|phrase|code)|pwd|(?<![a-z])p(?:w|sw|swd|word)(?![a-z])|contrase(?:ñ|n)a)"
-)
-_STRONG = rf"{_PASS}|secret|token|credentials?|{_KEY}"
-_NAME = rf"(?P<name>{_STRONG}|(?<=[a-z0-9_ .-])key|(?<=[a-z0-9_ -])(?:access|private)|(?<![a-z])auth|clave)"
-_NAME_WORDS = (
-    "pass",
-    "pw",
-    "psw",
-    "secret",
-    "token",
-    "credential",
-    "contrase",
-    "key",
-    "access",
-    "private",
-    "auth",
-    "clave",
-)
-_NAME_END = (
-    r"(?:[-_]?(?:\d{1,2}|value|base|prod|production|dev|test|staging|live|default|base64|b64)"
-    r"|[ _-]de[ _-](?:acceso|api))?"
-)
 _NAMING = ("token", "key", "secret", "password", "credential")
 _WEAK = ("key", "access", "private", "auth", "clave")
 # A key that is no credential: it names a row, an entry, a translation.
@@ -78,23 +51,25 @@ _IS = ("is", "was", "es", "era")
 _PATHS = ("/", "./", "../", "~/", "#", "arn:", "http://", "https://")
 _FILES = tuple(".json .env .txt .md .yml .yaml .toml .ini .cfg .conf .js .ts .py .sh .pem".split())
 
-_names: "list[re.Pattern[str]]" = []
+
+@cache
+def _name_words() -> tuple[str, ...]:
+    return expand_words("{names}")
+
+
+@cache
+def _name_pattern() -> re.Pattern[str]:
+    return re.compile(expand("{credential_name}"), re.IGNORECASE | re.ASCII)
 
 
 def names_credential(name: str) -> bool:
     """Return whether a key of a mapping is one of the names of the assignment rule: `password`, `apiKey`,
     `client_secret`."""
     low = name.lower()
-    if not any(word in low for word in _NAME_WORDS):
-        return False
-    if not _names:
-        import re
-
-        _names.append(re.compile(f"(?:{_STRONG}){_NAME_END}\\s*$", re.IGNORECASE | re.ASCII))
-    return _names[0].search(name[-_LONGEST_NAME:]) is not None
+    return any(word in low for word in _name_words()) and bool(_name_pattern().search(name[-_LONGEST_NAME:]))
 
 
-def is_assigned(match: "re.Match[str]", value: str) -> bool:
+def is_assigned(match: re.Match[str], value: str) -> bool:
     """Return whether a match of the assignment rule is cut; `match` has the groups of its pattern."""
     how = match.lastgroup or ""
     text = match.string
@@ -166,7 +141,7 @@ def _names_code(value: str) -> bool:
     return value.replace(".", "_").isidentifier() and not any(map(str.isdigit, value))
 
 
-def _is_bare(match: "re.Match[str]", value: str, how: str) -> bool:
+def _is_bare(match: re.Match[str], value: str, how: str) -> bool:
     shortest = _SHORTEST_LOT if _is_weak(match) else _SHORTEST_BARE
     if is_random(value, shortest):
         return True
@@ -187,7 +162,7 @@ def _is_bare(match: "re.Match[str]", value: str, how: str) -> bool:
     )
 
 
-def _is_said(match: "re.Match[str]", value: str, before: str) -> bool:
+def _is_said(match: re.Match[str], value: str, before: str) -> bool:
     """Judge a word that follows the name without a sign of assignment: `--token …`, `the token is …`, `a key …`."""
     if _is_weak(match):
         start = match.start() - len(before)
@@ -207,7 +182,7 @@ def _is_run(value: str) -> bool:
     return is_opaque(value) or ("_" in value and is_opaque(value.rpartition("_")[2], _LONGER))
 
 
-def _is_weak(match: "re.Match[str]") -> bool:
+def _is_weak(match: re.Match[str]) -> bool:
     """Return whether the name is "key" without a qualifier (`api`, `access`, also before a blank), or another word
     that seldom names a credential."""
     end = match.end("name")
@@ -222,7 +197,7 @@ def _before(text: str, at: int) -> str:
     return text[start:at].lower()
 
 
-def _is_set(match: "re.Match[str]", value: str) -> bool:
+def is_set(match: re.Match[str], value: str) -> bool:
     before = _before(match.string, match.start())
     if before.startswith(("get", "find", "has", "read", "fetch", "load", "is_", "delete", "remove")):
         return False
@@ -231,97 +206,10 @@ def _is_set(match: "re.Match[str]", value: str) -> bool:
     return is_assigned(match, value)
 
 
-# The end of the text closes a quote too: previews and hook payloads are often cut short. A raw string (r"…") is a
-# regular expression, as in a lexer's `token = r'\w+'`.
-QUOTED = (
-    r"""[bBfFuU@$]{0,2}(?:"""
-    r""""(?:"")?(?P<double>(?:[^"\\\n]++|\\.?)*+)(?:"|\Z)"""
-    r"""|'(?:'')?(?P<single>(?:[^'\\\n]++|\\.?)*+)(?:'|\Z)"""
-    r"""|`(?P<back>[^`\n]*+)(?:`|\Z)"""
-    r"""|\\+"(?P<escaped>(?:[^"\\\n]++|\\++(?!"))*+)(?:\\+"|\Z)"""
-    r"""|\\+'(?P<escaped_single>(?:[^'\\\n]++|\\++(?!'))*+)(?:\\+'|\Z))"""
-)
-_SIGN = r"(?:[^\s\"'`.,;:=<>(){}\[\]\\\0&|]|\.(?=\w))"  # the full stop of a sentence is not part of it
-_WORD = (
-    rf"(?=[^\s\"'`,;<>(){{}}\[\]\\\0&|]{{{_SHORTEST_BARE}}})"
-    rf"=?{_SIGN}++(?:[:=]{{1,2}}{_SIGN}{{1,512}}+){{0,5}}+={{0,2}}"
-)
-_OPERATOR = r"(?:=>|\?\?=|[?.+]=|:{1,3}=|={1,3}|!={1,2}|:-?)"
-BOLD = r"[*_]{0,2}"  # of Markdown, around the name, with the colon or without it
-_ASSIGNMENT = (
-    _NAME + _NAME_END + r"""(?:"""
-    rf"""=(?P<env>{_WORD})(?![(\[{{])"""
-    # <password>…</password>, on one line or three
-    r"""|>\s{0,40}(?P<element>[^<>\s\0]{5,}+)\s{0,40}</"""
-    # | API key | … |, in a table
-    rf"""|[`*_]{{0,3}}[ \t]{{0,40}}\|[ \t]{{0,40}}[`*_]{{0,3}}(?P<cell>{_WORD})"""
-    # setProperty("API_KEY", "…")
-    r"""|\\*["'`][ \t]{0,4},[ \t]{0,4}(?:\\*["'`]){1,2}(?P<argument>(?:[^\s"'`\\\0]|\\(?=\w)){15,}+)"""
-    # --token …, heroku token …, the key is …
-    rf"""|(?:[.-]|[ \t]{{1,4}}(?:(?:is|was|es|era)[ \t]{{1,4}})?["'`]?)(?P<word>{_WORD})"""
-    r"""|(?:\\*["'`]\]?"""
-    # password: str = "…", token: &str = "…", var token string = "…"
-    r"""|[ \t]{0,4}(?:[ \t]|:[ \t]{0,4})&?[A-Za-z_][\w.]{0,40}(?:\[[\w., |]{0,40}\])?(?=[ \t]{0,4}=))?"""
-    rf"""{BOLD}[ \t]{{0,16}}{_OPERATOR}{BOLD}[ \t]{{0,16}}(?:{QUOTED}"""
-    rf"""|(?P<bare>{_WORD})(?![(\[{{]))"""
-    r""")"""
-)
-
-_TWELVE = rf"[^\s\"'`,;<>(){{}}\[\]\\\0&|]{{{_SHORTEST_BARE}}}"
-# What must follow a name in all of these, checked without the name: most candidates are words of a sentence.
-GATE = (
-    rf"(?:word|wort|ord|phrase|code|wd|d|s(?![a-z])|ña|na)?+{_NAME_END}(?:"
-    r"""[ \t]{1,16}+(?:(?:(?:is|was|es|era)[ \t]{1,4})?["'`]?"""
-    + _TWELVE
-    + r"""|[=:!?+.]|&?[a-z_][\w.]{0,40}+(?:\[[\w., |]{0,40}\])?[ \t]{0,4}=)"""
-    r"""|[*_]{0,2}[=:]|[\\"'`<]|>=|>\s{0,40}[^<>\s\0]{5}|[?!+.]{1,2}=|\([ \t]{0,4}[\\"'`]|[.-]"""
-    + _TWELVE
-    + r"""|[`*_ \t]{0,44}\|[ \t]{0,40}[`*_]{0,3}"""
-    + _TWELVE
-    + r"""|,?\s{1,40}\\*["']?value)"""
-)
-
-ASSIGNMENT = Family(LABEL, _NAME_WORDS, _ASSIGNMENT, fold=True, gate=GATE, accept=is_assigned)
-
-# The name is in one field and the value in the next, as in Kubernetes, CI settings and .NET's <add key="…"/>.
-PAIR = Family(
-    LABEL,
-    _NAME_WORDS,
-    _NAME + _NAME_END + r"""\\*["']?[ \t]{0,4},?\s{1,40}\\*["']?value\\*["']?[ \t]{0,4}[:=][ \t]{0,4}"""
-    rf"""(?:{QUOTED}|(?P<bare>{_WORD}))""",
-    needs="value",
-    fold=True,
-    gate=GATE,
-    accept=is_assigned,
-)
-# client.setApiKey("…"), .withToken("…"): a setter takes a value, while getToken("…") takes a name.
-SETTER = Family(
-    LABEL,
-    _NAME_WORDS,
-    _NAME + r"""\([ \t]{0,4}(?:\\*["'`])(?P<argument>[^\s"'`\\\0]{5,}+)\\*["'`][ \t]{0,4}\)""",
-    needs="(",
-    fold=True,
-    gate=GATE,
-    accept=_is_set,
-)
-
-
-def _is_element(match: "re.Match[str]", value: str) -> bool:
+def is_element(match: re.Match[str], value: str) -> bool:
     """Return whether an element's value is cut: between tags, where a page has its labels, only with a digit."""
     if _is_weak(match):
         return is_random(value, 20)
     if not is_credential(value) and not (match["name"].lower().startswith(_SPOKEN) and is_short_password(value)):
         return False
     return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
-
-
-# <key>password</key><string>…</string>, <property name="…password">…</property>
-ELEMENT = Family(
-    LABEL,
-    _NAME_WORDS,
-    _NAME + r"""(?:</key>\s{0,40}<string>|["']>)\s{0,40}(?P<value>[^<>\s\0]{5,256}+)\s{0,40}</""",
-    needs="</",
-    fold=True,
-    gate=GATE,
-    accept=_is_element,
-)

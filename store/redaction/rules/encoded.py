@@ -4,38 +4,26 @@ Encoded text is decoded and matched against the same table. Of a percent-encoded
 Base64 the whole run, as its letters do not map to single characters.
 """
 
+import binascii
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
 from store.redaction.rules.family import Family
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Callable
-
-# What makes a text worth decoding: prefixes of issuers, schemes of addresses, names of credentials.
-_MARKS = (
-    "AKIA ASIA ghp_ gho_ ghs_ ghu_ github_pat_ glpat- gldt- npm_ pypi-AgE xoxb- xoxp- xapp- xoxe sk-ant- sk-proj- "
-    "sk_live_ rk_live_ sk_test_ whsec_ AIza ya29. GOCSPX- hf_ gsk_ pplx- xai- dop_v1_ shpat_ shpss_ SG. hvs. dckr_pat_ "
-    "lin_api_ ntn_ sntrys_ glsa_ figd_ NRAK- PMAK- rubygems_ tskey- ATATT3 postgres:// postgresql:// mysql:// "
-    "mongodb:// mongodb+srv:// redis:// amqp:// -----BEGIN password PASSWORD passwd _token _TOKEN secret SECRET "
-    "api_key apiKey API_KEY apikey AccountKey= _PASS= PASSWD pass="
-).split()
 _FEWEST = 4
 """Letters of Base64 that a mark must determine, else they occur in most words."""
 
-_percents: "list[re.Pattern[str]]" = []
+_PERCENT = re.compile("%(?:0[9AD]|2[0-9A-F]|[3-6][0-9A-F]|7[0-9A-E])", re.IGNORECASE)
 
 
 def percent(copy: str) -> tuple[str, list[int]] | None:
     """Decode `%3A` and the like; return the text and, for each character and for the end, its offset in the original;
     None if there is none of them."""
-    if not _percents:
-        import re
-
-        _percents.append(re.compile("%(?:0[9AD]|2[0-9A-F]|[3-6][0-9A-F]|7[0-9A-E])", re.IGNORECASE))
     parts: list[str] = []
     places: list[int] = []
     last = 0
-    for match in _percents[0].finditer(copy):
+    for match in _PERCENT.finditer(copy):
         parts += (copy[last : match.start()], chr(int(match[0][1:], 16)))
         places.extend(range(last, match.start() + 1))
         last = match.end()
@@ -49,8 +37,6 @@ def percent(copy: str) -> tuple[str, list[int]] | None:
 def _in_base64(mark: str) -> set[str]:
     """Return the Base64 of a mark at each of the three offsets in a group: the letters that hold no bit of the text
     around it."""
-    import binascii
-
     looks = set()
     for before in range(3):
         coded = binascii.b2a_base64(bytes(before) + mark.encode(), newline=False).decode()
@@ -60,18 +46,22 @@ def _in_base64(mark: str) -> set[str]:
     return looks
 
 
-class _Base64(Family):
+def base64_forms(marks: Iterable[str]) -> tuple[str, ...]:
+    """Return the Base64 of the marks, at any offset."""
+    return tuple(sorted(set().union(*map(_in_base64, marks))))
+
+
+@dataclass(eq=False)
+class EncodedFamily(Family):
     """Runs of Base64, of either alphabet, in which the table finds something; `reads` applies the table."""
 
-    __slots__ = ("reads",)
-
-    reads: "Callable[[str], object]"
+    reads: Callable[[str], object] = field(init=False)
 
     def spans(self, copy: str, anchors: list[int]) -> list[tuple[int, int]]:
         spans = []
         waiting = iter(anchors)
         at = next(waiting, -1)
-        for match in self.compiled().finditer(copy, max(0, anchors[0] - LONGEST)):
+        for match in self.compiled.finditer(copy, max(0, anchors[0] - LONGEST)):
             while 0 <= at < match.start():
                 at = next(waiting, -1)
             if at < 0:
@@ -82,13 +72,11 @@ class _Base64(Family):
 
 
 LONGEST = 20_000
-"""Letters of one run that are decoded together."""
+"""Letters of one run that are decoded together, as the pattern of the rule has it."""
 
 
 def _decoded(run: str) -> str:
     """Return the text of a run of Base64; empty if it is not ASCII."""
-    import binascii
-
     run = run.rstrip("=").replace("-", "+").replace("_", "/")
     try:
         decoded = binascii.a2b_base64(run[: len(run) - (len(run) % 4 == 1)] + "=" * (-len(run) % 4))
@@ -96,10 +84,3 @@ def _decoded(run: str) -> str:
         return ""
     text = decoded.decode("ascii", "replace")
     return text if text.isascii() else ""
-
-
-BASE64 = _Base64(
-    "ENCODED_SECRET",
-    tuple(sorted(set().union(*map(_in_base64, _MARKS)))),
-    rf"[A-Za-z0-9+/_-]{{16,{LONGEST}}}+={{0,2}}",
-)

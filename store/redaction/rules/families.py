@@ -1,130 +1,96 @@
-"""The table of families: the best known in their order, tokens of issuers, then those that need context.
+"""The families of secrets, read from `rules.toml` when the first text is searched."""
 
-Specific before generic: a later family does not see what an earlier one cut.
-"""
+from functools import cache
+from typing import Any
 
-from store.redaction.placeholders import is_credential, is_template, is_token
-from store.redaction.rules.assignment import ASSIGNMENT, ELEMENT, LABEL, PAIR, SETTER, names_credential
-from store.redaction.rules.command_rules import COMMANDS
-from store.redaction.rules.context_rules import CONTEXTS
-from store.redaction.rules.encoded import BASE64
-from store.redaction.rules.family import LEFT as _LEFT
-from store.redaction.rules.family import MASK, RIGHT, Family
-from store.redaction.rules.passwords import LINE, PASSWORDS
-from store.redaction.rules.sentence_rules import SENTENCES
-from store.redaction.rules.service_rules import SERVICE_KEY, SERVICE_VALUE
-from store.redaction.rules.token_rules import TOKENS
+from store.redaction.placeholders import is_mixed, is_token
+from store.redaction.rules import assignment, checks, passwords, sentences
+from store.redaction.rules.encoded import EncodedFamily, base64_forms
+from store.redaction.rules.family import LEFT, RIGHT, Check, Family, expand, expand_words, read_rules
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import re
-
-__all__ = ["ASSIGNMENT_LABEL", "FAMILIES", "LABELS", "MASK", "PERSONAL", "Family", "is_credential", "names_credential"]
-
-_SAMPLE = "://user:pass@"
-
-
-def _has_password(match: "re.Match[str]", value: str) -> bool:
-    return not is_template(match[1]) and _SAMPLE not in match[0].lower()
-
-
-def _is_aws_key(match: "re.Match[str]", value: str) -> bool:
-    """Accept AWS's own examples too, which end in EXAMPLE: cutting one does no harm."""
-    return value.endswith("EXAMPLE") or is_token(match, value)
-
-
-SEED: tuple[Family, ...] = (
-    Family(
-        "AWS_KEY",
-        ("AKIA", "ASIA", "ABIA", "ACCA"),
-        _LEFT + r"A(?:KI|SI|BI|CC)A[A-Z0-9]{16}" + RIGHT,
-        accept=_is_aws_key,
-    ),
-    Family("ANTHROPIC_KEY", ("sk-ant-",), _LEFT + r"sk-ant-[\w-]{20,}", accept=is_token),
-    # A dash in the body only after a known prefix, in a long one of capitals and digits, or after 20 letters and
-    # digits: sk-fading-circle-spinner is a CSS class.
-    Family(
-        "SK_KEY",
-        ("sk-",),
-        _LEFT + r"sk-(?:(?:proj|svcacct|admin|None|or-v1|lf)-[\w-]{20,}"
-        r"|[a-z]{2,8}-(?=[\w-]{0,64}[A-Z])(?=[\w-]{0,64}\d)[\w-]{32,}|[A-Za-z0-9]{20,}+[\w-]*)",
-        accept=is_token,
-    ),
-    # the first letter after gh: personal, OAuth, user-to-server, server-to-server, refresh
-    Family(
-        "GITHUB_TOKEN",
-        ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
-        _LEFT + r"(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_\w{20,})",
-        accept=is_token,
-    ),
-    Family(
-        "SLACK_TOKEN",
-        ("xox", "xapp-"),
-        _LEFT + r"(?:(?:xoxe\.)?xox[a-eoprs]-[A-Za-z0-9%-]{10,}|xapp-\d-[A-Za-z0-9-]{20,})",
-        accept=is_token,
-    ),
-    Family("GOOGLE_KEY", ("AIza",), _LEFT + r"AIza[\w-]{35}(?![\w-])", accept=is_token),
-    Family("SENDGRID_KEY", ("SG.",), _LEFT + r"SG\.[\w-]{22,}+\.[\w-]{22,}", accept=is_token),
-    # Through the END line, or to the end: half a key is still a key. The dot is any character, so that markers and
-    # newlines written as \n are matched too.
-    Family(
-        "PRIVATE_KEY",
-        ("-----BEGIN ",),
-        r"-----BEGIN [A-Z0-9 ]{0,64}PRIVATE KEY(?: BLOCK)?-----(?s:.*?)"
-        r"(?:-----END [A-Z0-9 ]{0,64}PRIVATE KEY(?: BLOCK)?-----|\Z)",
-    ),
-    Family("PRIVATE_KEY", ("Private-Lines: ",), r"Private-Lines: \d{1,4}\s(?s:.*?)(?:Private-MAC: [0-9a-f]{32,}|\Z)"),
-    # The left edge excludes base64url's whole alphabet, else eyJ-eyJ-eyJ-… would be read to its end from each eyJ. Five
-    # segments are an encrypted one (JWE).
-    Family(
-        "JWT",
-        ("eyJ", "eyA", "ewo"),  # {", { and a newline
-        r"(?<![\w-])e(?:yJ|yA|wo)[\w-]{8,}+\.(?:[\w-]{4,}+\.[\w-]{8,}+(?:\.[\w-]{8,}+\.[\w-]{16,}+)?|eyJ[\w-]{8,}+\.?)",
-    ),
-    # To the end of the URL, whose query may hold a second password. host:5432/… is no password.
-    Family(
-        "CONNECTION_STRING",
-        ("mysql", "postgres", "mongodb", "redis", "amqp"),
-        r"""(?:mysql|postgres(?:ql)?|mongodb|rediss?|amqps?)(?:\+[a-z0-9]{1,16})?://[^\s:/"'`\\\0]{0,128}+"""
-        r""":(?!\d{1,5}[/?,])([^\s@"'`\\\0]{1,256}+)@(?:[^\s"'`<>\\\0,;)\]}]++|,(?=\w))*+""",
-        needs="://",
-        fold=True,
-        accept=_has_password,
-    ),
-    # Some JSON writers escape a slash as \/.
-    Family(
-        "SLACK_WEBHOOK",
-        ("hooks.slack.com",),
-        r"hooks\.slack\.com\\?/(?:services|workflows|triggers)(?:\\?/[\w-]{6,}+){3,}",
-        fold=True,
-    ),
-    Family(
-        "DISCORD_WEBHOOK",
-        ("discord",),
-        r"discord(?:app)?\.com\\?/api(?:\\?/v\d{1,2})?\\?/webhooks\\?/\d{10,25}\\?/[\w-]{20,}",
-        fold=True,
-    ),
-)
-
-FAMILIES: tuple[Family, ...] = (
-    *SEED,
-    *TOKENS,
-    *CONTEXTS,
-    *PASSWORDS,
-    *COMMANDS,
-    *SENTENCES,
-    BASE64,
-    ASSIGNMENT,
-    PAIR,
-    SETTER,
-    ELEMENT,
-    LINE,
-    SERVICE_KEY,
-    SERVICE_VALUE,
-)
-"""Tried in this order."""
-
-LABELS: tuple[str, ...] = tuple(dict.fromkeys(family.label for family in FAMILIES))
-ASSIGNMENT_LABEL = LABEL
 PERSONAL = ("EMAIL", "IBAN", "CARD", "DNI_ES", "NIE_ES", "CUIT_AR", "CPF_BR", "SSN_US", "DNI_AR", "PHONE")
 """What `store.redaction.personal_data` finds: not secret, and cut only when a person asks for it."""
+
+CHECKS: dict[str, Check | None] = {
+    "any": None,
+    "token": is_token,
+    "mixed": is_mixed,
+    "random": checks.is_drawn,
+    "after_filler": checks.is_after_filler,
+    "long_lived": checks.is_long_lived,
+    "aws_key": checks.is_aws_key,
+    "has_password": checks.has_password,
+    "has_digit": checks.has_digit,
+    "bearer": checks.is_bearer,
+    "sent": checks.is_sent,
+    "base64": checks.is_base64,
+    "npm_login": checks.is_npm_login,
+    "random_user": checks.is_random_user,
+    "webhook": checks.is_webhook,
+    "parameter": checks.is_parameter,
+    "short": checks.is_short,
+    "phrase": checks.is_phrase,
+    "service_key": checks.is_service_key,
+    "service_value": checks.is_service_value,
+    "password": passwords.is_password,
+    "given": passwords.is_given,
+    "chosen": passwords.is_chosen,
+    "chosen_word": passwords.is_chosen_word,
+    "second_line": passwords.is_second_line,
+    "user": passwords.is_user,
+    "option": passwords.is_option,
+    "line": passwords.is_line,
+    "defined": passwords.is_defined,
+    "cookie": passwords.is_cookie,
+    "data": passwords.is_data,
+    "told": sentences.is_told,
+    "pair": sentences.is_pair,
+    "used": sentences.is_used,
+    "assigned": assignment.is_assigned,
+    "set": assignment.is_set,
+    "element": assignment.is_element,
+}
+"""What a rule names as its check; its match is cut where the check says so."""
+
+
+@cache
+def load_families() -> tuple[Family, ...]:
+    """Return all families, in the order in which they are tried."""
+    return (*load_token_families(), *(_family(rule, "any") for rule in read_rules()["contexts"]))
+
+
+@cache
+def load_token_families() -> tuple[Family, ...]:
+    """Return the families of what an issuer gave a prefix."""
+    return tuple(_family({"edges": True} | rule, "token") for rule in read_rules()["tokens"])
+
+
+@cache
+def load_labels() -> tuple[str, ...]:
+    """Return the label of each family once, in the order of the families."""
+    return tuple(dict.fromkeys(family.label for family in load_families()))
+
+
+def _family(rule: dict[str, Any], usual_check: str) -> Family:
+    pattern = expand(rule["pattern"])
+    keywords = expand_words(rule["keywords"])
+    decode = rule.get("decode", False)
+    return (EncodedFamily if decode else Family)(
+        rule["label"],
+        base64_forms(keywords) if decode else keywords,
+        LEFT + pattern + RIGHT if rule.get("edges") else pattern,
+        needs=rule.get("needs", ""),
+        fold=rule.get("fold", False),
+        back=_distances(rule.get("back", "")),
+        gate=expand(rule.get("gate", "")),
+        accept=CHECKS[rule.get("check", usual_check)],
+    )
+
+
+def _distances(back: str) -> tuple[int, ...]:
+    """Read `0 5-9`: numbers, and ranges with their ends."""
+    found: list[int] = []
+    for part in back.split():
+        first, _, last = part.partition("-")
+        found.extend(range(int(first), int(last or first) + 1))
+    return tuple(found)

@@ -1,6 +1,6 @@
-"""One family of secrets: its label, and the pattern of its members.
+"""One family of secrets: its label, and the pattern of its members. And the file in which all of them are written.
 
-To write a record:
+To write a record of `rules.toml`:
 
 - `keywords` are plain substrings, one of which is in every secret of the family: the text is searched for all of them
   in one pass, and the pattern is tried only there, or `back` characters before.
@@ -10,10 +10,15 @@ To write a record:
 - A named group is what is cut; without one the whole match is.
 """
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Callable, Sequence
+import re
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+Check = Callable[[re.Match[str], str], bool]
 
 MASK = "\0"
 LEFT = r"(?<![A-Za-z0-9])"  # risk-…, MSG.…: the prefix is part of a word
@@ -24,6 +29,7 @@ _LONGEST_FILLER = 512
 """Of a longer word that is no secret the rest is skipped too, else `glpat-xxxx…` repeated takes hours."""
 
 
+@dataclass(eq=False)
 class Family:
     """A label and the pattern of its secrets, compiled at the first text that contains a keyword.
 
@@ -34,43 +40,29 @@ class Family:
     match, False for a placeholder.
     """
 
-    __slots__ = ("_compiled", "accept", "back", "edge", "fold", "gate", "keywords", "label", "needs", "pattern")
+    label: str
+    keywords: tuple[str, ...]
+    pattern: str
+    needs: str = ""
+    fold: bool = False
+    back: Sequence[int] = ()
+    gate: str = ""
+    accept: Check | None = None
 
-    def __init__(
-        self,
-        label: str,
-        keywords: tuple[str, ...],
-        pattern: str,
-        *,
-        needs: str = "",
-        fold: bool = False,
-        back: "Sequence[int]" = (),
-        gate: str = "",
-        accept: "Callable[[re.Match[str], str], bool] | None" = None,
-    ) -> None:
-        self.label = label
-        self.keywords = keywords
-        self.pattern = pattern
-        self.needs = needs
-        self.fold = fold
-        self.back = back
-        self.edge = not back and pattern.startswith(LEFT)
-        self.gate = gate
-        self.accept = accept
-        self._compiled: re.Pattern[str] | None = None
+    @cached_property
+    def edge(self) -> bool:
+        """Return whether no letter or digit may precede a keyword."""
+        return not self.back and self.pattern.startswith(LEFT)
 
-    def compiled(self) -> "re.Pattern[str]":
+    @cached_property
+    def compiled(self) -> re.Pattern[str]:
         """Return the pattern; `\\w` and case mean ASCII, since the text is in NFKC."""
-        if self._compiled is None:
-            import re
-
-            self._compiled = re.compile(self.pattern, re.ASCII | (re.IGNORECASE if self.fold else re.NOFLAG))
-        return self._compiled
+        return re.compile(self.pattern, re.ASCII | (re.IGNORECASE if self.fold else re.NOFLAG))
 
     def spans(self, copy: str, anchors: list[int]) -> list[tuple[int, int]]:
         """Return the spans that the family cuts out of a text, from left to right; `anchors` are the offsets of its
         keywords."""
-        match_at = self.compiled().match
+        match_at = self.compiled.match
         accept = self.accept
         spans = []
         done = 0
@@ -92,6 +84,27 @@ class Family:
             if parts or (end - start > _LONGEST_FILLER and _is_word(copy, start, end)):
                 done = match.end()
         return spans
+
+
+@cache
+def read_rules() -> dict[str, Any]:
+    """Return what the file of the rules contains."""
+    rules = tomllib.loads(Path(__file__).parents[1].joinpath("rules.toml").read_text(encoding="utf-8"))
+    rules["parts"]["left"] = LEFT
+    return rules
+
+
+def expand(pattern: str | list[str]) -> str:
+    """Return a pattern of the file, in one piece, with the parts that it names."""
+    parts = read_rules()["parts"]
+    return re.sub(r"\{([a-z_]+)\}", lambda name: expand(parts[name[1]]), "".join(pattern))
+
+
+def expand_words(words: str | list[str]) -> tuple[str, ...]:
+    """Return the words of a line of the file, with the lists that it names."""
+    if isinstance(words, list):
+        return tuple(words)
+    return tuple(re.sub(r"\{([a-z]+)\}", lambda name: read_rules()["words"][name[1]], words).split())
 
 
 _REACH = 4096

@@ -72,7 +72,7 @@ def _cut_as_json(cut: "Cut") -> "dict[str, Any]":
 def _rules(session: Session) -> Outcome:
     from store.purge.secret_scan import counted
     from store.redaction.allowlist import allowances
-    from store.redaction.rules.families import LABELS
+    from store.redaction.rules.families import load_labels
 
     counts = counted(session.memory.database)
     allowed = allowances()
@@ -82,7 +82,7 @@ def _rules(session: Session) -> Outcome:
             "cuts": counts.get(rule, 0),
             "allowed": [item for item in allowed if item.partition("=")[0] == rule],
         }
-        for rule in LABELS
+        for rule in load_labels()
     ]
     cells = [(r["rule"], count(r["cuts"], "cut") if r["cuts"] else "", _allowing(r["allowed"])) for r in rules]
     return Outcome(lines=_aligned(cells), data=lambda: rules)
