@@ -132,10 +132,9 @@ def _ratio(name: str, texts: Sequence[str], real: Callable[[str], int]) -> None:
 def _texts() -> Iterator[tuple[str, list[str]]]:
     """Yield texts that people wrote, of the kinds that a context contains."""
     from store.text.language import language
-    from tui.demo.conversations import TALK
-    from tui.demo.facts import FACTS
+    from tui.demo.memory import read_rows
 
-    said = [fact.text for fact in FACTS] + [turn.text for turn in TALK]
+    said = [row["text"] for _, _, what, row in read_rows() if what in ("remember", "say")]
     yield "Spanish facts and turns (the demo's)", [text for text in said if language(text) == "es"]
     yield "English facts and turns (the demo's)", [text for text in said if language(text) != "es"]
     paragraphs = []

@@ -1,9 +1,20 @@
-"""Write the demo's year: every record of the tables, through the public API, in chronological order."""
+"""Write the demo's year: every row of year.jsonl, through the public API, in chronological order.
+
+A row is `[when, actor, what, arguments]`. `when` is the calendar's; `what` is one of `Year.calls`, whose arguments
+follow. A fact that later rows change has a `name`, else its text is its name; `seen` is when a person confirmed it. The
+numbers of decisions and tasks are their places in the year: the commits of commits.txt cite decisions by them.
+
+Retention deletes five-minute checkpoints after a day and half-hour ones after a week. The last links of commits before
+Monday are after that day's commits, so that they are not among the changes since.
+"""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from store.base.citations import cite
@@ -14,32 +25,28 @@ from store.learning import rule_pass
 from store.memory import Memory
 from store.services import maintenance
 from tui.demo.calendar import Calendar, Hands
-from tui.demo.conversations import READ, SENT, TALK
-from tui.demo.decisions import DECISIONS, FORGOTTEN
-from tui.demo.facts import CHANGES, FACTS
-from tui.demo.journal import AUTOMATIC, CHECKPOINTS, EVENTS, ITERATIONS, LINKS, TASKS
 from tui.demo.project import Project
-from tui.demo.proposals import PROPOSED
-from tui.demo.records import (
-    DOORS,
-    Automatic,
-    DemoChange,
-    DemoCheckpoint,
-    DemoDecision,
-    DemoEvent,
-    DemoFact,
-    DemoIteration,
-    DemoLink,
-    DemoSent,
-    DemoTask,
-    Forgotten,
-    Proposed,
-    Read,
-    Said,
-)
 
-# when, origin, the function to call, the row of the table
-Act = tuple[str, str, Callable[[Any], object], object]
+# actor → the door that it writes through
+DOORS = {
+    "user": "app",
+    "agent": "hook",
+    "mcp:claude-code": "mcp",
+    "hook": "hook",
+    "file": "worker",
+    "import:notes": "cli",
+    "duplicates": "worker",
+}
+
+Act = tuple[str, str, Callable[[], object]]
+"""When, by whom, and what is done."""
+
+
+def read_rows() -> Iterator[tuple[str, str, str, dict[str, Any]]]:
+    """Yield the rows of the year, in the order of the file."""
+    for line in Path(__file__).with_name("year.jsonl").read_text(encoding="utf-8").splitlines():
+        when, actor, what, arguments = json.loads(line)
+        yield when, actor, what, arguments
 
 
 def tell(folder: str, calendar: Calendar, project: Project) -> Location:
@@ -48,64 +55,56 @@ def tell(folder: str, calendar: Calendar, project: Project) -> Location:
     hands = Hands(calendar)
     with Memory(location, "cli", hands) as memory:
         memory.database.connection.pragma("synchronous", 0)  # not synced: a demo lost to a power cut is built again
-        telling = Telling(memory, project, hands)
-        for when, by, do, record in sorted(telling.acts(), key=lambda act: calendar.at(act[0])):
+        year = Year(memory, project, hands)
+        for when, actor, do in sorted(year.acts(), key=lambda act: calendar.at(act[0])):
             hands.put(calendar.at(when))
-            memory.database.door = DOORS[by]
-            do(record)
+            memory.database.door = DOORS[actor]
+            do()
         hands.put(calendar.now - 1)
-        telling.read_git()
+        year.read_git()
         new_fact_check.settle(memory.database)  # facts of that year are marked as checked
     return location
 
 
-class Telling:
-    """One build of the demo; keeps the ids of written records by the names and texts of the tables."""
+class Year:
+    """One build of the demo; keeps the ids of written facts by their names."""
 
     def __init__(self, memory: Memory, project: Project, hands: Hands) -> None:
         self._memory = memory
         self._project = project
         self._hands = hands
         self._facts: dict[str, int] = {}
-        self._tasks: dict[str, int] = {}
+        self.calls: dict[str, Callable[..., object]] = {
+            "remember": self._remember,
+            "confirm": self._confirm,
+            "correct": self._correct,
+            "forget": self._forget,
+            "decide": memory.decisions.decide,
+            "forget decisions": memory.decisions.forget,
+            "start iteration": memory.iterations.start,
+            "end iteration": memory.iterations.end,
+            "log event": memory.events.log,
+            "add task": memory.tasks.add,
+            "move task": memory.tasks.move,
+            "take checkpoint": memory.checkpoints.take,
+            "take due checkpoint": lambda level, actor: memory.checkpoints.take_due(level),
+            "report tokens": memory.checkpoints.usage,
+            "end session": memory.checkpoints.session_end,
+            "say": self._say,
+            "send context": self._send_context,
+            "read session": self._read_session,
+            "propose": self._propose,
+            "link commit": self._link_commit,
+        }
 
     def acts(self) -> Iterator[Act]:
         """Yield everything that happens, in no order."""
-        for iteration in ITERATIONS:
-            yield iteration.when, iteration.by, self._start, iteration
-            if iteration.until:
-                yield iteration.until, iteration.by, self._end, iteration
-        for fact in FACTS:
-            yield fact.when, fact.by, self._remember, fact
-            for when in fact.seen.split():
-                yield when, "user", self._confirm, fact
-        for change in CHANGES:
-            yield change.when, change.by, self._change, change
-        for decision in DECISIONS:
-            yield decision.when, decision.by, self._decide, decision
-        for forgotten in FORGOTTEN:
-            yield forgotten.when, forgotten.by, self._forget, forgotten
-        for event in EVENTS:
-            yield event.when, event.by, self._log, event
-        for task in TASKS:
-            yield task.when, task.by, self._add, task
-            for when, status in ((task.started, "in_progress"), (task.done, "done")):
-                if when:
-                    yield when, task.by, self._move, (task, status)
-        for checkpoint in CHECKPOINTS:
-            yield checkpoint.when, checkpoint.by, self._take, checkpoint
-        for said in TALK:
-            yield said.when, said.by, self._say, said
-        for sent in SENT:
-            yield sent.when, sent.by, self._send, sent
-        for read in READ:
-            yield read.when, read.by, self._read, read
-        for automatic in AUTOMATIC:
-            yield automatic.when, automatic.by, self._take_by_itself, automatic
-        for proposed in PROPOSED:
-            yield proposed.when, proposed.by, self._propose, proposed
-        for link in LINKS:
-            yield link.when, link.by, self._link, link
+        for when, actor, what, arguments in read_rows():
+            seen = arguments.pop("seen", "")
+            yield when, actor, partial(self.calls[what], **arguments, actor=actor)
+            for later in seen.split():
+                name = arguments.get("name", arguments["text"])
+                yield later, "user", partial(self._confirm, [name], "user")
 
     def read_git(self) -> None:
         """Write the commits up to this moment, and read the new ones into the timeline."""
@@ -117,117 +116,62 @@ class Telling:
                 maintenance.catch_up(self._memory, source)
         self._memory.database.door = door
 
-    def _remember(self, fact: DemoFact) -> None:
-        number, _ = self._memory.facts.remember(
-            fact.text,
-            actor=fact.by,
-            domain=fact.domain,
-            confidence=fact.confidence,
-            source="explicit" if fact.by == "user" else "inferred",
-            pinned=fact.pinned,
-            evidence=fact.evidence.split(),
-            tags=fact.tags.split(),
-        )
-        self._facts[fact.name or fact.text] = number
+    def _remember(self, text: str, actor: str, name: str = "", **details: Any) -> None:
+        source = "explicit" if actor == "user" else "inferred"
+        self._facts[name or text], _ = self._memory.facts.remember(text, actor=actor, source=source, **details)
 
-    def _confirm(self, fact: DemoFact) -> None:
-        self._memory.facts.confirm([self._facts[fact.name or fact.text]])
+    def _confirm(self, facts: Sequence[str], actor: str) -> None:
+        self._memory.facts.confirm([self._facts[name] for name in facts], actor=actor)
 
-    def _change(self, change: DemoChange) -> None:
-        facts = self._memory.facts
-        numbers = [self._facts[name] for name in change.names.split()]
-        if change.verb == "correct":
-            self._facts[change.to] = facts.correct(numbers[0], change.text, actor=change.by)
-        elif change.verb == "confirm":
-            facts.confirm(numbers, actor=change.by)
-        else:
-            facts.forget(numbers, actor=change.by)
+    def _correct(self, fact: str, text: str, name: str, actor: str) -> None:
+        self._facts[name] = self._memory.facts.correct(self._facts[fact], text, actor=actor)
 
-    def _decide(self, decision: DemoDecision) -> None:
-        self._memory.decisions.decide(
-            decision.title,
-            decision.chosen,
-            context=decision.context,
-            alternatives=decision.instead,
-            rationale=decision.why,
-            impact=decision.impact,
-            phase=decision.phase,
-            supersedes=decision.supersedes or None,
-            actor=decision.by,
-        )
+    def _forget(self, facts: Sequence[str], actor: str) -> None:
+        self._memory.facts.forget([self._facts[name] for name in facts], actor=actor)
 
-    def _forget(self, forgotten: Forgotten) -> None:
-        self._memory.decisions.forget([forgotten.number], actor=forgotten.by)
+    def _say(self, session: str, role: str, text: str, actor: str) -> None:
+        turn = NewTurn(role, text, "Nadia" if role == "user" else "")
+        self._memory.turns.add(session, [turn], origin=actor)
 
-    def _start(self, iteration: DemoIteration) -> None:
-        self._memory.iterations.start(iteration.command, iteration.text, actor=iteration.by)
-
-    def _end(self, iteration: DemoIteration) -> None:
-        self._memory.iterations.end(
-            abandoned=iteration.abandoned,
-            phases=iteration.phases.split(),
-            artifacts=iteration.artifacts.split(),
-            actor=iteration.by,
-        )
-
-    def _log(self, event: DemoEvent) -> None:
-        self._memory.events.log(event.kind, phase=event.phase, payload=event.payload, actor=event.by)
-
-    def _add(self, task: DemoTask) -> None:
-        self._tasks[task.text] = self._memory.tasks.add(task.text, actor=task.by)
-
-    def _move(self, step: tuple[DemoTask, str]) -> None:
-        task, status = step
-        self._memory.tasks.move(self._tasks[task.text], status, actor=task.by)
-
-    def _take(self, checkpoint: DemoCheckpoint) -> None:
-        self._memory.checkpoints.take(checkpoint.name, actor=checkpoint.by)
-
-    def _say(self, said: Said) -> None:
-        speaker = "Nadia" if said.role == "user" else ""
-        turn = NewTurn(said.role, said.text, speaker)
-        self._memory.turns.add(said.session, [turn], origin=said.by)
-
-    def _send(self, sent: DemoSent) -> None:
+    def _send_context(self, session: str, actor: str, cites: Sequence[str] = ()) -> None:
+        """Send the agent a context for the last turn of a session; its answer cites these facts."""
         context = self._memory.context
-        number = context.sent.keep(context("", sent.session), actor=sent.by)
-        cited = [cite("fact", self._facts[name]) for name in sent.cites]
-        context.sent.answered(number, valid=True, cited=cited, actor=sent.by)
+        number = context.sent.keep(context("", session), actor=actor)
+        cited = [cite("fact", self._facts[name]) for name in cites]
+        context.sent.answered(number, valid=True, cited=cited, actor=actor)
 
-    def _read(self, read: Read) -> None:
+    def _read_session(self, session: str, actor: str) -> None:
+        """Look for facts in a session, and summarise it."""
         rule_pass.run(self._memory)
-        self._memory.summaries.write(read.session, all_of_it=True)
+        self._memory.summaries.write(session, all_of_it=True)
 
-    def _propose(self, proposed: Proposed) -> None:
-        change: dict[str, Any] = {
-            "fact": proposed.text,
-            "domain": proposed.domain,
-            "confidence": proposed.confidence,
-            "tags": proposed.tags.split(),
-            "others": [self._facts[name] for name in proposed.others],
-        }
+    def _propose(
+        self,
+        kind: str,
+        actor: str,
+        about: str = "",
+        others: Sequence[str] = (),
+        quotes: Sequence[tuple[str, str]] = (),
+        reason: str = "",
+        **change: Any,
+    ) -> None:
+        """Propose a change that waits for Nadia's decision; a quote is from a citation, or from a fact by its text."""
         evidence = [
             {"citation": cite("fact", self._facts[at]) if at in self._facts else at, "quote": words}
-            for at, words in proposed.quotes
+            for at, words in quotes
         ]
         self._memory.inbox.propose(
-            proposed.kind,
-            change,
-            target=self._facts[proposed.about] if proposed.about else None,
+            kind,
+            {"fact": "", "domain": "", "confidence": "", "tags": [], "others": [self._facts[one] for one in others]}
+            | change,
+            target=self._facts[about] if about else None,
             evidence=evidence,
-            origin=proposed.by,
-            reason=proposed.why,
+            origin=actor,
+            reason=reason,
         )
 
-    def _take_by_itself(self, automatic: Automatic) -> None:
-        checkpoints = self._memory.checkpoints
-        if automatic.level:
-            checkpoints.take_due(automatic.level)
-        elif automatic.tokens:
-            checkpoints.usage(automatic.tokens, session=automatic.session)
-        else:
-            checkpoints.session_end(session=automatic.session)
-
-    def _link(self, link: DemoLink) -> None:
+    def _link_commit(self, commit: str, decision: int, actor: str, **kind: str) -> None:
+        """Link a commit, named by the start of its subject, that states no decision. The rows are in a few batches:
+        each reads git first, which takes 0.1 s."""
         self.read_git()
-        self._memory.commits.link(self._project.sha(link.commit), link.decision, link.kind, actor=link.by)
+        self._memory.commits.link(self._project.sha(commit), decision, actor=actor, **kind)
