@@ -26,8 +26,7 @@ from rapidfuzz.fuzz import ratio
 from bench.purge import timed
 from bench.store import Writer, heading, verdict
 from store.embedding import mean_removal, model_registry
-from store.embedding.calibration import calibration
-from store.embedding.calibration_pairs import PARAPHRASES, UNRELATED
+from store.embedding.calibration import calibration, read_texts
 from store.inbox.candidate_pairs import by_vectors, centred, paraphrase
 from store.inbox.duplicates import IN_SPACE, RELATED, compared, nominate, placed
 from store.memory import Memory
@@ -67,8 +66,8 @@ def _model() -> tuple[model_registry.EmbeddingModel, Any]:
 def _quality(model: model_registry.EmbeddingModel, vectors: Any) -> None:
     from support.likeness import BY_MEANING, DEVELOPED, HELD
 
-    unrelated = [(one, other, "apart") for one, other in itertools.combinations(UNRELATED, 2)]
-    paraphrases = [(one, other, "same") for one, other in PARAPHRASES]
+    unrelated = [(one, other, "apart") for one, other in itertools.combinations(read_texts()[1], 2)]
+    paraphrases = [(one, other, "same") for one, other in read_texts()[0]]
     texts = list(
         dict.fromkeys(text for pair in (*DEVELOPED, *HELD, *BY_MEANING, *unrelated, *paraphrases) for text in pair[:2])
     )

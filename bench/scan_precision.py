@@ -155,10 +155,12 @@ def _letters(text: str) -> str:
 def _pairs() -> Iterator[Row]:
     from support.likeness import BY_MEANING, DEVELOPED, HELD
 
-    from store.embedding.calibration_pairs import PARAPHRASES, UNRELATED
+    from store.embedding.calibration import read_texts
 
-    apart = [(one, other, "apart") for one, other in combinations(UNRELATED, 2)]
-    rest = [*BY_MEANING, *((one, other, "same") for one, other in PARAPHRASES), *apart[:200]]
+    paraphrases, unrelated = read_texts()
+
+    apart = [(one, other, "apart") for one, other in combinations(unrelated, 2)]
+    rest = [*BY_MEANING, *((one, other, "same") for one, other in paraphrases), *apart[:200]]
     for data, several in (
         ("pairs judged by a person, developed on", DEVELOPED),
         ("the same, held out", HELD),

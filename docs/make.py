@@ -28,7 +28,7 @@ from tui.input.key import Key, show  # noqa: E402
 from tui.input.key_table import KEYS, MOVES  # noqa: E402
 from tui.input.plan_keys import PLAN_KEYS, PURGE_KEYS  # noqa: E402
 from tui.render.badges import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS  # noqa: E402
-from tui.theme.glyphs import ASCII  # noqa: E402
+from tui.theme.glyphs import ascii_table  # noqa: E402
 
 BENCHES = FOLDER.parent / "bench"
 README = FOLDER.parent / "README.md"
@@ -103,7 +103,7 @@ def badges() -> str:
     )
     return table(
         ("badge", "in plain letters", "of a", "what it means"),
-        ((code(glyph), code(glyph.translate(ASCII)), of, word) for of, glyph, word in groups),
+        ((code(glyph), code(glyph.translate(ascii_table())), of, word) for of, glyph, word in groups),
     )
 
 

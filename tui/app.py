@@ -33,7 +33,7 @@ from tui.main_screen.controller import REST
 from tui.main_screen.screen import MainScreen
 from tui.screens.base_screen import forget_startup
 from tui.theme.escape import visible
-from tui.theme.glyphs import SAID, only_plain
+from tui.theme.glyphs import only_plain, spoken_table
 from tui.theme.high_contrast import HIGH_CONTRAST
 from tui.theme.line_filters import Ascii, Colourless, OwnColours, StripControls
 from tui.theme.styles import mended
@@ -96,7 +96,7 @@ class Memoranda(SaysDefects, App[int]):
             self.register_theme(theme)
         self._clock = clock
         self._clean, self._ascii, self._colourless, self._own = StripControls(), Ascii(), Colourless(), OwnColours()
-        self._said = Ascii(SAID)
+        self._said = Ascii(spoken_table())
         self.messages = deque[tuple[str, str]](maxlen=MESSAGES)  # what was said in this sitting, and when
         self._held = deque[events.Event]()  # buffered keys
         self._hold: Timer | None = None  # runs while they are held for a target that is not there yet

@@ -111,9 +111,9 @@ def _lettered(text: str) -> str:
     """Return `text` with ASCII for our glyphs if the user or the locale wants that."""
     if text.isascii():
         return text
-    from tui.theme.glyphs import ASCII, plain_locale
+    from tui.theme.glyphs import ascii_table, plain_locale
 
-    return text.translate(ASCII) if plain_locale() or _wants_letters() else text
+    return text.translate(ascii_table()) if plain_locale() or _wants_letters() else text
 
 
 def _wants_letters() -> bool:

@@ -4,6 +4,7 @@ the same `Summarised`."""
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from store.base import token_count
@@ -35,11 +36,6 @@ _DONE = re.compile(
     r"|pass now)\b",
     re.IGNORECASE,
 )
-# without capitals and accents
-_NOT = re.compile(
-    rf"\b(?:{alternatives(words('negations', 'core', 'nobody', 'comparison'))}|si|if|unless|hardly"
-    r"|descart\w+|rechaz\w+|mentira|falso|reject\w*|discard\w*|against|false|untrue)\b|n't\b"
-)
 # an answer, at the beginning of a sentence: it answers a question, and negates nothing of the rest
 _ANSWER = re.compile(
     r"^\W*(?:(?:no|nah|nope|mejor no|sí|si(?=[,.])|yes|yeah|yep|claro|exacto|correcto|right|exactly|correct|sure)\b"
@@ -52,6 +48,15 @@ _BACK = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W_]{4,}")
+
+
+@cache
+def _negation() -> re.Pattern[str]:
+    """Return the pattern of what negates a statement, without capitals and accents."""
+    return re.compile(
+        rf"\b(?:{alternatives(words('negations', 'core', 'nobody', 'comparison'))}|si|if|unless|hardly"
+        r"|descart\w+|rechaz\w+|mentira|falso|reject\w*|discard\w*|against|false|untrue)\b|n't\b"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +93,7 @@ def decides(sentence: str) -> bool:
     """Return whether a sentence states a decision: not one that asks, denies, supposes or quotes it."""
     own = _ANSWER.sub("", enclosed(sentence))
     found = _DECIDED.search(own)
-    return found is not None and "?" not in own and not _NOT.search(fold(own[: found.start()]))
+    return found is not None and "?" not in own and not _negation().search(fold(own[: found.start()]))
 
 
 def fitted(
@@ -148,7 +153,7 @@ def _decided(turns: Sequence[Sequence[str]]) -> list[str]:
 
 def _takes_back(later: str, decision: str) -> bool:
     """Return whether a sentence may withdraw an earlier decision: it denies or supposes something of it."""
-    if not _NOT.search(fold(later)) and not _BACK.search(later):
+    if not _negation().search(fold(later)) and not _BACK.search(later):
         return False
     mine, before = ({word[:6].casefold() for word in _WORD.findall(one)} for one in (later, decision))
     return bool(mine & before) or len(later.split()) <= 2

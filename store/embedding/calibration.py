@@ -6,9 +6,10 @@ bench.embedding --calibrate`: the first index of a memory then starts four secon
 """
 
 import os
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
-from store.embedding.calibration_pairs import PARAPHRASES, UNRELATED
 from store.embedding.provider import EmbeddingError
 
 TYPE_CHECKING = False
@@ -27,6 +28,19 @@ class Calibration(NamedTuple):
 
 KNOWN = os.path.join(os.path.dirname(__file__), "known.json")
 _measured: dict[str, Calibration] = {}
+
+
+@cache
+def read_texts() -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
+    """Return the texts that similarity is calibrated on, of calibration.tsv: pairs and unrelated ones. They are what
+    people and agents write, in Spanish and English.
+
+    The two texts of a pair are paraphrases, in one language or across the two. No two unrelated ones have the same
+    subject, nor that of a pair.
+    """
+    lines = Path(__file__).with_name("calibration.tsv").read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in lines]
+    return tuple((row[0], row[1]) for row in rows if len(row) == 2), tuple(row[0] for row in rows if len(row) == 1)
 
 
 def calibrated(cosine: float, zero: float, one: float) -> float:
@@ -56,7 +70,7 @@ def texts() -> str:
     """Return a digest of the texts used for measuring."""
     from hashlib import sha256
 
-    return sha256(repr((PARAPHRASES, UNRELATED)).encode()).hexdigest()[:16]
+    return sha256(repr(read_texts()).encode()).hexdigest()[:16]
 
 
 def measure(provider: "Provider") -> Calibration:
@@ -67,9 +81,10 @@ def measure(provider: "Provider") -> Calibration:
     """
     import numpy as np
 
-    queries = np.stack([provider.query(first) for first, _ in PARAPHRASES])
-    same = np.stack(provider.passages([second for _, second in PARAPHRASES]))
-    other = np.stack(provider.passages(UNRELATED))
+    paraphrases, unrelated = read_texts()
+    queries = np.stack([provider.query(first) for first, _ in paraphrases])
+    same = np.stack(provider.passages([second for _, second in paraphrases]))
+    other = np.stack(provider.passages(unrelated))
     zero = float(np.median(queries @ other.T))
     one = float(np.median((queries * same).sum(axis=1)))
     if one - zero < 0.01:

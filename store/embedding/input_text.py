@@ -3,7 +3,7 @@
 from hashlib import sha256
 
 from store.embedding.provider import LONGEST
-from store.text.content import says_something
+from store.text.small_talk import says_something
 
 
 def form(kind: str, title: str, text: str) -> str:

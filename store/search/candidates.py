@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from store.database.database import Database
 from store.search.signals.fts import FullTextResult
 from store.search.signals.ranking import Candidate, Passage
-from store.text.content import says_something
+from store.text.small_talk import says_something
 
 
 def candidates(database: Database, found: FullTextResult, cosines: Mapping[int, float]) -> list[Candidate]:

@@ -6,23 +6,15 @@ tests fail, the build waits`. So a rule that quotes a text quotes whole sentence
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from store.text import vocabulary
 
 _ENDS = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s|$)|\n++|$")
-_ABBREVIATED = re.compile(
-    rf"(?:\b(?:{vocabulary.alternatives(vocabulary.words('clauses', 'abbreviations'))})|\b[A-Z])\.$", re.I
-)
 ABBREVIATION = 12  # characters, more than the longest abbreviation
 _INLINE_LIST = re.compile(r"[^\n\S]1\.\s")  # "these: 1. one 2. two"
 _ORDINAL = re.compile(r"(?<![^\s])\d{1,2}\Z")
 _BULLET = re.compile(r"\s*+(?:[-*+•–—]|\d{1,2}[.)])\s+")
-# a line that is broken off: no sentence ends with such a word
-_HANGS = re.compile(
-    rf"(?:\b(?:{vocabulary.alternatives(vocabulary.words('clauses', 'hanging'))})|n['’]t|[,;(])\s*$", re.IGNORECASE
-)
-# and one that continues the line before
-_GOES_ON = re.compile(rf"\s*(?:{vocabulary.alternatives(vocabulary.words('clauses', 'continuing'))})\b")
 WRAPPED = 60  # characters: a longer line was broken by an editor, where the next begins with a small letter
 LINE = 400  # characters at the end of a line that are checked
 
@@ -38,6 +30,29 @@ _QUOTED = re.compile(
     r"(?<![\w.!?])(?:\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»)(?!\w)(?P<on>[,;]?\s+[a-záéíóúñü])?"
 )
 _PARTING = re.compile(r"[.!?…\n]")
+
+
+def _any_of(name: str) -> str:
+    return vocabulary.alternatives(vocabulary.words("clauses", name))
+
+
+@cache
+def _abbreviation() -> re.Pattern[str]:
+    return re.compile(rf"(?:\b(?:{_any_of('abbreviations')})|\b[A-Z])\.$", re.IGNORECASE)
+
+
+@cache
+def _hanging() -> re.Pattern[str]:
+    """Return the pattern of the end of a line that is broken off: no sentence ends with such a word."""
+    return re.compile(rf"(?:\b(?:{_any_of('hanging')})|n['’]t|[,;(])\s*$", re.IGNORECASE)
+
+
+@cache
+def _continuing() -> re.Pattern[str]:
+    """Return the pattern of the beginning of a line that continues the one before."""
+    return re.compile(rf"\s*(?:{_any_of('continuing')})\b")
+
+
 _DROPPED = "\0"  # replaces code, and quotations of others
 
 
@@ -50,7 +65,7 @@ def spans(text: str) -> Iterator[tuple[int, int]]:
         end = match.end()
         if listed and match[0].startswith(".") and _ORDINAL.search(text, max(start, match.start() - 4), match.start()):
             continue
-        if match[0].startswith(".") and _ABBREVIATED.search(
+        if match[0].startswith(".") and _abbreviation().search(
             text[max(start, match.start() - ABBREVIATION) : match.start() + 1]
         ):
             continue
@@ -157,4 +172,4 @@ def _runs_on(text: str, start: int, end: int) -> bool:
         return True
     if line.endswith((":", ".", "!", "?", "…")):
         return False
-    return len(line) >= WRAPPED or bool(_HANGS.search(line) or _GOES_ON.match(text, end + 1))
+    return len(line) >= WRAPPED or bool(_hanging().search(line) or _continuing().match(text, end + 1))

@@ -4,22 +4,19 @@ The languages are those of `languages/`; any other is unknown.
 """
 
 import re
+from functools import cache
 
 from store.text import vocabulary
 from store.text.folding import fold
 from store.text.tokens import LETTERS
 
 _LOOKED_AT = 240  # characters used to determine the language
-_MONTHS = {
-    name: number for number, names in enumerate(vocabulary.in_order("dates", "months"), start=1) for name in names
-}
 # `may` is a month only beside these
 _MAY = re.compile(
     r"\b(?:in|of|on|by|since|until|during|last|this|next|early|mid|late|\d{1,2}(?:st|nd|rd|th)?) may\b|\bmay,? \d"
 )
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _WORD = re.compile(r"\w+")
-_BEFORE, _SINCE = (vocabulary.words("dates", name) for name in ("before", "since"))
 # words in front of a date in which its side is looked for, and their letters: before the 3rd of
 _IN_FRONT, _SMALL = 4, 3
 _DAY = re.compile(r"\b([0-3]?\d)(?:st|nd|rd|th)?\b")
@@ -28,23 +25,42 @@ _WHEN = re.compile(
     r"|(?:what|which|qué) (?:date|day|month|year|día|mes|año|fecha)",
     re.IGNORECASE,
 )
-_TIME = frozenset(map(fold, vocabulary.words("dates", "moment"))).union(
-    _MONTHS, *vocabulary.in_order("dates", "weekdays")
-)
-_BEGINS, _PREFERS = (vocabulary.alternatives(vocabulary.words("clauses", name)) for name in ("standing", "preferring"))
-_STANDING = re.compile(
-    rf"(?:^|[.!?\n]\s*)(?:please,? |por favor,? )?(?:{_BEGINS})\b|\b(?:{_PREFERS})\b",
-)
-_TOLD = re.compile(rf"\b(?:{vocabulary.alternatives(vocabulary.words('questions', 'told'))})\b")
-_TELLTALE = {code: vocabulary.words("stop", "language", language=code) for code in vocabulary.languages()}
+
+
+@cache
+def _months() -> dict[str, int]:
+    return {name: number for number, names in enumerate(vocabulary.in_order("dates", "months"), 1) for name in names}
+
+
+@cache
+def _time_words() -> frozenset[str]:
+    moments = map(fold, vocabulary.words("dates", "moment"))
+    return frozenset(moments).union(_months(), *vocabulary.in_order("dates", "weekdays"))
+
+
+@cache
+def _standing() -> re.Pattern[str]:
+    """Return the pattern of what says how something is always to be done, or what somebody prefers."""
+    begins, prefers = (
+        vocabulary.alternatives(vocabulary.words("clauses", name)) for name in ("standing", "preferring")
+    )
+    return re.compile(rf"(?:^|[.!?\n]\s*)(?:please,? |por favor,? )?(?:{begins})\b|\b(?:{prefers})\b")
+
+
+@cache
+def _told_question() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{vocabulary.alternatives(vocabulary.words('questions', 'told'))})\b")
 
 
 def language(text: str) -> str:
     """Return the language with the most function words, `en`, `es`, …; empty if two have as many."""
     found = LETTERS.findall(text[:_LOOKED_AT].lower())
-    counts = [sum(map(telltale.__contains__, found)) for telltale in _TELLTALE.values()]
+    counts = [
+        sum(map(vocabulary.words("stop", "language", language=code).__contains__, found))
+        for code in vocabulary.languages()
+    ]
     most = max(counts)
-    return tuple(_TELLTALE)[counts.index(most)] if counts.count(most) == 1 else ""
+    return vocabulary.languages()[counts.index(most)] if counts.count(most) == 1 else ""
 
 
 def foreign(one: str, other: str) -> bool:
@@ -59,12 +75,12 @@ def asks_when(question: str) -> bool:
 
 def tells_time(text: str) -> bool:
     """Return whether a text states a time: yesterday, last week, in May."""
-    return any(word in _TIME for word in LETTERS.findall(fold(text)))
+    return not _time_words().isdisjoint(LETTERS.findall(fold(text)))
 
 
 def standing(text: str) -> bool:
     """Return whether a text says how something is always to be done, or what somebody prefers."""
-    return bool(_STANDING.search(fold(text)))
+    return bool(_standing().search(fold(text)))
 
 
 class NamedDate:
@@ -76,7 +92,8 @@ class NamedDate:
     def __init__(self, question: str) -> None:
         text = question.lower()
         words = LETTERS.findall(text)
-        self.months = {_MONTHS[word] for word in words if word in _MONTHS and (word != "may" or _MAY.search(text))}
+        months = _months()
+        self.months = {months[word] for word in words if word in months and (word != "may" or _MAY.search(text))}
         self.years = {int(year) for year in _YEAR.findall(text)}
         self.days = {int(number) for number in _DAY.findall(text)} if self.months else set()
         self.side = _side(text) if len(self.months) < 2 and len(self.years) < 2 and len(self.days) < 2 else 0
@@ -110,12 +127,13 @@ def _side(text: str) -> int:
     """Return -1 where the first date of a text has `before` in front, 1 where it has `since`, else 0: also where a span
     of time is in front of that, as in *two weeks before 11 August*, which is near the date."""
     words = _WORD.findall(fold(text))
-    date = next((at for at, word in enumerate(words) if word in _MONTHS or _YEAR.fullmatch(word)), 0)
+    before, since = vocabulary.words("dates", "before"), vocabulary.words("dates", "since")
+    date = next((at for at, word in enumerate(words) if word in _months() or _YEAR.fullmatch(word)), 0)
     for at in range(date - 1, max(-1, date - 1 - _IN_FRONT), -1):
-        if words[at] in _BEFORE or words[at] in _SINCE:
-            if at and words[at - 1] in _TIME:
+        if words[at] in before or words[at] in since:
+            if at and words[at - 1] in _time_words():
                 return 0
-            return 1 if words[at] in _SINCE else -1
+            return 1 if words[at] in since else -1
         if len(words[at]) > _SMALL and not words[at][0].isdigit():
             break
     return 0
@@ -124,4 +142,6 @@ def _side(text: str) -> int:
 def first_person(question: str) -> bool:
     """Return whether a question is about what the person who asks has said or done, not about what they were told."""
     text = fold(question)
-    return not (_TOLD.search(text) or vocabulary.words("questions", "person").isdisjoint(LETTERS.findall(text)))
+    return not (
+        _told_question().search(text) or vocabulary.words("questions", "person").isdisjoint(LETTERS.findall(text))
+    )

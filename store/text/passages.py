@@ -7,6 +7,7 @@ Code, logs, tables, pasted files and output of tools are recognised by their for
 """
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 SIZE = 600  # characters; 300, 1,000 and 2,000 found less
@@ -15,8 +16,7 @@ FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _BLANK = re.compile(r"\n[ \t\r]*\n")
 _SENTENCE = re.compile(r"[.!?…;。][\"'”’»)\]]*\s+")
 _LINE = 500  # characters of a line that are looked at for a form
-_CODE_LINE = re.compile(
-    r"""^\s*(?:
+_CODE_LINE = r"""^\s*(?:
     # tables
       \|.*\|\s*$ | \+[-=+|\s]*\+\s*$ | [┌├└│┃║╔╠╚─━═╭╰] | \(\d+\ rows?\)\s*$
     # logs
@@ -49,9 +49,7 @@ _CODE_LINE = re.compile(
     | [{}()\[\];,<>/*]+\s*$ | </?[A-Za-z][^>]*>
     # data
     | "[\w.-]+"\s*:\s | [\w.-]+\s*=\s*["'\[{\d] | [A-Z_][A-Z0-9_]*=\S | [a-z_][\w.-]*:\s*["'\[{\d]
-    )""",
-    re.VERBOSE,
-)
+    )"""
 _RULE = re.compile(r"^[-=+|\s]*-{2}[-=+|\s]*[+|][-=+|\s]*$")  # between the heads of a table and its rows
 _COLUMNS = re.compile(r"[^\s.!?…] {3,}\S|\S\t+\S.*\t\S")
 _VALUES = re.compile(r"(?:[^,\s][^,]*)?(?:,[^,\s][^,]*|,){2,}$")
@@ -66,6 +64,11 @@ _NEWLINE, _SPACE = re.compile(r"\n"), re.compile(" ")
 _ENDS = ((_ITEMS, _SENTENCE, _NEWLINE, _SPACE), (_NEWLINE, _SENTENCE, _SPACE))
 _WORD = re.compile(r"\w")
 _SYMBOLS = re.compile(r"[{}()\[\]<>=;|\\/_$&^~`+*#@]")
+
+
+@cache
+def _code_line() -> re.Pattern[str]:
+    return re.compile(_CODE_LINE, re.VERBOSE)
 
 
 class Passage(NamedTuple):
@@ -154,7 +157,7 @@ def _formed(line: str) -> bool:
     stripped = line.strip()
     if _HEADING.match(line):
         return False
-    if _CODE_LINE.match(line, 0, _LINE):
+    if _code_line().match(line, 0, _LINE):
         return True
     symbols = len(_SYMBOLS.findall(stripped))
     if stripped.endswith(";") or (_CODE_END.search(stripped) and symbols > 1):

@@ -1,39 +1,35 @@
-"""Detect small talk: a greeting, thanks, a farewell or laughter, in Spanish or English.
+"""Detect texts that say nothing by themselves, and small talk: a greeting, thanks, a farewell or laughter, in Spanish
+or English.
 
 An answer is never small talk, however short: "sí", "ok" and "dale" decide things.
 """
 
 import re
+import tomllib
+from functools import cache
+from pathlib import Path
+
+from store.text import vocabulary
+from store.text.folding import normalize
+from store.text.tokens import LETTERS
 
 TALK = 90  # characters: a longer text is not small talk
+BRIEF = 60  # characters: a longer text says something
 
 _EMOJI = r"\U0001F300-\U0001FAFF☀-➿️‍"
-_SMALL = (
-    r"(?:hola+|holi|buenas|buen[oa]s? (?:días|dias|tardes|noches)|buen día|buen dia|qué tal|que tal"
-    r"|cómo (?:estás|está|va|andás|andas|vas)|como (?:estas|va|andas)|todo (?:bien|tranqui)|qué hay|saludos"
-    r"|(?:muchas |mil |muchísimas )?gracias(?: (?:por (?:todo|la ayuda|tu ayuda)|de nuevo|igual|totales))?"
-    r"|te agradezco(?: mucho)?"
-    r"|de nada|no hay de qué|con gusto|un placer|a vos|a ti|igualmente|chau|chao|adiós|adios|hasta (?:luego"
-    r"|mañana|pronto|la próxima)"
-    r"|nos vemos|buen fin de semana|feliz (?:día|finde)|que (?:descanses|te vaya bien)|(?:ja){2,}+|(?:je){2,}+"
-    r"|hi+|hello+|hey+|hiya|yo|good (?:morning|afternoon|evening|night)|morning"
-    r"|how are you(?: doing)?(?: today)?|how'?s it going"
-    r"|what'?s up|sup|nice to meet you|(?:many )?thanks?(?: (?:a (?:lot|ton|million)|so much|again|very much"
-    r"|for (?:everything|the help|your help)))?"
-    r"|thank you(?: (?:so|very) much| again| for (?:everything|the help|your help))?|thx|ty|cheers"
-    r"|much appreciated|appreciate it"
-    r"|you(?:'re| are) (?:very |most )?welcome|no problem|my pleasure|anytime|happy to help|glad (?:i could|to) help"
-    r"|(?:good)?bye+|see you(?: (?:later|tomorrow|soon))?|see ya|have a (?:great|good|nice) (?:day|one|weekend"
-    r"|evening)|take care"
-    r"|(?:ha){2,}+|lol|lmao|(?:en qué|cómo) (?:te )?(?:puedo ayudarte|puedo ayudar|ayudo)(?: hoy)?"
-    r"|(?:how|what) can i (?:help|do for) (?:you)?(?: with)?(?: today)?)"
-)
-_WHOLE = re.compile(
-    rf"[\s{_EMOJI}]*(?:{_SMALL}(?!\w)(?:[\s,]+(?:there|everyone|all|claude|amigo|amiga|equipo|team|che|todos|man|mate))?"
-    rf"[\s,.!¡¿?:;)…{_EMOJI}-]*)+",
-    re.IGNORECASE,
-)
 _SIGNS = re.compile(rf"[\s.!¡¿?:;()…{_EMOJI}-]+")
+
+
+@cache
+def _whole_turn() -> re.Pattern[str]:
+    """Return the pattern of a turn that is nothing else."""
+    phrases = tomllib.loads(Path(__file__).with_name("small_talk.toml").read_text(encoding="utf-8"))["small_talk"]
+    return re.compile(
+        rf"[\s{_EMOJI}]*(?:(?:{'|'.join(phrases)})(?!\w)"
+        r"(?:[\s,]+(?:there|everyone|all|claude|amigo|amiga|equipo|team|che|todos|man|mate))?"
+        rf"[\s,.!¡¿?:;)…{_EMOJI}-]*)+",
+        re.IGNORECASE,
+    )
 
 
 def small_talk(text: str) -> bool:
@@ -42,4 +38,13 @@ def small_talk(text: str) -> bool:
     if len(plain) > TALK:
         return False
     bare = plain.lstrip("¡¿ ")
-    return bool(_WHOLE.fullmatch(bare) or _SIGNS.fullmatch(bare)) if bare else True
+    return bool(_whole_turn().fullmatch(bare) or _SIGNS.fullmatch(bare)) if bare else True
+
+
+def says_something(text: str) -> bool:
+    """Return whether a text has a content word: not only signs, stop words, and words of assent, thanks and
+    greeting."""
+    if len(text) > BRIEF:
+        return True
+    empty = vocabulary.stop_words("search") | vocabulary.words("stop", "assent")
+    return any(normalize(word) not in empty and word.lower() not in empty for word in LETTERS.findall(text))

@@ -7,11 +7,11 @@ from support.screen import HUGE, NARROW, WIDE, Person, opened, utc
 from support.stories import Story, copy
 
 from store.conversations.turns import NewTurn
-from tui.theme.glyphs import ASCII, SAID
+from tui.theme.glyphs import ascii_table, spoken_table
 
 __all__ = ["utc"]
 
-SILENT = {chr(code) for code, said in SAID.items() if said == " "}
+SILENT = {chr(code) for code, said in spoken_table().items() if said == " "}
 
 
 @pytest.fixture
@@ -68,5 +68,5 @@ async def test_the_terminals_cursor_follows_the_row_and_the_message(story: Story
 
 
 def test_state_that_only_a_glyph_tells_is_kept() -> None:
-    assert [SAID[ord(glyph)] for glyph in "▸✓◧☑"] == [">", "*", ">", "x"]
-    assert all(len(said) == 1 for said in SAID.values()) and SAID.keys() <= ASCII.keys()
+    assert [spoken_table()[ord(glyph)] for glyph in "▸✓◧☑"] == [">", "*", ">", "x"]
+    assert all(len(said) == 1 for said in spoken_table().values()) and spoken_table().keys() <= ascii_table().keys()

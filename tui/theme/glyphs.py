@@ -1,47 +1,31 @@
-"""ASCII replacements of our glyphs, for fonts and terminal encodings without them.
-
-The command line starts fast, so this module imports nothing; ASCII text never needs it."""
+"""ASCII replacements of our glyphs, for fonts and terminal encodings without them."""
 
 import os
 import sys
+from functools import cache
+from pathlib import Path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-ASCII = str.maketrans(
-    {
-        # badges, kinds, boxes, marks
-        "▲": "!", "▽": "-", "◐": "~", "★": "*", "•": ".", "◇": "?", "⊘": "0", "↷": ">", "≠": "#", "✕": "x",
-        "●": "*", "○": "o", "◆": "D", "·": ",",
-        "↻": "I", "☐": "_", "◧": "=", "☑": "X", "▪": "K", "↶": "<", "▸": ">", "▹": ":", "✓": "v",
-        "›": ")", "»": "}", "¶": "P", "▫": "k", "↺": "r",
-        # signs and punctuation
-        "…": ".", "−": "-", "→": ">", "←": "<", "↑": "^", "↓": "v", "⌫": "<", "≡": "=", "“": '"', "”": '"', "«": "{",
-        "‹": "<", "⟦": "[", "¦": "|", "¿": "?", "¡": "!",
-        "⇧": "S", "⌥": "A", "⏎": "/", "×": "x", "⚠": "!",
-        # marks of invisible characters, see `visible`
-        "⟨": "<", "⟩": ">", "␡": "?", "\ufffd": "?", **{chr(code): "?" for code in range(0x2400, 0x2421)},
-        # rules, frames, scrollbar thumbs and bars, including those of Textual's widgets
-        **{chr(code): "+" for code in range(0x2500, 0x2580)}, **{chr(code): "#" for code in range(0x2580, 0x25A0)},
-        **dict.fromkeys("─━┄┅┈┉═╌╍╴╶╸╺▔▀", "-"), **dict.fromkeys("│┃┆┇┊┋║╎╏╵╷╹╻▏▎▍▌▕▐", "|"),
-        **dict.fromkeys("▁▂▃▄", "_"), "🔎": "/ ", "❯": ">", "⭘": "o", "❌": "x ",
-    }
-)  # fmt: skip
-"""Every glyph of ours, and of the widgets we use, with an ASCII replacement of the same width."""
-
 _SPOKEN = "…−“”«‹¿¡⟨⟩×→←↑↓⏎⟦\ufffd"  # of these a screen reader says something of use
-SAID = {
-    **{code: " " for code in ASCII if not chr(code).isalnum() and chr(code) not in _SPOKEN},
-    ord("▸"): ">",
-    ord("✓"): "*",
-    ord("›"): ">",
-    ord("»"): ">",
-    ord("◧"): ">",
-    ord("☑"): "x",
-}
-"""Our glyphs for who hears the screen: most are silent, since a word beside them says the same; a cursor, a mark and
-the state of a task are not."""
+
+
+@cache
+def ascii_table() -> dict[int, str]:
+    """Return every glyph of ours, and of the widgets we use, with an ASCII replacement of the same width: of
+    glyphs.tsv, a line a replacement."""
+    lines = Path(__file__).with_name("glyphs.tsv").read_text(encoding="utf-8").splitlines()
+    return {ord(glyph): instead for line in lines for instead, glyphs in [line.split("\t")] for glyph in glyphs}
+
+
+@cache
+def spoken_table() -> dict[int, str]:
+    """Return our glyphs for who hears the screen: most are silent, since a word beside them says the same; a cursor, a
+    mark and the state of a task are not."""
+    silent = {code: " " for code in ascii_table() if not chr(code).isalnum() and chr(code) not in _SPOKEN}
+    return silent | str.maketrans({"▸": ">", "✓": "*", "›": ">", "»": ">", "◧": ">", "☑": "x"})
 
 
 def plain_locale(environ: "Mapping[str, str]" = os.environ) -> bool:
@@ -67,7 +51,7 @@ def instead(error: UnicodeError) -> tuple[str, int]:
     from unicodedata import east_asian_width
 
     letters = [
-        ASCII.get(ord(char)) or ("??" if east_asian_width(char) in "WF" else "?")
+        ascii_table().get(ord(char)) or ("??" if east_asian_width(char) in "WF" else "?")
         for char in error.object[error.start : error.end]
     ]
     return "".join(map(str, letters)), error.end

@@ -16,7 +16,7 @@ from textual.content import Content
 from textual.filter import LineFilter
 
 from tui.theme.escape import plain, visible
-from tui.theme.glyphs import ASCII
+from tui.theme.glyphs import ascii_table
 
 __all__ = ["Ascii", "Colourless", "OwnColours", "StripControls", "content", "fit", "plain", "visible"]
 
@@ -67,9 +67,9 @@ def _without_controls(segment: Segment) -> Segment:
 class Ascii(LineFilter):
     """Replaces our glyphs by ASCII, for terminals and fonts without them; or by other characters of their width."""
 
-    def __init__(self, instead: Mapping[int, str] = ASCII) -> None:
+    def __init__(self, instead: Mapping[int, str] | None = None) -> None:
         super().__init__()
-        self._instead = instead
+        self._instead = ascii_table() if instead is None else instead
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         return [

@@ -1,6 +1,7 @@
 """What a question asks for, by its words: several things, the latest or the first, a number or a time."""
 
 import re
+from functools import cache
 
 from store.text import vocabulary
 from store.text.folding import normalize
@@ -24,14 +25,16 @@ _FIRST = re.compile(
     r"|originalmente|inicialmente|al principio|(?:la )?primera vez)\b",
     re.IGNORECASE,
 )
-# a question without a question mark, and the greeting that may stand before one that has it
-_UNMARKED = re.compile(
-    rf"(?:{'|'.join(sorted(vocabulary.words('questions', 'opens')))})\b(?:[^.!:;]|\.(?=\w))*", re.IGNORECASE
-)
-_GREETING = re.compile(r"\w+(?: \w+)? ?, +")
+_GREETING = re.compile(r"\w+(?: \w+)? ?, +")  # may stand before a question
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
-_BEGINS = vocabulary.words("questions", "begin")
 _MEASURE = re.compile(r"\b(?:how (?:many|much|long|often)|when|cuánt[oa]s?|cuándo)\b", re.IGNORECASE)
+
+
+@cache
+def _unmarked_question() -> re.Pattern[str]:
+    """Return the pattern of a question without a question mark."""
+    opens = "|".join(sorted(vocabulary.words("questions", "opens")))
+    return re.compile(rf"(?:{opens})\b(?:[^.!:;]|\.(?=\w))*", re.IGNORECASE)
 
 
 def asks_several(question: str) -> bool:
@@ -62,7 +65,7 @@ def about_asking(question: str) -> bool:
 
 def _asks(sentence: str) -> bool:
     if not sentence.endswith("?"):
-        return bool(_UNMARKED.fullmatch(sentence))
+        return bool(_unmarked_question().fullmatch(sentence))
     greeting = _GREETING.match(sentence)
     rest = sentence[greeting.end() :] if greeting else sentence
-    return rest[0] == "¿" or ", " not in rest or rest.split()[0].lower() in _BEGINS
+    return rest[0] == "¿" or ", " not in rest or rest.split()[0].lower() in vocabulary.words("questions", "begin")

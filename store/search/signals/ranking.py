@@ -51,7 +51,7 @@ class Passage:
     """One passage that matched. `bm25` is 0 where keywords did not find it, `cosine` None where it has no vector;
     `near` is the cosine in the memory's own space (see `PendingQueryVector.move`), else `cosine`. The passage begins at
     character `start` of its record's text, on `line` (from 1). `tier` is 2 with the question word for word, 1 with all
-    its words, else 0; `says` is whether it says anything by itself (see `store.text.content`)."""
+    its words, else 0; `says` is whether it says anything by itself (see `store.text.small_talk`)."""
 
     __slots__ = ("_language", "bm25", "code", "cosine", "id", "line", "near", "says", "start", "text", "tier")
 

@@ -8,6 +8,7 @@ are to a model, which hardly notices any of them (bench.duplicates).
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from store.text import vocabulary
 from store.text.folding import normalize
@@ -22,20 +23,9 @@ TELLING = 0.75  # calibrated similarity from which two texts mean the same
 
 _NUMBER = re.compile(r"v?\d[\d.,:/-]*(?:st|nd|rd|th|[ap]m|[a-z]{1,2}|%)?")
 _DIGITS = re.compile(r"\d[\d.,:/-]*")
-_NOT = vocabulary.words("negations", "core", "nobody", "comparison")
 _AFTER_NOT = frozenset("longer mas anymore".split())  # `no longer`, `ya no`: part of the negation
-_EMPTY = vocabulary.stop_words("comparison")
 _PRONOUNS = ("one", "once")  # they seldom mean a number
-_COUNT = {word: str(number) for word, number in vocabulary.numbers().items() if word not in _PRONOUNS}
 _MAY = frozenset(("may",))  # seldom a month
-_LISTS = (
-    vocabulary.in_order("dates", "weekdays"),
-    tuple(month - _MAY for month in vocabulary.in_order("dates", "months")),
-    *vocabulary.groups("closed_lists").values(),
-)
-_OPPOSITES = tuple(vocabulary.groups("opposites").values())
-# more of them, which distinguish two questions, though one sentence may contain both
-_CONTRARY = (*_OPPOSITES, *vocabulary.groups("contraries").values())
 _IS = re.compile(r"^(?P<name>[^:=]{2,60}?)\s*(?::|=|->|→)\s+(?P<value>\S.*)$", re.DOTALL)
 _COPULA = re.compile(
     r"^(?P<name>(?:the|our|my|his|her|their|el|la|los|las|nuestr[oa]s?|mis?|sus?|[\w-]+'s)\b.{2,60}?)\s+"
@@ -47,6 +37,39 @@ _LIVES = re.compile(
 )
 
 
+WordLists = tuple[Sequence[frozenset[str]], ...]
+
+
+@cache
+def _counts() -> dict[str, str]:
+    return {word: str(number) for word, number in vocabulary.numbers().items() if word not in _PRONOUNS}
+
+
+@cache
+def _lists() -> WordLists:
+    """Return the closed lists, of which a thing has one member."""
+    return (
+        vocabulary.in_order("dates", "weekdays"),
+        tuple(month - _MAY for month in vocabulary.in_order("dates", "months")),
+        *vocabulary.groups("closed_lists").values(),
+    )
+
+
+@cache
+def _opposites() -> WordLists:
+    return tuple(vocabulary.groups("opposites").values())
+
+
+@cache
+def _in_list() -> dict[str, tuple[int, int]]:
+    return _index(_lists())
+
+
+@cache
+def _in_opposites() -> dict[str, tuple[int, int]]:
+    return _index(_opposites())
+
+
 def _index(lists: Iterable[Sequence[frozenset[str]]]) -> dict[str, tuple[int, int]]:
     """Return word → (index of the list, index of its group)."""
     return {
@@ -55,11 +78,6 @@ def _index(lists: Iterable[Sequence[frozenset[str]]]) -> dict[str, tuple[int, in
         for place, group in enumerate(places)
         for word in group
     }
-
-
-_IN_LIST = _index(_LISTS)
-_OPPOSED = _index(_OPPOSITES)
-_FIXED = frozenset((*_IN_LIST, *_OPPOSED))  # words of which another form may mean the opposite
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,20 +101,22 @@ def taken_apart(text: str) -> ParsedSentence:
         if any(letter.isupper() for letter in match[0])
     )
     negations, words, values = 0, list[str](), set[str]()
+    negating = vocabulary.words("negations", "core", "nobody", "comparison")
+    empty, counts, in_list = vocabulary.stop_words("comparison"), _counts(), _in_list()
     found = [match[0].strip("'\u2019") for match in WORD.finditer(re.sub(r"n['\u2019]t\b", " not", plain))]
     for place, word in enumerate(found):
-        if word in _NOT:
+        if word in negating:
             negations += 1
-            if word in _OPPOSED and word not in ("no",):
+            if word in _in_opposites() and word != "no":
                 words.append(word)
-        elif word in _AFTER_NOT and place and found[place - 1] in _NOT:
+        elif word in _AFTER_NOT and place and found[place - 1] in negating:
             continue
-        elif _NUMBER.fullmatch(word) or word in _COUNT:
+        elif _NUMBER.fullmatch(word) or word in counts:
             figures = _DIGITS.search(word)
-            values.add(figures[0].rstrip(".,:/-") if figures else _COUNT[word])
-        elif (listed := _IN_LIST.get(word) or _IN_LIST.get(word.removesuffix("s"))) is not None:
+            values.add(figures[0].rstrip(".,:/-") if figures else counts[word])
+        elif (listed := in_list.get(word) or in_list.get(word.removesuffix("s"))) is not None:
             values.add(f"={listed[0]}/{listed[1]}")
-        elif word not in _EMPTY:
+        elif word not in empty:
             words.append(word)
     return ParsedSentence(plain, negations, tuple(words), frozenset(values), capitals)
 
@@ -116,7 +136,7 @@ def compare(one: ParsedSentence, other: ParsedSentence, likeness: float, meaning
     if (near or close) and (one.negations + other.negations) % 2 and not (mine and yours):
         return AGAINST
     if (near and not (mine and yours)) or (close and not len(mine) == 1 == len(yours)):
-        for which in (None, *range(len(_LISTS))):
+        for which in (None, *range(len(_lists()))):
             first, second = _of(one.values, which), _of(other.values, which)
             if first and second and not first <= second and not second <= first:
                 return AGAINST
@@ -165,24 +185,28 @@ def _parted(one: Sequence[str], other: Sequence[str]) -> tuple[int, list[str], l
 
 def _form_of(word: str, other: str) -> bool:
     """Return whether two words may be forms of one: they begin alike."""
-    return shared_start(word, other) >= min(3, max(len(word), len(other))) and word not in _FIXED
+    if word in _in_list() or word in _in_opposites():  # another form of it may mean the opposite
+        return False
+    return shared_start(word, other) >= min(3, max(len(word), len(other)))
 
 
 def _opposed(mine: Iterable[str], yours: Iterable[str]) -> bool:
     """Return whether a word of the one is an opposite of a word of the other."""
+    opposites = _in_opposites()
     places: dict[int, set[int]] = {}
     for word in yours:
-        if word in _OPPOSED:
-            which, place = _OPPOSED[word]
+        if word in opposites:
+            which, place = opposites[word]
             places.setdefault(which, set()).add(place)
-    return any(word in _OPPOSED and places.get(_OPPOSED[word][0], set()) - {_OPPOSED[word][1]} for word in mine)
+    return any(word in opposites and places.get(opposites[word][0], set()) - {opposites[word][1]} for word in mine)
 
 
 def contrary(one: str, other: str) -> bool:
     """Return whether one question asks for the opposite of the other: they contain opposites, or different members of a
     closed list."""
     first, second = ({match[0] for match in WORD.finditer(normalize(text))} for text in (one, other))
-    for group in (*_CONTRARY, *_LISTS):
+    # more opposites than in one text, which may contain both
+    for group in (*_opposites(), *vocabulary.groups("contraries").values(), *_lists()):
         held = [{place for place, words in enumerate(group) if words & side} for side in (first, second)]
         if held[0] - held[1] and held[1] - held[0]:
             return True

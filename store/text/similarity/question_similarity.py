@@ -5,6 +5,7 @@ Rules of words, in Spanish and English. They are strict: an answer that is not c
 
 import re
 import unicodedata
+from functools import cache
 
 from store.text import vocabulary
 from store.text.folding import normalize
@@ -13,42 +14,47 @@ from store.text.similarity.word_forms import inflected
 # a word, or a sign that changes the question: a comparison, a currency, a minus before a number
 _WORD = re.compile(r"[\w+#]+(?:[.\-/'’:][\w+#]+)*|[<>=≤≥≠]+|[$€£¥%&|*^~]|[-−](?=\s*[\d$€£¥])")
 
-_DAYS = vocabulary.alternatives(frozenset[str]().union(*vocabulary.in_order("dates", "weekdays")))
 _TIMES = (
     "second|minute|hour|day|morning|noon|afternoon|evening|night|week|weekend|month|quarter|year|sprint"
     "|segundo|minuto|hora|dia|mañana|tarde|noche|semana|finde|fin de semana|mes|trimestre|año"
 )
 _RELATIVE = "this|next|last|past|coming|previous|este|esta|estos|estas|proxim[oa]|pasad[oa]|ultim[oa]s?|es[ae]"
-_PERIOD = re.compile(
-    rf"\b(?:(?:{_RELATIVE}) (?:{_TIMES}|{_DAYS})(?:e?s)?|(?:{_TIMES}|{_DAYS}) (?:pasad[oa]|que viene|proxim[oa])"
-    r"|(?:what|the) (?:time|day|date|month|year)$|what (?:time|day|date|month|year)|these days|so far|right away"
-    r"|at (?:the moment|present)|how (?:long|old|many days|much time)|since when|as of|up to date"
-    r"|que (?:hora|dia|fecha|mes|año|edad)|estos dias|la (?:hora|fecha)$|hasta el momento|de momento"
-    r"|cuanto (?:falta|tiempo)|cuantos dias"
-    r"|hace (?:\d+|un|una|unos|unas|dos|tres|poco|mucho|cuanto|rato))\b"
-)
 _SELF = re.compile(r"\b(?:am i|i am|how are you|como (?:estas|ando|andas|te va|me va))\b")
 # words that ask for all records of a kind, or for those in some state: every new record may be one of them
 _RECORDS = (
     "tasks|todos|decisions|facts|notes|commits|proposals|reminders|iterations|checkpoints|questions|sessions"
     "|tareas|pendientes|decisiones|hechos|notas|propuestas|recordatorios|iteraciones|preguntas|sesiones"
 )
-_LIST = re.compile(
-    r"\b(?:pending|overdue|unfinished|outstanding|remaining|in progress|to-?do|(?:is|are|still) (?:open|left|due)"
-    r"|pendiente|vencid[oa]s?|sin terminar|en curso|por hacer|queda|quedan|falta|faltan)\b"
-    rf"|\b(?:which|what|how many|list|show|all|any|every|open|que|cuales|cuant[oa]s|tod[oa]s|lista|hay|abiert[oa]s)"
-    rf" (?:[\w'-]+ ){{0,3}}(?:{_RECORDS})\b"
-)
-MOMENT = vocabulary.words("questions", "moment")  # the answer depends on when it is given
-FEELING = vocabulary.words("questions", "feeling")  # its answer is different each time
-_NEGATIONS = vocabulary.words("negations", "core", "nobody", "contracted")
-_FRAME = vocabulary.words("stop", "question")
-# words that ask for a kind of thing: two questions that ask for different kinds are not the same
-_SORTS = {
-    word: sort
-    for sort in ("who", "when", "where", "why", "many", "much")
-    for word in vocabulary.words("questions", sort)
-}
+
+
+@cache
+def _period() -> re.Pattern[str]:
+    times = f"{_TIMES}|{vocabulary.alternatives(frozenset[str]().union(*vocabulary.in_order('dates', 'weekdays')))}"
+    return re.compile(
+        rf"\b(?:(?:{_RELATIVE}) (?:{times})(?:e?s)?|(?:{times}) (?:pasad[oa]|que viene|proxim[oa])"
+        r"|(?:what|the) (?:time|day|date|month|year)$|what (?:time|day|date|month|year)|these days|so far|right away"
+        r"|at (?:the moment|present)|how (?:long|old|many days|much time)|since when|as of|up to date"
+        r"|que (?:hora|dia|fecha|mes|año|edad)|estos dias|la (?:hora|fecha)$|hasta el momento|de momento"
+        r"|cuanto (?:falta|tiempo)|cuantos dias"
+        r"|hace (?:\d+|un|una|unos|unas|dos|tres|poco|mucho|cuanto|rato))\b"
+    )
+
+
+@cache
+def _list_question() -> re.Pattern[str]:
+    return re.compile(
+        r"\b(?:pending|overdue|unfinished|outstanding|remaining|in progress|to-?do|(?:is|are|still) (?:open|left|due)"
+        r"|pendiente|vencid[oa]s?|sin terminar|en curso|por hacer|queda|quedan|falta|faltan)\b"
+        rf"|\b(?:which|what|how many|list|show|all|any|every|open|que|cuales|cuant[oa]s|tod[oa]s|lista|hay|abiert[oa]s)"
+        rf" (?:[\w'-]+ ){{0,3}}(?:{_RECORDS})\b"
+    )
+
+
+@cache
+def _kinds_asked_for() -> dict[str, str]:
+    """Return the words that ask for a kind of thing: two questions that ask for different kinds are not the same."""
+    kinds = ("who", "when", "where", "why", "many", "much")
+    return {word: kind for kind in kinds for word in vocabulary.words("questions", kind)}
 
 
 def words(question: str) -> list[str]:
@@ -71,9 +77,9 @@ def deterministic(question: str) -> bool:
     joined = " ".join(asked)
     return (
         bool(asked)
-        and not parts & MOMENT
-        and not parts & FEELING
-        and not any(rule.search(joined) for rule in (_PERIOD, _SELF, _LIST))
+        # whose answer depends on when it is given, or is different each time
+        and parts.isdisjoint(vocabulary.words("questions", "moment", "feeling"))
+        and not any(rule.search(joined) for rule in (_period(), _SELF, _list_question()))
     )
 
 
@@ -104,7 +110,8 @@ def _one_place(first: list[str], second: list[str]) -> bool:
     ]
     if len(blocks) != 1 or len(blocks[0][0]) + len(blocks[0][1]) > len(first):
         return False
-    one, other = ([word for word in side if word not in _FRAME] for side in blocks[0])
+    frame = vocabulary.words("stop", "question")
+    one, other = ([word for word in side if word not in frame] for side in blocks[0])
     if _sorts(blocks[0][0]) and _sorts(blocks[0][0]) == _sorts(blocks[0][1]):
         return False
     return bool(one or other) and not (len(one) == len(other) and all(map(inflected, one, other)))
@@ -116,12 +123,14 @@ def _numbers(asked: list[str]) -> set[str]:
 
 def _sorts(asked: list[str]) -> set[str]:
     """Return the kinds of things that are asked for; `por qué` is two words."""
-    found = {_SORTS[word] for word in asked if word in _SORTS}
+    kinds = _kinds_asked_for()
+    found = {kinds[word] for word in asked if word in kinds}
     return found | {"why"} if "por que" in " ".join(asked) else found
 
 
 def _denies(asked: list[str]) -> bool:
-    return any(word.replace("'", "").replace("’", "") in _NEGATIONS for word in asked)
+    negations = vocabulary.words("negations", "core", "nobody", "contracted")
+    return any(word.replace("'", "").replace("’", "") in negations for word in asked)
 
 
 def _names(question: str) -> set[str]:

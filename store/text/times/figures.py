@@ -3,28 +3,13 @@
 
 import re
 from datetime import datetime, timedelta
+from functools import cache
 
 from store.text import vocabulary
 
 BEGINS = (0, 12, 18)  # hours at which the morning, the afternoon and the evening begin
 NIGHT = 2
 
-PARTS = {name: place for place, names in enumerate(vocabulary.in_order("dates", "day_parts")) for name in names}
-_DAYS = vocabulary.words("dates", "days")
-_PART = vocabulary.alternatives(PARTS)
-_BARE = vocabulary.alternatives(PARTS.keys() - _DAYS)  # those that are no day without a word before them
-_OF = vocabulary.alternatives(vocabulary.words("dates", "in_part"))
-_AT = vocabulary.alternatives(vocabulary.words("dates", "clock_at"))
-_HOUR = r"(?P<hour>\d{1,2})"
-CLOCK = (
-    rf"(?:(?:(?P<at>{_AT}) )?{_HOUR}:(?P<minutes>\d\d)(?::(?P<seconds>\d\d))?"
-    rf"|(?P<said>{_AT}) (?P<hour_said>\d{{1,2}})(?:[.h](?P<minutes_said>\d\d))?(?: ?h(?:s|rs|oras)?)?"
-    rf"|(?P<hour_alone>\d{{1,2}})(?:\.(?P<minutes_alone>\d\d))?(?= ?[ap]\.?m\b| (?:{_OF}) (?:{_PART})\b))"
-    rf"(?: ?(?P<half>[ap])\.?m\b\.?)?(?: (?:{_OF}) (?P<of>{_PART})\b)?(?![\w:/-])(?!\.\d)"
-)
-_CLOCK = re.compile(rf"(?<![\w:./-]){CLOCK}")
-_HANGING = re.compile(rf"\b(?:{_AT})$")  # a clock that was not read stood behind it
-_PART_OF_DAY = re.compile(rf"\b(?:(?P<which>{_OF}) (?P<part>{_PART})|(?P<bare>{_BARE}))\b")
 _YEAR_FIRST = re.compile(r"(?P<year>(?:19|20)\d\d)(?P<mark>[-/.])(?P<one>\d\d?)(?P=mark)(?P<two>\d\d?)")
 _YEAR_LAST = re.compile(r"(?P<one>\d\d?)(?P<mark>[-/.])(?P<two>\d\d?)(?P=mark)(?P<year>(?:19|20)\d\d)")
 _MONTH = re.compile(
@@ -32,18 +17,58 @@ _MONTH = re.compile(
 )
 
 
+@cache
+def day_parts() -> dict[str, int]:
+    """Return the names of the parts of a day: 0 is the morning."""
+    return {name: place for place, names in enumerate(vocabulary.in_order("dates", "day_parts")) for name in names}
+
+
+def _any_of(name: str) -> str:
+    return vocabulary.alternatives(vocabulary.words("dates", name))
+
+
+@cache
+def clock_pattern() -> str:
+    """Return the pattern of a clock, to be inserted into another."""
+    at, of, part = _any_of("clock_at"), _any_of("in_part"), vocabulary.alternatives(day_parts())
+    return (
+        rf"(?:(?:(?P<at>{at}) )?(?P<hour>\d{{1,2}}):(?P<minutes>\d\d)(?::(?P<seconds>\d\d))?"
+        rf"|(?P<said>{at}) (?P<hour_said>\d{{1,2}})(?:[.h](?P<minutes_said>\d\d))?(?: ?h(?:s|rs|oras)?)?"
+        rf"|(?P<hour_alone>\d{{1,2}})(?:\.(?P<minutes_alone>\d\d))?(?= ?[ap]\.?m\b| (?:{of}) (?:{part})\b))"
+        rf"(?: ?(?P<half>[ap])\.?m\b\.?)?(?: (?:{of}) (?P<of>{part})\b)?(?![\w:/-])(?!\.\d)"
+    )
+
+
+@cache
+def _clock() -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w:./-]){clock_pattern()}")
+
+
+@cache
+def _hanging() -> re.Pattern[str]:
+    """Return the pattern of what stands before a clock that was not read."""
+    return re.compile(rf"\b(?:{_any_of('clock_at')})$")
+
+
+@cache
+def _part_of_day() -> re.Pattern[str]:
+    part = vocabulary.alternatives(day_parts())
+    bare = vocabulary.alternatives(day_parts().keys() - vocabulary.words("dates", "days"))  # else it may be a day
+    return re.compile(rf"\b(?:(?P<which>{_any_of('in_part')}) (?P<part>{part})|(?P<bare>{bare}))\b")
+
+
 def take_clock(text: str) -> tuple[str, timedelta | None, bool]:
     """Return (a text without its clock and its part of a day, the time since midnight that they name: None where it
     has neither, whether it names a part of a day). Raise ValueError for one that no clock shows, and for a part alone
     that may be of any day."""
-    clock = _CLOCK.search(text)
+    clock = _clock().search(text)
     if clock:
         text = f"{text[: clock.start()]} {text[clock.end() :]}"
-    part = _PART_OF_DAY.search(text)
+    part = _part_of_day().search(text)
     if part:
         text = f"{text[: part.start()]} {text[part.end() :]}"
     rest = " ".join(text.split())
-    if _HANGING.search(rest):
+    if _hanging().search(rest):
         raise ValueError(rest)
     if clock is None and part is None:
         return rest, None, False
@@ -52,11 +77,11 @@ def take_clock(text: str) -> tuple[str, timedelta | None, bool]:
         return rest, time_of_day(clock, name or ""), part is not None
     if not (rest or (part and part["which"])):
         raise ValueError(name)
-    return rest, timedelta(hours=BEGINS[PARTS[name or ""]]), True
+    return rest, timedelta(hours=BEGINS[day_parts()[name or ""]]), True
 
 
 def time_of_day(clock: re.Match[str], part: str = "") -> timedelta:
-    """Return the time since midnight of a match of CLOCK, on the part of a day that is named beside it. Raise
+    """Return the time since midnight of a match of `clock_pattern`, on the part of a day that is named beside it. Raise
     ValueError for a clock that nobody has, and for one that may be of two days: 12 at night."""
     hour = int(clock["hour"] or clock["hour_said"] or clock["hour_alone"])
     minute = int(clock["minutes"] or clock["minutes_said"] or clock["minutes_alone"] or 0)
@@ -65,7 +90,7 @@ def time_of_day(clock: re.Match[str], part: str = "") -> timedelta:
         if not 1 <= hour <= 12:
             raise ValueError(hour)
         hour = hour % 12 + 12 * (clock["half"] == "p")
-    for place in {PARTS[name] for name in (part, clock["of"]) if name}:
+    for place in {day_parts()[name] for name in (part, clock["of"]) if name}:
         if hour < 12 and place and not (place == NIGHT and hour < 6):
             hour += 12
         if not (hour < 12 if place == 0 else hour >= 12):

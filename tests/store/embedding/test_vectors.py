@@ -743,10 +743,11 @@ def test_calibration_spreads_what_e5_crowds_together() -> None:
 
 
 def test_the_texts_of_the_calibration_are_enough_and_none_twice() -> None:
-    from store.embedding.calibration_pairs import PARAPHRASES, UNRELATED
+    from store.embedding.calibration import read_texts
 
-    assert len(PARAPHRASES) >= 60 and len(set(UNRELATED)) == len(UNRELATED) >= 60
-    assert all(first != second for first, second in PARAPHRASES) and len(set(PARAPHRASES)) == len(PARAPHRASES)
+    paraphrases, unrelated = read_texts()
+    assert len(paraphrases) >= 60 and len(set(unrelated)) == len(unrelated) >= 60
+    assert all(first != second for first, second in paraphrases) and len(set(paraphrases)) == len(paraphrases)
 
 
 # the background job -------------------------------------------------------------------------------------------------

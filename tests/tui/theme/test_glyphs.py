@@ -15,7 +15,7 @@ from textual.color import Color
 import tui
 from store.config.files import user_path
 from tui import cli
-from tui.theme.glyphs import ASCII, instead, only_plain, plain_locale
+from tui.theme.glyphs import ascii_table, instead, only_plain, plain_locale
 
 __all__ = ["utc"]
 
@@ -69,18 +69,18 @@ def shown() -> dict[str, str]:
 def test_every_glyph_that_is_shown_has_its_letter() -> None:
     glyphs = shown()
     assert {"•", "▸", "…", "−", "“", "⏎", "⇧"} <= set(glyphs)
-    missing = {char: place for char, place in glyphs.items() if ord(char) not in ASCII}
+    missing = {char: place for char, place in glyphs.items() if ord(char) not in ascii_table()}
     assert not missing, f"give these a letter in tui.theme.glyphs: {missing}"
 
 
 def test_the_marks_of_what_is_hidden_have_letters_too() -> None:
     from tui.theme.escape import visible
 
-    assert visible("\x1b\x7f\u202e\n").translate(ASCII).isascii()
+    assert visible("\x1b\x7f\u202e\n").translate(ascii_table()).isascii()
 
 
 def test_a_letter_is_as_wide_as_its_glyph() -> None:
-    for code, letter in ASCII.items():
+    for code, letter in ascii_table().items():
         assert letter.isascii() and len(letter) == cell_len(chr(code)), f"{chr(code)} as {letter}"
 
 

@@ -160,11 +160,11 @@ async def test_without_colour_every_screen_has_none(story: Story, monkeypatch: p
 
 async def test_what_a_row_is_can_be_told_from_its_first_cell(story: Story) -> None:
     """Cursor, mark and both, with the focus and without: six different letters, in plain ones too."""
-    from tui.theme.glyphs import ASCII
+    from tui.theme.glyphs import ascii_table
 
     assert len(set(RecordList.GUTTER[:4])) == 4
     assert len(set(RecordList.GUTTER)) == 6
-    assert len({glyph.translate(ASCII) for glyph in RecordList.GUTTER}) == 6
+    assert len({glyph.translate(ascii_table()) for glyph in RecordList.GUTTER}) == 6
     async with opened(story.folder) as person:
         await person.press("space")
         assert [row[0] for row in person.rows[:3]] == ["✓", "▸", " "]
@@ -194,12 +194,12 @@ async def test_a_chosen_filter_can_be_told_without_colour(story: Story, monkeypa
 async def test_badges_and_signs_differ_without_colour() -> None:
     from tui.render.badges import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS
     from tui.screens.plans.plan import SIGNS
-    from tui.theme.glyphs import ASCII
+    from tui.theme.glyphs import ascii_table
 
     kinds = [glyph for kind, glyph in KIND_GLYPHS.items() if kind != "global"]  # a fact, which says so in words
     for glyphs in ([glyph for glyph, _ in FACT_BADGES.values()], kinds, list(TASK_GLYPHS.values())):
-        assert len({glyph.translate(ASCII) for glyph in glyphs}) == len(glyphs)
-    assert {sign.translate(ASCII) for sign, _ in SIGNS.values()} == {"+", "-", "~"}
+        assert len({glyph.translate(ascii_table()) for glyph in glyphs}) == len(glyphs)
+    assert {sign.translate(ascii_table()) for sign, _ in SIGNS.values()} == {"+", "-", "~"}
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
