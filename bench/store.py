@@ -28,7 +28,7 @@ import apsw
 from store.base.clock import DAY_MS, from_ms
 from store.base.installation import known, unknow
 from store.database.database import Database
-from store.database.schema.migrations import migrations
+from store.database.schema.steps import SCHEMA
 from store.database.schema.version import SCHEMA_VERSION
 from store.memory import Memory
 from store.records.fact_rows import text_hash
@@ -215,7 +215,7 @@ class Writer:
 def shape(*sources: str) -> str:
     """Return a key that distinguishes memories built of other sources, or in another schema of the same number."""
     digest = hashlib.sha256(str(SCHEMA_VERSION).encode())
-    for path in (*sources, *(path for _, path in migrations())):
+    for path in (*sources, SCHEMA):
         with open(path, "rb") as source:
             digest.update(source.read())
     return digest.hexdigest()[:16]

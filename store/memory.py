@@ -6,6 +6,7 @@ from functools import cached_property
 from store.base.clock import Clock, utc_now
 from store.base.errors import MemorandaError
 from store.base.location import Location, locate
+from store.conversion import convert
 from store.database.database import Database
 
 TYPE_CHECKING = False
@@ -53,16 +54,16 @@ class Memory:
         self.passing = passing
         self.created = not os.path.lexists(location.path)
         if location.look:
-            self.database = Database(location.path, door, clock, create=False, look=True)
+            self.database = Database(location.path, door, clock, create=False, look=True, convert=convert)
         elif passing:  # a file that is gone afterwards: it is not kept that it is ours
-            self.database = Database(location.path, door, clock)
+            self.database = Database(location.path, door, clock, convert=convert)
         else:
             from store.trust import ownership
 
             if self.created and create:
                 ownership.require_room(location.path)
             ours = ownership.Trust(location.path, ownership.require(location.path))
-            self.database = Database(location.path, door, clock, create, trust=ours)
+            self.database = Database(location.path, door, clock, create, trust=ours, convert=convert)
         self._config: Config | None = None
         try:
             if not self.database.read_only and self.database.value(_BROKEN_OFF) is not None:

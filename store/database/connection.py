@@ -58,7 +58,7 @@ def connect(
     look: bool = False,
     admit: "Callable[[apsw.Connection], None] | None" = None,
 ) -> tuple[apsw.Connection, bool, list[str]]:
-    """Return (connection, whether it is read-only, warnings). The file may still be empty: see `migrations`. Wait
+    """Return (connection, whether it is read-only, warnings). The file may still be empty: see `steps`. Wait
     `patience` milliseconds for a busy file. With `look` nothing is written, not even beside it. `admit` checks a file
     that is not empty before anything in it is changed, and raises to refuse it.
 
@@ -162,7 +162,7 @@ def _known(connection: apsw.Connection, path: str) -> int:
             now = _identify(connection, path)
             if now == version:
                 raise
-            version = now  # another process migrated it between the two reads
+            version = now  # another process converted it between the two reads
         except (apsw.NotADBError, apsw.CorruptError):
             raise damaged(path, "is damaged: SQLite cannot read it.") from None
     return version

@@ -13,6 +13,7 @@ import apsw
 from store.base.clock import Clock, utc_now
 from store.base.errors import NotOurs, StorageError, ThePast
 from store.database.connection import BUSY_MS, HOOK_MS, connect, explain, newer
+from store.database.schema import steps
 from store.database.schema.tables import RECORDED
 from store.database.schema.version import SCHEMA_VERSION
 from store.database.values import Value, Verbatim, bind, clean, storable, take_cut_rules
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
         def born(self, connection: apsw.Connection) -> None: ...
 
         def made(self, path: str) -> None: ...
+
+    Convert = Callable[["Database", Trust | None], None]
 
 
 LOG_MS = 250  # wait for readers when the log is emptied
@@ -71,7 +74,7 @@ class Database:
 
     `door` is the door it was opened by (vocabulary.DOORS); `read_only` files can be read and refuse writes. With `look`
     the file belongs to somebody else, and nothing is written to it or beside it; `trust` decides whether a file may be
-    opened, and records a new one.
+    opened, and records a new one; `convert` converts one of an earlier build, or shows one that may only be read.
     """
 
     __slots__ = (
@@ -88,6 +91,7 @@ class Database:
         create: bool = True,
         look: bool = False,
         trust: "Trust | None" = None,
+        convert: "Convert | None" = None,
     ) -> None:
         self.path = path
         self.door = door
@@ -110,37 +114,22 @@ class Database:
                 self.warnings.append(held)
             self._relief = wal.Relief()
             self._file = _identity(path)
-            if self.connection.pragma("user_version") < SCHEMA_VERSION:
-                if self.read_only:
-                    from store.database.older import legacy_view
-
-                    self.connection = legacy_view.shown(self.connection, path, clock, look)
-                    self.warnings.append(legacy_view.warning(path))
+            if (version := self.connection.pragma("user_version")) < SCHEMA_VERSION:
+                if steps.lead_from(version) and not self.read_only:
+                    steps.bring_up_to_date(self.connection, clock, None if trust is None else trust.born)
+                elif convert is not None:
+                    convert(self, trust)
                 else:
-                    from store.database.schema.migrations import migrate
-
-                    if trust is None:  # a copy, or a file that is being made
-                        migrate(self.connection, clock)
-                    else:
-                        migrate(self.connection, clock, trust.born, self._keep(trust))
-                    if trust is not None:
-                        trust.admit(self.connection)  # another process may have created the file meanwhile
+                    step = "Any command that opens it, as `memoranda facts`, brings it up to date."
+                    raise StorageError(f"{path} was written by an older Memoranda.", step)
+                if trust is not None and not self.read_only:
+                    trust.admit(self.connection)  # another process may have created the file meanwhile
         except BaseException as error:
             self.connection.close()
             if not isinstance(error, (apsw.Error, UnicodeDecodeError)):
                 raise
             raise explain(error, path) from None
         self._turn = writer_queue.WriterTurn(self.connection)
-
-    def _keep(self, trust: "Trust") -> Callable[[int, str], str]:
-        """Return what makes the backup before a schema step."""
-
-        def keep(version: int, now: str) -> str:
-            from store.database.older import step_backup
-
-            return step_backup.keep(self.path, version, now, trust.made)
-
-        return keep
 
     def rows(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> "list[tuple[Any, ...]]":
         """Return every row of a query, read to its end: no read transaction is left open."""

@@ -8,6 +8,7 @@ import os
 from store.base.errors import MemorandaError, NotFound, StorageError
 from store.base.file_stamp import file_stamp
 from store.base.location import Location, is_personal, personal_path
+from store.conversion import convert
 from store.database.database import Database
 from store.trust import ownership
 
@@ -75,6 +76,6 @@ def location() -> Location:
 
 def _opened(database: Database, path: str, create: bool) -> Database:
     ours = ownership.Trust(path, ownership.require(path))
-    database.beside = Database(path, database.door, database.clock, create, trust=ours)
+    database.beside = Database(path, database.door, database.clock, create, trust=ours, convert=convert)
     database.caches.pop("beside", None)
     return database.beside

@@ -14,6 +14,7 @@ import apsw
 
 from store.base.errors import DiskFull, MemorandaError, StorageError
 from store.base.location import BACKUPS
+from store.conversion import convert
 from store.database.database import Database
 from store.database.values import Verbatim
 from store.exchange.backups.backup import PAGES
@@ -118,7 +119,7 @@ def _rewritten(path: str, clean: Clean) -> bool:
             copy = os.path.join(folder, "memory.db")
             os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             _copy(path, copy)
-            backup = Database(copy, "worker", create=False)
+            backup = Database(copy, "worker", create=False, convert=convert)
             try:
                 if not clean(backup):
                     return False

@@ -12,6 +12,7 @@ from store.base.errors import MemorandaError, NotFound
 from store.base.installation import trouble
 from store.base.location import FOLDER, Location
 from store.conversations import hook_spool
+from store.conversion import convert
 from store.database.connection import damaged, explain, guard, reading
 from store.database.database import Database
 from store.inbox.proposal_basis import ProposalQuestion
@@ -65,7 +66,7 @@ class Adopted:
 
 
 class _Foreign(ownership.Trust):
-    """Opens a file that is not ours yet; one of an older version gets the backup that precedes a schema step."""
+    """Opens a file that is not ours yet; one of an earlier build is converted."""
 
     def admit(self, connection: apsw.Connection) -> None:
         """Admit any: a person says that it is theirs."""
@@ -90,7 +91,7 @@ def whole(location: Location, clock: Clock = utc_now, earlier: bool = False) -> 
     """Adopt the memory unchanged, with a new identity; with `earlier` it is the person's own, made before identities
     existed, and its spooled lines are imported too. Raise NotFound, DamagedFile, ForeignFile or StorageError."""
     _looked_at(location)
-    database = Database(location.path, "cli", clock, create=False, trust=_Foreign(location.path))
+    database = Database(location.path, "cli", clock, create=False, trust=_Foreign(location.path), convert=convert)
     try:
         database.refuse_unwritable()
         kept = ownership.remember(database.connection, location.path, os.urandom(16).hex())
@@ -106,7 +107,7 @@ def as_proposals(location: Location, clock: Clock = utc_now) -> Adopted:
     _looked_at(location)
     source = "-".join(location.name.split())[:60]
     origin = f"import:{source}"
-    there = Database(location.path, "cli", clock, create=False, look=True)
+    there = Database(location.path, "cli", clock, create=False, look=True, convert=convert)
     try:
         asked = [
             ProposalQuestion("add", {"fact": fact, "domain": domain, "tags": _tags(tags)}, origin=origin)
@@ -133,7 +134,7 @@ def as_proposals(location: Location, clock: Clock = utc_now) -> Adopted:
 def _looked_at(location: Location) -> None:
     if not os.path.lexists(location.path):
         raise NotFound(f"There is no memory at {location.path}.", "memoranda init starts one.")
-    Database(location.path, "cli", create=False, look=True).close()
+    Database(location.path, "cli", create=False, look=True, convert=convert).close()
     examine(location.path)
 
 

@@ -1,30 +1,40 @@
-"""Convert a memory of the current version to that of an older one."""
+"""Make memories of earlier builds: their schemas were made by numbered steps, which are kept as samples."""
 
 import os
+from pathlib import Path
 
 import apsw
 
-from store.database.schema import migrations
+from store.database.schema.steps import run
 from store.database.schema.tables import JOURNAL, OPERATIONAL, PACKED, RECORDED
 from store.database.schema.version import APPLICATION_ID
+
+STEPS = sorted((Path(__file__).parents[1] / "samples" / "earlier-builds" / "steps").iterdir())
+VERSIONS = range(1, len(STEPS) + 1)  # of the schema; the last build that made memories so was of the last
+
+
+def begun(path: str, version: int) -> apsw.Connection:
+    """Return an empty memory of schema `version`, as its build made it."""
+    connection = apsw.Connection(path)
+    connection.pragma("synchronous", 0)
+    for step in STEPS[:version]:
+        run(connection, step.read_text(encoding="utf-8"))
+    connection.pragma("application_id", APPLICATION_ID)
+    connection.pragma("user_version", version)
+    return connection
 
 
 def older(path: str, version: int) -> None:
     """Replace a memory by one of schema `version` with the same content, as far as that schema can hold it. That
     version's triggers fill its search index."""
     made = f"{path}.older"
-    connection = apsw.Connection(made)
-    connection.pragma("application_id", APPLICATION_ID)
-    for number, script in migrations.migrations():
-        if number <= version:
-            with open(script, encoding="utf-8") as sql:
-                connection.execute(sql.read())
-    connection.pragma("user_version", version)
+    connection = begun(made, version)
     connection.execute("ATTACH ? AS today", (path,))
     for table in (*JOURNAL, *RECORDED, *PACKED, *OPERATIONAL):
         names = [row[1] for row in connection.execute(f"PRAGMA main.table_info({table})")]
         if names:
             connection.execute(f"INSERT OR REPLACE INTO main.{table} SELECT {', '.join(names)} FROM today.{table}")
+    connection.execute("DELETE FROM main.meta WHERE key IN ('schema_version', 'fts_enabled')")  # keys of today's
     connection.execute("DETACH today")
     connection.pragma("journal_mode", "wal")
     connection.close()

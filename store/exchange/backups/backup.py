@@ -14,6 +14,7 @@ from store.base.cancelling import Cancelled, never
 from store.base.clock import DAY_MS, ago, how_long_ago, to_ms
 from store.base.errors import Conflict, DamagedFile, ForeignFile, NotFound, StorageError
 from store.base.installation import unknow
+from store.conversion import convert
 from store.database.connection import connect, explain, utf8
 from store.database.database import Database
 from store.database.files import is_database, plain_name
@@ -180,7 +181,7 @@ class _Restored:
             _pages(source, self._path)
         finally:
             source.close()
-        self._database = Database(self._path, "worker", create=False)
+        self._database = Database(self._path, "worker", create=False, convert=convert)
         return self._database
 
     def __exit__(self, *error: object) -> None:

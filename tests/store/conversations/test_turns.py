@@ -14,6 +14,8 @@ from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.embedding_models import nano
+from support.older import begun
+from support.ours import ours
 from support.secrets import word
 
 from store.base import token_count
@@ -475,23 +477,17 @@ def test_a_snapshot_goes_through_no_link(memory: Memory, tmp_path: Path) -> None
     assert memory.sessions.get("s").ended_at is None
 
 
-def test_the_file_of_an_older_version_has_its_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_file_of_an_older_version_has_its_sessions(tmp_path: Path) -> None:
     """Turns from before know neither tokens nor continuity: they are queued, to be judged without a model's work."""
     path = str(tmp_path / "memory.db")
-    from store.database.schema import migrations
-
-    every = migrations.migrations()
-    with monkeypatch.context() as older:
-        for module in ("store.database.connection", "store.database.schema.migrations", "store.database.database"):
-            older.setattr(f"{module}.SCHEMA_VERSION", 3)
-        older.setattr(migrations, "migrations", lambda: every[:3])
-        older.setattr("store.memory._BROKEN_OFF", "SELECT NULL")  # a table that came later
-        with Memory.open(path) as memory, memory.database.write("agent", "test") as write:
-            for number in (1, 2):
-                write.insert(
-                    "turns", session="s", number=number, role="user", speaker="", text="build", at=write.at, origin="x"
-                )
-            write.execute("DELETE FROM embedding_queue")
+    with begun(path, 3) as old:
+        old.execute(
+            "INSERT INTO turns(session, number, role, speaker, text, at, origin)"
+            " SELECT 's', value, 'user', '', 'build', '2026-11-01T00:00:00.000Z', 'x' FROM json_each('[1, 2]');"
+            "DELETE FROM embedding_queue"
+        )
+    old.close()
+    ours(path)
     with Memory.open(path) as memory:
         assert [one.turns for one in memory.sessions.newest()] == [2]
         assert [(one.tokens, one.continuity) for one in memory.turns.last("s", 2)] == [(2, None), (2, None)]

@@ -3,7 +3,6 @@
 import io
 import json
 import os
-import shutil
 import sqlite3
 import stat
 import subprocess
@@ -20,7 +19,7 @@ from store.base.location import Location
 from store.database import connection as recipe
 from store.database import database as write
 from store.database import files
-from store.database.schema import migrations, tables
+from store.database.schema import schema_check, steps, tables
 from store.exchange import exporter
 from store.exchange.backups import backup
 from store.memory import Memory
@@ -289,16 +288,14 @@ def schema_of(path: Path) -> tuple[object, ...]:
 
 def test_a_schema_that_fails_leaves_nothing(tmp_path, monkeypatch):
     """Whichever statement fails, the file is as empty as before, and the next opening makes it whole."""
-    script = next((ROOT / "store/database/schema").glob("0001_*.sql")).read_text(encoding="utf-8")
-    parts = statements(script)
-    assert len(parts) > 50
-    folder = tmp_path / "schema"
-    folder.mkdir()
+    parts = statements(Path(steps.SCHEMA).read_text(encoding="utf-8"))
+    assert len(parts) > 150
+    broken = tmp_path / "broken.sql"
     path = tmp_path / "memory.db"
-    for place in range(1, len(parts) + 1):
-        (folder / "0001_broken.sql").write_text("".join([*parts[:place], "SELECT no_such_function();"]))
+    for place in range(1, len(parts) + 1, 3):
+        broken.write_text("".join([*parts[:place], "SELECT no_such_function();"]), encoding="utf-8")
         with monkeypatch.context() as patch:
-            patch.setattr(migrations, "FOLDER", str(folder))
+            patch.setattr(steps, "SCHEMA", str(broken))
             with pytest.raises(StorageError):
                 Memory.open(str(path))
         assert schema_of(path) == (0, 0, 0)
@@ -309,25 +306,47 @@ def test_a_schema_that_fails_leaves_nothing(tmp_path, monkeypatch):
 NEXT = recipe.SCHEMA_VERSION + 1
 
 
-def test_a_migration_that_fails_keeps_the_old_file(tmp_path, monkeypatch):
-    """An upgrade whose last statement fails changes neither schema nor version nor records; a mended one does."""
+def test_a_step_is_taken_whole_or_not_at_all(tmp_path, monkeypatch):
+    """One whose last statement fails changes neither schema nor version nor records; a mended one does, and keeps what
+    is there. What a step made is a memory like one of the changed schema."""
     path = make(tmp_path / "memory.db")
     before = schema_of(path)
-    folder = tmp_path / "schema"
-    shutil.copytree(migrations.FOLDER, folder)
-    for module in (migrations, recipe, write):
+    for module in (steps, recipe, write, schema_check):
         monkeypatch.setattr(module, "SCHEMA_VERSION", NEXT)
-    monkeypatch.setattr(migrations, "FOLDER", str(folder))
-    second = "ALTER TABLE tasks ADD COLUMN due TEXT; CREATE TABLE reminders(id INTEGER PRIMARY KEY); DELETE FROM facts;"
-    (folder / f"{NEXT:04}_tasks.sql").write_text(f"{second} INSERT INTO reminders(id) VALUES (1), (1);")
+    added = "ALTER TABLE tasks ADD COLUMN due TEXT;"
+    broken = f"{added} CREATE TABLE reminders(id INTEGER PRIMARY KEY); DELETE FROM facts; SELECT no_such_function();"
+    monkeypatch.setitem(steps.STEPS, NEXT, broken)
     with pytest.raises(StorageError):
         Memory.open(str(path))
     assert schema_of(path) == before
-    (folder / f"{NEXT:04}_tasks.sql").write_text("ALTER TABLE tasks ADD COLUMN due TEXT;")
+    monkeypatch.setitem(steps.STEPS, NEXT, added)
     with Memory.open(str(path)) as memory:
-        assert memory.database.connection.pragma("user_version") == NEXT
-        assert memory.facts.get(1).fact == "the team is five"
+        assert memory.facts.get(1).fact == "the team is five" and not memory.database.warnings
         assert memory.database.value("SELECT count(due) FROM tasks") == 0
+        assert memory.database.connection.pragma("user_version") == NEXT
+        assert memory.database.value("SELECT value FROM meta WHERE key = 'schema_version'") == str(NEXT)
+        digest = schema_check.digest(memory.database.connection)
+    assert not (tmp_path / "backups").exists()
+    schema = tmp_path / "schema.sql"
+    schema.write_text(f"{Path(steps.SCHEMA).read_text(encoding='utf-8')}\n{added}\n", encoding="utf-8")
+    for module in (steps, schema_check):
+        monkeypatch.setattr(module, "SCHEMA", str(schema))
+    monkeypatch.setitem(schema_check.DIGESTS, NEXT, digest)
+    for each in (path, tmp_path / "new" / "memory.db"):
+        with Memory.open(str(each)) as memory:
+            assert schema_check.digest(memory.database.connection) == digest
+
+
+def test_a_new_memory_says_what_it_is(tmp_path):
+    """Its keys for whoever reads it with another program."""
+    with Memory.open(str(tmp_path / "memory.db"), clock=lambda: "2026-11-01T09:00:00.000Z") as memory:
+        held = dict(memory.database.rows("SELECT key, value FROM meta"))
+    del held["identity"]
+    assert held == {
+        "schema_version": str(recipe.SCHEMA_VERSION),
+        "created_at": "2026-11-01T09:00:00.000Z",
+        "fts_enabled": "1",
+    }
 
 
 OPENER = """

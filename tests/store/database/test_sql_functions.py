@@ -7,8 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from store.database import sql_functions
-from store.database.schema import migrations
-from store.database.schema.version import SCHEMA_VERSION
+from store.database.schema import steps
 from store.text import identifiers
 from store.text.passages import SIZE, passages
 
@@ -57,5 +56,5 @@ def test_a_short_text_gets_the_passages_and_the_index_of_any_text(text: str) -> 
 @functools.cache
 def _empty() -> apsw.Connection:
     connection = apsw.Connection(":memory:")
-    migrations.run(connection, 0, SCHEMA_VERSION)
+    steps.make(connection, "")
     return connection

@@ -9,17 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import apsw
 import numpy as np
 import pytest
 from support import embedding_models
+from support.older import begun
 from support.ours import ours
 
 from store.conversations.turns import NewTurn
 from store.database.database import Database
 from store.database.lease import Lease
-from store.database.schema import migrations
-from store.database.schema.version import APPLICATION_ID
 from store.embedding import binary_index, model_registry, vector_backends
 from store.embedding import vectors as vectors_module
 from store.embedding.calibration import calibrated, calibration, known, measure
@@ -339,6 +337,7 @@ INDEXING = """
 import sys
 sys.path[:0] = [{root!r}, {tests!r}]
 from support import embedding_models
+from support.older import begun
 from support.ours import ours
 from store.embedding.vectors import Vectors
 from store.memory import Memory
@@ -647,16 +646,13 @@ def bytes_of(memory: Memory) -> bytes:
 def test_a_file_of_version_7_is_found_by_passage(tmp_path: Path) -> None:
     """Its long turns are cut into passages, and everything waits for vectors again."""
     path = str(tmp_path / "memory.db")
-    connection = apsw.Connection(path)
-    migrations.run(connection, 0, 7)
+    connection = begun(path, 7)
     long = "The kettle is blue. " * 60 + "The plumber comes on Thursday."
     connection.execute(
         "INSERT INTO turns(session, number, role, speaker, text, at, origin, tokens, continuity)"
         " VALUES ('s', 1, 'assistant', '', ?, '2026-01-01T00:00:00.000Z', '', NULL, NULL)",
         (long,),
     )
-    connection.pragma("user_version", 7)
-    connection.pragma("application_id", APPLICATION_ID)
     connection.close()
     os.chmod(path, 0o600)
     ours(path)

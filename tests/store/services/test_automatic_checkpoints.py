@@ -1,11 +1,9 @@
 """What a session needs to go on: held by checkpoints, taken by themselves, recovered after a compaction."""
 
-from pathlib import Path
-
-import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.older import begun
 from support.ours import ours
 
 from store.base import token_count as tokens
@@ -13,7 +11,6 @@ from store.base.errors import InvalidInput, NotFound
 from store.config.files import project_path, put
 from store.conversations.turns import WINDOW, WINDOW_TOKENS, NewTurn
 from store.database.lease import Lease
-from store.database.schema import migrations
 from store.history.checkpoint_payload import SUMMARY, prompt
 from store.memory import Memory
 from store.records.timeline.checkpoint_levels import EVERY_MS, due, percent, threshold
@@ -152,21 +149,11 @@ def test_secrets_do_not_come_in_by_a_checkpoint(memory: Memory):
     assert key not in repr(row) and "REDACTED" in repr(row)
 
 
-def test_checkpoints_of_an_older_file_come_along(tmp_path, monkeypatch):
+def test_checkpoints_of_an_older_file_come_along(tmp_path):
     """A file of schema 2: names, moments, ids and the last id given stay, what they lacked is empty, and it can be
     searched, restored and recovered."""
-    folder = tmp_path / "schema"
-    folder.mkdir()
-    for number, script in migrations.migrations():
-        if number <= 2:
-            (folder / f"{number:04}_old.sql").write_bytes(Path(script).read_bytes())
     path = str(tmp_path / "memory.db")
-    old = apsw.Connection(path)
-    for number in (1, 2):
-        for _ in old.execute((folder / f"{number:04}_old.sql").read_text()):
-            pass
-    old.pragma("application_id", 0x4D454D4F)
-    old.pragma("user_version", 2)
+    old = begun(path, 2)
     old.execute(
         "INSERT INTO meta VALUES ('created_at', '2026-11-01T00:00:00.000Z');"
         "INSERT INTO checkpoints(id, name, created_at, seq, trigger, origin, recovered_at) VALUES"

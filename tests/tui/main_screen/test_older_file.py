@@ -49,3 +49,13 @@ async def test_every_pane_opens_and_says_what_it_holds(shut: Story):
         await person.command("sessions")
         assert not any("refused" in toast for toast in person.toasts)
     assert file.read_bytes() == before
+
+
+async def test_a_memory_that_was_converted_is_told_of_once(tmp_path: Path):
+    story = copy(tmp_path / "billing-api")
+    older(str(story.folder / FOLDER / FILE), 3)
+    ours(story.folder / FOLDER / FILE)
+    for told in (1, 0):
+        async with opened(story.folder, WIDE) as person:
+            said = [toast for toast in person.toasts if "older Memoranda and was brought up to date" in toast]
+            assert len(said) == told, person.toasts

@@ -4,6 +4,7 @@ import os
 
 from store.base.errors import Declined, InvalidInput, MemorandaError, NotOurs
 from store.base.location import Location, here
+from store.conversion import convert
 from store.database.database import Database
 from store.memory import Memory
 from store.trust.ownership import Trust, require
@@ -30,7 +31,7 @@ def whose(location: Location) -> tuple[bool | None, str]:
     try:
         require(location.path)
         if os.path.getsize(location.path):
-            Database(location.path, "cli", create=False, look=True, trust=Trust(location.path)).close()
+            Database(location.path, "cli", create=False, look=True, trust=Trust(location.path), convert=convert).close()
     except NotOurs as error:
         return False, str(error)
     except (MemorandaError, OSError) as error:

@@ -1,4 +1,4 @@
-"""A verified backup precedes every schema step, and leads back to the version before."""
+"""A verified copy of a memory of an earlier build is kept before it is converted, and leads back to that build."""
 
 import os
 import shutil
@@ -11,10 +11,10 @@ import pytest
 from support.older import older
 from support.stories import Clock
 
+from store import conversion
 from store.base import installation, location
 from store.base.errors import NotOurs, StorageError
 from store.base.installation import Known
-from store.database.older import step_backup
 from store.database.schema import schema_check
 from store.database.schema.version import SCHEMA_VERSION
 from store.exchange.backups import backup
@@ -57,7 +57,7 @@ def content(path: str | Path) -> tuple[int, dict[str, list[tuple[object, ...]]]]
     """(the schema's version, every row of every table) of a file."""
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     try:
-        tables = [row[0] for row in connection.execute(step_backup._TABLES)]
+        tables = [row[0] for row in connection.execute(conversion._TABLES)]
         rows = {table: list(connection.execute(f'SELECT * FROM "{table}"')) for table in tables}
         return connection.pragma("user_version"), rows
     finally:
@@ -68,7 +68,7 @@ def texts(memory: Memory) -> list[str]:
     return [text for (text,) in memory.database.rows("SELECT fact FROM facts WHERE status = 'active' ORDER BY fact")]
 
 
-def test_the_file_as_it_was_is_kept_before_a_step(path: str) -> None:
+def test_the_file_as_it_was_is_kept_before_it_is_converted(path: str) -> None:
     """Every row, in the schema of that version as it knows it, private, listed, and found whole when looked at."""
     before = content(path)
     with Memory.open(path, "cli", Clock()) as memory:
@@ -84,7 +84,7 @@ def test_the_file_as_it_was_is_kept_before_a_step(path: str) -> None:
         assert backup.verify(memory.database) == (str(copy), "")
         assert content(copy) == before, "looking at it brings nothing up to date"
     with Memory.open(path, "cli", Clock()):
-        assert copies(path) == [copy], "one for each step"
+        assert copies(path) == [copy], "one for each conversion"
 
 
 def test_what_is_not_brought_up_to_date_gets_none(path: str, tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_without_a_backup_nothing_is_changed(hindered: str, path: str, tmp_path:
         (tmp_path / "elsewhere").mkdir()
         folder.symlink_to(tmp_path / "elsewhere")
     else:
-        monkeypatch.setattr(step_backup, "_differs", lambda source, copy: "facts differs")
+        monkeypatch.setattr(conversion, "_differs", lambda source, copy: "facts differs")
     before = content(path)
     with pytest.raises(
         StorageError, match="before it is brought up to date a backup is made, and none could be"
@@ -127,9 +127,9 @@ def test_a_copy_that_differs_is_noticed(path: str, tmp_path: Path) -> None:
     shutil.copy(path, one)
     shutil.copy(path, other)
     source, copy = apsw.Connection(one), apsw.Connection(other)
-    assert step_backup._differs(source, copy) == ""
+    assert conversion._differs(source, copy) == ""
     copy.execute("UPDATE meta SET value = 'x' WHERE key = 'created_at'")
-    assert step_backup._differs(source, copy) == "meta differs"
+    assert conversion._differs(source, copy) == "meta differs"
     source.close()
     copy.close()
 
@@ -145,7 +145,7 @@ def test_what_a_killed_process_left_is_replaced(path: str) -> None:
 
 def test_many_that_open_it_at_once_make_one(path: str) -> None:
     script = "import sys; from store.memory import Memory; Memory.open(sys.argv[1]).close()"
-    root = str(Path(step_backup.__file__).parents[3])
+    root = str(Path(conversion.__file__).parents[1])
     environment = {**os.environ, "PYTHONPATH": root}
     started = [subprocess.Popen([sys.executable, "-c", script, path], env=environment) for _ in range(4)]
     assert [process.wait(60) for process in started] == [0] * 4

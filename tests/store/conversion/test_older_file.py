@@ -16,6 +16,7 @@ from support.model_use import by_task
 from support.older import older
 from support.stories import NOON, Clock
 
+from store import conversion
 from store.base.errors import StorageError
 from store.conversations.turns import NewTurn
 from store.database.schema.version import SCHEMA_VERSION
@@ -79,17 +80,15 @@ def test_every_verb_that_reads_reads_it(path: str, folder: int, file: int):
 
 def test_its_connections_share_one_copy_and_a_later_one_sees_what_changed(path: str, monkeypatch):
     """A copy for each of the application's ten connections would be ten times the file."""
-    from store.database.older import legacy_view as showing
-
     monkeypatch.setattr("store.database.connection.os.access", lambda place, how: False)
     with Memory.open(path, "app", Clock()) as one, Memory.open(path, "app", Clock()) as other:
         assert one.facts.get(1) == other.facts.get(1)
-        held = len(showing._copies)
+        held = len(conversion._copies)
         with apsw.Connection(path) as raw:
             raw.execute("UPDATE facts SET fact = 'The team is six people' WHERE id = 1")
         with Memory.open(path, "app", Clock()) as later:
             assert later.facts.get(1).fact == "The team is six people" and later.search("six").total == 1
-            assert len(showing._copies) == held + 1
+            assert len(conversion._copies) == held + 1
         assert one.facts.get(1).fact == "The team is five people"
         with pytest.raises(apsw.ReadOnlyError):
             one.database.connection.execute("DELETE FROM facts")
