@@ -9,7 +9,7 @@ from store.database.schema.steps import run
 from store.database.schema.tables import JOURNAL, OPERATIONAL, PACKED, RECORDED
 from store.database.schema.version import APPLICATION_ID
 
-STEPS = sorted((Path(__file__).parents[1] / "samples" / "earlier-builds" / "steps").iterdir())
+STEPS = sorted((Path(__file__).parents[1] / "earlier_builds" / "steps").iterdir())
 VERSIONS = range(1, len(STEPS) + 1)  # of the schema; the last build that made memories so was of the last
 
 

@@ -25,7 +25,7 @@ from store.exchange.backups import backup
 from store.memory import Memory
 from store.search import corpus
 
-SAMPLE = Path(__file__).parents[2] / "samples" / "earlier-builds" / "schema20.db.gz"
+SAMPLE = Path(__file__).parents[2] / "earlier_builds" / "schema20.db.gz"
 LAST = VERSIONS[-1]
 WORDS = "SELECT * FROM corpus_words ORDER BY term"
 Rows = dict[str, list[tuple[Any, ...]]]
