@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from store.doors.session.recall_server import RecallServer
 from support.waiting import until
 
 from store.base.location import locate
-from store.doors.hooks import background, process
+from store.doors.hooks import process
 from store.doors.session import injections, recall_socket
-from store.doors.session.recall_server import RecallServer
 from store.memory import Memory
 from store.services import background_embedding
 
@@ -133,7 +133,7 @@ def test_one_server_of_several_answers_and_another_takes_over(path: str, server:
 def test_the_start_of_a_session_has_the_model_loaded(path: str, server: RecallServer, monkeypatch: Any) -> None:
     asked: list[str] = []
     monkeypatch.setattr(server, "_found", asked.append)
-    background.work(path, "start", "s", 0, 0)
+    background_process.work(path, "start", "s", 0, 0)
     assert answered(path, "after it") is None
     assert asked[-2:] == [recall_socket.WARM, "after it"]
 
