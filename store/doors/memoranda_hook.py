@@ -19,11 +19,12 @@ KEPT = b"+"  # before an answer: the event was dealt with
 LATER = b"~"  # before that, where it is dealt with by a process of its own
 LARGEST = 64 << 20  # bytes of a report that are read; a tool may have written a large file
 PIPE = 16_384  # bytes that a pipe holds on every system
-SECONDS = 0.25  # that a running resident may take for each step of an answer, unless MEMORANDA_HOOK_WAIT says another
+SECONDS = 0.25  # that a running resident may take for each step of an answer
 COLD_SECONDS = 4.0  # that one may take which starts first, where the model waits for what a session begins with
 PROMPT_SECONDS = 1.5  # and where it waits for what is added to a prompt
-STARTS = (b'"SessionStart"', b'"event":"start"')
-PROMPTS = (b'"UserPromptSubmit"', b'"BeforeAgent"', b'"event":"prompt"')
+WAIT = "MEMORANDA_HOOK_WAIT"  # the variable that sets the first of these, and is the least for the others
+STARTS = (b'"SessionStart"', b'"event":"start"', b'"event": "start"')
+PROMPTS = (b'"UserPromptSubmit"', b'"BeforeAgent"', b'"event":"prompt"', b'"event": "prompt"')
 RESIDENT, ALONE = "store.doors.hooks.resident", "store.doors.hooks.process"
 
 
@@ -73,6 +74,13 @@ def peer_user(connection: socket) -> int | None:
     return None
 
 
+def _seconds() -> float:
+    try:
+        return max(0.001, float(os.environ.get(WAIT) or SECONDS))
+    except ValueError:
+        return SECONDS
+
+
 def _open_closed_streams() -> None:
     """Open /dev/null for standard streams that the agent closed, before a socket gets their numbers."""
     while (number := os.open(os.devnull, os.O_RDWR)) < 3:
@@ -115,9 +123,12 @@ def _ask_running(request: bytes) -> bytes | None:
     """Return what the running resident answers, empty where it is late; None where there is none that took the event.
 
     One that does not even greet, or that cannot take all of a large event, has not got it."""
-    connection = socket(AF_UNIX, SOCK_STREAM)
     try:
-        connection.settimeout(float(os.environ.get("MEMORANDA_HOOK_WAIT") or SECONDS))
+        connection = socket(AF_UNIX, SOCK_STREAM)
+    except OSError:  # a sandbox
+        return None
+    try:
+        connection.settimeout(_seconds())
         connection.connect(socket_path())
         if peer_user(connection) != os.getuid():
             return None
@@ -130,7 +141,7 @@ def _ask_running(request: bytes) -> bytes | None:
         connection.sendall(request)
         connection.shutdown(SHUT_WR)
         return _read_answer(connection)
-    except (OSError, ValueError):
+    except OSError:
         return None
     finally:
         connection.close()
@@ -149,7 +160,7 @@ def _start_resident(request: bytes, event: bytes) -> bytes:
     )
     theirs.close()
     starts = any(name in event for name in STARTS)
-    ours.settimeout(COLD_SECONDS if starts else PROMPT_SECONDS)
+    ours.settimeout(max(COLD_SECONDS if starts else PROMPT_SECONDS, _seconds()))
     ours.sendall(request)
     ours.shutdown(SHUT_WR)
     if not starts and not any(name in event for name in PROMPTS):
@@ -164,7 +175,7 @@ def _read_answer(connection: socket) -> bytes | None:
         while part := connection.recv(1 << 16):
             whole += part
             if whole == LATER:
-                connection.settimeout(COLD_SECONDS)
+                connection.settimeout(max(COLD_SECONDS, _seconds()))
     except TimeoutError:
         return b""
     whole = whole.removeprefix(LATER)

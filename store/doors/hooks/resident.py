@@ -21,7 +21,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from store.doors import memoranda_hook
 from store.doors.hooks import process
 from store.doors.hooks.events import Caller
-from store.doors.memoranda_hook import ALONE, END, EVENT, KEPT, LATER, RELEASE, RESIDENT
+from store.doors.memoranda_hook import ALONE, END, EVENT, KEPT, LATER, RELEASE, RESIDENT, WAIT
 from store.doors.session.meaning_recall import MeaningRecall
 
 IDLE = 1_800.0  # seconds without an event after which it ends
@@ -32,7 +32,7 @@ THREADS = 4
 MOST = 64  # events that are received, and wait for a thread
 # variables that are read deep below the handlers: an event that has others is answered by a process of its own
 SAME = ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
-OURS, PASSED = "MEMORANDA_", ("MEMORANDA_DB", "MEMORANDA_HOOK_WAIT")
+OURS, PASSED = "MEMORANDA_", ("MEMORANDA_DB", WAIT)
 
 
 class Resident:
