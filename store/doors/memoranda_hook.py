@@ -13,6 +13,10 @@ import os
 import sys
 from _socket import AF_UNIX, SHUT_WR, SOCK_STREAM, SOL_SOCKET, socket, socketpair
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
 VERSION = "0.1.0"  # of the product, as in `store`: a resident of another version is told to end
 EVENT, RELEASE, END = b"e", b"r", b"q"  # what the first byte of a request asks for; the last two are all of theirs
 KEPT = b"+"  # before an answer: the event was dealt with
@@ -182,7 +186,7 @@ def _read_answer(connection: socket) -> bytes | None:
     return whole[len(KEPT) :] if whole.startswith(KEPT) else None
 
 
-def _become_process(words: list[str], event: bytes) -> None:
+def _become_process(words: list[str], event: bytes) -> "NoReturn":
     """Become the process that answers one event by itself, with the event on its standard input."""
     os.dup2(_readable(event), 0)
     os.execv(sys.executable, [sys.executable, "-P", "-m", ALONE, *words])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from store.base.clock import utc_now
-from store.doors.hooks import background, background_process, process
+from store.doors.hooks import background, handlers, process
 from store.memory import Memory
 
 SESSION = "0b9e1f5e-4a53-4f5e-9d0f-3a1d6f6f0001"
@@ -91,9 +91,9 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def begin(memory: Memory, event: Any, caller: Any) -> None:
         path = memory.database.path
-        background_process.work(path, event.kind, event.session, event.tokens, event.window)
+        background.work(path, event.kind, event.session, event.tokens, event.window)
 
-    monkeypatch.setattr(background, "begin", begin)
+    monkeypatch.setattr(handlers, "start_background", begin)
 
 
 def repository(root: Path) -> None:

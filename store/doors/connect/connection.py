@@ -227,8 +227,8 @@ def _keep(client: Client, place: Place, files: dict[str, dict[str, Any]]) -> Non
         installation.drop(name)
         return
     where = place.home if place.scope == USER else place.root
-    kept = {"client": client.name, "scope": place.scope, "where": where, "command": place.command, "hook": place.hook}
-    kept["files"] = files
+    kept: dict[str, Any] = {"client": client.name, "scope": place.scope, "where": where, "files": files}
+    kept |= {"command": place.command, "hook": place.hook}
     text = json.dumps(kept, ensure_ascii=False)  # unescaped, so that a search for purged words finds it
     if len(text.encode()) > installation.LARGEST:
         raise InTheWay(f"The files of {client.title} are larger together than can be kept as they were.")

@@ -2,22 +2,82 @@
 
 import os
 import sys
-from threading import Thread
 
-from store.doors.hooks.events import Caller, HookEvent
+from store.base.clock import to_ms
+from store.base.errors import MemorandaError
+from store.conversations import hook_spool
+from store.doors.hooks.events import END, START
+from store.learning import rule_pass
 from store.memory import Memory
+from store.services import automatic_checkpoints, maintenance, session_flush
+from store.team.exchange import Team
+from store.team.sharing import shares
+
+LEARN_SECONDS = 20.0
+NICE = 10
 
 
-def begin(memory: Memory, event: HookEvent, caller: Caller) -> None:
-    """Start that process, with the variables of whoever reports, and do not wait for it."""
-    words = [sys.executable, "-P", "-m", "store.doors.hooks.background_process"]
-    words += [memory.database.path, event.kind, event.session, str(event.tokens), str(event.window)]
-    nothing = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in (0, 1, 2)]
+def _step_back() -> None:
+    """Leave the agent's group of processes, and give other sessions more of the processor: where Linux schedules by
+    session, `nice` counts only inside of one, and this process would take as much as the agent and its hooks."""
+    if os.getsid(0) != os.getpid():
+        os.setsid()
+    os.nice(NICE)
     try:
-        child = os.posix_spawn(
-            sys.executable, words, caller.variables, file_actions=nothing, setsid=sys.platform == "linux"
-        )
-    except (OSError, ValueError):
-        return  # too many processes: the next event starts one, or the application does it
-    # where this process goes on, somebody has to hear that the child ended
-    Thread(target=os.waitpid, args=(child, 0), daemon=True).start()
+        with open("/proc/self/autogroup", "w") as group:
+            group.write(str(NICE))
+    except OSError:
+        pass  # another system, or one that schedules by process
+
+
+def work(path: str, kind: str, session: str, tokens: int, window: int) -> None:
+    """Bring in what waits in the spool, sync files that are kept so, learn from new turns, flush sessions that are due,
+    take the checkpoint that is due; at the end of a session its snapshot; at a start, the end of those that nobody
+    ended, and new commits; last, where a person said so, exchange with the team. Raise MemorandaError."""
+    with Memory.open(path, "worker") as memory:
+        hook_spool.drain(memory.database)
+        memory.sync.run_due()
+        if not memory.config["enabled"]:
+            return
+        if kind == START:
+            automatic_checkpoints.sweep(memory)
+        rule_pass.run(memory, seconds=LEARN_SECONDS)
+        if kind == END:
+            try:
+                session_flush.clear(memory, session, actor="hook")
+            except MemorandaError:
+                pass  # nothing was said since it began or ended before, or its folder cannot be written: it is over
+        else:
+            room = memory.config["flush.tokens"]
+            if tokens and room and tokens >= window - room:
+                session_flush.flush(memory, session)
+            session_flush.flush_due(memory)
+            automatic_checkpoints.take_due_checkpoint(memory)
+        if kind in (START, END) and memory.location.project:
+            maintenance.start(memory, memory.location.project)
+        if memory.config["team.hooks"]:
+            exchange_with_team(memory)
+
+
+def exchange_with_team(memory: Memory) -> None:
+    """Exchange with the team, where something is shared and `team.minutes` passed since the last time. Raise what
+    Team.exchange does."""
+    minutes = int(memory.config["team.minutes"])
+    if minutes and shares(memory):
+        with Team(memory) as team:
+            if not team.tried or to_ms(memory.now) - to_ms(team.tried) >= minutes * 60_000:
+                team.exchange()
+
+
+def main(path: str, kind: str, session: str, tokens: str, window: str) -> None:
+    """For `python -m store.doors.hooks.background`."""
+    os.umask(0o077)
+    try:
+        work(path, kind, session, int(tokens), int(window))
+    except MemorandaError:
+        pass  # nobody reads this process's output; the application reports the same error
+
+
+if __name__ == "__main__":
+    _step_back()
+    main(*sys.argv[1:])

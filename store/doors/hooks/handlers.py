@@ -1,7 +1,10 @@
 """What each event does to the memory, and the text that its agent is sent."""
 
+import os
+import sys
 import time
 from collections.abc import Sequence
+from threading import Thread
 from typing import Any
 
 from store.base.errors import Busy, MemorandaError
@@ -11,7 +14,7 @@ from store.conversations.sessions import end
 from store.conversations.turns import NewTurn, named, put
 from store.database.database import Transaction
 from store.doors import commit_record, state_file
-from store.doors.hooks import background, own_words, task_list, window_use
+from store.doors.hooks import own_words, task_list, window_use
 from store.doors.hooks.events import COMPACT, END, PROMPT, START, STOP, TASK_TOOLS, TOOL, Caller, HookEvent
 from store.doors.session import calls, injections, pack
 from store.doors.session.pack import Pack
@@ -56,7 +59,7 @@ def _start(memory: Memory, event: HookEvent, caller: Caller, started: float, ask
             write.answered(kept)
     except Busy:
         return ""
-    background.begin(memory, event, caller)
+    start_background(memory, event, caller)
     if ask is not None and memory.config["agents.recall"] and Vectors(memory.database).serving:
         ask(memory.location, WARM)  # nobody waits for this one: it loads the model before the first prompt
     return made.text
@@ -111,7 +114,7 @@ def _stop(memory: Memory, event: HookEvent, caller: Caller, started: float) -> N
         if text:
             _spool(memory, event, "assistant", text)
     _follow_window(memory, event, caller)
-    background.begin(memory, event, caller)
+    start_background(memory, event, caller)
 
 
 def _tool(memory: Memory, event: HookEvent, caller: Caller, started: float) -> None:
@@ -163,10 +166,25 @@ def _end(memory: Memory, event: HookEvent, caller: Caller, started: float) -> No
         end(write, event.session)
         _note(write, event, started)
         write.answered()
-    background.begin(memory, event, caller)
+    start_background(memory, event, caller)
 
 
 # parts
+
+
+def start_background(memory: Memory, event: HookEvent, caller: Caller) -> None:
+    """Have a process of its own do what is due after an event (`background`), with the variables of whoever reports."""
+    words = [sys.executable, "-P", "-m", "store.doors.hooks.background"]
+    words += [memory.database.path, event.kind, event.session, str(event.tokens), str(event.window)]
+    nothing = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in (0, 1, 2)]
+    try:
+        child = os.posix_spawn(
+            sys.executable, words, caller.variables, file_actions=nothing, setsid=sys.platform == "linux"
+        )
+    except (OSError, ValueError):
+        return  # too many processes: the next event starts one, or the application does it
+    # where this process goes on, somebody has to hear that the child ended
+    Thread(target=os.waitpid, args=(child, 0), daemon=True).start()
 
 
 def _actor(event: HookEvent) -> str:
@@ -282,7 +300,7 @@ def _follow_window(memory: Memory, event: HookEvent, caller: Caller) -> None:
         return  # the next event reports it again
     room = memory.config["flush.tokens"]
     if room and event.tokens >= event.window - room and event.kind != STOP:
-        background.begin(memory, event, caller)
+        start_background(memory, event, caller)
 
 
 def _follow_state_files(memory: Memory, event: HookEvent) -> None:

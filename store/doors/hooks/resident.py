@@ -75,8 +75,8 @@ class Resident:
                 if (until := self._last + self._rest - time.monotonic()) <= 0:
                     self._become_new(listening)
                 left = min(left, until)
-            ready, _, _ = select.select([listening, self._awake], [], [], min(left, LOOK))
-            if listening in ready:
+            ready, _, _ = select.select([listening.fileno(), self._awake], [], [], min(left, LOOK))
+            if listening.fileno() in ready:
                 self._receive(listening)
             if self._awake in ready:
                 os.read(self._awake, MOST)
@@ -241,6 +241,7 @@ def main(words: list[str]) -> None:
         os.setsid()
     for number in handed:
         os.set_inheritable(int(number), False)
+    listening: socket.socket | None
     if "listening" in given:
         listening, lock = socket.socket(fileno=int(given["listening"])), int(given["lock"])
     else:

@@ -14,7 +14,7 @@ from store.base.location import Location
 from store.doors.session.recall import by_meaning
 from store.memory import Memory
 
-WAIT = 0.055  # seconds that a prompt waits for what is found by meaning, from the question on
+WAIT = 0.08  # seconds that a prompt waits for what is found by meaning, from the question on
 
 
 class MeaningRecall:

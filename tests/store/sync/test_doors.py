@@ -8,7 +8,7 @@ import pytest
 from conftest import Clock
 from support.notebook import Notebook
 
-from store.doors.hooks import background_process
+from store.doors.hooks import background
 from store.doors.hooks.events import START
 from store.doors.mcp.session import McpSession
 
@@ -20,7 +20,7 @@ def edited(notebook: Notebook) -> None:
 
 
 def test_at_the_start_of_a_session(notebook: Notebook) -> None:
-    background_process.work(notebook.memory.database.path, START, "s", 0, 0)
+    background.work(notebook.memory.database.path, START, "s", 0, 0)
     assert notebook.active() == ["The team is five", "Deploys are on Fridays", "Lunch is at one"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from support.team import Join, join, remote
 
 from store.config.files import put, user_path
-from store.doors.hooks import background_process
+from store.doors.hooks import background
 from store.doors.hooks.events import END, START, STOP
 from store.memory import Memory
 from store.team.exchange import Team
@@ -28,7 +28,7 @@ def test_hooks_exchange_with_the_team_where_a_person_said_so(join: Join) -> None
         if minutes is None or minutes:
             with Team(bob.memory) as team, team._file:
                 team._file.put("tried", "" if minutes is None else f"2020-01-01T00:{minutes:02}:00.000Z")
-        background_process.work(path, kind, "s", 0, 0)
+        background.work(path, kind, "s", 0, 0)
         return arrived(bob.memory)
 
     assert after(START, None) == [], "off until it is wanted"
@@ -54,11 +54,11 @@ def test_hooks_exchange_nothing_of_a_memory_that_is_not_shared_and_hold_up_nothi
     put(user_path(), "team.hooks", "true")
     with Team(ana.memory) as team:
         team.choose(team.choice.of(""))
-    background_process.work(ana.memory.database.path, STOP, "s", 0, 0)
+    background.work(ana.memory.database.path, STOP, "s", 0, 0)
     with Team(ana.memory) as team:
         assert team.tried == "" and team.members() == []
         team.choose(team.choice.of("work"), remote="/nowhere/at/all.git")
-    background_process.main(ana.memory.database.path, END, "s", "0", "0")
+    background.main(ana.memory.database.path, END, "s", "0", "0")
     with Team(ana.memory) as team:
         assert team.tried
     assert ana.memory.summaries.active("s"), "what is done before it is done"

@@ -14,7 +14,7 @@ from support.hook_events import CLIENTS, FORMS, report
 from store.base.clock import utc_now
 from store.conversations import hook_spool
 from store.doors import pause
-from store.doors.hooks import background, events, own_words, process
+from store.doors.hooks import events, handlers, own_words, process
 from store.doors.session import injections
 from store.ingest.runner import ingest
 from store.memory import Memory
@@ -26,7 +26,7 @@ RECORDED = Path(__file__).with_name("recorded")
 def nothing_behind(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What a hook leaves to another process is not started here; the kinds of event that would have."""
     begun: list[str] = []
-    monkeypatch.setattr(background, "begin", lambda memory, event, caller: begun.append(event.kind))
+    monkeypatch.setattr(handlers, "start_background", lambda memory, event, caller: begun.append(event.kind))
     return begun
 
 
@@ -112,7 +112,7 @@ def test_a_session_that_is_gone_on_with_is_told_again(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory.facts.remember("Tabs, never spaces", domain="preferences")
-    monkeypatch.setattr(background, "begin", lambda *_: None)
+    monkeypatch.setattr(handlers, "start_background", lambda *_: None)
     (tmp_path / "transcript").write_text("{}")
     raw = report("claude-code", "start", tmp_path, "", transcript_path=str(tmp_path / "transcript"))
     now = time.time() // 60 * 60

@@ -47,7 +47,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HookMac
     with Memory.open(machine.path) as memory:
         memory.facts.remember(FACT)
     yield machine
-    until(lambda: not children_of(machine, "store.doors.hooks.background_process"))
+    until(lambda: not children_of(machine, "store.doors.hooks.background"))
     machine.kill()
 
 
@@ -321,7 +321,7 @@ def test_a_mac_tells_the_user_in_its_own_form(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_work_that_goes_on_behind_an_event_holds_nobody_up_and_none_of_our_sockets(machine: HookMachine) -> None:
-    module = "store.doors.hooks.background_process"
+    module = "store.doors.hooks.background"
     with Memory.open(machine.path) as other, other.database.write("user", "long"):
         assert machine.ask(machine.event("Stop", last_assistant_message="It is heron-7.")) == ""
         until(lambda: children_of(machine, module))
@@ -451,13 +451,12 @@ def test_its_memory_stays_small(machine: HookMachine) -> None:
 # the client's own ---------------------------------------------------------------------------------------------------
 
 
-def test_it_is_one_file_that_imports_next_to_nothing() -> None:
-    code = f"import sys; sys.argv = ['x']; sys.path.insert(0, {str(Path(memoranda_hook.__file__).parent)!r})\n"
-    code += "before = set(sys.modules); import memoranda_hook; print(*sorted(set(sys.modules) - before))"
-    done = subprocess.run([sys.executable, "-IS", "-c", code], capture_output=True, text=True, check=True)
-    found = set(done.stdout.split())
-    assert "memoranda_hook" in found and len(found) <= 12
-    assert not {"json", "selectors", "socket", "store", "struct"} & found
+def test_the_client_starts_with_next_to_nothing() -> None:
+    told = subprocess.run(
+        [sys.executable, "-X", "importtime", *CLIENT[1:]], input=b"", capture_output=True, check=True
+    ).stderr.decode()
+    found = {line.rpartition("|")[2].strip() for line in told.splitlines()}
+    assert "_socket" in found and not {"json", "selectors", "socket", "store", "struct"} & found
 
 
 def test_it_has_the_version_and_the_folder_of_the_product(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

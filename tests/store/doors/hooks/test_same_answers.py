@@ -53,7 +53,7 @@ def test_a_session_is_answered_and_stored_alike(
             event = report(client, kind, folder, text, number=f"{number}", session_id="s", transcript_path="")
             told.append(machine.run(words, event, cwd=folder))
         until(lambda: machine.pid() and hook_resident.release())
-        until(lambda: not children_of(machine, "store.doors.hooks.background_process"))
+        until(lambda: not children_of(machine, "store.doors.hooks.background"))
         assert told[0] == told[1], (kind, text)
         assert number or told[0], "the start was answered"
         if how == "cold":
