@@ -1,5 +1,5 @@
-"""What answers an event: one in, one answer out, exit 0, whatever happens. The resident calls `reply`; where none can be
-started this is a process of its own, and for `memoranda hook git` always.
+"""What answers an event: one in, one answer out, exit 0, whatever happens. The resident calls `reply`; where none
+can be started this is a process of its own, and for `memoranda hook git` always.
 
 Anything else would be read by an agent as a failure of its own; 2 would take a person's prompt away. So nothing is
 raised here, nothing is printed that is no answer, and what cannot be written in time waits in the spool.
