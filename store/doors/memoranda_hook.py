@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-VERSION = "0.1.0"  # of the product, as in `store`: a resident of another version is told to end
+VERSION = "0.1.0"  # of the product, as in `store.version`: a resident of another version is told to end
 EVENT, RELEASE, END = b"e", b"r", b"q"  # what the first byte of a request asks for; the last two are all of theirs
 KEPT = b"+"  # before an answer: the event was dealt with
 LATER = b"~"  # before that, where it is dealt with by a process of its own

@@ -97,10 +97,10 @@ class HookMachine:
         return pid
 
     def kill(self) -> None:
-        """Kill whoever listens, and wait until it is gone."""
-        if pid := self.pid():
+        """Kill whoever listens, or is about to, and wait until all are gone."""
+        for pid in {self.pid(), *children_of(self, memoranda_hook.RESIDENT)} - {0}:
             os.kill(pid, signal.SIGKILL)
-            until(lambda: not running(pid))
+            until(lambda pid=pid: not running(pid))
 
     def turns(self) -> list[str]:
         """Return the texts of all turns that are stored."""

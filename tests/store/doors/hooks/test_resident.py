@@ -25,13 +25,13 @@ from support.hook_machine import (
 from support.secrets import BODY
 from support.waiting import until
 
-import store
 from store.base import hook_resident, installation
 from store.config.files import put
 from store.conversations import hook_spool
 from store.doors import memoranda_hook
 from store.doors.hooks import resident
 from store.memory import Memory
+from store.version import __version__
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found and watched as Linux shows them")
 ROOT = os.getuid() == 0
@@ -270,7 +270,7 @@ def test_an_old_line_is_answered_by_the_new_resident_and_an_old_client_by_itself
     assert "otter" in machine.run([memoranda, "--db", other, "hook", "claude-code"], machine.event())
     old = machine.folder / "memoranda_hook.py"
     text = Path(memoranda_hook.__file__).read_text()
-    old.write_text(text.replace(f'VERSION = "{store.__version__}"', 'VERSION = "0.0.9"'))
+    old.write_text(text.replace(f'VERSION = "{__version__}"', 'VERSION = "0.0.9"'))
     assert "heron-7" in machine.run([sys.executable, "-IS", str(old), "claude-code"], machine.event())
     assert new.wait() == 0
     assert len(machine.turns()) == 2
@@ -451,16 +451,15 @@ def test_its_memory_stays_small(machine: HookMachine) -> None:
 # the client's own ---------------------------------------------------------------------------------------------------
 
 
-def test_the_client_starts_with_next_to_nothing() -> None:
-    told = subprocess.run(
-        [sys.executable, "-X", "importtime", *CLIENT[1:]], input=b"", capture_output=True, check=True
-    ).stderr.decode()
+def test_the_client_starts_with_next_to_nothing(machine: HookMachine) -> None:
+    words = [sys.executable, "-X", "importtime", *CLIENT[1:]]
+    told = subprocess.run(words, env=machine.environ, input=b"", capture_output=True, check=True).stderr.decode()
     found = {line.rpartition("|")[2].strip() for line in told.splitlines()}
     assert "_socket" in found and not {"json", "selectors", "socket", "store", "struct"} & found
 
 
 def test_it_has_the_version_and_the_folder_of_the_product(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert store.__version__ == memoranda_hook.VERSION
+    assert __version__ == memoranda_hook.VERSION
     assert {memoranda_hook.RELEASE, memoranda_hook.END} == {hook_resident.RELEASE, hook_resident.END}
     for named in ("", "  ", str(tmp_path), "~/state"):
         monkeypatch.setenv("XDG_STATE_HOME", named)

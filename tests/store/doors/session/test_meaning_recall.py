@@ -68,8 +68,8 @@ def test_rest_gives_the_memory_of_the_model_back(machine: HookMachine) -> None:
     )
     assert "[F#1]" in machine.ask(machine.event(prompt=PROMPT))
     until(lambda: any(word.startswith("listening=") for word in command_line(listening.pid)))
-    assert "[F#1]" in machine.ask(machine.event(prompt=BY_WORDS))
     assert resident_megabytes(listening.pid) <= 40
+    assert "[F#1]" in machine.ask(machine.event(prompt=BY_WORDS))
 
 
 def test_a_memory_without_vectors_is_searched_by_words(machine: HookMachine) -> None:
