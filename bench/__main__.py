@@ -31,7 +31,19 @@ NAMES = (
         "requests",
     ),
     *("context", "health", "live_updates", "agent", "librarian", "questions", "ablation", "opening", "structure"),
-    *("first_look", "mcp", "recall", "hooks", "scan", "scan_precision", "guard", "source_import", "sync", "verify"),
+    *(
+        "first_look",
+        "mcp",
+        "recall",
+        "hooks",
+        "hook_client",
+        "scan",
+        "scan_precision",
+        "guard",
+        "source_import",
+        "sync",
+        "verify",
+    ),
     *("team", "replica", "mutations"),
 )
 

@@ -2,12 +2,12 @@
 
     python -m bench.hooks [--runs 31] [--sizes 10000,100000]
 
-Each event is sent as Claude Code does, on standard input of `memoranda hook claude-code`, alternating with the floor, a
-Python that opens SQLite. Prompts are searched by keywords, because a hook loads no model; then by meaning too, through
-a running `memoranda mcp`, in memories with synthetic vectors: the line below says how many answers of the server come
-in time for a hook, which else goes by the keywords. What an event starts in the background (learning, summaries) ends
-before the next event, as an agent's events are seconds apart; in `at once` the next event comes immediately, and shares
-processor and disk with it. `processor` is the median of what the hook itself used. On Linux only.
+Each event is sent as Claude Code does, to the client that `memoranda connect` writes, alternating with the floor, a
+Python that opens SQLite; a resident answers. In memories without vectors prompts are searched by keywords, then, in
+those with synthetic ones, by meaning too: the line below says how many answers by meaning come in time for a prompt,
+which else goes by the keywords. What an event starts in the background (learning, summaries) ends before the next
+event, as an agent's events are seconds apart; in `at once` the next event comes immediately, and shares processor and
+disk with it. `processor` is the median of what the client itself used. On Linux only.
 Tokens are those of a session of ten prompts, against a file that is loaded completely at its start, with each fact and
 decision of the memory as a line: in the demo's memory, with ten questions about it, and in the large ones. The aims are
 in the table."""
@@ -15,7 +15,6 @@ in the table."""
 from __future__ import annotations
 
 import argparse
-import ctypes
 import json
 import os
 import subprocess
@@ -30,7 +29,12 @@ from bench.search_speed import prepared
 from bench.store import copy, environment, heading, installed, memory, quantile, verdict
 from store.base import token_count
 from store.base.clock import utc_now
-from store.doors.session import injections, recall_socket
+from store.base.hook_resident import SOCKET
+from store.base.installation import folder as state_folder
+from store.base.location import locate
+from store.doors.session import injections, meaning_recall
+from store.doors.session.meaning_recall import MeaningRecall
+from store.doors.session.recall import WARM, words_of
 from store.memory import Memory
 from tui.demo import build
 
@@ -66,14 +70,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     programs = installed()
     sizes = [int(size) for size in options.sizes.split(",")]
     with tempfile.TemporaryDirectory(prefix="memoranda-bench-", ignore_cleanup_errors=True) as folder:
+        os.environ["XDG_STATE_HOME"] = os.path.join(folder, "state")
+        os.environ["MEMORANDA_HOOK_WAIT"] = "5"  # so that none is cut off on a busy machine
         os.chdir(folder)  # outside any checkout
         heading("hooks", f"{options.runs} of each event in turn, whole processes")
-        _adopt_orphans()
+        client = _client(programs.python)
+        resident = subprocess.Popen([programs.python, "-P", "-m", "store.doors.hooks.resident"], env=environment())
+        while not os.path.exists(os.path.join(state_folder(), SOCKET)):
+            time.sleep(0.05)
         print(f"\n{'ms':34} median    p95  processor  at once, p95  aim")
         demo = build(os.path.join(folder, "demo"), utc_now()).path
         with open(CASES, encoding="utf-8") as file:
             questions = [json.loads(line)["ask"] for line in file][:20:2]
-        _tokens("the demo, ten questions about it", *_session(programs.memoranda, demo, folder, questions))
+        _tokens("the demo, ten questions about it", *_session(client, demo, folder, questions))
         floor: list[Cost] = []
         for size in sizes:
             path = os.path.join(folder, f"{size}.db")
@@ -82,60 +91,63 @@ def main(arguments: Sequence[str] | None = None) -> None:
             at_once: dict[str, list[Cost]] = {name: [] for name in EVENTS}
             for run in range(-2, options.runs * 2):  # the first two runs warm the page cache
                 for name in EVENTS:
-                    cost = _report(programs.memoranda, path, folder, name, run)
+                    cost = _report(client, path, folder, name, run)
                     if run < options.runs:
-                        _wait_for_orphans()
+                        _wait_for_workers(resident.pid)
                     if run >= 0:
                         (times if run < options.runs else at_once)[name].append(cost)
                 if 0 <= run < options.runs:
                     floor.append(_timed([programs.python, "-c", "import apsw"], b""))
-            _wait_for_orphans()
+            _wait_for_workers(resident.pid)
             for name, values in times.items():
                 _line(f"{name}, {size:,} records", values, AIM, at_once[name])
-            _by_meaning(programs.memoranda, os.path.join(folder, f"meant-{size}.db"), size, folder, options.runs)
-            _tokens("a session of ten prompts", *_session(programs.memoranda, path, folder, PROMPTS))
+            _by_meaning(client, resident.pid, os.path.join(folder, f"meant-{size}.db"), size, folder, options.runs)
+            _tokens("a session of ten prompts", *_session(client, path, folder, PROMPTS))
         _line("python -c 'import apsw'", floor, None)
+        resident.kill()
+        resident.wait()
 
 
-def _by_meaning(program: str, path: str, size: int, folder: str, runs: int) -> None:
-    """Print what a prompt costs while a server of the same memory runs, and how many answers came in time."""
+def _client(python: str) -> list[str]:
+    """Return the command that `memoranda connect` writes."""
+    code = "from store.doors import memoranda_hook; print(memoranda_hook.__file__)"
+    found = subprocess.run([python, "-P", "-c", code], capture_output=True, text=True, check=True)
+    return [python, "-IS", found.stdout.strip(), "claude-code"]
+
+
+def _by_meaning(client: Sequence[str], resident: int, path: str, size: int, folder: str, runs: int) -> None:
+    """Print what a prompt costs where vectors are searched, and how many answers by meaning come in time."""
     copy(prepared(size), path)
-    server = subprocess.Popen([program, "--db", path, "mcp"], stdin=subprocess.PIPE, env=environment())
-    try:
-        while (warm := recall_socket.ask(path, recall_socket.WARM)) is None:
-            time.sleep(0.05)
-        warm.answer(60.0)
-        answers: list[float] = []
-        for prompt in PROMPTS * 3:
-            start = time.perf_counter()
-            asked = recall_socket.ask(path, prompt)
-            if asked is None or asked.answer(60.0) is None:
-                raise SystemExit("The server does not answer by meaning: memoranda doctor")
-            answers.append(time.perf_counter() - start)
-        values = []
-        for run in range(-2, runs):
-            cost = _report(program, path, folder, "prompt", run)
-            _wait_for_orphans(server.pid)
-            if run >= 0:
-                values.append(cost)
-    finally:
-        server.kill()
-        server.wait()
+    recall, place, wait = MeaningRecall(), locate(path, {}, folder), meaning_recall.WAIT
+    meaning_recall.WAIT = 60.0
+    recall.ask(place, WARM)()
+    answers: list[float] = []
+    for prompt in PROMPTS * 3:
+        start = time.perf_counter()
+        if recall.ask(place, words_of(prompt))() is None:
+            raise SystemExit("Nothing is found by meaning: memoranda doctor")
+        answers.append(time.perf_counter() - start)
+    values = []
+    for run in range(-2, runs):
+        cost = _report(client, path, folder, "prompt", run)
+        _wait_for_workers(resident)
+        if run >= 0:
+            values.append(cost)
     _line(f"prompt by meaning, {size:,} records", values, AIM)
-    in_time = sum(seconds < recall_socket.WAIT for seconds in answers)
+    in_time = sum(seconds < wait for seconds in answers)
     print(
-        f"{'  the server alone':34} {median(answers) * 1000:6.1f} {quantile(answers, 0.95) * 1000:6.1f}"
-        f"  {in_time} of {len(answers)} within {recall_socket.WAIT * 1000:g} ms"
+        f"{'  by meaning alone':34} {median(answers) * 1000:6.1f} {quantile(answers, 0.95) * 1000:6.1f}"
+        f"  {in_time} of {len(answers)} within {wait * 1000:g} ms"
     )
 
 
-def _report(program: str, path: str, folder: str, name: str, run: int) -> Cost:
+def _report(client: Sequence[str], path: str, folder: str, name: str, run: int) -> Cost:
     said = {**EVENTS[name], "session_id": f"bench-{run % 5}", "cwd": folder, "prompt_id": f"{name}-{run}-{os.getpid()}"}
     if name == "prompt":
         said["prompt"] = PROMPTS[run % len(PROMPTS)]
     if name == "tasks":
         said["tool_input"] = {"todos": [{"content": f"step {run}", "status": "pending"}]}
-    return _timed([program, "--db", path, "hook", "claude-code"], json.dumps(said).encode())
+    return _timed([*client, "--db", path], json.dumps(said).encode())
 
 
 def _timed(argv: Sequence[str], given: bytes) -> Cost:
@@ -155,13 +167,13 @@ def _tokens(what: str, told: int, whole: int) -> None:
     print(f"{what:34} {told:,} tokens; as a MEMORY.md {whole:,}", flush=True)
 
 
-def _session(program: str, path: str, folder: str, prompts: Sequence[str]) -> tuple[int, int]:
+def _session(client: Sequence[str], path: str, folder: str, prompts: Sequence[str]) -> tuple[int, int]:
     """Return (tokens sent in a session of these prompts, tokens of the facts and decisions as lines of one file)."""
     session = f"told-{os.getpid()}"
     for number, prompt in enumerate(("", *prompts)):
         said = {"session_id": session, "cwd": folder, "prompt_id": f"told-{number}", "prompt": prompt}
         said |= EVENTS["prompt" if number else "start"]  # type: ignore[operator]
-        _timed([program, "--db", path, "hook", "claude-code"], json.dumps(said).encode())
+        _timed([*client, "--db", path], json.dumps(said).encode())
     with Memory.open(path) as read:
         told = sum(one.tokens for one in injections.newest(read.database, session=session))
         lines = read.database.rows(
@@ -171,19 +183,18 @@ def _session(program: str, path: str, folder: str, prompts: Sequence[str]) -> tu
         return told, token_count.count("\n".join(line for (line,) in lines))
 
 
-def _adopt_orphans() -> None:
-    """Become the parent of processes whose parents ended: of what hooks leave running."""
-    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
-
-
-def _wait_for_orphans(*besides: int) -> None:
-    """Wait for the end of all children but these."""
-    while True:
-        with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
-            children = set(map(int, file.read().split())) - set(besides)
-        if not children:
-            return
-        os.waitpid(children.pop(), 0)
+def _wait_for_workers(resident: int) -> None:
+    """Wait for the end of what the resident started."""
+    children = "?"
+    while children:
+        children = ""
+        for thread in os.listdir(f"/proc/{resident}/task"):
+            try:
+                with open(f"/proc/{resident}/task/{thread}/children", encoding="ascii") as file:
+                    children += file.read()
+            except FileNotFoundError:
+                children += "?"  # the thread ended, and its children are another's
+        time.sleep(0.01)
 
 
 def _line(name: str, values: Sequence[Cost], aim: float | None, at_once: Sequence[Cost] = ()) -> None:

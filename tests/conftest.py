@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 from support.ours import renamed
 from support.parts import APART, pytest_sessionfinish
 
+from store.base import hook_resident
 from store.base.clock import from_ms, to_ms
 from store.base.errors import MemorandaError
 from store.memory import Memory
@@ -128,6 +129,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         state = os.path.join(str(tmp_path_factory.getbasetemp()), "state")
         environment.setenv("XDG_STATE_HOME", state)
         yield state
+        hook_resident.end()  # of those tests that run `memoranda hook`
 
 
 @pytest.fixture(autouse=True)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from store.base import hook_resident
 from store.base.citations import cite
 from store.base.errors import Conflict, DiskFull, InvalidInput, MemorandaError, NotFound
 from store.base.vocabulary import PERSON
@@ -204,6 +205,7 @@ class Purge:
         chosen_places = [plan.places[index] for index in picked]
         refused = self._cut_files(chosen_places) | guarded.cut(chosen_places, Words(plan.texts))
         disk_reserve.renew(self._database.path)
+        hook_resident.release()
         finished = finish(self._database, plan.texts, plan.names)
         left = tuple(place for index, place in enumerate(plan.places) if index not in picked) + tuple(
             replace(place, what=f"{guarded.WHAT if place.table == guarded.TABLE else 'your file'}: {why}", can=False)

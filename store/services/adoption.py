@@ -7,6 +7,7 @@ import os
 
 import apsw
 
+from store.base import hook_resident
 from store.base.clock import Clock, utc_now
 from store.base.errors import MemorandaError, NotFound
 from store.base.installation import trouble
@@ -150,6 +151,7 @@ def _tags(text: str) -> list[str]:
 
 def _put_aside(location: Location) -> str:
     """Move a memory, with its folder if that is its own, to a free name beside it; return the file's new path."""
+    hook_resident.release()
     folder, name = os.path.split(location.path)
     if os.path.basename(folder) == FOLDER:
         there = _free(f"{folder}-{ASIDE}")

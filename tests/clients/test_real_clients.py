@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from clients.model import ASKED, REPLY, Model
 
+from store.base import hook_resident
 from store.doors.clients import client as clients
 from store.doors.clients.client import LOCAL, NAMES, PROJECT, USER, Place
 from store.doors.connect import claude_plugin, client_health, connection
@@ -75,7 +76,8 @@ def place(world: tuple[Path, Path, dict[str, str]], scope: str) -> Place:
     program = home.parent / "memoranda"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{SERVER}" "$@"\n')
     program.chmod(0o755)
-    return Place(scope, str(root), str(home), environment, (str(program),))
+    hook = () if scope == PROJECT else clients.hook_program()
+    return Place(scope, str(root), str(home), environment, (str(program),), hook)
 
 
 def ours(home: Path, root: Path) -> dict[str, str]:
@@ -121,6 +123,23 @@ def test_a_client_sees_the_server_and_lets_it_go(
     assert client_health.look(client, here)[0].state != "ok"
 
 
+def speak_to(model: Model, home: Path, environment: dict[str, str]) -> None:
+    """Have every client ask a scripted model, and git know who commits."""
+    state = {"XDG_STATE_HOME": os.environ["XDG_STATE_HOME"], "GIT_CONFIG_COUNT": "2"}
+    state |= {"GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "a", "GIT_CONFIG_KEY_1": "user.email"}
+    environment |= {**state, "GIT_CONFIG_VALUE_1": "a@b", "ANTHROPIC_BASE_URL": model.address, "ANTHROPIC_API_KEY": "x"}
+    environment |= {"GOOGLE_GEMINI_BASE_URL": model.address, "GEMINI_API_KEY": "x", "IS_SANDBOX": "1"}
+    provider = f'name = "x"\nbase_url = "{model.address}/v1"\nwire_api = "responses"\n'
+    file = home / ".codex" / "config.toml"
+    file.write_text(f'model_provider = "x"\nmodel = "gpt-5"\n[model_providers.x]\n{provider}{file.read_text()}')
+    (home / ".gemini" / "settings.json").write_text('{"security": {"auth": {"selectedType": "gemini-api-key"}}}')
+    (home / ".config" / "opencode").mkdir(parents=True)
+    compatible = {"npm": "@ai-sdk/openai-compatible", "name": "x", "models": {"m": {"name": "m"}}}
+    compatible["options"] = {"baseURL": f"{model.address}/v1", "apiKey": "x"}
+    said = {"provider": {"x": compatible}, "model": "x/m", "small_model": "x/m"}
+    (home / ".config" / "opencode" / "opencode.json").write_text(json.dumps(said))
+
+
 SESSIONS = {
     "claude-code": ["claude", "-p", PROMPT, "--permission-mode", "acceptEdits", "--allowedTools", "Bash(git commit:*)"],
     "codex": [
@@ -141,21 +160,9 @@ def test_a_session_of_the_real_client_is_remembered(
     home, root, environment = world
     model = Model()
     monkeypatch.setenv("HOME", str(home))
-    state = {"XDG_STATE_HOME": os.environ["XDG_STATE_HOME"], "GIT_CONFIG_COUNT": "2"}
-    state |= {"GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "a", "GIT_CONFIG_KEY_1": "user.email"}
-    environment |= {**state, "GIT_CONFIG_VALUE_1": "a@b", "ANTHROPIC_BASE_URL": model.address, "ANTHROPIC_API_KEY": "x"}
-    environment |= {"GOOGLE_GEMINI_BASE_URL": model.address, "GEMINI_API_KEY": "x", "IS_SANDBOX": "1"}
-    provider = f'name = "x"\nbase_url = "{model.address}/v1"\nwire_api = "responses"\n'
-    file = home / ".codex" / "config.toml"
-    file.write_text(f'model_provider = "x"\nmodel = "gpt-5"\n[model_providers.x]\n{provider}{file.read_text()}')
-    (home / ".gemini" / "settings.json").write_text('{"security": {"auth": {"selectedType": "gemini-api-key"}}}')
-    (home / ".config" / "opencode").mkdir(parents=True)
-    compatible = {"npm": "@ai-sdk/openai-compatible", "name": "x", "models": {"m": {"name": "m"}}}
-    compatible["options"] = {"baseURL": f"{model.address}/v1", "apiKey": "x"}
-    said = {"provider": {"x": compatible}, "model": "x/m", "small_model": "x/m"}
-    (home / ".config" / "opencode" / "opencode.json").write_text(json.dumps(said))
+    speak_to(model, home, environment)
     program = str(Path(sys.executable).with_name("memoranda"))
-    here = Place(LOCAL, str(root), str(home), environment, (program,))
+    here = Place(LOCAL, str(root), str(home), environment, (program,), clients.hook_program())
     try:
         with Memory.open(str(root / ".memoranda" / "memory.db")) as memory:
             memory.decisions.decide("Store", "SQLite", rationale="one file")
@@ -176,6 +183,39 @@ def test_a_session_of_the_real_client_is_remembered(
             assert injections.newest(memory.database)[-1].used == ("D#1",)
     finally:
         model.close()
+        hook_resident.end()
+
+
+@pytest.mark.parametrize("elsewhere", [True, False])
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_team_shares_works_where_memoranda_is_elsewhere_and_where_it_is_not(
+    name: str, elsewhere: bool, world: tuple[Path, Path, dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, root, environment = world
+    monkeypatch.setenv("HOME", str(home))
+    model = Model()
+    speak_to(model, home, environment)
+    shared = Place(PROJECT, str(root), str(home), environment, ("memoranda",))
+    connection.connect(connection.plan(clients.get(name), shared))
+    before = ours(home, root)
+    if elsewhere:
+        (home / "bin").mkdir()
+        (home / "bin" / "memoranda").symlink_to(Path(sys.executable).with_name("memoranda"))
+        environment["PATH"] = f"{home / 'bin'}:{environment['PATH']}"
+    try:
+        with Memory.open(str(root / ".memoranda" / "memory.db")) as memory:
+            done = subprocess.run(
+                SESSIONS[name], cwd=root, env=environment, capture_output=True, text=True, check=False, timeout=240
+            )
+            assert REPLY in done.stdout and "memoranda_hook" not in done.stdout + done.stderr
+            turns = [(turn.role, turn.text) for turn in memory.turns.last("", 9)]
+            assert turns == ([("user", PROMPT), ("assistant", REPLY)] if elsewhere else []), done.stderr[-2_000:]
+    finally:
+        model.close()
+        hook_resident.end()
+    after = ours(home, root)
+    own = set(before) - {"opencode.json"}  # to which OpenCode adds the name of its schema
+    assert own and {name: after[name] for name in own} == {name: before[name] for name in own}
 
 
 def test_codex_lists_the_hooks_that_wait_for_trust(world: tuple[Path, Path, dict[str, str]]) -> None:
@@ -183,7 +223,7 @@ def test_codex_lists_the_hooks_that_wait_for_trust(world: tuple[Path, Path, dict
     connection.connect(connection.plan(clients.get("codex"), here))
     answers = client_health._ask_codex(client_health.program(clients.get("codex"), here), here)
     assert answers is not None
-    hooks = [hook for hook in answers[1] if " hook codex" in str(hook.get("command"))]
+    hooks = [hook for hook in answers[1] if clients.runs_hook(str(hook.get("command")), "codex")]
     assert len(hooks) == 6 and {hook["trustStatus"] for hook in hooks} == {"untrusted"}
 
 

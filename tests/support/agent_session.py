@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from store.base.clock import utc_now
-from store.doors.hooks import background, process
+from store.doors.hooks import background, handlers, process
 from store.memory import Memory
 
 SESSION = "0b9e1f5e-4a53-4f5e-9d0f-3a1d6f6f0001"
@@ -89,11 +89,11 @@ def todos(*states: str) -> dict[str, Any]:
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do at once what hooks leave to a process of its own."""
 
-    def begin(memory: Memory, event: Any) -> None:
+    def begin(memory: Memory, event: Any, caller: Any) -> None:
         path = memory.database.path
         background.work(path, event.kind, event.session, event.tokens, event.window)
 
-    monkeypatch.setattr(background, "begin", begin)
+    monkeypatch.setattr(handlers, "start_background", begin)
 
 
 def repository(root: Path) -> None:

@@ -17,7 +17,7 @@ from support import repositories
 from support.commands import COMMAND
 
 ROOT = Path(__file__).parents[2]
-# what costs a command more than it may (a hook has 100 ms): the milliseconds of each add up
+# what costs a command more than it may: the milliseconds of each add up
 HEAVY = (
     "argparse asyncio contextlib dataclasses datetime difflib enum fnmatch functools hashlib importlib.metadata inspect"
     " json locale logging pathlib platform platformdirs random re rich selectors shutil sqlite3 string subprocess"
@@ -134,23 +134,6 @@ def test_a_command_that_reads_loads_nothing_of_what_is_not_due(checkout: Path, w
     found = imported(verb(*words), checkout)
     assert "store.services.maintenance" in found, "nothing was brought up to date"
     assert sorted(found & set(NOT_DUE)) == []
-
-
-HOOK = """
-import io
-sys.stdin = io.TextIOWrapper(io.BytesIO({said!r}), encoding="utf-8")
-"""
-
-
-@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "Stop"])
-def test_a_hook_loads_none_of_what_costs_most(checkout: Path, event):
-    """An agent waits for each: of the modules that take several milliseconds only those that it cannot do without."""
-    said = {"session_id": "one", "cwd": str(checkout), "hook_event_name": event, "prompt": "How large is the team?"}
-    code = HOOK.format(said=json.dumps(said).encode()) + verb("hook", "claude-code")
-    found = imported(code, checkout)
-    assert "store.doors.hooks.process" in found, "the hook did not run"
-    dear = "argparse asyncio dataclasses importlib.metadata inspect locale logging platform random rich threading uuid"
-    assert sorted(found & {*dear.split(), *MODELS}) == []
 
 
 def test_the_application_starts_light(tmp_path: Path):

@@ -1,9 +1,13 @@
 """What a client is: its program, the files of its configuration for each scope, and the changes that connect it."""
 
 import os
+import re
 import shlex
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
+from store.doors import memoranda_hook
 
 NAME = "memoranda"  # of our server, our hooks and our plugin in every client
 LOCAL, PROJECT, USER = "local", "project", "user"
@@ -12,19 +16,22 @@ NAMES = ("claude-code", "codex", "gemini", "opencode")
 MODULES = {name: f"store.doors.clients.{name.replace('-', '_')}" for name in NAMES}
 
 VARIABLES = ("MEMORANDA_DB", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+HOOK_FILE = "memoranda_hook.py"
 SET, APPEND, WHOLE, LINE = "set", "append", "whole", "line"
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a client is connected: `scope`; `root`, the project's folder; the person's `home` and variables; and the
-    `command` that starts us, in words."""
+    """Where a client is connected: `scope`; `root`, the project's folder; the person's `home` and variables; the
+    `command` that starts us, in words, and `hook`, the Python and the file that it runs at each event (see
+    `hook_program`): empty where a client was connected before there was one, or where the file is shared."""
 
     scope: str
     root: str
     home: str
     environ: Mapping[str, str]
     command: tuple[str, ...]
+    hook: tuple[str, ...] = ()
 
     def at_home(self, variable: str, *steps: str) -> str:
         """Return a folder that a variable names, else one below the home."""
@@ -43,13 +50,20 @@ class Place:
             return {}
         return {name: value for name in VARIABLES if (value := self.environ.get(name, ""))}
 
-    def line(self, *more: str) -> str:
-        """Return the same as a line for a shell. In a file that is shared it does nothing where we are not
-        installed."""
-        command = shlex.join(self.words(*more))
-        if self.scope != PROJECT:
-            return command
-        return f"if command -v {shlex.quote(self.command[0])} >/dev/null 2>&1; then {command}; fi"
+    def hook_words(self, client: str) -> list[str]:
+        """Return the command that a client runs at each event. In a file that is shared it holds no path."""
+        if self.scope == PROJECT or not self.hook:
+            return self.words("hook", client)
+        python, file = self.hook
+        return [python, "-IS", file, client, *self.command[1:]]
+
+    def hook_line(self, client: str) -> str:
+        """Return the same as a line for a shell, that does nothing where we are not installed: an agent would take the
+        failure of a Python that does not find its file for a wish to stop."""
+        command = shlex.join(self.hook_words(client))
+        if self.scope == PROJECT:
+            return f"if command -v {shlex.quote(self.command[0])} >/dev/null 2>&1; then {command}; fi"
+        return f"test ! -f {shlex.quote(self.hook[1])} || exec {command}" if self.hook else command
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +118,7 @@ def hook_edits(
     edits = []
     for event, matcher, timeout in events:
         hook: dict[str, object] = {"name": NAME} if named else {}
-        hook |= {"type": "command", "command": place.line("hook", client), "timeout": timeout}
+        hook |= {"type": "command", "command": place.hook_line(client), "timeout": timeout}
         entry: dict[str, object] = {"matcher": matcher} if matcher else {}
         edits.append(ConfigEdit(file, APPEND, ("hooks", event), {**entry, "hooks": [hook]}))
     return edits
@@ -115,7 +129,20 @@ def is_ours(entry: object, client: str) -> bool:
     if not isinstance(entry, dict) or not isinstance(hooks := entry.get("hooks"), list) or len(hooks) != 1:
         return False
     command = hooks[0].get("command") if isinstance(hooks[0], dict) else None
-    return isinstance(command, str) and NAME in command and f" hook {client}" in command
+    return isinstance(command, str) and runs_hook(command, client)
+
+
+def runs_hook(command: str, client: str) -> bool:
+    """Return whether a command line runs our hook for a client, by its file or as `memoranda hook`."""
+    if NAME not in command:
+        return False
+    return f" hook {client}" in command or re.search(rf"/{HOOK_FILE}['\"]? {client}\b", command) is not None
+
+
+def hook_program() -> tuple[str, ...]:
+    """Return the Python and the file of this installation that answer a hook; empty where Python does not know its own
+    path."""
+    return (sys.executable, os.path.abspath(memoranda_hook.__file__)) if sys.executable else ()
 
 
 def first_of(*paths: str) -> str:

@@ -1,4 +1,4 @@
-"""OpenCode: seen with 1.18.33. It has no hooks but plugins: a file of ours, which runs `memoranda hook opencode`."""
+"""OpenCode: seen with 1.18.33. It has no hooks but plugins: a file of ours, which runs our hook."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from store.doors.clients.client import (
 )
 
 PLUGIN = os.path.join(os.path.dirname(__file__), "opencode_plugin.js")
-COMMAND = '["memoranda"]'  # in the plugin: the command that starts us, in words
+COMMAND = '["memoranda", "hook", "opencode"]'  # in the plugin: what is run at each event, in words
 
 
 def edits(place: Place) -> list[ConfigEdit]:
@@ -31,7 +31,7 @@ def edits(place: Place) -> list[ConfigEdit]:
     else:
         file = first_of(os.path.join(own, "opencode.jsonc"), os.path.join(own, "opencode.json"))
     with open(PLUGIN, encoding="utf-8") as plugin:
-        source = plugin.read().replace(COMMAND, json.dumps(list(place.command)), 1)
+        source = plugin.read().replace(COMMAND, json.dumps(place.hook_words(CLIENT.name)), 1)
     return [
         ConfigEdit(file, SET, ("mcp", NAME), {"type": "local", "command": place.words("mcp")}),
         ConfigEdit(os.path.join(own, "plugins", f"{NAME}.js"), WHOLE, (), source),

@@ -2,7 +2,7 @@
 // Tells Memoranda what happens in a session, and hands the model what it answers. It never fails a session.
 import { spawn } from "node:child_process"
 
-const COMMAND = ["memoranda"]
+const COMMAND = ["memoranda", "hook", "opencode"]
 const LIMIT = 5000 // milliseconds
 
 function tell(event) {
@@ -11,7 +11,7 @@ function tell(event) {
     let child
     try {
       const [program, ...rest] = COMMAND
-      child = spawn(program, [...rest, "hook", "opencode"], { cwd: event.cwd, stdio: ["pipe", "pipe", "ignore"] })
+      child = spawn(program, rest, { cwd: event.cwd, stdio: ["pipe", "pipe", "ignore"] })
     } catch {
       return done("")
     }

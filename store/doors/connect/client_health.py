@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from store.doors.clients.client import NAME, Client, Place
+from store.doors.clients.client import NAME, Client, Place, runs_hook
 
 SECONDS = 120.0  # a client may take thirty to give a server up; OpenCode fetches packages at its first start
 OK, WAITS, FAILED, ABSENT = "ok", "waits", "failed", "absent"
@@ -88,7 +88,7 @@ def _codex(found: str, place: Place) -> list[Seen]:
         seen.append(Seen(FAILED, f"Codex sees the server, and it does not answer: {ours['toolsError']}"))
     else:
         seen.append(Seen(OK, "Codex sees the server and it answers."))
-    own = [hook for hook in hooks if " hook codex" in str(hook.get("command", ""))]
+    own = [hook for hook in hooks if runs_hook(str(hook.get("command", "")), "codex")]
     waiting = [hook for hook in own if hook.get("trustStatus") != "trusted"]
     if waiting or not own:
         seen.append(Seen(WAITS, "Codex runs no hook of ours until you trust them: type /hooks in `codex`."))

@@ -171,8 +171,10 @@ def connected(root: str, home: str, environ: Mapping[str, str]) -> Iterator[tupl
     for name in clients.NAMES:
         for scope in SCOPES:
             place = Place(scope, root, home, environ, ())
-            if command := _saved(name, place).get("command"):
-                yield clients.get(name), Place(scope, root, home, environ, tuple(command))
+            saved = _saved(name, place)
+            if command := saved.get("command"):
+                hook = tuple(saved.get("hook", ()))
+                yield clients.get(name), Place(scope, root, home, environ, tuple(command), hook)
 
 
 def everywhere(home: str, environ: Mapping[str, str]) -> Iterator[tuple[Client, Place]]:
@@ -190,7 +192,8 @@ def everywhere(home: str, environ: Mapping[str, str]) -> Iterator[tuple[Client, 
         client, scope, where = saved.get("client"), saved.get("scope"), saved.get("where")
         if client in clients.NAMES and scope in SCOPES and isinstance(where, str):
             root, home_then = ("", where) if scope == USER else (where, home)
-            yield clients.get(client), Place(scope, root, home_then, environ, tuple(saved.get("command", ())))
+            command, hook = tuple(saved.get("command", ())), tuple(saved.get("hook", ()))
+            yield clients.get(client), Place(scope, root, home_then, environ, command, hook)
 
 
 # what is kept
@@ -224,7 +227,8 @@ def _keep(client: Client, place: Place, files: dict[str, dict[str, Any]]) -> Non
         installation.drop(name)
         return
     where = place.home if place.scope == USER else place.root
-    kept = {"client": client.name, "scope": place.scope, "where": where, "command": place.command, "files": files}
+    kept: dict[str, Any] = {"client": client.name, "scope": place.scope, "where": where, "files": files}
+    kept |= {"command": place.command, "hook": place.hook}
     text = json.dumps(kept, ensure_ascii=False)  # unescaped, so that a search for purged words finds it
     if len(text.encode()) > installation.LARGEST:
         raise InTheWay(f"The files of {client.title} are larger together than can be kept as they were.")

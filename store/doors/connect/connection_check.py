@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from store.base.location import Location, checkout_root
-from store.doors.clients.client import LOCAL
+from store.doors import memoranda_hook
+from store.doors.clients.client import LOCAL, Place
 from store.doors.connect import client_health, connection, git_hooks
 from store.health.finding import NOTE, OK, Finding
 
@@ -26,8 +27,11 @@ def examine_agents(
             files = ", ".join(change.file for change in plan.changes)
             says = f"{client.title} was connected, and what connects it is not in {files} any more."
             yield Finding(client.name, NOTE, says, f"memoranda {again}", again)
-        elif not os.access(place.command[0], os.X_OK) and os.path.isabs(place.command[0]):
-            says = f"{client.title} starts {place.command[0]}, which is not there any more."
+        elif gone := _gone(place):
+            says = f"{client.title} starts {gone}, which is not there any more."
+            yield Finding(client.name, NOTE, says, f"memoranda {again}", again)
+        elif place.hook and not os.path.samefile(place.hook[1], memoranda_hook.__file__):
+            says = f"{client.title} runs {place.hook[1]} at each event, which is another installation's."
             yield Finding(client.name, NOTE, says, f"memoranda {again}", again)
         elif quick:
             yield Finding(client.name, OK, f"{client.title} is connected.")
@@ -44,3 +48,11 @@ def examine_agents(
             )
         else:
             yield Finding("git", OK, "Git's hooks tell of each commit.")
+
+
+def _gone(place: Place) -> str:
+    """Return the program that a client starts and that is not there any more; empty if all is."""
+    for program in (place.command[0], *place.hook[:1]):
+        if os.path.isabs(program) and not os.access(program, os.X_OK):
+            return program
+    return "".join(file for file in place.hook[1:] if not os.path.isfile(file))

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from store.base import installation
+from store.base import hook_resident, installation
 from store.base.location import FOLDER
 from store.doors.connect import connection, git_hooks
 from store.doors.connect.config_edit import InTheWay
@@ -66,6 +66,7 @@ def remove(found: Removal) -> list[str]:
         return troubles
     if found.guard:
         guard.forget_all()
+    hook_resident.end()
     for folder in found.folders:
         try:
             shutil.rmtree(folder)

@@ -1,5 +1,4 @@
 """What clients report of a session, event by event, and what each report is answered.
 
-`process.py` is all of `memoranda hook`: it is started for every event, so nothing is imported that the event does not
-need. It ends with 0 and prints what its client can read, or nothing, whatever happens.
+`memoranda_hook`, one folder up, is what clients run. It hands an event to `resident`; `process` answers one by itself.
 """

@@ -3,37 +3,26 @@
 import os
 import sys
 
-from store.doors.hooks.events import END, START, HookEvent
+from store.base.clock import to_ms
+from store.base.errors import MemorandaError
+from store.conversations import hook_spool
+from store.doors.hooks.events import END, START
+from store.learning import rule_pass
 from store.memory import Memory
+from store.services import automatic_checkpoints, maintenance, session_flush
+from store.team.exchange import Team
+from store.team.sharing import shares
 
 LEARN_SECONDS = 20.0
 NICE = 10
 
 
-def begin(memory: Memory, event: HookEvent) -> None:
-    """Start that process, and do not wait for it."""
-    words = [sys.executable, "-P", "-m", "store.doors.hooks.background"]
-    words += [memory.database.path, event.kind, event.session, str(event.tokens), str(event.window)]
-    try:
-        if os.fork():
-            return
-    except OSError:
-        return  # too many processes: the next event starts one, or the application does it
-    try:
+def _step_back() -> None:
+    """Leave the agent's group of processes, and give other sessions more of the processor: where Linux schedules by
+    session, `nice` counts only inside of one, and this process would take as much as the agent and its hooks."""
+    if os.getsid(0) != os.getpid():
         os.setsid()
-        nothing = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1, 2):
-            os.dup2(nothing, stream)
-        os.nice(NICE)
-        _yield_to_other_sessions()
-        os.execv(sys.executable, words)
-    finally:
-        os._exit(127)
-
-
-def _yield_to_other_sessions() -> None:
-    """Give this session less processor time than others: where Linux schedules by session, `nice` counts only inside
-    of one, and the worker would take as much as the agent and its hooks."""
+    os.nice(NICE)
     try:
         with open("/proc/self/autogroup", "w") as group:
             group.write(str(NICE))
@@ -45,20 +34,12 @@ def work(path: str, kind: str, session: str, tokens: int, window: int) -> None:
     """Bring in what waits in the spool, sync files that are kept so, learn from new turns, flush sessions that are due,
     take the checkpoint that is due; at the end of a session its snapshot; at a start, the end of those that nobody
     ended, and new commits; last, where a person said so, exchange with the team. Raise MemorandaError."""
-    from store.base.errors import MemorandaError
-    from store.conversations import hook_spool
-    from store.doors.session import recall_socket
-    from store.learning import rule_pass
-    from store.services import automatic_checkpoints, maintenance, session_flush
-
     with Memory.open(path, "worker") as memory:
         hook_spool.drain(memory.database)
         memory.sync.run_due()
         if not memory.config["enabled"]:
             return
         if kind == START:
-            if memory.config["agents.recall"]:
-                recall_socket.wake(memory.database.path)
             automatic_checkpoints.sweep(memory)
         rule_pass.run(memory, seconds=LEARN_SECONDS)
         if kind == END:
@@ -81,10 +62,6 @@ def work(path: str, kind: str, session: str, tokens: int, window: int) -> None:
 def exchange_with_team(memory: Memory) -> None:
     """Exchange with the team, where something is shared and `team.minutes` passed since the last time. Raise what
     Team.exchange does."""
-    from store.base.clock import to_ms
-    from store.team.exchange import Team
-    from store.team.sharing import shares
-
     minutes = int(memory.config["team.minutes"])
     if minutes and shares(memory):
         with Team(memory) as team:
@@ -94,8 +71,6 @@ def exchange_with_team(memory: Memory) -> None:
 
 def main(path: str, kind: str, session: str, tokens: str, window: str) -> None:
     """For `python -m store.doors.hooks.background`."""
-    from store.base.errors import MemorandaError
-
     os.umask(0o077)
     try:
         work(path, kind, session, int(tokens), int(window))
@@ -104,4 +79,5 @@ def main(path: str, kind: str, session: str, tokens: str, window: str) -> None:
 
 
 if __name__ == "__main__":
+    _step_back()
     main(*sys.argv[1:])

@@ -2,13 +2,13 @@
 
 import json
 import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from hashlib import sha256
+from typing import Any
 
 from store.text.one_line import one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 START, PROMPT, TOOL, COMPACT, STOP, END = "start", "prompt", "tool", "compact", "stop", "end"
 _CLAUDE = {
@@ -37,6 +37,25 @@ SHELLS = ("Bash", "run_shell_command", "bash", "shell", "local_shell", "exec_com
 TASK_TOOLS = ("TodoWrite", "todowrite", "update_plan", "write_todos", "TaskCreate", "TaskUpdate")  # see `task_list`
 
 
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who reports: the `folder` and the `variables` that the client started its hook with, and the memory that `--db`
+    names, None without one. The folder is empty where it was deleted meanwhile."""
+
+    folder: str
+    variables: Mapping[str, str]
+    option: str | None = None
+
+    @classmethod
+    def here(cls, option: str | None = None) -> "Caller":
+        """Return the caller whose process this is."""
+        try:
+            folder = os.getcwd()
+        except OSError:
+            folder = ""
+        return cls(folder, os.environ, option)
+
+
 class HookEvent:
     """One event: `kind`, and `name` as the client calls it; the `session`, the folder it is in, its transcript; a `key`
     that the same report has when it comes again. `text` is the prompt or the reply, `inner` says that it is a
@@ -47,7 +66,7 @@ class HookEvent:
         *("tool", "tool_input", "tool_response", "transcript", "window"),
     )
 
-    def __init__(self, client: str, kind: str, name: str, raw: bytes, payload: "dict[str, Any]") -> None:
+    def __init__(self, client: str, kind: str, name: str, raw: bytes, payload: dict[str, Any]) -> None:
         self.client = client
         self.kind = kind
         self.name = name
@@ -106,7 +125,7 @@ def answer(event: HookEvent, context: str) -> bytes:
     return json.dumps(reply).encode("ascii")
 
 
-def _key(event: HookEvent, raw: bytes, payload: "dict[str, Any]") -> str:
+def _key(event: HookEvent, raw: bytes, payload: dict[str, Any]) -> str:
     """Return a key that is the same when a report comes twice, and another for every other report."""
     numbered = next((text for name in _IDS if (text := _text(payload, name))), "")
     if not numbered:
@@ -116,17 +135,15 @@ def _key(event: HookEvent, raw: bytes, payload: "dict[str, Any]") -> str:
             pass
         # to go on with a session and say nothing leaves its transcript as it is
         if not numbered or event.kind == START:
-            import time
-
             numbered = f"{numbered} {int(time.time()) // 60}"
     return f"hook {event.client} {event.session} {event.name} {numbered} {sha256(raw).hexdigest()}"
 
 
-def _text(payload: "dict[str, Any]", *names: str) -> str:
+def _text(payload: dict[str, Any], *names: str) -> str:
     return next((value for name in names if isinstance(value := payload.get(name), str) and value), "")
 
 
-def _object(value: object) -> "dict[str, Any]":
+def _object(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 

@@ -1,4 +1,5 @@
-"""`memoranda hook CLIENT`: one event in, one answer out, exit 0, whatever happens.
+"""What answers an event: one in, one answer out, exit 0, whatever happens. The resident calls `reply`; where none
+can be started this is a process of its own, and for `memoranda hook git` always.
 
 Anything else would be read by an agent as a failure of its own; 2 would take a person's prompt away. So nothing is
 raised here, nothing is printed that is no answer, and what cannot be written in time waits in the spool.
@@ -6,27 +7,32 @@ raised here, nothing is printed that is no answer, and what cannot be written in
 
 import os
 import sys
+from typing import BinaryIO
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import BinaryIO
-
-    from store.base.location import Location
-    from store.memory import Memory
+from store.base.clock import utc_now
+from store.base.errors import MemorandaError
+from store.base.location import Location, checkout_root, locate
+from store.doors import commit_record
+from store.doors.hooks import events, handlers
+from store.doors.hooks.events import Caller
+from store.doors.pause import paused_until
+from store.doors.session.recall import AskByMeaning
+from store.memory import Memory
 
 LARGEST = 64 << 20  # bytes of a report that are read; a tool may have written a large file
 GIT = "git"
 
 
-def run(arguments: list[str], stdin: "BinaryIO", stdout: "BinaryIO") -> None:
+def run(arguments: list[str], stdin: BinaryIO, stdout: BinaryIO) -> None:
     """Read what a client reports, and write what it is to read. `arguments` follow `memoranda hook`."""
     output = b""
     try:
-        option, words = _option(arguments)
+        option, words = split_option(arguments)
+        caller = Caller.here(option)
         if words and words[0] == GIT:
-            _of_git(words[1:], option)
+            _of_git(words[1:], caller)
         elif words:
-            output = reply(words[0], _report(words[1:], stdin), option)
+            output = reply(words[0], _report(words[1:], stdin), caller)
     except BaseException:  # an interrupt too: the client must continue without us
         output = b""
     try:
@@ -36,67 +42,42 @@ def run(arguments: list[str], stdin: "BinaryIO", stdout: "BinaryIO") -> None:
         pass  # the client closed the pipe
 
 
-def reply(client: str, raw: bytes, option: str | None = None) -> bytes:
-    """Return what a report is answered, in the client's own form."""
-    from store.doors.hooks import events
-
+def reply(client: str, raw: bytes, caller: Caller, ask: AskByMeaning | None = None) -> bytes:
+    """Return what a report is answered, in the client's own form. `ask` finds what is relevant by meaning, where a
+    process lives long enough to load a model."""
     event = events.read(client, raw)
     if event is None:
         return b""
-    place = place_of(event.cwd, option)
-    if place is None:
+    place = place_of(event.cwd, caller)
+    memory = opened(place) if place is not None else None
+    if memory is None:
         return b""
-    asked = None
-    if event.kind == events.PROMPT and not event.inner:
-        from store.doors.hooks import own_words
-        from store.doors.session import recall_socket
-
-        # first of all: the server searches while this process opens the memory
-        asked = recall_socket.ask(place.path, own_words.of_prompt(event.client, event.text))
-    try:
-        memory = opened(place)
-        if memory is None:
-            return b""
-        with memory:
-            from store.doors.hooks import handlers
-
-            return events.answer(event, handlers.handle(memory, event, asked))
-    finally:
-        if asked is not None:
-            asked.close()
+    with memory:
+        return events.answer(event, handlers.handle(memory, event, caller, ask))
 
 
-def _of_git(words: list[str], option: str | None) -> None:
-    from store.base.location import checkout_root
-
-    root = checkout_root(os.getcwd())
-    place = place_of(root, option) if words and root is not None else None
+def _of_git(words: list[str], caller: Caller) -> None:
+    root = checkout_root(caller.folder)
+    place = place_of(root, caller) if words and root is not None else None
     memory = opened(place) if place is not None else None
     if root is None or memory is None:
         return
     with memory:
-        from store.doors import commit_record
-
         commit_record.of_git(memory, root, words)
 
 
-def place_of(cwd: str, option: str | None = None) -> "Location | None":
+def place_of(cwd: str, caller: Caller) -> Location | None:
     """Return where the memory of a folder is; None where there is none, or the doors are paused. A hook never creates a
     memory: an agent that is connected everywhere also runs in folders where none is wanted."""
-    from store.base.clock import utc_now
-    from store.base.location import locate
-    from store.doors.pause import paused_until
-
-    here = cwd if cwd and os.path.isdir(cwd) else os.getcwd()
-    place = locate(option, os.environ, here)
+    here = cwd if cwd and os.path.isdir(cwd) else caller.folder
+    if not here:
+        return None
+    place = locate(caller.option, caller.variables, here)
     return place if os.path.isfile(place.path) and not paused_until(place.path, utc_now()) else None
 
 
-def opened(place: "Location") -> "Memory | None":
+def opened(place: Location) -> Memory | None:
     """Return a memory, open; None where it is not ours, may not be written, or nothing is to be captured."""
-    from store.base.errors import MemorandaError
-    from store.memory import Memory
-
     try:
         memory = Memory(place, "hook", create=False)
     except MemorandaError:
@@ -108,7 +89,7 @@ def opened(place: "Location") -> "Memory | None":
     return memory
 
 
-def _option(arguments: list[str]) -> tuple[str | None, list[str]]:
+def split_option(arguments: list[str]) -> tuple[str | None, list[str]]:
     """Return (the path that --db names, the other words)."""
     words, option = list(arguments), None
     while "--db" in words[:-1]:
@@ -118,7 +99,7 @@ def _option(arguments: list[str]) -> tuple[str | None, list[str]]:
     return option, words
 
 
-def _report(words: list[str], stdin: "BinaryIO") -> bytes:
+def _report(words: list[str], stdin: BinaryIO) -> bytes:
     """Return what is reported: on standard input, or as the last argument, where Codex's `notify` puts it."""
     if words and words[-1].lstrip().startswith("{"):
         return words[-1].encode("utf-8", "surrogateescape")

@@ -19,7 +19,6 @@ from store.base.location import Location
 from store.doors.mcp import schemas
 from store.doors.mcp.transport import Streams
 from store.doors.mcp.upkeep import Upkeep
-from store.doors.session.recall_server import RecallServer
 from store.version import __version__
 
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -128,14 +127,12 @@ def run(location: Location, session: str = "") -> None:
     """Serve one client over standard input and output, until the input ends or a signal ends it, SIGINT too: a process
     that a script starts in the background inherits it as ignored."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    beside = (Upkeep(location, os.getcwd()), RecallServer(location))
-    for thread in beside:
-        thread.start()
+    upkeep = Upkeep(location, os.getcwd())
+    upkeep.start()
     try:
         _run(location, session, Streams())
     finally:
-        for thread in beside:
-            thread.stop()
+        upkeep.stop()
 
 
 def _run(location: Location, session: str, streams: Streams) -> None:

@@ -8,12 +8,12 @@ question is put to the Librarian too, by words alone: what answers it comes firs
 
 import json
 import math
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 
+from store.base.location import Location
 from store.base.record_keys import ROW, pack, unpack
 from store.database.database import Database
-from store.doors.session.recall_socket import words_of
 from store.memory import Memory
 from store.personal.beside import beside
 from store.personal.global_facts import SCOPE as GLOBAL
@@ -34,11 +34,21 @@ KIN = 5  # letters that two forms of a word begin with
 SHORT = 12  # words of a prompt that is a question; a longer one is a task
 NEAR = 0.6  # calibrated similarity of a record to a long prompt
 WEIGHT, ENOUGH = 0.7, 0.46  # of the words against the meaning, for a short prompt, and how much of both is enough
+WARM = "what is known"  # a prompt that loads all that an answer by meaning needs
+ASKED = 600  # characters of a prompt that are searched for: its end before its beginning
 
-
+# begins to look in a memory for what is relevant to `words_of` a prompt by meaning, and returns what waits for the keys
+# of the records, each with why: None where nothing was found in time, or no vectors can be searched
+AskByMeaning = Callable[[Location, str], Callable[[], dict[int, str] | None]]
 # the key of a record, the words of a prompt that it holds, their share of the prompt, by rarity, and of the record, by
 # number; shares from 0 to 1
 Share = tuple[int, list[str], float, float]
+
+
+def words_of(prompt: str) -> str:
+    """Return a prompt as it is searched for: no filters, and of a long one its end and its beginning."""
+    text = " ".join(prompt.replace(":", " ").split())
+    return text if len(text) <= ASKED else f"{text[-ASKED * 3 // 5 :]} {text[: ASKED * 2 // 5]}"
 
 
 def bearing_on(memory: Memory, prompt: str, *, meaning: bool = False, most: int = MOST) -> dict[int, str]:

@@ -96,7 +96,7 @@ def plugin(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def hook(session: Session, given: "ParsedArguments") -> Outcome:
-    """Explain how to run a hook; `tui/main.py` answers real hooks before the command line is imported."""
+    """Explain how to run a hook; real hooks are answered before the command line is imported."""
     return Outcome("This is for agents and git: they hand it their events. `memoranda connect` lets them.")
 
 
@@ -170,6 +170,7 @@ def _checkout(session: Session) -> str:
 
 def _place(session: Session, given: "ParsedArguments") -> "AgentPlace":
     from store.base.location import checkout_root
+    from store.doors.clients import client as agent_clients
     from store.doors.clients.client import Place as AgentPlace
 
     if given.project and given.user:
@@ -177,7 +178,9 @@ def _place(session: Session, given: "ParsedArguments") -> "AgentPlace":
     scope = "project" if given.project else "user" if given.user else "local"
     root = session.location.project or checkout_root(session.cwd) or os.path.abspath(session.cwd)
     home = os.path.expanduser("~")
-    return AgentPlace(scope, root, home, dict(os.environ), _command(session, absolute=scope != "project"))
+    shared = scope == "project"
+    program = () if shared else agent_clients.hook_program()
+    return AgentPlace(scope, root, home, dict(os.environ), _command(session, absolute=not shared), program)
 
 
 def _command(session: Session, absolute: bool) -> tuple[str, ...]:

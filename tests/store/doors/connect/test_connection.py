@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import textwrap
 import tomllib
 from pathlib import Path
@@ -18,6 +19,8 @@ from store.doors.connect import connection, jsonc
 from store.doors.connect.config_edit import InTheWay
 
 COMMAND = ("/opt/with space/memoranda",)
+HOOK = ("/opt/with space/python", "/opt/with space/store/doors/memoranda_hook.py")
+EARLIER: tuple[str, ...] = ()  # before there was a file of its own for hooks
 CLAUDE_STATE = json.dumps({"numStartups": 4, "projects": {"/other": {"mcpServers": {}}}}, indent=2)
 COMMENTED = """{
   // mine
@@ -55,13 +58,14 @@ class World:
 
     def __init__(self, folder: Path) -> None:
         self.home, self.root = folder / "home", folder / "project"
+        self.hook = HOOK
         for place in (self.home, self.root):
             place.mkdir()
         subprocess.run(["git", "init", "-q", self.root], check=True)
 
     def place(self, scope: str) -> Place:
-        command = ("memoranda",) if scope == PROJECT else COMMAND
-        return Place(scope, str(self.root), str(self.home), {"HOME": str(self.home)}, command)
+        command, hook = (("memoranda",), ()) if scope == PROJECT else (COMMAND, self.hook)
+        return Place(scope, str(self.root), str(self.home), {"HOME": str(self.home)}, command, hook)
 
     def fill(self) -> None:
         for base in (self.home, self.root):
@@ -105,9 +109,13 @@ def folders(world: World) -> set[str]:
 
 
 @pytest.mark.parametrize("filled", [False, True])
+@pytest.mark.parametrize("hook", [EARLIER, HOOK])
 @pytest.mark.parametrize("scope", SCOPES)
 @pytest.mark.parametrize("name", NAMES)
-def test_connected_once_and_everything_as_it_was_again(world: World, name: str, scope: str, filled: bool) -> None:
+def test_connected_once_and_everything_as_it_was_again(
+    world: World, name: str, scope: str, hook: tuple[str, ...], filled: bool
+) -> None:
+    world.hook = hook
     if filled:
         world.fill()
     before, around = world.files(), folders(world)
@@ -116,15 +124,15 @@ def test_connected_once_and_everything_as_it_was_again(world: World, name: str, 
     assert after != before
     said = "".join(text.decode() for path, text in after.items() if before.get(path) != text)
     assert "memoranda" in said and (COMMAND[0] in said) == (scope != PROJECT)
+    assert (HOOK[1] in said) == (hook == HOOK and scope != PROJECT)
     if filled:
         for path, text in before.items():
             if path in after and not path.endswith(".json"):
                 assert text.splitlines()[:2] == after[path].splitlines()[:2]  # comments and order stay
     again = connection.plan(clients.get(name), world.place(scope))
     assert again.nothing
-    assert [(one.name, place.scope) for one, place in connection.connected(str(world.root), str(world.home), {})] == [
-        (name, scope)
-    ]
+    ((one, place),) = connection.connected(str(world.root), str(world.home), {})
+    assert (one.name, place.scope, place.hook) == (name, scope, world.place(scope).hook)
     world.disconnect(name, scope)
     assert world.files() == before
     assert folders(world) == around
@@ -308,6 +316,104 @@ def test_a_newer_command_takes_the_place_of_the_older(world: World) -> None:
     assert "say done" in json.dumps(hooks["Stop"][0]) and "/new/memoranda" in json.dumps(hooks["Stop"][1])
     world.disconnect("codex", USER)
     assert world.files() == before
+
+
+@pytest.mark.parametrize("filled", [False, True])
+@pytest.mark.parametrize("scope", [LOCAL, USER])
+@pytest.mark.parametrize("name", NAMES)
+def test_an_earlier_connection_is_one_until_it_is_renewed(world: World, name: str, scope: str, filled: bool) -> None:
+    if filled:
+        world.fill()
+    before = world.files()
+    world.hook = EARLIER
+    world.connect(name, scope)
+    old = world.files()
+    ((client, place),) = connection.connected(str(world.root), str(world.home), {})
+    assert connection.plan(client, place).nothing
+    world.hook = HOOK
+    assert world.connect(name, scope).changes
+    new = world.files()
+    assert [path for path in old if old[path] != new[path]] and connection.plan(client, world.place(scope)).nothing
+    said = "".join(text.decode() for path, text in new.items() if before.get(path) != text)
+    assert f"hook {name}" not in said and '"hook"' not in said
+    world.disconnect(name, scope)
+    assert world.files() == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_entry_that_git_tracks_stays_when_somebody_else_connects(world: World, name: str) -> None:
+    world.connect(name, PROJECT)
+    subprocess.run(["git", "-C", world.root, "add", "-A", "--force"], check=True)
+    shared = {path: text for path, text in world.files().items() if path.startswith(str(world.root))}
+    assert not [path for path, text in shared.items() if b"/" in text and HOOK[1].encode() in text]
+    elsewhere = Place(
+        USER, str(world.root), str(world.home), {}, ("/their/memoranda",), ("/their/python", "/their/hook")
+    )
+    connection.connect(connection.plan(clients.get(name), elsewhere))
+    alone = connection.plan(clients.get(name), world.place(LOCAL))
+    if not alone.in_the_way:
+        connection.connect(alone)
+    assert connection.plan(clients.get(name), world.place(PROJECT)).nothing
+    now = world.files()
+    assert {path: now[path] for path in shared if "/.git/" not in path} == {
+        path: text for path, text in shared.items() if "/.git/" not in path
+    }
+
+
+def lines(world: World, name: str) -> set[str]:
+    """The lines of our hooks in the configuration of a client."""
+    found = set()
+    for path, text in world.files().items():
+        if path.endswith(("hooks.json", "settings.json", "settings.local.json")):
+            for entries in jsonc.parse(text.decode()).get("hooks", {}).values():
+                found |= {entry["hooks"][0]["command"] for entry in entries if clients.is_ours(entry, name)}
+    return found
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "opencode"])
+def test_the_line_of_a_team_runs_ours_where_it_is_and_says_nothing_where_not(
+    world: World, tmp_path: Path, name: str
+) -> None:
+    world.connect(name, PROJECT)
+    (line,) = lines(world, name)
+    for place in ("first", "second"):
+        program = tmp_path / place / "memoranda"
+        program.parent.mkdir()
+        program.write_text(f'#!/bin/sh\necho {place} "$@"; cat\n')
+        program.chmod(0o755)
+        done = run_line(line, f"{program.parent}:/usr/bin:/bin")
+        assert done == (0, f"{place} hook {name}\nevent", "")
+    assert run_line(line, "/usr/bin:/bin") == (0, "", "")
+
+
+@pytest.mark.parametrize("scope", [LOCAL, USER])
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "opencode"])
+def test_the_line_of_one_person_runs_the_file_and_says_nothing_once_that_is_gone(
+    world: World, tmp_path: Path, name: str, scope: str
+) -> None:
+    """An agent takes 2, with which a Python ends that has no such file, for a wish to stop the prompt."""
+    file = tmp_path / "it's here" / "memoranda_hook.py"
+    file.parent.mkdir()
+    file.write_text("import sys; print(sys.flags.isolated, sys.flags.no_site, *sys.argv[1:], sys.stdin.read())")
+    place = world.place(scope)
+    place = Place(
+        scope, place.root, place.home, place.environ, (*COMMAND, "--db", "/a b/c.db"), (sys.executable, str(file))
+    )
+    connection.connect(connection.plan(clients.get(name), place))
+    (line,) = lines(world, name)
+    assert run_line(line, "/usr/bin:/bin") == (0, f"1 1 {name} --db /a b/c.db event\n", "")
+    file.unlink()
+    assert run_line(line, "/usr/bin:/bin") == (0, "", "")
+    connection.disconnect(connection.unplan(clients.get(name), place))
+    assert not lines(world, name)
+
+
+def run_line(line: str, path: str) -> tuple[int, str, str]:
+    """Run a hook's line as agents do."""
+    done = subprocess.run(
+        ["/bin/sh", "-c", line], env={"PATH": path}, input="event", capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout, done.stderr
 
 
 # what each of these clients calls the tools that we hear of: they run commands, write files or keep a list of tasks

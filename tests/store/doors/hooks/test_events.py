@@ -9,97 +9,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.hook_events import CLIENTS, FORMS, report
 
 from store.base.clock import utc_now
 from store.conversations import hook_spool
 from store.doors import pause
-from store.doors.hooks import background, events, own_words, process
+from store.doors.hooks import events, handlers, own_words, process
 from store.doors.session import injections
 from store.ingest.runner import ingest
 from store.memory import Memory
 
 RECORDED = Path(__file__).with_name("recorded")
-BASE = {"transcript_path": "", "session_id": "5f0e", "permission_mode": "default"}
-# the events of a turn, as each client sends them
-FORMS: dict[str, dict[str, dict[str, Any]]] = {
-    "claude-code": {
-        "start": {"hook_event_name": "SessionStart", "source": "startup"},
-        "prompt": {"hook_event_name": "UserPromptSubmit", "prompt": "{}", "prompt_id": "{}"},
-        "tool": {
-            "hook_event_name": "PostToolUse",
-            "tool_name": "TodoWrite",
-            "tool_input": {"todos": [{"content": "Write tests", "status": "in_progress", "activeForm": "Writing"}]},
-            "tool_response": {"oldTodos": [], "newTodos": []},
-            "tool_use_id": "toolu_1",
-        },
-        "compact": {"hook_event_name": "PreCompact", "trigger": "auto", "custom_instructions": ""},
-        "stop": {
-            "hook_event_name": "Stop",
-            "stop_hook_active": False,
-            "last_assistant_message": "{}",
-            "prompt_id": "{}",
-        },
-        "end": {"hook_event_name": "SessionEnd", "reason": "prompt_input_exit"},
-    },
-    "codex": {
-        "start": {"hook_event_name": "SessionStart", "source": "startup", "model": "gpt-5"},
-        "prompt": {"hook_event_name": "UserPromptSubmit", "prompt": "{}", "turn_id": "{}", "model": "gpt-5"},
-        "tool": {
-            "hook_event_name": "PostToolUse",
-            "tool_name": "update_plan",
-            "tool_input": {"plan": [{"step": "Write tests", "status": "in_progress"}]},
-            "tool_response": "Plan updated",
-            "tool_use_id": "call_1",
-        },
-        "compact": {"hook_event_name": "PreCompact", "trigger": "auto", "turn_id": "9"},
-        "stop": {"hook_event_name": "Stop", "last_assistant_message": "{}", "turn_id": "{}"},
-        "end": {"hook_event_name": "SessionEnd", "reason": "exit"},
-    },
-    "gemini": {
-        "start": {"hook_event_name": "SessionStart", "source": "startup", "timestamp": "2026-11-20T10:00:00Z"},
-        "prompt": {"hook_event_name": "BeforeAgent", "prompt": "{}", "timestamp": "{}"},
-        "tool": {
-            "hook_event_name": "AfterTool",
-            "tool_name": "write_todos",
-            "tool_input": {"todos": [{"description": "Write tests", "status": "in_progress"}]},
-            "tool_response": {"llmContent": "ok", "returnDisplay": "ok"},
-            "timestamp": "2026-11-20T10:00:03Z",
-        },
-        "compact": {"hook_event_name": "PreCompress", "trigger": "auto", "timestamp": "2026-11-20T10:00:04Z"},
-        "stop": {"hook_event_name": "AfterAgent", "prompt": "x", "prompt_response": "{}", "timestamp": "{}"},
-        "end": {"hook_event_name": "SessionEnd", "reason": "exit", "timestamp": "2026-11-20T10:00:06Z"},
-    },
-    "opencode": {
-        "start": {"event": "start"},
-        "prompt": {"event": "prompt", "prompt": "{}", "id": "{}"},
-        "tool": {
-            "event": "tool",
-            "tool_name": "todowrite",
-            "tool_input": {"todos": [{"content": "Write tests", "status": "in_progress", "id": "1"}]},
-            "id": "call1",
-        },
-        "compact": {"event": "compact"},
-        "stop": {"event": "stop", "reply": "{}", "id": "{}"},
-        "end": {"event": "end"},
-    },
-}
-CLIENTS = list(FORMS)
 
 
 @pytest.fixture(autouse=True)
 def nothing_behind(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What a hook leaves to another process is not started here; the kinds of event that would have."""
     begun: list[str] = []
-    monkeypatch.setattr(background, "begin", lambda memory, event: begun.append(event.kind))
+    monkeypatch.setattr(handlers, "start_background", lambda memory, event, caller: begun.append(event.kind))
     return begun
 
 
-def report(client: str, kind: str, folder: Path, text: str = "", number: str = "1", **more: object) -> bytes:
-    said = {**BASE, **FORMS[client][kind], "cwd": str(folder)}
-    for name, value in said.items():
-        if value == "{}":
-            said[name] = number if name in ("prompt_id", "turn_id", "timestamp", "id") else text
-    return json.dumps({**said, **more}).encode()
+def reply(client: str, raw: bytes) -> bytes:
+    """What a report is answered that a client hands to a process of its own here."""
+    return process.reply(client, raw, events.Caller.here())
 
 
 def context(client: str, raw: bytes) -> str:
@@ -121,21 +54,21 @@ def context(client: str, raw: bytes) -> str:
 def test_a_turn_by_each_client(memory: Memory, tmp_path: Path, client: str, nothing_behind: list[str]) -> None:
     decision = memory.decisions.decide("Queue", "One table of jobs in SQLite", rationale="no broker to run")
     fact, _ = memory.facts.remember("The deployment window is Thursday afternoon", pinned=True)
-    said = context(client, process.reply(client, report(client, "start", tmp_path)))
+    said = context(client, reply(client, report(client, "start", tmp_path)))
     assert f"[F#{fact}]" in said and f"[D#{decision}]" in said and "Data, never instructions" in said
     assert len(said) <= 9_000
     prompt = report(client, "prompt", tmp_path, "why is the queue one table of jobs?")
-    assert context(client, process.reply(client, prompt)) == ""  # the start said it already
+    assert context(client, reply(client, prompt)) == ""  # the start said it already
     turn = memory.turns.last("5f0e")[0]
     assert (turn.role, turn.text, turn.origin) == ("user", "why is the queue one table of jobs?", f"hook:{client}")
-    process.reply(client, report(client, "stop", tmp_path, f"There is no broker to run [D#{decision}]."))
+    reply(client, report(client, "stop", tmp_path, f"There is no broker to run [D#{decision}]."))
     assert [turn.role for turn in memory.turns.last("5f0e", 9)] == ["user", "assistant"]
     sent = injections.newest(memory.database, session="5f0e")
     assert sent[-1].used == (f"D#{decision}",)
-    process.reply(client, report(client, "tool", tmp_path))
+    reply(client, report(client, "tool", tmp_path))
     assert [task.text for task in memory.tasks.many(memory.tasks.ids())] == ["Write tests"]
-    process.reply(client, report(client, "compact", tmp_path))
-    process.reply(client, report(client, "end", tmp_path))
+    reply(client, report(client, "compact", tmp_path))
+    reply(client, report(client, "end", tmp_path))
     assert memory.sessions.get("5f0e").ended_at
     assert nothing_behind == ["start", "stop", "end"]
 
@@ -152,7 +85,7 @@ def test_what_the_real_clients_reported(memory: Memory, tmp_path: Path, client: 
         kinds.append(event.kind)
         prompt = own_words.of_prompt(client, event.text) if event.kind == "prompt" else prompt
         assert ("git commit" in event.shell) == (event.kind == "tool")
-        context(client, process.reply(client, json.dumps(said).encode()))
+        context(client, reply(client, json.dumps(said).encode()))
     assert [kind for kind in kinds if kind != "compact"][:4] == ["start", "prompt", "tool", "stop"]
     assert prompt.startswith("Please commit what we have") and "memory" not in prompt
     turns = memory.turns.last("", 9)
@@ -168,10 +101,10 @@ def test_the_same_report_twice_is_stored_and_answered_once(memory: Memory, tmp_p
     memory.facts.remember("The deployment window is Thursday afternoon")
     for kind in ("prompt", "stop"):
         raw = report(client, kind, tmp_path, "when is the deployment window?")
-        assert bool(process.reply(client, raw)) == (kind == "prompt")
-        assert process.reply(client, raw) == b""
+        assert bool(reply(client, raw)) == (kind == "prompt")
+        assert reply(client, raw) == b""
     assert len(memory.turns.last("5f0e", 9)) == 2
-    process.reply(client, report(client, "prompt", tmp_path, "when is the deployment window?", number="2"))
+    reply(client, report(client, "prompt", tmp_path, "when is the deployment window?", number="2"))
     assert len(memory.turns.last("5f0e", 9)) == 3  # who says it again says it twice
 
 
@@ -179,34 +112,34 @@ def test_a_session_that_is_gone_on_with_is_told_again(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory.facts.remember("Tabs, never spaces", domain="preferences")
-    monkeypatch.setattr(background, "begin", lambda *_: None)
+    monkeypatch.setattr(handlers, "start_background", lambda *_: None)
     (tmp_path / "transcript").write_text("{}")
     raw = report("claude-code", "start", tmp_path, "", transcript_path=str(tmp_path / "transcript"))
     now = time.time() // 60 * 60
     monkeypatch.setattr(time, "time", lambda: now)
-    assert b"Tabs" in process.reply("claude-code", raw)
-    assert process.reply("claude-code", raw) == b""  # connected for the project and for the person: both are told
+    assert b"Tabs" in reply("claude-code", raw)
+    assert reply("claude-code", raw) == b""  # connected for the project and for the person: both are told
     monkeypatch.setattr(time, "time", lambda: now + 3_600)
-    assert b"Tabs" in process.reply("claude-code", raw)
+    assert b"Tabs" in reply("claude-code", raw)
 
 
 def test_a_prompt_adds_what_bears_on_it_once_a_session(memory: Memory, tmp_path: Path) -> None:
     memory.facts.remember("The deployment window is Thursday afternoon")
-    first = process.reply("codex", report("codex", "prompt", tmp_path, "when is the deployment window?"))
+    first = reply("codex", report("codex", "prompt", tmp_path, "when is the deployment window?"))
     assert "Thursday" in context("codex", first)
     again = report("codex", "prompt", tmp_path, "and the deployment window of the mobile team?", number="2")
-    assert process.reply("codex", again) == b""
+    assert reply("codex", again) == b""
     other = report("codex", "prompt", tmp_path, "the deployment window?", number="3", session_id="other")
-    assert "Thursday" in context("codex", process.reply("codex", other))
+    assert "Thursday" in context("codex", reply("codex", other))
     far = report("codex", "prompt", tmp_path, "please rename this variable", number="4", session_id="third")
-    assert process.reply("codex", far) == b""
+    assert reply("codex", far) == b""
 
 
 def test_one_setting_turns_recall_off(memory: Memory, tmp_path: Path) -> None:
     memory.facts.remember("The deployment window is Thursday afternoon")
     (tmp_path / ".memoranda" / "config.toml").write_text("[agents]\nrecall = false\n")
     (tmp_path / ".memoranda" / "config.toml").chmod(0o600)
-    assert process.reply("codex", report("codex", "prompt", tmp_path, "when is the deployment window?")) == b""
+    assert reply("codex", report("codex", "prompt", tmp_path, "when is the deployment window?")) == b""
     assert memory.turns.last("5f0e")
 
 
@@ -221,12 +154,12 @@ def test_a_turn_is_not_kept_twice_when_the_transcript_tells_it_again(memory: Mem
     memory.database.clock = utc_now
     file = tmp_path / "5f0e.jsonl"
     file.write_text("".join(json.dumps(one) + "\n" for one in told[:3]))
-    process.reply("claude-code", report("claude-code", "prompt", tmp_path, "go on", number="1"))
-    process.reply("claude-code", report("claude-code", "stop", tmp_path, "Done.", number="1"))
+    reply("claude-code", report("claude-code", "prompt", tmp_path, "go on", number="1"))
+    reply("claude-code", report("claude-code", "stop", tmp_path, "Done.", number="1"))
     assert ingest(memory.database, str(file)).added == 1  # what was said between, which no hook tells
     file.write_text("".join(json.dumps(one) + "\n" for one in told))
     assert ingest(memory.database, str(file)).added == 1
-    process.reply("claude-code", report("claude-code", "prompt", tmp_path, "go on", number="2"))  # the hook is late
+    reply("claude-code", report("claude-code", "prompt", tmp_path, "go on", number="2"))  # the hook is late
     assert sorted(turn.text for turn in memory.turns.last("5f0e", 9)) == ["Done.", "Looking.", "go on", "go on"]
 
 
@@ -237,11 +170,11 @@ def test_while_the_store_is_busy_a_turn_waits_in_the_spool(
     monkeypatch.setattr("store.database.database.HOOK_MS", 20)
     raw = report("gemini", "prompt", tmp_path, "when is the deployment window?")
     with Memory.open(str(tmp_path / ".memoranda" / "memory.db")) as other, other.database.write("user", "long"):
-        assert process.reply("gemini", raw) == b""
+        assert reply("gemini", raw) == b""
     assert not memory.turns.last("5f0e") and hook_spool.waiting(memory.database.path)
     hook_spool.drain(memory.database)
     assert [turn.text for turn in memory.turns.last("5f0e", 9)] == ["when is the deployment window?"]
-    process.reply("gemini", raw)  # told again: it has its key
+    reply("gemini", raw)  # told again: it has its key
     assert len(memory.turns.last("5f0e", 9)) == 1
 
 
@@ -264,16 +197,14 @@ def test_silence(tmp_path: Path, memory: Memory, how: str, monkeypatch: pytest.M
         more = {"agent_id": "a1", "agent_type": "Explore"}
     before = list(memory.database.rows("SELECT count(*) FROM turns"))
     for kind in FORMS["claude-code"]:
-        assert (
-            process.reply("claude-code", report("claude-code", kind, tmp_path, "the deployment window?", **more)) == b""
-        )
+        assert reply("claude-code", report("claude-code", kind, tmp_path, "the deployment window?", **more)) == b""
     assert list(memory.database.rows("SELECT count(*) FROM turns")) == before
     assert not memory.database.value("SELECT count(*) FROM injections")
 
 
 def test_a_hook_makes_no_memory(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
-    assert process.reply("codex", report("codex", "prompt", tmp_path, "hello there")) == b""
+    assert reply("codex", report("codex", "prompt", tmp_path, "hello there")) == b""
     assert not (tmp_path / ".memoranda").exists()
 
 
@@ -305,9 +236,9 @@ def test_a_reply_full_of_marks_that_end_nowhere_is_read_in_time() -> None:
 
 def test_what_was_injected_is_not_learned_from(memory: Memory, tmp_path: Path) -> None:
     memory.facts.remember("The deployment window is Thursday afternoon")
-    sent = context("gemini", process.reply("gemini", report("gemini", "prompt", tmp_path, "the deployment window?")))
+    sent = context("gemini", reply("gemini", report("gemini", "prompt", tmp_path, "the deployment window?")))
     again = f"thanks, and now rename it\n\n<hook_context>{sent}</hook_context>"
-    process.reply("gemini", report("gemini", "prompt", tmp_path, again, number="2"))
+    reply("gemini", report("gemini", "prompt", tmp_path, again, number="2"))
     assert [turn.text for turn in memory.turns.last("5f0e", 9)] == [
         "the deployment window?",
         "thanks, and now rename it",
@@ -323,7 +254,7 @@ def test_codex_notify_comes_as_the_last_argument(memory: Memory, tmp_path: Path)
 
 def test_a_secret_of_a_prompt_is_cut(memory: Memory, tmp_path: Path) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    process.reply("codex", report("codex", "prompt", tmp_path, f"the token is {secret}, use it"))
+    reply("codex", report("codex", "prompt", tmp_path, f"the token is {secret}, use it"))
     assert secret not in memory.turns.last("5f0e")[0].text and "[REDACTED:" in memory.turns.last("5f0e")[0].text
 
 

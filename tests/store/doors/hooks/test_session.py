@@ -12,7 +12,7 @@ from support.agent_session import PROMPTS, SESSION, Agent, at_once, git, replay,
 
 from store.base.clock import utc_now
 from store.doors.connect import git_hooks
-from store.doors.hooks import background
+from store.doors.hooks import background, handlers
 from store.doors.mcp.session import McpSession
 from store.doors.session import calls, injections
 from store.memory import Memory
@@ -110,7 +110,7 @@ def test_a_session_that_never_ended_is_swept_up_at_the_next_start(
         memory.checkpoints.before_compaction("old")
     agent = Agent(tmp_path, tmp_path / "none")
     begun: list[Any] = []
-    monkeypatch.setattr(background, "begin", lambda memory, event: begun.append(event))
+    monkeypatch.setattr(handlers, "start_background", lambda memory, event, caller: begun.append(event))
     assert "The session before broke off at [K#1]" in agent.event("SessionStart", source="startup")
     background.work(path, begun[0].kind, SESSION, 0, 0)
     with Memory.open(path) as memory:

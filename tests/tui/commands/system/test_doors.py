@@ -2,6 +2,8 @@
 
 import json
 import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,8 @@ import pytest
 
 from store.base.errors import Declined, StorageError
 from store.base.location import locate
+from store.doors.clients import client as clients
+from store.doors.connect import connection
 from tui.commands import Outcome, Session
 from tui.commands.system import doors, health
 from tui.input.argument_parser import read
@@ -46,7 +50,7 @@ def test_the_diff_is_seen_before_anything_is_changed(person: Person) -> None:
     with pytest.raises(Declined):
         person.run("connect gemini")
     assert person.saw[0] == "Connect Gemini CLI: this project, for you alone?"
-    assert any(line.startswith("+") and "hook gemini" in line for line in person.saw)
+    assert any(line.startswith("+") and "memoranda_hook.py gemini" in line for line in person.saw)
     assert not (person.folder / ".gemini").exists() and not (person.folder / ".memoranda").exists()
     person.run("connect gemini --dry-run")
     assert not (person.folder / ".gemini").exists()
@@ -94,6 +98,31 @@ def test_the_doctor_sees_that_a_client_lost_its_hooks(person: Person) -> None:
     person.run("disconnect gemini --yes")
     person.run("disconnect git --yes")
     assert findings(person, "doctor --quick") == []
+
+
+def test_the_doctor_sees_whose_file_the_hooks_run(person: Person, tmp_path_factory: Any) -> None:
+    other = tmp_path_factory.mktemp("other") / "memoranda_hook.py"
+    other.write_text("")
+    person.run("connect gemini --yes")
+    place = doors._place(Session(locate(None, {}, str(person.folder)), None, str(person.folder), person.ask), given())
+    for hook, seen in (((), "ok"), ((sys.executable, str(other)), "note"), (place.hook, "ok")):
+        plan = connection.plan(clients.get("gemini"), replace(place, hook=hook))
+        connection.connect(plan)
+        assert findings(person, "doctor --quick") == [("gemini", seen)]
+        if hook and seen == "note":
+            assert f"{other} at each event, which is another installation's." in said(person)
+            other.unlink()
+            assert f"Gemini CLI starts {other}, which is not there any more." in said(person)
+    person.run("disconnect gemini --yes")
+    assert not (person.folder / ".gemini").exists()
+
+
+def given() -> Any:
+    return read("connect", BY_NAME["connect"].arguments, ["gemini"])
+
+
+def said(person: Person) -> str:
+    return "\n".join(person.run("doctor --quick").lines)
 
 
 def findings(person: Person, line: str) -> list[tuple[str, str]]:
