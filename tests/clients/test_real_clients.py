@@ -18,6 +18,7 @@ from clients.model import ASKED, REPLY, Model
 from store.base import hook_resident
 from store.doors.clients import client as clients
 from store.doors.clients.client import LOCAL, NAMES, PROJECT, USER, Place
+from store.doors.clients.registry import CLIENTS
 from store.doors.connect import claude_plugin, client_health, connection
 from store.doors.session import injections
 from store.memory import Memory
@@ -38,7 +39,7 @@ def programs() -> Path:
     """The folder in which the clients' programs are."""
     folder = Path(os.environ.get("MEMORANDA_TEST_AGENTS") or Path(tempfile.gettempdir()) / "memoranda-test-agents")
     bin_ = folder / "node_modules" / ".bin"
-    wanted = [name for name in NAMES if not (bin_ / clients.get(name).program).exists()]
+    wanted = [name for name in NAMES if not (bin_ / CLIENTS[name].program).exists()]
     if not wanted:
         return bin_
     npm = shutil.which("npm")
@@ -101,7 +102,7 @@ def test_a_client_sees_the_server_and_lets_it_go(
 ) -> None:
     home, root, _ = world
     here = place(world, scope)
-    client = clients.get(name)
+    client = CLIENTS[name]
     plan = connection.plan(client, here)
     assert not plan.in_the_way
     connection.connect(plan)
@@ -171,7 +172,7 @@ def test_a_session_of_the_real_client_is_remembered(
                 claude_plugin.write(str(home / "plugin"))
                 environment["PATH"] = f"{Path(program).parent}:{environment['PATH']}"
             else:
-                connection.connect(connection.plan(clients.get(name), here))
+                connection.connect(connection.plan(CLIENTS[name], here))
             done = subprocess.run(
                 words, cwd=root, env=environment, capture_output=True, text=True, check=False, timeout=240
             )
@@ -196,7 +197,7 @@ def test_what_a_team_shares_works_where_memoranda_is_elsewhere_and_where_it_is_n
     model = Model()
     speak_to(model, home, environment)
     shared = Place(PROJECT, str(root), str(home), environment, ("memoranda",))
-    connection.connect(connection.plan(clients.get(name), shared))
+    connection.connect(connection.plan(CLIENTS[name], shared))
     before = ours(home, root)
     if elsewhere:
         (home / "bin").mkdir()
@@ -220,8 +221,8 @@ def test_what_a_team_shares_works_where_memoranda_is_elsewhere_and_where_it_is_n
 
 def test_codex_lists_the_hooks_that_wait_for_trust(world: tuple[Path, Path, dict[str, str]]) -> None:
     here = place(world, USER)
-    connection.connect(connection.plan(clients.get("codex"), here))
-    answers = client_health._ask_codex(client_health.program(clients.get("codex"), here), here)
+    connection.connect(connection.plan(CLIENTS["codex"], here))
+    answers = client_health._ask_codex(client_health.program(CLIENTS["codex"], here), here)
     assert answers is not None
     hooks = [hook for hook in answers[1] if clients.runs_hook(str(hook.get("command")), "codex")]
     assert len(hooks) == 6 and {hook["trustStatus"] for hook in hooks} == {"untrusted"}

@@ -18,11 +18,6 @@ from support.commands import COMMAND
 
 ROOT = Path(__file__).parents[2]
 # what costs a command more than it may: the milliseconds of each add up
-HEAVY = (
-    "argparse asyncio contextlib dataclasses datetime difflib enum fnmatch functools hashlib importlib.metadata inspect"
-    " json locale logging pathlib platform platformdirs random re rich selectors shutil sqlite3 string subprocess"
-    " tempfile textual threading traceback typing unicodedata urllib uuid weakref"
-).split()
 MODELS = "fastembed mcp numpy ollama onnxruntime pydantic sqlite_vec tokenizers watchfiles".split()
 
 PROCESS = """
@@ -72,68 +67,13 @@ def verb(*words: str) -> str:
 
 @pytest.mark.parametrize(
     "words",
-    [
-        ("remember", "deploys are on Fridays"),
-        ("remember", "the team is five"),
-        ("remember", "always run the tests", "--domain", "work", "--pin"),
-    ],
-    ids=["new", "known", "options"],
+    [("remember", "Five"), ("facts",), ("where",), ("--help",), ("show", "1"), ("search", "team"), ("export",)],
 )
-def test_remember_imports_next_to_nothing(checkout: Path, words):
-    """A plain fact: SQLite, and our own few modules; none of the standard library's costly ones."""
-    found = imported(verb(*words), checkout)
-    assert "store.records.facts" in found and "apsw" in found, "the command did not run"
-    assert sorted(found & set(HEAVY)) == []
-    assert not {name for name in found if name.partition(".")[0] in (*MODELS, "pygments", "rich", "textual")}
-    assert not {name for name in found if name.startswith("tui.") and name not in REMEMBERS}
-
-
-REMEMBERS = {
-    "tui.input.commands",
-    "tui.cli",
-    "tui.cli_output",
-    "tui.commands",
-    "tui.commands.records",
-    "tui.commands.records.facts",
-    "tui.input",
-    "tui.input.argument_parser",
-    "tui.input.commands.command",
-    "tui.input.commands.command_table",
-    "tui.input.commands.records",
-    "tui.main",
-    "tui.render",
-    "tui.render.plurals",
-}
-
-
-@pytest.mark.parametrize("words", [("facts",), ("where",), ("--help",), ("show", "1"), ("search", "team"), ("export",)])
 def test_no_command_imports_the_application(checkout: Path, words):
     """Whatever the verb, it draws nothing, asks no model and makes no connection."""
     found = imported(verb(*words), checkout)
     assert "tui.cli" in found
     assert not {name for name in found if name.partition(".")[0] in (*MODELS, "asyncio", "pygments", "rich", "textual")}
-
-
-NOT_DUE = (
-    *(
-        "dataclasses",
-        "rapidfuzz",
-        "store.embedding.indexer",
-        "store.exchange.importer",
-        "store.history.checkpoint_payload",
-    ),
-    *("store.inbox.inbox", "store.purge.purge", "store.sync.sync"),
-)
-
-
-@pytest.mark.parametrize("words", [("timeline",), ("search", "team")])
-def test_a_command_that_reads_loads_nothing_of_what_is_not_due(checkout: Path, words):
-    """What is brought up to date before reading is asked first whether there is anything to do."""
-    imported(verb("remember", "The team meets on Monday."), checkout)
-    assert "store.inbox.inbox" in imported(verb(*words), checkout), "the new fact was not compared"
-    found = imported(verb(*words), checkout)
-    assert "store.services.maintenance" in found, "nothing was brought up to date"
-    assert sorted(found & set(NOT_DUE)) == []
 
 
 def test_the_application_starts_light(tmp_path: Path):

@@ -33,7 +33,7 @@ def edits(place: Place) -> list[ConfigEdit]:
         file = os.path.join(place.root, ".claude", "settings.json")
         return [
             ConfigEdit(os.path.join(place.root, ".mcp.json"), SET, ("mcpServers", NAME), server),
-            *hook_edits(file, CLIENT.name, place, EVENTS),
+            *hook_edits(file, CLAUDE_CODE.name, place, EVENTS),
         ]
     if place.scope == LOCAL:
         key: tuple[str, ...] = ("projects", checkout_root(place.root) or place.root, "mcpServers", NAME)
@@ -41,10 +41,13 @@ def edits(place: Place) -> list[ConfigEdit]:
     else:
         key = ("mcpServers", NAME)
         file = os.path.join(folder(place), "settings.json")
-    return [ConfigEdit(state_file(place), SET, key, server, alone=True), *hook_edits(file, CLIENT.name, place, EVENTS)]
+    return [
+        ConfigEdit(state_file(place), SET, key, server, alone=True),
+        *hook_edits(file, CLAUDE_CODE.name, place, EVENTS),
+    ]
 
 
-CLIENT = Client(
+CLAUDE_CODE = Client(
     "claude-code",
     "Claude Code",
     "claude",

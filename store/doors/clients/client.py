@@ -12,8 +12,6 @@ from store.doors import memoranda_hook
 NAME = "memoranda"  # of our server, our hooks and our plugin in every client
 LOCAL, PROJECT, USER = "local", "project", "user"
 SCOPES = (LOCAL, PROJECT, USER)
-NAMES = ("claude-code", "codex", "gemini", "opencode")
-MODULES = {name: f"store.doors.clients.{name.replace('-', '_')}" for name in NAMES}
 
 VARIABLES = ("MEMORANDA_DB", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 HOOK_FILE = "memoranda_hook.py"
@@ -101,14 +99,6 @@ class Client:
     health: Health
     steps: Mapping[str, tuple[str, ...]]
     installs: tuple[str, ...] = ()
-
-
-def get(name: str) -> Client:
-    """Return a client by its name, one of NAMES."""
-    from importlib import import_module
-
-    found: Client = import_module(MODULES[name]).CLIENT
-    return found
 
 
 def hook_edits(

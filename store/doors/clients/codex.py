@@ -40,12 +40,12 @@ def edits(place: Place) -> list[ConfigEdit]:
         server["env"] = variables
     return [
         ConfigEdit(os.path.join(folder(place), "config.toml"), SET, ("mcp_servers", NAME), server),
-        *hook_edits(os.path.join(folder(place), "hooks.json"), CLIENT.name, place, EVENTS),
+        *hook_edits(os.path.join(folder(place), "hooks.json"), CODEX.name, place, EVENTS),
     ]
 
 
 _PROJECT = "Codex reads a project's .codex only once the project is trusted: it asks when you start `codex` there."
-CLIENT = Client(
+CODEX = Client(
     "codex",
     "Codex",
     "codex",

@@ -23,12 +23,12 @@ def edits(place: Place) -> list[ConfigEdit]:
         server["env"] = variables
     return [
         ConfigEdit(file, SET, ("mcpServers", NAME), server),
-        *hook_edits(file, CLIENT.name, place, EVENTS, named=True),
+        *hook_edits(file, GEMINI.name, place, EVENTS, named=True),
     ]
 
 
 _FOLDER = "Gemini runs no server in a folder that you did not trust: answer its question when you start `gemini` there."
-CLIENT = Client(
+GEMINI = Client(
     "gemini",
     "Gemini CLI",
     "gemini",

@@ -31,14 +31,14 @@ def edits(place: Place) -> list[ConfigEdit]:
     else:
         file = first_of(os.path.join(own, "opencode.jsonc"), os.path.join(own, "opencode.json"))
     with open(PLUGIN, encoding="utf-8") as plugin:
-        source = plugin.read().replace(COMMAND, json.dumps(place.hook_words(CLIENT.name)), 1)
+        source = plugin.read().replace(COMMAND, json.dumps(place.hook_words(OPENCODE.name)), 1)
     return [
         ConfigEdit(file, SET, ("mcp", NAME), {"type": "local", "command": place.words("mcp")}),
         ConfigEdit(os.path.join(own, "plugins", f"{NAME}.js"), WHOLE, (), source),
     ]
 
 
-CLIENT = Client(
+OPENCODE = Client(
     "opencode",
     "OpenCode",
     "opencode",

@@ -16,6 +16,7 @@ from typing import Any
 from store.base import installation
 from store.doors.clients import client as clients
 from store.doors.clients.client import LINE, LOCAL, SCOPES, SET, USER, WHOLE, Client, ConfigEdit, Place
+from store.doors.clients.registry import CLIENTS
 from store.doors.connect import config_edit
 from store.doors.connect.config_edit import InTheWay
 from store.git.process import GitError, run
@@ -168,13 +169,13 @@ def _untouched(folder: str) -> bool:
 
 def connected(root: str, home: str, environ: Mapping[str, str]) -> Iterator[tuple[Client, Place]]:
     """Yield every client that was connected for this folder or for this person, with its place."""
-    for name in clients.NAMES:
+    for name in CLIENTS:
         for scope in SCOPES:
             place = Place(scope, root, home, environ, ())
             saved = _saved(name, place)
             if command := saved.get("command"):
                 hook = tuple(saved.get("hook", ()))
-                yield clients.get(name), Place(scope, root, home, environ, tuple(command), hook)
+                yield CLIENTS[name], Place(scope, root, home, environ, tuple(command), hook)
 
 
 def everywhere(home: str, environ: Mapping[str, str]) -> Iterator[tuple[Client, Place]]:
@@ -190,10 +191,10 @@ def everywhere(home: str, environ: Mapping[str, str]) -> Iterator[tuple[Client, 
     for name in sorted(installation.names(KIND), key=written, reverse=True):
         saved = _read(name)
         client, scope, where = saved.get("client"), saved.get("scope"), saved.get("where")
-        if client in clients.NAMES and scope in SCOPES and isinstance(where, str):
+        if client in CLIENTS and scope in SCOPES and isinstance(where, str):
             root, home_then = ("", where) if scope == USER else (where, home)
             command, hook = tuple(saved.get("command", ())), tuple(saved.get("hook", ()))
-            yield clients.get(client), Place(scope, root, home_then, environ, command, hook)
+            yield CLIENTS[client], Place(scope, root, home_then, environ, command, hook)
 
 
 # what is kept

@@ -23,7 +23,7 @@ WHERE = {"local": "this project, for you alone", "project": "this project, for e
 
 
 def connect(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.doors.clients import client as agent_clients
+    from store.doors.clients.registry import CLIENTS
     from store.doors.connect import client_health
     from store.doors.connect import connection as agent_connection
 
@@ -31,7 +31,7 @@ def connect(session: Session, given: "ParsedArguments") -> Outcome:
         return _listed(session)
     if given.agent == GIT:
         return _connect_git(session, given)
-    client = agent_clients.get(_known(given.agent))
+    client = CLIENTS[_known(given.agent)]
     place = _place(session, given)
     plan = agent_connection.plan(client, place)
     _refuse(plan)
@@ -61,12 +61,12 @@ def connect(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def disconnect(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.doors.clients import client as agent_clients
+    from store.doors.clients.registry import CLIENTS
     from store.doors.connect import connection as agent_connection
 
     if given.agent == GIT:
         return _disconnect_git(session, given)
-    client = agent_clients.get(_known(given.agent))
+    client = CLIENTS[_known(given.agent)]
     place = _place(session, given)
     plan = agent_connection.unplan(client, place)
     if not plan.changes and not plan.in_the_way:
@@ -102,12 +102,10 @@ def hook(session: Session, given: "ParsedArguments") -> Outcome:
 
 def _known(agent: str) -> str:
     """Return the name of an agent that can be connected. Raises InvalidInput."""
-    from store.doors.clients import client as agent_clients
+    from store.doors.clients.registry import CLIENTS
 
-    if agent not in agent_clients.NAMES:
-        raise InvalidInput(
-            f"There is no agent “{visible(agent[:40])}” that we know.", f"One of: {', '.join(agent_clients.NAMES)}."
-        )
+    if agent not in CLIENTS:
+        raise InvalidInput(f"There is no agent “{visible(agent[:40])}” that we know.", f"One of: {', '.join(CLIENTS)}.")
     return agent
 
 
@@ -200,6 +198,7 @@ def _listed(session: Session) -> Outcome:
     from store.base.location import checkout_root
     from store.doors.clients import client as agent_clients
     from store.doors.clients.client import Place as AgentPlace
+    from store.doors.clients.registry import CLIENTS
     from store.doors.connect import client_health, git_hooks
     from store.doors.connect import connection as agent_connection
 
@@ -209,8 +208,8 @@ def _listed(session: Session) -> Outcome:
     for client, place in agent_connection.connected(root, here.home, here.environ):
         scopes.setdefault(client.name, []).append(place.scope)
     lines, data = [], []
-    for name in agent_clients.NAMES:
-        client = agent_clients.get(name)
+    for name in CLIENTS:
+        client = CLIENTS[name]
         program = client_health.program(client, here)
         connected = scopes.get(name, [])
         state = "; ".join(f"connected: {WHERE[scope]}" for scope in connected) or (

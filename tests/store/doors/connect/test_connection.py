@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 
 from store.base import installation
+from store.doors.clients import claude_code, gemini
 from store.doors.clients import client as clients
-from store.doors.clients.client import LOCAL, NAMES, PROJECT, SCOPES, USER, Place
+from store.doors.clients.client import LOCAL, PROJECT, SCOPES, USER, Place
+from store.doors.clients.registry import CLIENTS
 from store.doors.connect import connection, jsonc
 from store.doors.connect.config_edit import InTheWay
 
@@ -83,13 +85,13 @@ class World:
         return found
 
     def connect(self, name: str, scope: str) -> connection.ConnectionPlan:
-        plan = connection.plan(clients.get(name), self.place(scope))
+        plan = connection.plan(CLIENTS[name], self.place(scope))
         assert not plan.in_the_way
         connection.connect(plan)
         return plan
 
     def disconnect(self, name: str, scope: str) -> connection.ConnectionPlan:
-        plan = connection.unplan(clients.get(name), self.place(scope))
+        plan = connection.unplan(CLIENTS[name], self.place(scope))
         connection.disconnect(plan)
         return plan
 
@@ -111,7 +113,7 @@ def folders(world: World) -> set[str]:
 @pytest.mark.parametrize("filled", [False, True])
 @pytest.mark.parametrize("hook", [EARLIER, HOOK])
 @pytest.mark.parametrize("scope", SCOPES)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", list(CLIENTS))
 def test_connected_once_and_everything_as_it_was_again(
     world: World, name: str, scope: str, hook: tuple[str, ...], filled: bool
 ) -> None:
@@ -129,7 +131,7 @@ def test_connected_once_and_everything_as_it_was_again(
         for path, text in before.items():
             if path in after and not path.endswith(".json"):
                 assert text.splitlines()[:2] == after[path].splitlines()[:2]  # comments and order stay
-    again = connection.plan(clients.get(name), world.place(scope))
+    again = connection.plan(CLIENTS[name], world.place(scope))
     assert again.nothing
     ((one, place),) = connection.connected(str(world.root), str(world.home), {})
     assert (one.name, place.scope, place.hook) == (name, scope, world.place(scope).hook)
@@ -145,7 +147,7 @@ def test_what_could_not_be_put_back_is_not_changed(world: World, monkeypatch: py
     (folder / "config.toml").write_text('#"\n' * 900)
     (folder / "hooks.json").write_text(json.dumps(['"'] * 450).join(('{"a":', "}")))
     before = world.files()
-    plan = connection.plan(clients.get("codex"), world.place(LOCAL))
+    plan = connection.plan(CLIENTS["codex"], world.place(LOCAL))
     monkeypatch.setattr(installation, "LARGEST", 10_000)
     with pytest.raises(InTheWay, match="larger together"):
         connection.connect(plan)
@@ -153,7 +155,7 @@ def test_what_could_not_be_put_back_is_not_changed(world: World, monkeypatch: py
 
 
 @pytest.mark.parametrize("scope", SCOPES)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", list(CLIENTS))
 def test_what_others_changed_meanwhile_stays(world: World, name: str, scope: str) -> None:
     world.fill()
     before = world.files()
@@ -244,7 +246,7 @@ def test_a_server_of_that_name_that_was_there_comes_back(world: World) -> None:
 def test_claudes_own_file_is_read_again_just_before_and_only_the_key_is_kept(world: World) -> None:
     state = world.home / ".claude.json"
     state.write_text(json.dumps({"apiKey": "keep-me-out-of-copies", "n": 1}))
-    plan = connection.plan(clients.get("claude-code"), world.place(LOCAL))
+    plan = connection.plan(CLIENTS["claude-code"], world.place(LOCAL))
     state.write_text(json.dumps({"apiKey": "keep-me-out-of-copies", "n": 2}))  # Claude writes it all the time
     connection.connect(plan)
     said = json.loads(state.read_text())
@@ -262,12 +264,12 @@ def test_a_file_of_the_team_is_not_changed_for_one_person(world: World) -> None:
     file.parent.mkdir()
     file.write_text("{}")
     subprocess.run(["git", "-C", world.root, "add", "-A"], check=True)
-    plan = connection.plan(clients.get("gemini"), world.place(LOCAL))
+    plan = connection.plan(CLIENTS["gemini"], world.place(LOCAL))
     assert plan.in_the_way and "kept in git" in plan.in_the_way[0]
-    assert not connection.plan(clients.get("gemini"), world.place(PROJECT)).in_the_way
+    assert not connection.plan(CLIENTS["gemini"], world.place(PROJECT)).in_the_way
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", list(CLIENTS))
 def test_git_sees_nothing_of_a_connection_for_one_person(world: World, name: str) -> None:
     world.connect(name, LOCAL)
     seen = subprocess.run(["git", "-C", world.root, "status", "--short"], capture_output=True, text=True, check=True)
@@ -287,7 +289,7 @@ def test_a_file_that_cannot_be_read_is_in_the_way_and_stays(world: World, name: 
     path = world.home / file
     path.parent.mkdir()
     path.write_text(text)
-    plan = connection.plan(clients.get(name), world.place(USER))
+    plan = connection.plan(CLIENTS[name], world.place(USER))
     assert len(plan.in_the_way) == 1 and str(path) in plan.in_the_way[0]
     assert path.read_text() == text
 
@@ -310,7 +312,7 @@ def test_a_newer_command_takes_the_place_of_the_older(world: World) -> None:
     before = world.files()
     world.connect("codex", USER)
     newer = Place(USER, str(world.root), str(world.home), {}, ("/new/memoranda",))
-    connection.connect(connection.plan(clients.get("codex"), newer))
+    connection.connect(connection.plan(CLIENTS["codex"], newer))
     hooks = jsonc.parse((world.home / ".codex" / "hooks.json").read_text())["hooks"]
     assert [len(entries) for entries in hooks.values()] == [2, 1, 1, 1, 1, 1]  # the person's own is the first
     assert "say done" in json.dumps(hooks["Stop"][0]) and "/new/memoranda" in json.dumps(hooks["Stop"][1])
@@ -320,7 +322,7 @@ def test_a_newer_command_takes_the_place_of_the_older(world: World) -> None:
 
 @pytest.mark.parametrize("filled", [False, True])
 @pytest.mark.parametrize("scope", [LOCAL, USER])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", list(CLIENTS))
 def test_an_earlier_connection_is_one_until_it_is_renewed(world: World, name: str, scope: str, filled: bool) -> None:
     if filled:
         world.fill()
@@ -340,7 +342,7 @@ def test_an_earlier_connection_is_one_until_it_is_renewed(world: World, name: st
     assert world.files() == before
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", list(CLIENTS))
 def test_an_entry_that_git_tracks_stays_when_somebody_else_connects(world: World, name: str) -> None:
     world.connect(name, PROJECT)
     subprocess.run(["git", "-C", world.root, "add", "-A", "--force"], check=True)
@@ -349,11 +351,11 @@ def test_an_entry_that_git_tracks_stays_when_somebody_else_connects(world: World
     elsewhere = Place(
         USER, str(world.root), str(world.home), {}, ("/their/memoranda",), ("/their/python", "/their/hook")
     )
-    connection.connect(connection.plan(clients.get(name), elsewhere))
-    alone = connection.plan(clients.get(name), world.place(LOCAL))
+    connection.connect(connection.plan(CLIENTS[name], elsewhere))
+    alone = connection.plan(CLIENTS[name], world.place(LOCAL))
     if not alone.in_the_way:
         connection.connect(alone)
-    assert connection.plan(clients.get(name), world.place(PROJECT)).nothing
+    assert connection.plan(CLIENTS[name], world.place(PROJECT)).nothing
     now = world.files()
     assert {path: now[path] for path in shared if "/.git/" not in path} == {
         path: text for path, text in shared.items() if "/.git/" not in path
@@ -370,7 +372,7 @@ def lines(world: World, name: str) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "opencode"])
+@pytest.mark.parametrize("name", [name for name in list(CLIENTS) if name != "opencode"])
 def test_the_line_of_a_team_runs_ours_where_it_is_and_says_nothing_where_not(
     world: World, tmp_path: Path, name: str
 ) -> None:
@@ -387,7 +389,7 @@ def test_the_line_of_a_team_runs_ours_where_it_is_and_says_nothing_where_not(
 
 
 @pytest.mark.parametrize("scope", [LOCAL, USER])
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "opencode"])
+@pytest.mark.parametrize("name", [name for name in list(CLIENTS) if name != "opencode"])
 def test_the_line_of_one_person_runs_the_file_and_says_nothing_once_that_is_gone(
     world: World, tmp_path: Path, name: str, scope: str
 ) -> None:
@@ -399,12 +401,12 @@ def test_the_line_of_one_person_runs_the_file_and_says_nothing_once_that_is_gone
     place = Place(
         scope, place.root, place.home, place.environ, (*COMMAND, "--db", "/a b/c.db"), (sys.executable, str(file))
     )
-    connection.connect(connection.plan(clients.get(name), place))
+    connection.connect(connection.plan(CLIENTS[name], place))
     (line,) = lines(world, name)
     assert run_line(line, "/usr/bin:/bin") == (0, f"1 1 {name} --db /a b/c.db event\n", "")
     file.unlink()
     assert run_line(line, "/usr/bin:/bin") == (0, "", "")
-    connection.disconnect(connection.unplan(clients.get(name), place))
+    connection.disconnect(connection.unplan(CLIENTS[name], place))
     assert not lines(world, name)
 
 
@@ -425,8 +427,8 @@ TOOLS = {
 
 @pytest.mark.parametrize("name", list(TOOLS))
 def test_a_hook_for_tools_hears_each_tool_by_the_name_that_its_client_has(name: str) -> None:
-    module = __import__(clients.MODULES[name], fromlist=["EVENTS"])
-    matchers = [matcher for _, matcher, _ in module.EVENTS if matcher]
+    events = {"claude-code": claude_code.EVENTS, "gemini": gemini.EVENTS}[name]
+    matchers = [matcher for _, matcher, _ in events if matcher]
     assert len(matchers) == 1
     assert sorted(matchers[0].split("|")) == sorted(TOOLS[name])
     assert not re.fullmatch(matchers[0], "Read")
@@ -439,10 +441,10 @@ def test_the_recipe_of_contributing_connects_a_client(world: World) -> None:
     names: dict[str, Any] = {"os": os, **vars(clients)}
     exec(textwrap.dedent(recipe[1]), names)
     before = world.files()
-    connection.connect(connection.plan(names["CLIENT"], world.place(USER)))
+    connection.connect(connection.plan(names["KIWI"], world.place(USER)))
     made = [world.home / ".kiwi" / name for name in ("hooks.json", "mcp.json")]
     assert sorted(set(world.files()) - set(before)) == [str(file) for file in made]
-    connection.disconnect(connection.unplan(names["CLIENT"], world.place(USER)))
+    connection.disconnect(connection.unplan(names["KIWI"], world.place(USER)))
     assert world.files() == before
 
 
@@ -458,10 +460,10 @@ def test_what_is_kept_is_private(world: World) -> None:
 def test_a_client_that_passes_few_variables_is_told_where_our_files_are(world: World, name: str, file: str) -> None:
     here = world.place(USER)
     here = Place(USER, here.root, here.home, {**here.environ, "XDG_STATE_HOME": "/state", "SECRET": "x"}, COMMAND)
-    connection.connect(connection.plan(clients.get(name), here))
+    connection.connect(connection.plan(CLIENTS[name], here))
     said = says(file, (world.home / file).read_text())
     assert (said.get("mcp_servers") or said["mcpServers"])["memoranda"]["env"] == {"XDG_STATE_HOME": "/state"}
-    assert connection.plan(clients.get(name), here).nothing
+    assert connection.plan(CLIENTS[name], here).nothing
 
 
 def installed(folder: Path, dependencies: dict[str, str]) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from store.base import installation
-from store.doors.clients import client as clients
-from store.doors.clients.client import LOCAL, NAMES, PROJECT, USER, Place
+from store.doors.clients.client import LOCAL, PROJECT, USER, Place
+from store.doors.clients.registry import CLIENTS
 from store.doors.connect import connection, git_hooks, removal
 from store.guard import database as guard
 from store.memory import Memory
@@ -47,9 +47,9 @@ def written(machine: Path) -> dict[str, bytes]:
 
 def connect(machine: Path) -> None:
     """Connect every agent in every scope, of two projects, and git."""
-    for name in NAMES:
+    for name in CLIENTS:
         for scope, root in ((LOCAL, "one"), (PROJECT, "two"), (USER, "one")):
-            connection.connect(connection.plan(clients.get(name), place(machine, scope, root)))
+            connection.connect(connection.plan(CLIENTS[name], place(machine, scope, root)))
     git_hooks.install(str(machine / "one"), ("memoranda",))
     git_hooks.install(str(machine / "two"), ("memoranda",))
 
@@ -64,7 +64,7 @@ def test_all_of_it_is_taken_back_and_memories_stay(machine: Path) -> None:
     (machine / "cache" / "memoranda" / "models").mkdir(parents=True)
     assert written(machine) != before
     found = removal.find(str(machine / "home"), {})
-    assert len(found.connections) == 3 * len(NAMES)
+    assert len(found.connections) == 3 * len(CLIENTS)
     assert found.checkouts == [str(machine / "one"), str(machine / "two")]
     assert removal.remove(found) == []
     assert written(machine) == before
@@ -83,9 +83,9 @@ def test_looking_changes_nothing(machine: Path) -> None:
 
 def test_what_is_in_the_way_keeps_what_is_known(machine: Path) -> None:
     """The file is named, the rest is taken back, and once it is mended the same command does the rest."""
-    codex = clients.get("codex")
+    codex = CLIENTS["codex"]
     connection.connect(connection.plan(codex, place(machine, USER, "one")))
-    connection.connect(connection.plan(clients.get("gemini"), place(machine, USER, "one")))
+    connection.connect(connection.plan(CLIENTS["gemini"], place(machine, USER, "one")))
     settings = machine / "home" / ".codex" / "config.toml"
     written_by_us = settings.read_text()
     settings.write_bytes(b"\xff\xfe not text")

@@ -11,7 +11,7 @@ import pytest
 
 from store.base.errors import Declined, StorageError
 from store.base.location import locate
-from store.doors.clients import client as clients
+from store.doors.clients.registry import CLIENTS
 from store.doors.connect import connection
 from tui.commands import Outcome, Session
 from tui.commands.system import doors, health
@@ -106,7 +106,7 @@ def test_the_doctor_sees_whose_file_the_hooks_run(person: Person, tmp_path_facto
     person.run("connect gemini --yes")
     place = doors._place(Session(locate(None, {}, str(person.folder)), None, str(person.folder), person.ask), given())
     for hook, seen in (((), "ok"), ((sys.executable, str(other)), "note"), (place.hook, "ok")):
-        plan = connection.plan(clients.get("gemini"), replace(place, hook=hook))
+        plan = connection.plan(CLIENTS["gemini"], replace(place, hook=hook))
         connection.connect(plan)
         assert findings(person, "doctor --quick") == [("gemini", seen)]
         if hook and seen == "note":
