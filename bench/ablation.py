@@ -20,52 +20,54 @@ from unittest.mock import patch
 
 from bench.questions import CASES, NAMES, answered, remembered, scored
 from bench.requests import judged
-from store.database.erasure.tombstones import normal
-from store.learning.rules.extract_rules import extract
-from store.learning.rules.requests import WHY
+from store.database.tombstones import normal_form
+from store.learning.rules import REQUEST_REASONS, extract_by_rule
 from store.memory import Memory
 
 # rule → its replacement
 LEARNING: dict[str, tuple[str, Any]] = {
-    "requests": ("store.learning.rules.extract_rules.requests", lambda turn: iter(())),
-    "rules set in words": ("store.learning.rules.extract_rules._standing_rule", lambda sentence: None),
-    "requests without a marker": ("store.learning.rules.extract_rules.unmarked", lambda turn: iter(())),
-    "corrections of an agent": ("store.learning.rules.extract_rules._corrections", lambda turn: iter(())),
-    "told plainly": ("store.learning.rules.extract_rules._told", lambda sentence: None),
-    "numbered steps": ("store.learning.rules.extract_rules.how_to", lambda text: None),
-    "statements by form": ("store.learning.rules.unmarked_requests.states", lambda folded, written: False),
+    "requests": ("store.learning.rules.find_requests", lambda turn: iter(())),
+    "rules set in words": ("store.learning.rules._standing_rule", lambda sentence: None),
+    "requests without a marker": ("store.learning.rules.find_unmarked_statements", lambda turn: iter(())),
+    "corrections of an agent": ("store.learning.rules._find_corrections", lambda turn: iter(())),
+    "told plainly": ("store.learning.rules._fact_told", lambda sentence: None),
+    "numbered steps": ("store.learning.rules.find_steps", lambda text: None),
+    "statements by form": ("store.learning.rules.states_lasting", lambda folded, written: False),
     "words of memory": (
-        "store.learning.rules.requests.WHY",
-        {kind: why for kind, why in WHY.items() if kind != "hints"},
+        "store.learning.rules.REQUEST_REASONS",
+        {kind: why for kind, why in REQUEST_REASONS.items() if kind != "hints"},
     ),
     "several in a sentence": (
-        "store.learning.rules.request_content._several",
+        "store.learning.rules._split_several",
         lambda folded, start, end: [(start, end)],
     ),
     "lists after an announcement": (
-        "store.learning.rules.request_content._following",
+        "store.learning.rules._find_following",
         lambda turn, number, taken, marker: ((number, 0, len(one.text)) for one in turn[number : number + 1]),
     ),
-    "conditions": ("store.learning.rules.requests._condition", lambda folded, marker: len(folded)),
-    "text behind a colon": ("store.learning.rules.clauses.behind_colon", lambda folded, marker: 0),
-    "reported speech": ("store.learning.rules.clauses.reported", lambda folded, end: False),
-    "forms of verbs": ("store.learning.rules.imperatives._forms", lambda name: [(re.compile(".*"), True)]),
-    "what goes wrong": ("store.learning.rules.imperatives.goes_wrong", lambda folded: False),
-    "words that introduce": ("store.learning.rules.quoted_text._announced", lambda text, start, line: iter(())),
-    "lines by their form": ("store.learning.rules.quoted_text.QuotedSpans._lines", lambda self, text: iter(())),
-    "quotes and pastes": ("store.learning.rules.sentences.STRUCK", -1),
+    "conditions": ("store.learning.rules._condition_start", lambda folded, marker: len(folded)),
+    "text behind a colon": ("store.learning.sentences.start_behind_colon", lambda folded, marker: 0),
+    "reported speech": ("store.learning.sentences.is_reported", lambda folded, end: False),
+    "forms of verbs": ("store.learning.sentences._verb_patterns", lambda name: [(re.compile(".*"), True)]),
+    "what goes wrong": ("store.learning.sentences.tells_what_fails", lambda folded: False),
+    "words that introduce": ("store.learning.sentences._mark_announced", lambda text, start, line: iter(())),
+    "lines by their form": ("store.learning.sentences.QuotedSpans._mark_lines", lambda self, text: iter(())),
+    "quotes and pastes": ("store.learning.sentences.STRUCK", -1),
 }
 LIBRARIAN: dict[str, tuple[str, Any]] = {
-    "questions of the data": ("store.librarian.librarian.Librarian._listed", lambda self, asked: None),
-    "kinds that are named": ("store.librarian.question.ParsedQuestion.within", ""),
-    "authors": ("store.librarian.question._author", lambda found, database, aspect, named, idle: ""),
-    "releases": ("store.librarian.question.last_release", lambda database: ""),
+    "questions of the data": ("store.librarian.librarian.Librarian._answer_from_list", lambda self, asked: None),
+    "kinds that are named": ("store.librarian.question.ParsedQuestion.query_within_kind", ""),
+    "authors": ("store.librarian.question._take_author", lambda found, database, aspect, named, idle: ""),
+    "releases": ("store.librarian.question.last_release_moment", lambda database: ""),
     "the newest and the oldest": ("store.librarian.question._take_first", lambda found, name, aspect: False),
-    "why not": ("store.librarian.librarian.against", lambda database, asked: ([], False)),
-    "names": ("store.librarian.librarian.Librarian._few", lambda self, names: []),
-    "words that no record has": ("store.librarian.librarian.absent", lambda search, asked, matches: ([], False)),
-    "words that only choose": ("store.librarian.librarian.subject", lambda question: question),
-    "times": ("store.librarian.question.period", lambda plain, now: ("", "", frozenset())),
+    "why not": ("store.librarian.librarian.find_turned_down", lambda database, asked: ([], False)),
+    "names": ("store.librarian.librarian.Librarian._find_by_names", lambda self, names: []),
+    "words that no record has": (
+        "store.librarian.librarian.find_absent_words",
+        lambda search, asked, matches: ([], False),
+    ),
+    "words that only choose": ("store.librarian.librarian.strip_choice_words", lambda question: question),
+    "times": ("store.librarian.question.find_period", lambda plain, now: ("", "", frozenset())),
 }
 
 
@@ -121,12 +123,12 @@ def _heard() -> set[str]:
     """Return the turns from which exactly the expected items are kept, as facts or as proposals."""
     right = set()
     for case in _requests():
-        count = judged(case, [], [one.text for one in extract("user", case["text"])])
+        count = judged(case, [], [one.text for one in extract_by_rule("user", case["text"])])
         if count["covered"] == count["items"] and not count["false"]:
             right.add(case["text"])
     for case in _turns():
-        found = {normal(one.text): one.explicit for one in extract(case["role"], case["text"])}
-        if found == {normal(one["text"]): one["how"] == "active" for one in case["facts"]}:
+        found = {normal_form(one.text): one.explicit for one in extract_by_rule(case["role"], case["text"])}
+        if found == {normal_form(one["text"]): one["how"] == "active" for one in case["facts"]}:
             right.add(case["text"])
     return right
 

@@ -147,12 +147,11 @@ def served(name: str | None) -> Iterator[Heard | None]:
             name = MODELS[name].name
         os.environ["MEMORANDA_MODEL"] = name
         from store.config.configuration import Config
-        from store.llm.model_selection import found
-        from store.llm.status import model_status
+        from store.llm.model_selection import open_selected_model, read_model_status
 
-        chat = found(Config())
+        chat = open_selected_model(Config())
         if chat is None or chat.name != name:
-            print(f"Not measured: {model_status(Config()).taken.reason}", file=sys.stderr)
+            print(f"Not measured: {read_model_status(Config()).chosen_step.reason}", file=sys.stderr)
             raise SystemExit(3)
         stack.callback(chat.close)
         yield Heard(chat)

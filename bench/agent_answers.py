@@ -55,10 +55,10 @@ def remembered(path: str, content: dict[str, Any], embedded: bool = True) -> Ite
     with Memory.open(path, "cli", lambda: at[0]) as memory:
         for number, one in enumerate(content["iterations"], 1):
             at[0] = one["at"]
-            memory.iterations.start(one["command"], one["description"])
+            memory.iterations.start_iteration(one["command"], one["description"])
             if one["end"]:
                 at[0] = one["end"]
-                memory.iterations.end(number)
+                memory.iterations.end_iteration(number)
         for one in content["decisions"]:
             at[0] = one["at"]
             memory.decisions.decide(
@@ -77,7 +77,7 @@ def remembered(path: str, content: dict[str, Any], embedded: bool = True) -> Ite
         for one in content["facts"]:
             memory.facts.remember(one["fact"], domain=one["domain"])
         if embedded:
-            background_embedding.embed(memory)
+            background_embedding.embed_waiting(memory)
         yield memory
 
 

@@ -21,13 +21,13 @@ from bench import agent_answers, extraction
 from bench.agent_scores import has, has_all, rests
 from store.base.errors import ModelFailed
 from store.base.models import Turn
-from store.conversations import session_snapshot
-from store.conversations.rule_summary import Summarised, by_rule
-from store.learning.rules import extract_rules
-from store.learning.rules.sentences import sentences
+from store.conversations import sessions as session_snapshot
+from store.conversations.summaries import SummaryFields, summarize_by_rule
+from store.learning import rules as extract_rules
+from store.learning.sentences import split_own_sentences
 
 if TYPE_CHECKING:
-    from store.llm.chat import Chat, Message
+    from store.llm.chat import ChatMessage, ChatModel
 
 Case = dict[str, Any]
 SECONDS = 300.0  # timeout of a model's answer: this bench measures quality, and prints the latency beside it
@@ -62,7 +62,7 @@ class Heard:
     """A model client that records the seconds of each answer by task, and failures. Answers can be cached in a file by
     request: a repeated request then returns the same answer at once, and adds its seconds to `replayed`."""
 
-    def __init__(self, chat: Chat) -> None:
+    def __init__(self, chat: ChatModel) -> None:
         self.name = chat.name
         self.task = ""
         self.asked = self.invalid = 0
@@ -83,7 +83,7 @@ class Heard:
                     self._kept[one["asked"]] = (one["said"], one["seconds"])
 
     def answer(
-        self, messages: Sequence[Message], *, schema: dict[str, Any] | None, predict: int, seconds: float
+        self, messages: Sequence[ChatMessage], *, schema: dict[str, Any] | None, predict: int, seconds: float
     ) -> str:
         return self._heard(
             messages,
@@ -92,7 +92,9 @@ class Heard:
             lambda: self._chat.answer(messages, schema=schema, predict=predict, seconds=SECONDS),
         )
 
-    def log_odds(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
+    def log_odds(
+        self, messages: Sequence[ChatMessage], *, yes: Sequence[str], no: Sequence[str], seconds: float
+    ) -> float:
         """Measure it separately, as `judge`: one answer needs several."""
         task, self.task = self.task, "judge"
 
@@ -106,7 +108,7 @@ class Heard:
             self.judged()
 
     def _heard(
-        self, messages: Sequence[Message], schema: dict[str, Any] | None, predict: int, ask: Callable[[], str]
+        self, messages: Sequence[ChatMessage], schema: dict[str, Any] | None, predict: int, ask: Callable[[], str]
     ) -> str:
         what = json.dumps([self.name, list(messages), schema, predict], ensure_ascii=False)
         asked = hashlib.sha256(what.encode()).hexdigest()
@@ -183,15 +185,15 @@ def _counted(score: Callable[[Case, Any], Counter[str]]) -> Callable[[Case, Any]
 
 
 def _extract_rule(case: Case) -> list[tuple[str, str]]:
-    return [(one.text, one.domain) for one in extract_rules.extract(case["role"], case["text"])]
+    return [(one.text, one.domain) for one in extract_rules.extract_by_rule(case["role"], case["text"])]
 
 
 def _extract_model(heard: Heard, case: Case, ruled: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the facts found by rules, with those that the model adds."""
-    from store.learning.model_pass import added
+    from store.learning.model_pass import plan_additions
 
     turn = Turn(1, "bench", 1, case["role"], "", case["text"], NOW, 0, None, "agent")
-    found = [lesson.found for lesson in added(_asking(heard, "extract"), turn, _empty_database())]
+    found = [lesson.found for lesson in plan_additions(_asking(heard, "extract"), turn, _empty_database())]
     return [*ruled, *((one.text, one.domain) for one in found)]
 
 
@@ -240,12 +242,14 @@ def _reconfirm_rule(case: Case) -> str:
 
 def _reconfirm_model(heard: Heard, case: Case, ruled: str) -> str:
     """Ask the model where the rule is undecided."""
-    from store.learning.tasks import reconfirm
+    from store.learning import tasks as reconfirm
 
     if ruled != "none":
         return ruled
-    said = [sentence.text for sentence in sentences(case["text"]) if not sentence.question]
-    verdicts = [reconfirm.ask(_asking(heard, "reconfirm"), text, [(1, case["fact"])]).get(1, "none") for text in said]
+    said = [sentence.text for sentence in split_own_sentences(case["text"]) if not sentence.question]
+    verdicts = [
+        reconfirm.ask_reconfirm(_asking(heard, "reconfirm"), text, [(1, case["fact"])]).get(1, "none") for text in said
+    ]
     return max(verdicts, key=VERDICTS.index, default="none")
 
 
@@ -262,9 +266,9 @@ def _reconfirm_score(case: Case, given: str) -> Counter[str]:
 
 
 def _classify_model(heard: Heard, case: Case, ruled: str) -> str:
-    from store.learning.tasks import classify_domain
+    from store.learning import tasks as classify_domain
 
-    return classify_domain.ask(_asking(heard, "classify"), case["text"])
+    return classify_domain.ask_domain(_asking(heard, "classify"), case["text"])
 
 
 def _classify_score(case: Case, given: str) -> Counter[str]:
@@ -272,9 +276,9 @@ def _classify_score(case: Case, given: str) -> Counter[str]:
 
 
 def _slug_model(heard: Heard, case: Case, ruled: str) -> str:
-    from store.learning.tasks import slug
+    from store.learning import tasks as slug
 
-    return slug.ask(_asking(heard, "slug"), _turns(case), DAY)
+    return slug.ask_slug(_asking(heard, "slug"), _turns(case), DAY)
 
 
 def _slug_score(case: Case, given: str) -> Counter[str]:
@@ -296,16 +300,16 @@ def _rank_rule(case: Case) -> list[int]:
         path = os.path.join(folder, ".memoranda", "memory.db")
         memory = stack.enter_context(Memory.open(path, "cli", lambda: NOW))
         facts = {memory.facts.remember(text)[0]: number for number, text in _listed(case)}
-        background_embedding.embed(memory)
+        background_embedding.embed_waiting(memory)
         found = [facts[hit.record.id] for hit in memory.search(case["question"], kinds=("fact",)).hits]
     return [*found, *(number for number in facts.values() if number not in found)]
 
 
 def _rank_model(heard: Heard, case: Case, ruled: list[int]) -> list[int]:
-    from store.learning.tasks import rank_facts
+    from store.learning import tasks as rank_facts
 
     came = [(number, case["facts"][number]) for number in ruled]
-    return list(rank_facts.ask(_asking(heard, "rank"), case["question"], came).ids)
+    return list(rank_facts.ask_ranking(_asking(heard, "rank"), case["question"], came).ids)
 
 
 def _rank_score(case: Case, given: list[int]) -> Counter[str]:
@@ -314,15 +318,15 @@ def _rank_score(case: Case, given: list[int]) -> Counter[str]:
 
 
 def _consolidate_rule(case: Case) -> str:
-    from store.inbox.merge_text import summed_up
+    from store.inbox.duplicates import join_fact_texts
 
-    return summed_up(case["facts"])
+    return join_fact_texts(case["facts"])
 
 
 def _consolidate_model(heard: Heard, case: Case, ruled: str) -> str:
-    from store.learning.tasks import consolidate
+    from store.learning import tasks as consolidate
 
-    return consolidate.ask(_asking(heard, "consolidate"), case["facts"])
+    return consolidate.ask_consolidated(_asking(heard, "consolidate"), case["facts"])
 
 
 def _consolidate_score(case: Case, given: str) -> Counter[str]:
@@ -345,13 +349,13 @@ def _turns(case: Case) -> list[Turn]:
     ]
 
 
-def _summarise_model(heard: Heard, case: Case, ruled: Summarised) -> Summarised:
-    from store.learning.tasks import summarize
+def _summarise_model(heard: Heard, case: Case, ruled: SummaryFields) -> SummaryFields:
+    from store.learning import tasks as summarize
 
-    return summarize.ask(_asking(heard, "summarise"), _turns(case))
+    return summarize.ask_summary(_asking(heard, "summarise"), _turns(case))
 
 
-def _summarise_score(case: Case, given: Summarised) -> Counter[str]:
+def _summarise_score(case: Case, given: SummaryFields) -> Counter[str]:
     whole = " ".join(turn["text"] for turn in case["turns"])
     texts = [text for text in (given.topic, *given.discussed, given.outcome, *given.decisions) if text]
     texts += given.open_questions
@@ -378,10 +382,11 @@ TASKS = {
     "reconfirm": Task(_plain("reconfirm", _reconfirm_rule, _reconfirm_model), _counted(_reconfirm_score)),
     "classify": Task(_plain("classify", lambda case: "general", _classify_model), _counted(_classify_score)),
     "summarise": Task(
-        _plain("summarise", lambda case: by_rule(_turns(case)), _summarise_model), _counted(_summarise_score)
+        _plain("summarise", lambda case: summarize_by_rule(_turns(case)), _summarise_model), _counted(_summarise_score)
     ),
     "slug": Task(
-        _plain("slug", lambda case: session_snapshot.slug(_turns(case), DAY), _slug_model), _counted(_slug_score)
+        _plain("slug", lambda case: session_snapshot.slug_of_turns(_turns(case), DAY), _slug_model),
+        _counted(_slug_score),
     ),
     "rank": Task(_plain("rank", _rank_rule, _rank_model), _counted(_rank_score)),
     "consolidate": Task(_plain("consolidate", _consolidate_rule, _consolidate_model), _counted(_consolidate_score)),

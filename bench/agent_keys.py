@@ -20,9 +20,9 @@ from bench.terminal import Terminal
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
 from store.conversations.turns import NewTurn
-from store.llm import usage_stats
-from store.llm.clients.chat_client import ChatClient
-from store.llm.model_selection import found
+from store.llm import structured_output as usage_stats
+from store.llm.chat import ChatClient
+from store.llm.model_selection import open_selected_model
 from store.memory import Memory
 
 FACTS = 10_000
@@ -54,7 +54,7 @@ def beside(heard: Heard | None) -> int:
             terminal.quiet(0.5)
             alone = _pressed(terminal)
             with Memory.open(own) as mine:
-                mine.turns.add("bench", [NewTurn("user", _told(number)) for number in range(TURNS)])
+                mine.turns.add_turns("bench", [NewTurn("user", _told(number)) for number in range(TURNS)])
             _asked(own)
             asking = _pressed(terminal)
             with _working() as tokens:
@@ -84,7 +84,7 @@ def _asked(path: str) -> int:
     end = time.monotonic() + FIRST
     while time.monotonic() < end:
         with Memory.open(path) as mine:
-            if asked := usage_stats.model_stats(mine.database, mine.now).asked:
+            if asked := usage_stats.read_model_stats(mine.database, mine.now).asked:
                 return asked
         time.sleep(0.5)
     return 0
@@ -102,7 +102,7 @@ def _working() -> Iterator[Callable[[], int]]:
     ended = threading.Event()
 
     def listen() -> None:
-        chat = found(Config(), cancelled=ended.is_set)
+        chat = open_selected_model(Config(), cancelled=ended.is_set)
         chats.extend([chat] if chat else [])
         while chat and not ended.is_set():
             with contextlib.suppress(ModelFailed):

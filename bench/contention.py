@@ -22,7 +22,7 @@ import time
 from collections.abc import Sequence
 
 from bench.store import environment, heading, installed, quantile, verdict
-from store.database.writing import wal
+from store.database import wal
 from store.memory import Memory
 
 WAIT = 250  # milliseconds for 99.9 % of the writes beside 19 other writers
@@ -76,7 +76,7 @@ with Memory.open(path, "cli") as memory:
     while (start := time.perf_counter()) < end:
         try:
             found = memory.search("service deploys tuesdays", 20).hits
-            listed = memory.facts.many(memory.facts.ids(memory.now, sort="newest", limit=50))
+            listed = memory.facts.get_many(memory.facts.ids(memory.now, sort="newest", limit=50))
             newest = max((fact.id for fact in listed), default=0)
             if newest < last:
                 raise AssertionError(f"the newest fact was {last} and is {newest}")
@@ -125,7 +125,7 @@ def _run(python: str, name: str, writers: int, seconds: float, held: bool, lengt
             process.stdin.flush()
         longest, end = 0, time.perf_counter() + seconds
         while time.perf_counter() < end:
-            longest = max(longest, wal.length(path))
+            longest = max(longest, wal.wal_length(path))
             time.sleep(0.05)
         if holder is not None:
             holder.communicate("")

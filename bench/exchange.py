@@ -22,12 +22,12 @@ from collections.abc import Callable, Sequence
 
 from bench.store import Writer, heading, pairs, verdict
 from store.database.values import Json, Verbatim
+from store.exchange import backups as backup
 from store.exchange import exporter
-from store.exchange.backups import backup
-from store.exchange.export_schema import TABLES
+from store.exchange.export_schema import EXPORT_TABLES
 from store.exchange.importer import Import
 from store.memory import Memory
-from store.records.fact_rows import text_hash
+from store.records.facts import text_hash
 
 EXPORT_AIM, IMPORT_AIM = 1.5, 3.0
 STEP = 100  # facts of one step
@@ -119,7 +119,7 @@ def _round(folder: str, source: str, number: int, times: dict[str, list[float]])
 def _dump(source: str, path: str) -> None:
     with Memory.open(source) as memory, open(path, "w", encoding="utf-8") as file:
         connection = memory.database.connection
-        for table in TABLES:
+        for table in EXPORT_TABLES:
             names = [name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
             quoted = " || ',' || ".join(f"quote({name})" for name in names)
             for (values,) in connection.execute(f"SELECT {quoted} FROM {table}"):
@@ -144,7 +144,7 @@ def _load(path: str, target: str) -> None:
 
 def _export(source: str, path: str, compressed: bool) -> None:
     with Memory.open(source) as memory:
-        exporter.save(memory.database, path, True, compressed)
+        exporter.save_export(memory.database, path, True, compressed)
 
 
 def _import(path: str, target: str, own: str = "") -> None:
@@ -153,12 +153,12 @@ def _import(path: str, target: str, own: str = "") -> None:
             memory.facts.remember(own)
         with Import(memory.database, path) as found:
             if found.changes:
-                found.apply()
+                found.apply_import()
 
 
 def _backup(source: str) -> None:
     with Memory.open(source) as memory:
-        backup.make(memory.database)
+        backup.make_backup(memory.database)
 
 
 def _import_alone(path: str) -> None:

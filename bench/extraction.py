@@ -24,14 +24,21 @@ import time
 from collections import Counter
 
 from store.conversations.turns import NewTurn
-from store.database.erasure.tombstones import normal
+from store.database.tombstones import normal_form
 from store.database.values import Json
 from store.learning import rule_pass
-from store.learning.rules.extract_rules import extract
-from store.learning.rules.reconfirm_rules import CONFIRM, NONE, PROPOSE, ComparedText, compared, judge
-from store.learning.rules.sentences import sentences
+from store.learning.rules import (
+    CONFIRM_FACT,
+    NO_VERDICT,
+    PROPOSE_FACT,
+    ComparedText,
+    extract_by_rule,
+    judge_text,
+    text_to_compare,
+)
+from store.learning.sentences import split_own_sentences
 from store.memory import Memory
-from store.records.fact_rows import insert
+from store.records.facts import insert_fact
 
 CASES = os.path.join(os.path.dirname(__file__), "cases", "extraction.jsonl")
 FACTS = 10_000
@@ -62,9 +69,9 @@ def main() -> int:
 def verdicts(text: str, fact: str) -> list[str]:
     """Return what each sentence of a turn does to a fact, by rule (a verdict of `reconfirm_rules`)."""
     found = []
-    for sentence in sentences(text):
-        verdict = NONE if sentence.question else judge(compared(sentence), ComparedText(fact))
-        found.append(PROPOSE if verdict == CONFIRM and sentence.doubt else verdict)
+    for sentence in split_own_sentences(text):
+        verdict = NO_VERDICT if sentence.question else judge_text(text_to_compare(sentence), ComparedText(fact))
+        found.append(PROPOSE_FACT if verdict == CONFIRM_FACT and sentence.doubt else verdict)
     return found
 
 
@@ -72,8 +79,8 @@ def _extracted(split: str, cases: list[dict], show: bool) -> str:
     count = Counter[str]()
     turns = [case for case in cases if case["kind"] != "reconfirm"]
     for case in turns:
-        wanted = {normal(fact["text"]): fact for fact in case["facts"]}
-        found = {normal(one.text): one for one in extract(case["role"], case["text"])}
+        wanted = {normal_form(fact["text"]): fact for fact in case["facts"]}
+        found = {normal_form(one.text): one for one in extract_by_rule(case["role"], case["text"])}
         count["facts"] += len(wanted)
         for text, one in found.items():
             fact = wanted.get(text)
@@ -117,7 +124,7 @@ def _chatted(path: str) -> str:
         if name.startswith("session_") and isinstance(session, list)
         for turn in session
     ]
-    found = [one for text in turns for one in extract("user", text)]
+    found = [one for text in turns for one in extract_by_rule("user", text)]
     active = sum(one.explicit for one in found)
     return f"\nchat: {len(turns):,} turns, {active} remembered, {len(found) - active} asked about"
 
@@ -129,7 +136,7 @@ def _speed(said: list[str], facts: int) -> str:
     with tempfile.TemporaryDirectory() as folder, Memory.open(os.path.join(folder, "memory.db")) as memory:
         with memory.database.write("user", "fill") as write:
             for number in range(facts):
-                insert(
+                insert_fact(
                     write,
                     " ".join(dice.choices(words, k=9)) + f" {number}",
                     domain="general",
@@ -143,9 +150,9 @@ def _speed(said: list[str], facts: int) -> str:
                     tags=Json([]),
                 )
         for place in range(0, len(said), 50):
-            memory.turns.add("bench", [NewTurn("user", text) for text in said[place : place + 50]])
+            memory.turns.add_turns("bench", [NewTurn("user", text) for text in said[place : place + 50]])
         start = time.perf_counter()
-        done = rule_pass.run(memory)
+        done = rule_pass.run_rule_pass(memory)
         took = time.perf_counter() - start
     learned = done.learned
     return (

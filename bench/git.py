@@ -45,27 +45,29 @@ def main(arguments: Sequence[str] | None = None) -> None:
             Memory.open(os.path.join(folder, "memory.db"), "app") as memory,
         ):
             moments = [time.perf_counter()]
-            new = maintenance.catch_up(memory, source, lambda done, total, to=moments: to.append(time.perf_counter()))
+            new = maintenance.read_new_commits(
+                memory, source, lambda done, total, to=moments: to.append(time.perf_counter())
+            )
             whole.append(time.perf_counter() - moments[0])
             assert new == options.commits, new
             first.append(moments[2] - moments[0])
             batches += [b - a for a, b in pairwise(moments[2:])]
             for _ in range(11):
                 start = time.perf_counter()
-                assert maintenance.catch_up(memory, source) == 0
+                assert maintenance.read_new_commits(memory, source) == 0
                 nothing.append(time.perf_counter() - start)
-            seen = maintenance.git_changed(memory, root, "")
+            seen = maintenance.check_git_change(memory, root, "")
             for _ in range(11):
                 start = time.perf_counter()
-                assert maintenance.git_changed(memory, root, seen or "") is None
+                assert maintenance.check_git_change(memory, root, seen or "") is None
                 looks.append(time.perf_counter() - start)
             with memory.database.write("agent", "bench") as write:
-                write.execute("UPDATE meta SET value = '' WHERE key = ?", (maintenance.TIPS,))
+                write.execute("UPDATE meta SET value = '' WHERE key = ?", (maintenance.TIPS_KEY,))
             start = time.perf_counter()
-            assert maintenance.catch_up(memory, source) == 0
+            assert maintenance.read_new_commits(memory, source) == 0
             moved.append(time.perf_counter() - start)
         start = time.perf_counter()
-        assert sum(1 for _ in source.read(source.missing([]))) == options.commits
+        assert sum(1 for _ in source.read_commits(source.list_new_commits([]))) == options.commits
         reading.append(time.perf_counter() - start)
     print(f"\n{'':44} median     max  aim (median)")
     _line("into a new timeline, s", whole, 1, verdict(statistics.median(whole), AIM, " s"))

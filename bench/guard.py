@@ -74,13 +74,16 @@ class _Bench:
         self._proof()
 
     def _look(self, what: str, aim: float | None = None) -> None:
-        from store.guard import database, looking, moments
+        from store.guard import database, moments
+        from store.guard import moments as looking
 
         start = time.perf_counter()
-        found = looking.look(SETTINGS, self.machine, looking.now_ms())  # type: ignore[arg-type]
+        found = looking.look_at_files(SETTINGS, self.machine, looking.current_ms())  # type: ignore[arg-type]
         seconds = time.perf_counter() - start
-        with database.opened() as open_database:
-            moments.tell(open_database, moments.recent(open_database, 9))  # each night is a moment of its own
+        with database.open_guard() as open_database:
+            moments.mark_told(
+                open_database, moments.recent_moments(open_database, 9)
+            )  # each night is a moment of its own
         kept = f"{found.files:,} files  {found.bytes / 1e6:7.2f} MB kept of {self.seen / 1e6:8.2f} MB of versions"
         print(f"{what:20} {seconds:7.3f} s  {kept}  {verdict(seconds, aim, ' s')}".rstrip(), flush=True)
 
@@ -107,25 +110,26 @@ class _Bench:
         self._count([*changed, *new], database=True)
 
     def _restore(self) -> None:
-        from store.guard import database, looking, moments, restoring
+        from store.guard import database, moments, restoring
+        from store.guard import moments as looking
 
-        with database.opened() as kept:
-            last = next(one for one in moments.recent(kept, 9) if one.tool == "claude-code")
-        now = looking.now_ms() + 60_000  # two seconds after the last change are over
+        with database.open_guard() as kept:
+            last = next(one for one in moments.recent_moments(kept, 9) if one.tool == "claude-code")
+        now = looking.current_ms() + 60_000  # two seconds after the last change are over
         start = time.perf_counter()
-        plan = restoring.plan(SETTINGS, self.machine, now, last.number)  # type: ignore[arg-type]
+        plan = restoring.plan_guard_restore(SETTINGS, self.machine, now, last.number)  # type: ignore[arg-type]
         print(f"{'preview':20} {time.perf_counter() - start:7.3f} s  {len(plan.files):,} files", flush=True)
         start = time.perf_counter()
-        restoring.run(SETTINGS, self.machine, now, plan)  # type: ignore[arg-type]
+        restoring.run_guard_restore(SETTINGS, self.machine, now, plan)  # type: ignore[arg-type]
         print(
             f"{'restore':20} {time.perf_counter() - start:7.3f} s  {len(plan.files):,} files, each synced", flush=True
         )
 
     def _proof(self) -> None:
-        from store.purge import guarded
+        from store.purge import file_eraser as guarded
 
         start = time.perf_counter()
-        size, found = guarded.bytes_left(["a text that nobody wrote"]) or (0, set())
+        size, found = guarded.search_guard_bytes(["a text that nobody wrote"]) or (0, set())
         seconds = time.perf_counter() - start
         print(f"{'proof':20} {seconds:7.3f} s  {size / 1e6:,.2f} MB unsealed and read, {len(found)} found", flush=True)
 

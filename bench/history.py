@@ -31,8 +31,7 @@ from store.base.clock import from_ms, to_ms, utc_now
 from store.database.values import Verbatim
 from store.history import compression
 from store.memory import Memory
-from store.services.as_of import PastMemory, read
-from store.services.point_in_time import moment
+from store.services.as_of import PastMemory, point_in_time, read_past
 
 FACTS = 10_000
 UNDO, RESTORE, VIEW, BYTES, PACKED, SLOWER = 3.0, 2_000.0, 300.0, 600.0, 150.0, 1.15
@@ -65,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _forget_history(paths["none"])
         with Memory.open(paths["packed"]) as memory:
             begun = time.perf_counter()
-            blocks = compression.pack(memory.database, 36_500, 0)
+            blocks = compression.pack_history(memory.database, 36_500, 0)
             seconds = time.perf_counter() - begun
         print(f"packed into {blocks} blocks, {seconds / blocks * 1e3:.1f} ms each")
         parts: dict[str, Callable[[], None]] = {
@@ -115,9 +114,9 @@ def _views(paths: dict[str, str], rounds: int) -> None:
                 times = []
                 for _ in range(rounds):
                     begun = time.perf_counter()
-                    past = read(memory, moment(memory, str(int(newest * share))))
+                    past = read_past(memory, point_in_time(memory, str(int(newest * share))))
                     with PastMemory(memory.location, "cli", past) as then:
-                        then.facts.many(then.facts.ids(then.now, limit=64))
+                        then.facts.get_many(then.facts.ids(then.now, limit=64))
                     times.append((time.perf_counter() - begun) * 1e3)
                 middle = statistics.median(times)
                 label = f"{name}, {newest - int(newest * share):,} changes back"
@@ -144,7 +143,7 @@ def _undo(paths: dict[str, str]) -> None:
             acts = [_acts(memory, number)[place % 4] for place, number in enumerate(ids[start : start + 100])]
             for kind, act, _ in acts:
                 wrote.setdefault(kind, []).append(_timed(act))
-            compression.pack(memory.database, 36_500, 0, least=1)
+            compression.pack_history(memory.database, 36_500, 0, least=1)
             for kind, *_ in acts[:-25:-1]:
                 undone.setdefault(kind, []).append(_timed(memory.history.undo))
         for kind in wrote:
@@ -202,14 +201,14 @@ def _restore(paths: dict[str, str], rounds: int) -> None:
             ids = memory.facts.ids(memory.now)
             plans, applies = [], []
             for _ in range(max(1, rounds // 2)):
-                taken = memory.checkpoints.take("then")
-                memory.tagging.add([("fact", one) for one in ids], "restored")
+                taken = memory.checkpoints.take_checkpoint("then")
+                memory.tagging.add_tags([("fact", one) for one in ids], "restored")
                 if name == "packed":
-                    compression.pack(memory.database, 36_500, 0, least=1)
+                    compression.pack_history(memory.database, 36_500, 0, least=1)
                 begun = time.perf_counter()
-                plan = memory.plans.checkpoint(taken)
+                plan = memory.plans.plan_checkpoint(taken)
                 seen = time.perf_counter()
-                memory.plans.apply(plan, range(len(plan.changes)))
+                memory.plans.apply_plan(plan, range(len(plan.changes)))
                 plans.append((seen - begun) * 1e3)
                 applies.append((time.perf_counter() - seen) * 1e3)
             every = statistics.median(a + b for a, b in zip(plans, applies, strict=True))
@@ -330,7 +329,7 @@ def _live(path: str, changes: int) -> None:
                 pinned ^= {fact}
                 memory.facts.pin([fact], fact in pinned)
             elif kind < 0.8:
-                memory.tagging.add([("fact", fact)], f"tag-{number}")
+                memory.tagging.add_tags([("fact", fact)], f"tag-{number}")
             elif kind < 0.95:
                 alive[place] = memory.facts.correct(fact, f"{writer.sentence(6, 24)} (corrected, {number})")
             else:

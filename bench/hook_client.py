@@ -21,10 +21,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from bench.store import environment, heading, installed, quantile, verdict
-from store.base import hook_resident, installation
+from store.base import hook_resident
+from store.base import state_files as installation
 from store.base.clock import utc_now
 from store.memory import Memory
-from tui.demo import build
+from tui.demo import build_demo
 
 AIM = 1.5  # × an empty Python, processor time, warm
 MOST_MEGABYTES = 40
@@ -57,12 +58,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     client = [programs.python, "-IS", where.stdout.strip(), "claude-code"]
     command = [programs.memoranda, "hook", "claude-code"]
-    alone = [programs.python, "-P", "-m", "store.doors.hooks.process", "claude-code"]
+    alone = [programs.python, "-P", "-m", "store.doors.hook_process", "claude-code"]
     with tempfile.TemporaryDirectory(prefix="memoranda-bench-", ignore_cleanup_errors=True) as folder:
         os.environ["XDG_STATE_HOME"] = os.path.join(folder, "state")
         os.environ["MEMORANDA_HOOK_WAIT"] = "5"  # so that none is cut off on a busy machine
         os.chdir(folder)
-        Memory.open(path := build(os.path.join(folder, "demo"), utc_now()).path).close()
+        Memory.open(path := build_demo(os.path.join(folder, "demo"), utc_now()).path).close()
         heading("hook_client", f"{options.runs} runs each in turn")
         kinds = list(EVENTS)
         rows = {FLOOR: ([programs.python, "-IS", "-c", "pass"], "tool", False)}
@@ -95,7 +96,7 @@ def _prepare(client: Sequence[str], path: str, cold: bool) -> None:
         while not hook_resident.end():
             pass
         return
-    while not os.path.exists(os.path.join(installation.folder(), hook_resident.SOCKET)):
+    while not os.path.exists(os.path.join(installation.state_folder(), hook_resident.SOCKET)):
         _timed(client, _event("tool", path, 0))
         time.sleep(0.3)  # it starts behind the event
 

@@ -27,16 +27,17 @@ from typing import NamedTuple
 from bench.recall import CASES
 from bench.search_speed import prepared
 from bench.store import copy, environment, heading, installed, memory, quantile, verdict
-from store.base import token_count
 from store.base.clock import utc_now
 from store.base.hook_resident import SOCKET
-from store.base.installation import folder as state_folder
 from store.base.location import locate
-from store.doors.session import injections, meaning_recall
-from store.doors.session.meaning_recall import MeaningRecall
-from store.doors.session.recall import WARM, words_of
+from store.base.state_files import state_folder
+from store.doors import agent_log as injections
+from store.doors import recall as meaning_recall
+from store.doors.pack import WARM, words_of
+from store.doors.recall import MeaningRecall
 from store.memory import Memory
-from tui.demo import build
+from store.text import words as token_count
+from tui.demo import build_demo
 
 AIM = 100.0
 PROMPTS = (
@@ -75,11 +76,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.chdir(folder)  # outside any checkout
         heading("hooks", f"{options.runs} of each event in turn, whole processes")
         client = _client(programs.python)
-        resident = subprocess.Popen([programs.python, "-P", "-m", "store.doors.hooks.resident"], env=environment())
+        resident = subprocess.Popen([programs.python, "-P", "-m", "store.doors.hook_resident"], env=environment())
         while not os.path.exists(os.path.join(state_folder(), SOCKET)):
             time.sleep(0.05)
         print(f"\n{'ms':34} median    p95  processor  at once, p95  aim")
-        demo = build(os.path.join(folder, "demo"), utc_now()).path
+        demo = build_demo(os.path.join(folder, "demo"), utc_now()).path
         with open(CASES, encoding="utf-8") as file:
             questions = [json.loads(line)["ask"] for line in file][:20:2]
         _tokens("the demo, ten questions about it", *_session(client, demo, folder, questions))
@@ -175,12 +176,12 @@ def _session(client: Sequence[str], path: str, folder: str, prompts: Sequence[st
         said |= EVENTS["prompt" if number else "start"]  # type: ignore[operator]
         _timed([*client, "--db", path], json.dumps(said).encode())
     with Memory.open(path) as read:
-        told = sum(one.tokens for one in injections.newest(read.database, session=session))
+        told = sum(one.tokens for one in injections.list_injections(read.database, session=session))
         lines = read.database.rows(
             "SELECT '- ' || fact FROM facts WHERE status = 'active'"
             " UNION ALL SELECT '- ' || title || ': ' || chosen FROM decisions WHERE status = 'active'"
         )
-        return told, token_count.count("\n".join(line for (line,) in lines))
+        return told, token_count.count_tokens("\n".join(line for (line,) in lines))
 
 
 def _wait_for_workers(resident: int) -> None:

@@ -23,14 +23,14 @@ from dataclasses import fields
 from bench.agent import served
 from bench.agent_answers import answers, remembered
 from bench.agent_asking import Heard
-from store.base.citations import parse
+from store.base.citations import parse_citation
 from store.base.clock import utc_now
-from store.librarian.answer import Answer
+from store.librarian.answer import LibrarianAnswer
 from store.librarian.librarian import Librarian
 from store.memory import Memory
 from store.search import lookup
 from store.services import background_embedding
-from tui.demo import build
+from tui.demo import build_demo
 
 CASES = os.path.join(os.path.dirname(__file__), "cases")
 ANY = "*"  # any record suffices, if the answer contains a word
@@ -46,21 +46,21 @@ def main() -> None:
     with open(os.path.join(CASES, "clinic.json"), encoding="utf-8") as file:
         content = json.load(file)
     with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
-        place = build(folder, utc_now())
+        place = build_demo(folder, utc_now())
         print(
             f"{'':7}{'':10}{'':6}{'asked':>7}{'answered':>10}{'other':>7}{'nothing':>9}{'refused':>9}{'of':>5}{'ms':>7}"
         )
         for name in ("keywords", "meaning"):
             with Memory(place, "cli") as memory:
                 if name == "meaning":
-                    background_embedding.embed(memory)
+                    background_embedding.embed_waiting(memory)
                 with _without(name == "keywords"):
                     for half in (0, 1):
                         print("demo   " + _row(memory, name, half, cases[half::2], options.show and not half))
         with remembered(os.path.join(folder, "clinic", ".memoranda", "memory.db"), content, False) as memory:
             for name in ("keywords", "meaning"):
                 if name == "meaning":
-                    background_embedding.embed(memory)
+                    background_embedding.embed_waiting(memory)
                 with _without(name == "keywords"):
                     for half in (0, 1):
                         print("clinic " + _row(memory, name, half, _half(clinic, half), options.show and not half))
@@ -109,7 +109,7 @@ def _row(
     )
 
 
-def _good(memory: Memory, answer: Answer, case: dict[str, object]) -> bool:
+def _good(memory: Memory, answer: LibrarianAnswer, case: dict[str, object]) -> bool:
     """Return whether an answer is what the case expects."""
     if "on" not in case:
         return answer.nothing if case["sort"] == "nothing" else not answer.nothing and answers(case, answer.text)
@@ -119,7 +119,7 @@ def _good(memory: Memory, answer: Answer, case: dict[str, object]) -> bool:
         return answer.nothing
     if ANY in wanted:
         return str(case["says"]) in answer.text
-    found = [lookup.lookup(memory.database, parse(text)) for text in answer.citations]
+    found = [lookup.get_record(memory.database, parse_citation(text)) for text in answer.citations]
     texts = [" ".join(str(getattr(one, field.name)) for field in fields(one)) for one in found]
     return any(part in text for part in wanted for text in texts)
 

@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 share = 100 * (_cpu(terminal.process.pid) - before) / (time.perf_counter() - start)
                 last = time.perf_counter()
                 with Memory.open(path) as memory:
-                    count = memory.facts.counts(memory.now)["active"]
+                    count = memory.facts.count_by_state(memory.now)["active"]
                 while f"All {count:,} " not in "".join(terminal.screen[:4]):
                     terminal.read(0.05)
                     if time.perf_counter() - last > 20:

@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 
 from bench.search_speed import prepared
 from bench.store import ALONE, Writer, copy, environment, heading, installed, memory, quantile, verdict
-from store.base import token_count
 from store.memory import Memory
+from store.text import words as token_count
 
 START_AIM, SEARCH_AIM, MEMORY_AIM, IDLE_AIM, TOKENS_AIM = 0.5, 80.0, 60.0, 0.3, 2_500.0
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
@@ -174,7 +174,7 @@ def _servers(commands: dict[str, list[str]], folder: str, starts: int, idle: flo
                 time.sleep(idle)
                 share = (server.busy - before) / (time.perf_counter() - began) * 100
                 text = json.dumps(server.tools, ensure_ascii=False, separators=(",", ":"))
-                rows[name] = server.megabytes, share, len(server.tools), token_count.count(text)
+                rows[name] = server.megabytes, share, len(server.tools), token_count.count_tokens(text)
             server.close()
     print(f"{'':24} start s  p95    resident MB  idle %  tools  tokens of them")
     for name in commands:

@@ -26,9 +26,9 @@ import apsw
 from bench.start import LAST_ROW
 from bench.store import CLEAN, ROOT, heading, installed, memory, pairs, verdict
 from bench.terminal import Terminal
-from store.database.schema import schema_check
-from store.database.schema.version import SCHEMA_VERSION
-from store.services.adoption import examine
+from store.database import schema as schema_check
+from store.database.schema import SCHEMA_VERSION
+from store.services.adoption import check_foreign_file
 
 NEW_AIM, OWN_AIM, SCHEMA_AIM, CHECK_AIM, PAINT_AIM = 35.0, 1.1, 10.0, 1000.0, 1.1
 SIZE = (120, 40)
@@ -140,13 +140,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raw.close()
         connection = apsw.Connection(foreign, flags=apsw.SQLITE_OPEN_READONLY)
         for name, work in (
-            ("schema by digest", lambda: schema_check.check(connection, foreign, SCHEMA_VERSION)),
-            ("schema row by row", lambda: schema_check.compare(connection, foreign, SCHEMA_VERSION)),
+            ("schema by digest", lambda: schema_check.check_schema(connection, foreign, SCHEMA_VERSION)),
+            ("schema row by row", lambda: schema_check.compare_schema(connection, foreign, SCHEMA_VERSION)),
         ):
             value = took(work, options.runs)
             print(f"foreign: {name:19}{value:8.2f} ms   {verdict(value, SCHEMA_AIM, ' ms')}")
         connection.close()
-        value = took(lambda: examine(foreign), 3)
+        value = took(lambda: check_foreign_file(foreign), 3)
         print(f"foreign: {'quick check':19}{value:8.2f} ms   {verdict(value, CHECK_AIM, ' ms')}")
         program = installed().memoranda
         own = os.path.join(folder, "0.db")

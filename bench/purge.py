@@ -20,11 +20,11 @@ from typing import TypeVar
 
 from bench.store import Writer, heading, quantile, verdict
 from store.database.database import Database
-from store.exchange.backups.backup import make
+from store.exchange.backups import make_backup
 from store.memory import Memory
-from store.purge.finalize import merge
-from store.purge.proof import files_of, prove, trace
-from store.purge.purge import finish
+from store.purge.cleanup import merge_search_index
+from store.purge.proof import find_traces, list_text_files, search_files
+from store.purge.purge import complete_purge
 
 Result = TypeVar("Result")
 AIM = 50.0  # ms
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             opened.database.connection.pragma("synchronous", 2)
             parts = _purges(opened, options.purges)
             many = _many(opened, min(MANY, options.facts // 4))
-            size = sum(os.path.getsize(file) for file in files_of(opened.database, opened.documents))
+            size = sum(os.path.getsize(file) for file in list_text_files(opened.database, opened.documents))
             optimize = _optimize(opened)
         print(f"\n{size / 1e6:.0f} MB of files\n")
         print(f"{'part':14}{'median ms':>10}{'p95 ms':>10}   aim")
@@ -85,9 +85,11 @@ def _purges(opened: Memory, purges: int) -> dict[str, list[float]]:
         assert emptied
         parts["log"].append(spent)
         parts["purge"].append(parts["transaction"][-1] + spent)
-        parts["index"].append(timed(lambda: merge(opened.database))[1])
+        parts["index"].append(timed(lambda: merge_search_index(opened.database))[1])
         opened.database.checkpoint_wal()
-        verdicts, spent = timed(lambda plan=plan: prove(plan.texts, files_of(opened.database, opened.documents)))  # type: ignore[misc]
+        verdicts, spent = timed(
+            lambda plan=plan: search_files(plan.texts, list_text_files(opened.database, opened.documents))
+        )  # type: ignore[misc]
         parts["proof"].append(spent)
         if any(one.found for one in verdicts):
             print(f"F#{number} left traces: {[one for one in verdicts if one.found]}")
@@ -96,14 +98,14 @@ def _purges(opened: Memory, purges: int) -> dict[str, list[float]]:
 
 def _many(opened: Memory, count: int) -> dict[str, float]:
     """Return the milliseconds of each part of one purge of so many facts, with a backup beside the memory."""
-    make(opened.database)
+    make_backup(opened.database)
     numbers = [number for (number,) in opened.database.rows("SELECT id FROM facts ORDER BY id LIMIT ?", (count,))]
     plan, worked = timed(lambda: opened.purge.plan([("fact", number) for number in numbers]))
-    _, erased = timed(lambda: opened.purge.erase(plan, plan.proposed()))
-    _, finished = timed(lambda: finish(opened.database, plan.texts, plan.names))
-    left, proved = timed(lambda: trace(opened.database, opened.documents, plan.texts, plan.names, erased=True))
-    if not left.none:
-        print(f"the purge of {count} facts left traces: {left.found}")
+    _, erased = timed(lambda: opened.purge.erase(plan, plan.default_places()))
+    _, finished = timed(lambda: complete_purge(opened.database, plan.texts, plan.names))
+    left, proved = timed(lambda: find_traces(opened.database, opened.documents, plan.texts, plan.names, erased=True))
+    if not left.is_clean:
+        print(f"the purge of {count} facts left traces: {left.files_with_text}")
     return {"plan of many": worked, "erase": erased, "finish": finished, "proof of many": proved}
 
 

@@ -26,9 +26,9 @@ from typing import Any, NamedTuple
 
 from bench.agent import served
 from bench.agent_asking import Heard
-from store.base.citations import parse
+from store.base.citations import parse_citation
 from store.base.models import Record
-from store.librarian.answer import Answer, Quote
+from store.librarian.answer import LibrarianAnswer, Quote
 from store.librarian.librarian import Librarian
 from store.memory import Memory
 from store.search import lookup
@@ -85,7 +85,7 @@ def main() -> None:
                 few = min(options.few or len(those), len(those))
                 those = [those[place * len(those) // few] for place in range(few)]
 
-                def ask(memory: Memory, case: Case) -> "tuple[Answer, Times]":
+                def ask(memory: Memory, case: Case) -> "tuple[LibrarianAnswer, Times]":
                     return answered(memory, case, heard)
 
                 print(_row("model", half, those, memories, ask, options.show and half == "dev"), flush=True)
@@ -107,7 +107,7 @@ def _search(memory: Memory, case: Case) -> tuple[list[str], Times]:
     return [hit.citation for hit in hits], Times(took, took, took)
 
 
-def answered(memory: Memory, case: Case, chat: Heard | None = None) -> tuple[Answer, Times]:
+def answered(memory: Memory, case: Case, chat: Heard | None = None) -> tuple[LibrarianAnswer, Times]:
     """Return the answer of the librarian, and its times."""
     begin, replayed = time.perf_counter(), chat.replayed if chat else 0.0
     came = {"first": 0.0, "order": 0.0}
@@ -139,7 +139,7 @@ def _row(
         times.append(took)
         good = scored(count, memory, case, given)
         if show and not good:
-            said = given.text if isinstance(given, Answer) else " ".join(given)
+            said = given.text if isinstance(given, LibrarianAnswer) else " ".join(given)
             print(
                 f"    {case['sort']:8} {case['question']}  {case.get('cites', case.get('count'))}\n        {said[:300]}"
             )
@@ -179,13 +179,13 @@ def _items(value: Any, place: str) -> Iterator[Any]:
 
 def scored(count: Counter[str], memory: Memory, case: Case, given: Any) -> bool:
     """Count the scores of an answer; return whether it is what the case expects."""
-    answer = given if isinstance(given, Answer) else None
+    answer = given if isinstance(given, LibrarianAnswer) else None
     order = list(answer.sources) if answer else list(given)
     nothing = answer.nothing if answer else not order
     if answer:
         for sentence in answer.parts:
             for quote in sentence.quotes:
-                record = lookup.lookup(memory.database, parse(quote.citation))
+                record = lookup.get_record(memory.database, parse_citation(quote.citation))
                 count["quotes"] += 1
                 count["equal"] += is_in(quote, record)
     if case["sort"] == "nothing":
@@ -214,7 +214,7 @@ def scored(count: Counter[str], memory: Memory, case: Case, given: Any) -> bool:
     return bool(not nothing and order and order[0] in wanted)
 
 
-def _same(order: Sequence[str], cites: set[str], also: set[str], answer: Answer | None) -> bool:
+def _same(order: Sequence[str], cites: set[str], also: set[str], answer: LibrarianAnswer | None) -> bool:
     """Return whether exactly the wanted records are returned; for a search for one record, whether it is first."""
     if answer is None or not answer.filter:
         return bool(order) and cites == {order[0]}
@@ -232,10 +232,10 @@ def remembered(name: str, folder: str) -> Iterator[Memory]:
     with Memory.open(os.path.join(folder, name, ".memoranda", "memory.db"), "cli", lambda: at[0]) as memory:
         for number, one in enumerate(content["iterations"], 1):
             at[0] = one["at"]
-            memory.iterations.start(one["command"], one["description"])
+            memory.iterations.start_iteration(one["command"], one["description"])
             if one["end"]:
                 at[0] = one["end"]
-                memory.iterations.end(number, abandoned=bool(one.get("abandoned")))
+                memory.iterations.end_iteration(number, abandoned=bool(one.get("abandoned")))
         for one in content["decisions"]:
             at[0] = one["at"]
             given = {key: one[key] for key in ("context", "alternatives", "rationale")}
@@ -254,19 +254,19 @@ def remembered(name: str, folder: str) -> Iterator[Memory]:
                     memory.commits.link(one["sha"], decision, link)
         for number, one in enumerate(content.get("tasks", ()), 1):
             at[0] = one["at"]
-            memory.tasks.add(one["text"])
+            memory.tasks.add_task(one["text"])
             if one["status"] != "pending":
                 memory.tasks.move(number, one["status"])
         at[0] = NOW
         for one in content["facts"]:
             memory.facts.remember(one["fact"], domain=one["domain"])
         if turns := content.get("turns"):
-            memory.turns.add("talk", [(one["role"], one["text"], one["at"]) for one in turns], "user")
-        background_embedding.embed(memory)
+            memory.turns.add_turns("talk", [(one["role"], one["text"], one["at"]) for one in turns], "user")
+        background_embedding.embed_waiting(memory)
         settings = os.path.join(folder, name, "config.toml")
         with open(settings, "w", encoding="utf-8") as file:
             file.write(f"[agent]\npatience = {PATIENCE}\n")
-        memory.config.take("project", settings, (), {})
+        memory.config.apply_file("project", settings, (), {})
         yield memory
 
 

@@ -3,7 +3,7 @@
     python -m bench.recall [--show]
 
 The questions of `bench/cases/librarian.jsonl` on the demo's memory, as prompts: those on even lines were used to set
-the threshold of `store/doors/session/recall.py`, the odd ones evaluate it. *Held* are packs with one of the records
+the threshold of `store/doors/pack.py`, the odd ones evaluate it. *Held* are packs with one of the records
 that contain the answer; *as ask* those with a decision or fact from which the librarian's rule answers, of the
 questions for which it says that a record answers just that (none about numbers and times, which filters and history
 answer); *for nothing* are packs that are not empty although nothing is recorded. A pack has no fact that is stale,
@@ -19,14 +19,14 @@ import time
 from dataclasses import fields
 from typing import Any
 
-from store.base.citations import parse
+from store.base.citations import parse_citation
 from store.base.clock import utc_now
-from store.doors.session.pack import Pack, prompt_pack
+from store.doors.pack import Pack, build_prompt_pack
 from store.librarian.librarian import Librarian
 from store.memory import Memory
 from store.search import lookup
 from store.services import background_embedding
-from tui.demo import build
+from tui.demo import build_demo
 
 CASES = os.path.join(os.path.dirname(__file__), "cases", "librarian.jsonl")
 CHATTER = (
@@ -45,14 +45,14 @@ def main() -> None:
         cases = [json.loads(line) for line in file]
     with (
         tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder,
-        Memory(build(folder, utc_now()), "cli") as memory,
+        Memory(build_demo(folder, utc_now()), "cli") as memory,
     ):
         print(
             f"{'':10}{'':6}{'held':>6}{'of':>5}{'as ask':>9}{'of':>5}{'for nothing':>13}{'of':>5}{'tokens':>8}{'ms':>7}"
         )
         for name in ("words", "meaning"):
             if name == "meaning":
-                background_embedding.embed(memory)
+                background_embedding.embed_waiting(memory)
             for half in (0, 1):
                 row = _row(memory, cases[half::2], name == "meaning", options.show and not half)
                 print(f"{name:10}{('dev', 'held')[half]:6}{row}")
@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def _made(memory: Memory, prompt: str, meaning: bool) -> Pack:
-    return prompt_pack(memory, "bench", "", prompt, meaning=meaning)
+    return build_prompt_pack(memory, "bench", "", prompt, meaning=meaning)
 
 
 def _row(memory: Memory, cases: list[dict[str, Any]], meaning: bool, show: bool) -> str:
@@ -74,7 +74,7 @@ def _row(memory: Memory, cases: list[dict[str, Any]], meaning: bool, show: bool)
         start = time.perf_counter()
         made = _made(memory, case["ask"], meaning)
         times.append((time.perf_counter() - start) * 1000)
-        records = lookup.there(memory.database, map(parse, made.citations))
+        records = lookup.find_records(memory.database, map(parse_citation, made.citations))
         texts = [" ".join(str(getattr(one, field.name)) for field in fields(one)) for one in records]
         if not case["on"]:
             silent += 1
@@ -86,7 +86,7 @@ def _row(memory: Memory, cases: list[dict[str, Any]], meaning: bool, show: bool)
         held += found
         answer = librarian.ask(case["ask"])
         cited = [one for one in answer.citations if one.startswith(("D#", "F#"))]
-        if cited and answer.exact and not (answer.nothing or answer.filter or answer.asked.changes):
+        if cited and answer.exact and not (answer.nothing or answer.filter or answer.asked.asks_history):
             asked += 1
             there = bool(set(cited) & set(made.citations))
             as_ask += there

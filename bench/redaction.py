@@ -27,7 +27,7 @@ import time
 from collections import Counter
 
 from bench.store import verdict
-from store.redaction.redactor import findings
+from store.redaction.redactor import find_secrets
 
 RUNS = 9
 DATA = "dev.jsonl.gz.b64"
@@ -101,12 +101,12 @@ def _lines(text: str) -> list[str]:
 def measure(pieces: list[str], runs: int = RUNS) -> tuple[float, int]:
     """Return the best microseconds per KB (1,024 characters) of some passes, and the secrets found by one pass."""
     size = sum(map(len, pieces)) / 1024
-    found = sum(len(findings(piece)) for piece in pieces)  # also compiles the patterns
+    found = sum(len(find_secrets(piece)) for piece in pieces)  # also compiles the patterns
     times = []
     for _ in range(runs):
         start = time.process_time()
         for piece in pieces:
-            findings(piece)
+            find_secrets(piece)
         times.append(time.process_time() - start)
     return min(times) / size * 1e6, found
 
@@ -143,7 +143,7 @@ def _false_findings(name: str, folder: pathlib.Path) -> None:
         except (UnicodeDecodeError, OSError):
             continue  # a test of encodings
         size += len(text)
-        found.update(finding.label for finding in findings(text))
+        found.update(finding.label for finding in find_secrets(text))
     each = (time.process_time() - start) / size * 1024 * 1e6
     per_mb = sum(found.values()) / size * 1e6
     print(f"\n{name}, {size / 1e6:.1f} MB: {sum(found.values())} findings, {each:.0f} µs/KB")
@@ -176,7 +176,7 @@ def _labelled(folder: str) -> None:
 def _row(name: str, rows: list[dict[str, object]]) -> tuple[float, float]:
     """Print a line of the table; return (recall, precision), 1.0 if there is nothing to find or nothing was found."""
     secrets = sum(bool(row["label"]) for row in rows)
-    cut = [bool(row["label"]) for row in rows if findings(str(row["text"]))]
+    cut = [bool(row["label"]) for row in rows if find_secrets(str(row["text"]))]
     found = sum(cut)
     recall = found / secrets if secrets else 1.0
     precision = found / len(cut) if cut else 1.0

@@ -4,7 +4,7 @@
 
 A memory is asked its own questions with evidence, and as many of each other set. For each set a line is chosen on the
 others alone, so that none of them loses more than LOST of its answerable questions, and its own figures under that line
-are shown; then the figures of the line in use (`store/search/signals/verdict.py`)."""
+are shown; then the figures of the line in use (`store/search/ranking.py`)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bench.datasets import need
 from bench.retrieval import Body, Remembered, bodies
 from bench.store import heading
 from bench.vector_cache import keep_vectors
-from store.search.signals import verdict
+from store.search import ranking as verdict
 
 LOST = 0.02
 QUESTIONS = 80  # maximum answerable ones for each memory
@@ -37,26 +37,26 @@ class Judged(NamedTuple):
     name: str
     answerable: bool
     words: int
-    evidence: verdict.Evidence | None
+    evidence: verdict.NearnessEvidence | None
 
     def refused(self, line: float) -> bool:
         if self.evidence is None:
             return True
-        with patch.object(verdict, "LINE", line):
-            return self.evidence.nothing(self.words)
+        with patch.object(verdict, "NEAR_LINE", line):
+            return self.evidence.finds_nothing(self.words)
 
 
 @contextmanager
-def _measured() -> Iterator[list[verdict.Evidence]]:
+def _measured() -> Iterator[list[verdict.NearnessEvidence]]:
     """Collect what the searches measure."""
-    found: list[verdict.Evidence] = []
-    real = verdict.evidence
+    found: list[verdict.NearnessEvidence] = []
+    real = verdict.measure_nearness
 
-    def evidence(*given: Any) -> verdict.Evidence:
+    def evidence(*given: Any) -> verdict.NearnessEvidence:
         found.append(real(*given))
         return found[-1]
 
-    with patch.object(verdict, "evidence", evidence):
+    with patch.object(verdict, "measure_nearness", evidence):
         yield found
 
 
@@ -90,12 +90,12 @@ def tables(judged: Sequence[Judged]) -> None:
     sets = list(dict.fromkeys(one.set for one in judged))
     print("\n| asked of | line | off topic | refused | answerable | refused |\n|---|---|---|---|---|---|")
     for name in sets:
-        line = line_for([one for one in judged if one.set != name]) if len(sets) > 1 else verdict.LINE
+        line = line_for([one for one in judged if one.set != name]) if len(sets) > 1 else verdict.NEAR_LINE
         _row(f"{name}, line from the others", line, [one for one in judged if one.set == name])
     for name in sets:
-        _row(f"{name}, line in use", verdict.LINE, [one for one in judged if one.set == name])
+        _row(f"{name}, line in use", verdict.NEAR_LINE, [one for one in judged if one.set == name])
     for name in dict.fromkeys(one.name for one in judged):
-        _row(name, verdict.LINE, [one for one in judged if one.name == name])
+        _row(name, verdict.NEAR_LINE, [one for one in judged if one.name == name])
 
 
 def line_for(judged: Sequence[Judged]) -> float:

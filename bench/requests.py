@@ -18,7 +18,7 @@ import tempfile
 from collections import Counter
 
 from store.conversations.turns import NewTurn
-from store.database.erasure.tombstones import normal
+from store.database.tombstones import normal_form
 from store.learning import rule_pass
 from store.memory import Memory
 
@@ -75,9 +75,9 @@ def kept(case: dict) -> tuple[list[str], list[str]]:
     """Return (the facts, the proposals) that a case leaves in a new memory."""
     with tempfile.TemporaryDirectory() as folder, Memory.open(os.path.join(folder, "memory.db")) as memory:
         said = [NewTurn("assistant", case["previous"])] if case.get("previous") else []
-        memory.turns.add("case", [*said, NewTurn("user", case["text"])])
-        rule_pass.run(memory)
-        facts = [fact.fact for fact in memory.facts.many(sorted(memory.facts.ids(memory.now)))]
+        memory.turns.add_turns("case", [*said, NewTurn("user", case["text"])])
+        rule_pass.run_rule_pass(memory)
+        facts = [fact.fact for fact in memory.facts.get_many(sorted(memory.facts.ids(memory.now)))]
         return facts, [one.text for one in memory.inbox.waiting()]
 
 
@@ -107,7 +107,7 @@ def judged(case: dict, facts: list[str], proposals: list[str]) -> Counter[str]:
 
 def _plain(text: str) -> str:
     """Normalise a text for comparison: without capitals and without punctuation at its ends."""
-    return normal(text).strip(".!?;,:… \"'").casefold()
+    return normal_form(text).strip(".!?;,:… \"'").casefold()
 
 
 if __name__ == "__main__":

@@ -32,14 +32,14 @@ from bench import results
 from bench.datasets import ADVERSARIAL, CATEGORIES, Reading, change_logs, chats, dialogues, need, readings, recall
 from bench.store import heading, quantile
 from bench.vector_cache import keep_vectors
-from store.base.record_keys import ROW
+from store.base.vocabulary import RECORD_KEY_MASK
 from store.conversations.turns import NewTurn
 from store.git.repository import Repository
 from store.memory import Memory
-from store.search.query.filters import Filters
-from store.search.query.query_parser import parse
-from store.search.signals.ranking import WEIGHTS
-from store.text.vocabulary import stop_words
+from store.search.filters import CorpusFilters
+from store.search.query_parser import parse_query
+from store.search.ranking import SIGNAL_WEIGHTS
+from store.text.words import load_stop_words
 
 DEPTH, POOL, K = 10, 100, 60
 FEWEST = 100  # minimum questions of a cell
@@ -157,16 +157,16 @@ class Remembered:
         for name, session, turn in body.turns:
             sessions.setdefault(session, []).append((name, turn))
         for session, said in sessions.items():
-            ids = self.memory.turns.add(session, [turn for _, turn in said])
+            ids = self.memory.turns.add_turns(session, [turn for _, turn in said])
             self._names |= {id * 16 + 7: name for id, (name, _) in zip(ids, said, strict=True)}
         for name, text in body.facts:
             self._names[self.memory.facts.remember(text)[0] * 16] = name
         commits: list[tuple[int, str, str]] = []
         if body.repository:
-            maintenance.catch_up(self.memory, Repository(body.repository))
+            maintenance.read_new_commits(self.memory, Repository(body.repository))
             commits = self.memory.database.rows("SELECT id, sha, message FROM commits")
             self._names |= {id * 16 + 2: sha for id, sha, _ in commits}
-        background_embedding.embed(self.memory)
+        background_embedding.embed_waiting(self.memory)
         if indexed < 1:
             self._unindex(1 - indexed)
         self._plain = apsw.Connection(":memory:")
@@ -220,14 +220,16 @@ class Remembered:
         return [self._names[hit.key] for hit in hits]  # type: ignore[attr-defined]
 
     def _nearest(self, text: str) -> list[str]:
-        look = self.memory.search.meaning.look(text)  # type: ignore[union-attr]
+        look = self.memory.search.meaning.start_query(text)  # type: ignore[union-attr]
         assert look is not None
-        filters = Filters(self.memory.database, parse(text, self.memory.now))
-        return list(dict.fromkeys(self._names[key & ROW] for key in look.near(filters, [], 3 * POOL)))
+        filters = CorpusFilters(self.memory.database, parse_query(text, self.memory.now))
+        return list(
+            dict.fromkeys(self._names[key & RECORD_KEY_MASK] for key in look.nearest_passages(filters, [], 3 * POOL))
+        )
 
     def _whole(self, text: str) -> list[str]:
-        words = list(dict.fromkeys(parse(text, self.memory.now).words))
-        kept = [word for word in words if word.lower() not in stop_words("search")] or words
+        words = list(dict.fromkeys(parse_query(text, self.memory.now).words))
+        kept = [word for word in words if word.lower() not in load_stop_words("search")] or words
         if not kept:
             return []
         match = " OR ".join(f'"{word}"' for word in kept)
@@ -333,9 +335,9 @@ def ablation(memories: Sequence[tuple[Body, Remembered]], every: int) -> None:
     """Print R@10 of each set without each signal of the ranking."""
     sets = list(dict.fromkeys(body.set for body, _ in memories))
     print(f"\n| R@10 without | {' | '.join(sets)} |\n|---|{'---|' * len(sets)}")
-    for name in ("nothing", *WEIGHTS):
+    for name in ("nothing", *SIGNAL_WEIGHTS):
         found: dict[str, list[float]] = {}
-        with patch.dict(WEIGHTS, {} if name == "nothing" else {name: 0.0}):
+        with patch.dict(SIGNAL_WEIGHTS, {} if name == "nothing" else {name: 0.0}):
             for body, remembered in memories:
                 for asked in body.questions[:: every if body.set.startswith("XQuAD") else 1]:
                     if asked.evidence:

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from bench.store import heading, verdict
 from store.base.clock import utc_now
-from store.scan.machine_scan import scan
+from store.scan.machine_scan import scan_machine
 from store.sources.source import Machine
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         machine, first = _home(folder, options.files), 0.0
         for what in ("files", "files, again"):
             start, spent = time.perf_counter(), _processor()
-            report = scan(machine, utc_now())
+            report = scan_machine(machine, utc_now())
             seconds = time.perf_counter() - start
             found = f"{sum(report.counts.values()):,} findings"
             _line(what, seconds, _processor() - spent, found, FILES_SECONDS)
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             nonlocal first
             first = time.perf_counter() - start
 
-        scan(machine, utc_now(), first=arrived)
+        scan_machine(machine, utc_now(), first=arrived)
         seconds = time.perf_counter() - start
         rate = f"{size / 1e6 / seconds:,.0f} MB/s"
         _line("and transcripts", seconds, _processor() - spent, rate, TRANSCRIPTS_SECONDS)

@@ -31,12 +31,17 @@ from bench.scan import ROOT, git, repository
 from bench.scan_seeds import Group, contradictions, duplicates, orders
 from bench.store import heading
 from store.base.clock import to_ms, utc_now
-from store.scan.machine_scan import _bleed, _dead_links, _in_texts
-from store.scan.pairs import pairs
-from store.scan.references import missing, named
+from store.scan.machine_scan import (
+    _check_texts,
+    _find_cross_project,
+    _find_dead_links,
+    find_memory_pairs,
+    find_missing_references,
+    paths_mentioned,
+)
 from store.scan.report import (
-    BLEED,
     CONTRADICTION,
+    CROSS_PROJECT,
     DEAD_LINK,
     DUPLICATE,
     EXPIRING,
@@ -45,8 +50,8 @@ from store.scan.report import (
     MISSING_SYMBOL,
     SECRET,
 )
-from store.scan.transcripts import DAY, expiring
-from store.sources.readers.markdown import noted
+from store.scan.transcripts import DAY_SECONDS, find_expiring
+from store.sources.note_readers import parse_markdown_notes
 from store.sources.source import FoundMemory
 
 sys.path.insert(0, os.path.join(ROOT, "tests"))
@@ -116,7 +121,7 @@ def _public(repositories: str, folder: str) -> Iterator[Row]:
         found[MISSING_FILE] = [
             sum(pair) for pair in zip(found[MISSING_FILE], (hits, right, there, labelled), strict=True)
         ]
-        texts_found = _in_texts(memories)
+        texts_found = _check_texts(memories)
         for kind in (SECRET, INSTRUCTION):
             hits = [one for one in texts_found if one.kind == kind]
             found[kind][0] += len(hits)
@@ -132,14 +137,14 @@ def _bullets(place: str) -> list[FoundMemory]:
         path = os.path.join(place, name)
         if name and os.path.isfile(path) and not os.path.islink(path):
             text = Path(path).read_text(encoding="utf-8", errors="replace").replace("\r\n", "\n")
-            found += [one for one in noted(name, text) if isinstance(one, FoundMemory)]
+            found += [one for one in parse_markdown_notes(name, text) if isinstance(one, FoundMemory)]
     return found
 
 
 def _right(
     memories: list[FoundMemory], judged: dict[tuple[str, int, str], bool], texts: dict[tuple[str, int], str]
 ) -> Iterator[tuple[str, bool]]:
-    for one in pairs(memories, {memory.path for memory in memories}):
+    for one in find_memory_pairs(memories, {memory.path for memory in memories}):
         path, _, line = one.other.rpartition(":")
         same = texts[one.path, one.line] == texts[path, int(line)]
         yield one.kind, one.kind == DUPLICATE and (same or judged.get((one.path, one.line, one.other), False))
@@ -183,7 +188,7 @@ def _grouped(kind: str, data: str, groups: Iterable[Group]) -> Row:
     for texts, true in groups:
         hits = {
             (int(one.other.rpartition(":")[2]), one.line)
-            for one in pairs([memory(text, "", place) for place, text in enumerate(texts)])
+            for one in find_memory_pairs([memory(text, "", place) for place, text in enumerate(texts)])
             if one.kind == kind
         }
         found += len(hits)
@@ -210,11 +215,11 @@ def _files(old: int) -> Iterator[Row]:
 def referred(data: str, texts: Sequence[str], place: str, tree: set[str]) -> Row:
     """Judge the files that texts name with a folder: what the tree does not have is missing."""
     ends = {"/".join(path.split("/")[start:]) for path in tree for start in range(path.count("/") + 1)}
-    findings = missing([memory(text, place, number) for number, text in enumerate(texts, 1)])
+    findings = find_missing_references([memory(text, place, number) for number, text in enumerate(texts, 1)])
     hits = {(one.line, one.says.split(" ")[0]) for one in findings}
     found = right = there = labelled = 0
     for number, text in enumerate(texts, 1):
-        for name in named(text):
+        for name in paths_mentioned(text):
             if "/" not in name:  # a bare name may be of any other place
                 continue
             gone = name not in ends and not os.path.lexists(os.path.join(place, name))
@@ -233,9 +238,9 @@ def _seeded(project: str, other: str) -> Iterator[Row]:
     def rate(kind: str, true: list[FoundMemory], false: list[FoundMemory]) -> Row:
         memories = [*true, *false]
         if kind == MISSING_SYMBOL:
-            findings = missing(memories)
+            findings = find_missing_references(memories)
         else:
-            findings = _bleed([], memories) if kind == BLEED else _in_texts(memories)
+            findings = _find_cross_project([], memories) if kind == CROSS_PROJECT else _check_texts(memories)
         hits = {one.line for one in findings if one.kind == kind}
         right = len(hits & {one.line for one in true})
         return kind, "seeded, half of them only look like it", len(hits), right, len(true), len(memories)
@@ -260,7 +265,7 @@ def _seeded(project: str, other: str) -> Iterator[Row]:
         [memory(text, project, n + 1001) for n, text in enumerate(false)],
     )
     yield rate(
-        BLEED,
+        CROSS_PROJECT,
         [memory(f"The parser of {other}/app/f{n}.py is slow.", project, n + 1) for n in numbered],
         [memory(f"The parser of {project}/app/f{n}.py is slow, as {other}x/f{n}.py.", project, n + 101)
          for n in range(99)] + [memory("Here.", other, 999)],
@@ -277,7 +282,7 @@ def _dead(folder: str) -> Row:
             (place / f"m{number}.md").write_text("Here.\n", encoding="utf-8")
         lines.append(f"- [M{number}](m{number}.md) — see [the site](https://example.org/m{number}.md)")
     (place / "MEMORY.md").write_text("\n".join(lines), encoding="utf-8")
-    hits = {one.line for one in _dead_links(str(place.parent))}
+    hits = {one.line for one in _find_dead_links(str(place.parent))}
     right = len(hits & {number + 3 for number in range(0, 200, 2)})
     return DEAD_LINK, "seeded, half of them lead to a file", len(hits), right, 100, 200
 
@@ -289,9 +294,9 @@ def _deleted(folder: str) -> Row:
     for number in range(200):
         path = place / f"s{number:03}.jsonl"
         path.write_text("{}\n", encoding="utf-8")
-        os.utime(path, (now - number * 46 / 200 * DAY - 60,) * 2)
-    true = {f"s{number:03}.jsonl" for number in range(200) if 30 - (number * 46 / 200 + 60 / DAY) <= 7}
-    hits = {os.path.basename(one.path) for one in expiring([str(place)], 30, now)}
+        os.utime(path, (now - number * 46 / 200 * DAY_SECONDS - 60,) * 2)
+    true = {f"s{number:03}.jsonl" for number in range(200) if 30 - (number * 46 / 200 + 60 / DAY_SECONDS) <= 7}
+    hits = {os.path.basename(one.path) for one in find_expiring([str(place)], 30, now)}
     return EXPIRING, "seeded, of all ages to 46 days", len(hits), len(hits & true), len(true), 200
 
 

@@ -54,8 +54,8 @@ def demo(preview: bool = False, responsive: bool = True) -> None:
     from textual.screen import Screen
     from textual.widgets import Static
 
-    from tui.screens.base_screen import ResponsiveScreen, forget_startup
-    from tui.theme.line_filters import StripControls, content
+    from tui.screens.base import ResponsiveScreen, forget_startup
+    from tui.theme.line_filters import StripControls, escaped_content
     from tui.widgets.record_list import RecordList
 
     strip_controls = StripControls()
@@ -81,7 +81,7 @@ def demo(preview: bool = False, responsive: bool = True) -> None:
 
         def on_record_list_highlighted(self, message: RecordList.Highlighted) -> None:
             if preview:
-                text = content(f"F#{message.key}\n" + "One file, no service, nothing to deploy. " * 8)
+                text = escaped_content(f"F#{message.key}\n" + "One file, no service, nothing to deploy. " * 8)
                 self.query_one("#preview", Static).update(text, layout=not responsive)
 
     Demo().run()

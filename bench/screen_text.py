@@ -16,7 +16,7 @@ from store.base.location import Location
 from store.base.models import Fact
 from tui import demo
 from tui.app import Memoranda
-from tui.input.key_table import NUMBERS
+from tui.input.key_table import PANE_KEYS
 from tui.widgets.record_list import RecordList
 
 SIZES = ((80, 24), (120, 40), (160, 45), (200, 50))
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ |= {"MEMORANDA_WITHOUT": "model,agent", "TZ": "UTC"}
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
-        place = demo.build(folder, NOW)
+        place = demo.build_demo(folder, NOW)
         for size in SIZES:
             missed += asyncio.run(measure(place, size))
     return 1 if missed else 0
@@ -51,7 +51,7 @@ async def measure(place: Location, size: tuple[int, int]) -> int:
         missed = int(whole < goal)
         print(f"{size[0]}×{size[1]}: {shown:,} characters of facts, {whole:,} in facts shown whole (goal {goal:,})")
         parts = []
-        for name, number in NUMBERS.items():
+        for name, number in PANE_KEYS.items():
             await pilot.press(number)
             await settled()
             for found in app.screen.query(f"#{name}").results(RecordList):

@@ -30,7 +30,7 @@ from bench.store import environment, heading
 from bench.terminal import Terminal
 from store.base.clock import utc_now
 from store.memory import Memory
-from tui.demo import build
+from tui.demo import build_demo
 
 COMMAND = [sys.executable, "-P", "-m", "tui.main"]
 GREW, MORE_MB, MORE_HANDLES = 1.25, 12.0, 6  # what a process may have more of at the end
@@ -44,7 +44,7 @@ class Soak:
 
     def __init__(self, folder: str, pause: float) -> None:
         self.pause = pause
-        place = build(os.path.join(folder, "demo"), utc_now())
+        place = build_demo(os.path.join(folder, "demo"), utc_now())
         self.path, self.root = place.path, str(place.project)
         state = os.path.join(folder, "state")
         self.environment = {**environment(), "HOME": folder, "XDG_STATE_HOME": state, "OLLAMA_HOST": "127.0.0.1:9"}

@@ -26,13 +26,12 @@ from typing import NamedTuple
 import apsw
 
 from store.base.clock import DAY_MS, from_ms
-from store.base.installation import known, unknow
+from store.base.state_files import delete_known_memory, find_known_memory
 from store.database.database import Database
-from store.database.schema.steps import SCHEMA
-from store.database.schema.version import SCHEMA_VERSION
+from store.database.schema import SCHEMA_FILE, SCHEMA_VERSION
 from store.memory import Memory
-from store.records.fact_rows import text_hash
-from store.trust.ownership import identity_of, remember
+from store.records.facts import text_hash
+from store.trust.ownership import read_identity, register_ownership
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CACHE = os.path.join(tempfile.gettempdir(), f"memoranda-bench-{os.getuid()}")
@@ -215,7 +214,7 @@ class Writer:
 def shape(*sources: str) -> str:
     """Return a key that distinguishes memories built of other sources, or in another schema of the same number."""
     digest = hashlib.sha256(str(SCHEMA_VERSION).encode())
-    for path in (*sources, SCHEMA):
+    for path in (*sources, SCHEMA_FILE):
         with open(path, "rb") as source:
             digest.update(source.read())
     return digest.hexdigest()[:16]
@@ -244,9 +243,9 @@ def own(path: str) -> str:
     """Register a memory that was created without the doors, or copied, as this installation's own, also in the place of
     another that was there before; return its path."""
     connection = apsw.Connection(path)
-    before = known(path)
-    if before is None or before.identity != identity_of(connection):
-        remember(connection, path, os.urandom(16).hex())
+    before = find_known_memory(path)
+    if before is None or before.identity != read_identity(connection):
+        register_ownership(connection, path, os.urandom(16).hex())
     connection.close()
     return path
 
@@ -260,7 +259,7 @@ def copy(source: str, target: str) -> str:
     ):
         while not backup.done:
             backup.step(10_000)
-    unknow(target)  # it has the other's identity
+    delete_known_memory(target)  # it has the other's identity
     return own(target)
 
 

@@ -20,9 +20,9 @@ from collections.abc import Sequence
 
 from bench.store import heading, verdict
 from store.base.errors import MemorandaError
-from store.documents.managed_section import parse, section_name
+from store.documents.sections import parse_section_file, section_name
 from store.memory import Memory
-from store.sync.lines import SectionLine, read, shape
+from store.sync.merge import SectionLine, normalize_line, parse_section
 
 ACTS = 40
 SYNC_AIM = 100.0  # ms, of a thousand lines
@@ -59,7 +59,7 @@ class Schedule:
         self.log: list[str] = []
         for _ in range(self.dice.randrange(1, 9)):
             self.remember()
-        self.memory.sync.start()
+        self.memory.sync.start_file()
         self.sync()
         if git:
             with open(os.path.join(self.folder, ".gitignore"), "w") as file:
@@ -107,19 +107,19 @@ class Schedule:
         step = self.memory.history.steps(limit=1)[0]
         for change in self.memory.history.changes(step.seq):
             for row in (change.before, change.after):
-                self.touched |= {shape(str((row or {}).get(name) or "")) for name in ("fact", "text")}
+                self.touched |= {normalize_line(str((row or {}).get(name) or "")) for name in ("fact", "text")}
         rows = self.memory.database.rows("SELECT id, fact FROM facts")
         before = {text for number, text in rows}
         self.memory.history.undo(step.seq)
         rows = self.memory.database.rows("SELECT fact, status FROM facts")
-        self.touched |= before - {shape(text) for text, status in rows if status == "active"}
+        self.touched |= before - {normalize_line(text) for text, status in rows if status == "active"}
 
     def decide(self) -> None:
         for proposal in self.memory.inbox.waiting(limit=3):
-            self.touched.add(shape(proposal.text))
+            self.touched.add(normalize_line(proposal.text))
             if proposal.target is not None:
                 for fact in self.memory.facts.chain(proposal.target):
-                    self.touched.add(shape(fact.fact))
+                    self.touched.add(normalize_line(fact.fact))
             if self.dice.random() < 0.5:
                 self.memory.inbox.accept(proposal.id)
             else:
@@ -145,8 +145,8 @@ class Schedule:
 
     def edited(self, text: str) -> str:
         """Change one line of a section, as a person does."""
-        file = parse(text.encode(), self.name)
-        lines, items = list(file.lines), read(file.lines, 0).items
+        file = parse_section_file(text.encode(), self.name)
+        lines, items = list(file.lines), parse_section(file.lines, 0).items
         if not items or self.dice.random() < 0.3:
             lines.insert(self.dice.randrange(len(lines) + 1), f"- {self.new()}")
         else:
@@ -178,24 +178,24 @@ class Schedule:
     def touch(self, item: SectionLine) -> None:
         """Note that a line is changed or deleted, and so the fact that it cites, which may say something else."""
         self.touched.add(item.shape)
-        for fact in self.memory.facts.many([item.fact or 0]):
-            self.touched |= {shape(one.fact) for one in self.memory.facts.chain(fact.id)}
+        for fact in self.memory.facts.get_many([item.fact or 0]):
+            self.touched |= {normalize_line(one.fact) for one in self.memory.facts.chain(fact.id)}
 
     def sync(self) -> None:
         before = None
         if os.path.exists(self.path):
             before = self.outside()
-            file = parse(self.text.encode(), self.name)
-            self.written |= {item.shape for item in read(file.lines, 0).items if item.text}
+            file = parse_section_file(self.text.encode(), self.name)
+            self.written |= {item.shape for item in parse_section(file.lines, 0).items if item.text}
         if self.dice.random() < 0.5:
-            self.memory.sync.run()
+            self.memory.sync.sync_file()
         else:
-            self.memory.sync.run_due()
+            self.memory.sync.sync_due()
         if before is not None and self.outside()[: len(before)] != before:
             raise Lost(f"own text: {before} became {self.outside()}")
 
     def outside(self) -> list[str]:
-        return [line for _, line in parse(self.text.encode(), self.name).own_lines()]
+        return [line for _, line in parse_section_file(self.text.encode(), self.name).own_lines()]
 
     # git
 
@@ -240,15 +240,15 @@ class Schedule:
     def check(self) -> None:
         """Raise Lost where a line is nowhere, what nobody touched does not hold, or syncing does not come to rest."""
         self.sync()
-        self.memory.sync.run()
-        report = self.memory.sync.run()
-        if report.changed:
+        self.memory.sync.sync_file()
+        report = self.memory.sync.sync_file()
+        if report.has_news:
             raise Lost(f"another sync still changed something: {report}, {report.applied.reason}")
         database = self.memory.database
-        active = {shape(text) for (text,) in database.rows("SELECT fact FROM facts WHERE status = 'active'")}
-        asked = {shape(text) for (text,) in database.rows("SELECT text FROM proposals")}
+        active = {normalize_line(text) for (text,) in database.rows("SELECT fact FROM facts WHERE status = 'active'")}
+        asked = {normalize_line(text) for (text,) in database.rows("SELECT text FROM proposals")}
         changes = database.rows("SELECT coalesce(before, '') || coalesce(after, '') FROM history_row")
-        held = "\n".join([*active, *asked, shape(self.text), *(text for (text,) in changes)])
+        held = "\n".join([*active, *asked, normalize_line(self.text), *(text for (text,) in changes)])
         for text in self.written:
             if text not in held:
                 raise Lost(f"nowhere: {text}")
@@ -311,7 +311,7 @@ def _times(lines: int) -> None:
     ):
         for number in range(lines):
             memory.facts.remember(f"Rule {number} of the house: {WORDS[number % len(WORDS)]} before {number}")
-        memory.sync.start()
+        memory.sync.start_file()
         took["first"].append(_timed(memory))
         path = os.path.join(folder, "MEMORY.md")
         for number in range(ROUNDS):
@@ -331,7 +331,7 @@ def _times(lines: int) -> None:
 
 def _timed(memory: Memory) -> float:
     start = time.perf_counter()
-    memory.sync.run()
+    memory.sync.sync_file()
     return time.perf_counter() - start
 
 

@@ -118,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     done: dict[tuple[int, int], list[bool]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for size in SIZES:
-            place = demo.build(os.path.join(folder, f"{size[0]}"), NOW)
+            place = demo.build_demo(os.path.join(folder, f"{size[0]}"), NOW)
             done[size] = asyncio.run(_all(place, size))
     print(f"{'task':34} keys  goal  {'  '.join(f'{width}×{height}' for width, height in SIZES)}")
     missed = 0

@@ -24,7 +24,7 @@ from store.base.location import locate
 from store.memory import Memory
 from store.team.collect import ShareChoice
 from store.team.exchange import Team
-from store.team.view import SharedRecord
+from store.team.stream import SharedRecord
 
 REPEATS = 15
 ALL = ShareChoice(("work",), True)
@@ -37,7 +37,7 @@ def schedules(number: int) -> None:
         several = run(seed)
         views = [one.view() for one in several]
         different += any(view != views[0] for view in views)
-        records = {id: SharedRecord.of(state) for id, state in views[0].items()}
+        records = {id: SharedRecord.from_json(state) for id, state in views[0].items()}
         added = [one.id for one in several[0].known.values() if one.op == "add"]
         lost += sum(id not in records or records[id].status == "unknown" for id in added)
         conflicts += any(one.conflicts() for one in records.values() if not one.purged)

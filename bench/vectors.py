@@ -27,8 +27,8 @@ import apsw
 import numpy as np
 
 from bench.store import heading, quantile
-from store.database.integer_list import integers
-from store.embedding import binary_index
+from store.database.integer_list import bind_integers
+from store.embedding import vector_codes as binary_index
 
 DIMENSION, CLUSTERS, NEAREST, QUESTIONS = 384, 400, 10, 50
 PART = 10_000  # vectors generated and written at once
@@ -170,7 +170,7 @@ def _through(connection: apsw.Connection, form: Form, vector: np.ndarray) -> lis
 def _best(connection: apsw.Connection, ids: np.ndarray, vector: np.ndarray) -> list[int]:
     """Return the nearest of these, by the stored vectors."""
     rows = connection.execute(
-        "SELECT p.id, p.vector FROM carray(?) c JOIN plain p ON p.id = c.value", (integers(np.sort(ids)),)
+        "SELECT p.id, p.vector FROM carray(?) c JOIN plain p ON p.id = c.value", (bind_integers(np.sort(ids)),)
     ).fetchall()
     stored = np.frombuffer(b"".join(row[1] for row in rows), "<f4").reshape(len(rows), DIMENSION)
     order = np.argsort(-(stored @ vector))[:NEAREST]
@@ -197,15 +197,17 @@ def _pack(connection: apsw.Connection, into: apsw.Connection, size: int) -> None
             "SELECT vector FROM plain WHERE id >= ? AND id < ?", (start, start + BLOCK)
         ).fetchall()
         stored = np.frombuffer(b"".join(row[0] for row in rows), "<f4").reshape(-1, DIMENSION)
-        into.execute("INSERT INTO packed VALUES (?, ?)", (start, binary_index.codes(stored, _mean()).tobytes()))
+        into.execute(
+            "INSERT INTO packed VALUES (?, ?)", (start, binary_index.encode_vectors(stored, _mean()).tobytes())
+        )
 
 
 def _coded(connection: apsw.Connection, packed: apsw.Connection, rescored: int) -> Found:
     """Search as the application does: the codes, read from their blocks into memory, preselect vectors for an exact
     comparison."""
     every = b"".join(blob for (blob,) in packed.execute("SELECT codes FROM packed ORDER BY first"))
-    rows = np.frombuffer(every, "<u8").reshape(-1, 2 * binary_index.width(DIMENSION) // 64)
-    matrix = binary_index.Matrix(np.arange(len(rows), dtype=np.int64) * 16, rows)
+    rows = np.frombuffer(every, "<u8").reshape(-1, 2 * binary_index.code_width(DIMENSION) // 64)
+    matrix = binary_index.CodeMatrix(np.arange(len(rows), dtype=np.int64) * 16, rows)
     return lambda vector: _best(connection, matrix.candidates(vector, _mean(), rescored) // 16, vector)
 
 
@@ -295,7 +297,7 @@ def _write(connection: apsw.Connection, sql: str, rows: Iterator[tuple[int, byte
 
 def _signs_of(*values: object) -> bytes:
     vector = np.frombuffer(values[0], "<f4")  # type: ignore[call-overload]
-    return binary_index.codes(vector[None], _mean())[0, : binary_index.width(DIMENSION) // 8].tobytes()
+    return binary_index.encode_vectors(vector[None], _mean())[0, : binary_index.code_width(DIMENSION) // 8].tobytes()
 
 
 def _opened(path: str, extension: str) -> apsw.Connection:

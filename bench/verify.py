@@ -62,7 +62,7 @@ class _Bench:
             print(f"\n{'state':10}{'seen':>8}")
             for state, number in sorted(seen.items()):
                 print(f"{state:10}{number:>8,}")
-            found = {(one.citation, str(one.item)): one.state for one in memory.evidence.all()}
+            found = {(one.citation, str(one.item)): one.state for one in memory.evidence.list_all_bound()}
             wrong = [
                 key for key, name in expected.items() if found[key] not in self.allowed.get(name, ("holds", "moved"))
             ]

@@ -27,11 +27,11 @@ from collections.abc import Callable, Sequence
 import apsw
 
 from bench.store import Writer, copy, heading, memory, quantile, verdict
-from store.database.connection import PRAGMAS
+from store.database.connection import CONNECTION_PRAGMAS
 from store.database.database import Transaction
 from store.database.values import Json, Verbatim
 from store.memory import Memory
-from store.records.fact_rows import text_hash
+from store.records.facts import text_hash
 
 AIM = 0.5  # ms
 COLUMNS = (
@@ -53,7 +53,7 @@ AIMED = ("corpus", "history", "redaction")
 class Plain(Transaction):
     """A write whose session is recorded and discarded."""
 
-    def _commit(self) -> None:
+    def _commit_step(self) -> None:
         self._connection.execute("COMMIT")
 
 
@@ -161,7 +161,7 @@ def _commit_alone(folder: str) -> float:
     path = os.path.join(folder, "commit.db")
     connection = apsw.Connection(path)
     connection.pragma("journal_mode", "wal")
-    for name, value in PRAGMAS:
+    for name, value in CONNECTION_PRAGMAS:
         connection.pragma(name, value)
     connection.execute("CREATE TABLE one(n)")
     times = []

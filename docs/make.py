@@ -15,20 +15,23 @@ sys.path[:0] = [str(FOLDER.parent)]
 
 import store  # noqa: E402
 from bench import results  # noqa: E402
-from store.base.vocabulary import LETTERS, TASK_WORDS  # noqa: E402
-from store.config.setting import BY_ENVIRONMENT, Setting  # noqa: E402
-from store.config.settings import SETTINGS, known  # noqa: E402
-from store.database.schema.tables import DERIVED, JOURNAL, OPERATIONAL, PACKED, RECORDED  # noqa: E402
-from store.database.schema.version import SCHEMA_VERSION  # noqa: E402
-from store.doors.mcp.schemas import TOOLS  # noqa: E402
-from store.exchange.export_schema import VERSION  # noqa: E402
-from tui.commands.system.settings import as_text  # noqa: E402
-from tui.input.commands.command_table import VERBS  # noqa: E402
-from tui.input.key import Key, show  # noqa: E402
-from tui.input.key_table import KEYS, MOVES  # noqa: E402
-from tui.input.plan_keys import PLAN_KEYS, PURGE_KEYS  # noqa: E402
-from tui.render.badges import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS  # noqa: E402
-from tui.theme.glyphs import ascii_table  # noqa: E402
+from store.base.vocabulary import CITATION_LETTERS, TASK_STATUS_LABELS  # noqa: E402
+from store.config.settings import ENVIRONMENT_SETTINGS, SETTINGS, Setting, find_setting  # noqa: E402  # noqa: E402
+from store.database.schema import (  # noqa: E402
+    DERIVED_TABLES,
+    JOURNAL_TABLES,
+    OPERATIONAL_TABLES,
+    PACKED_TABLES,
+    RECORDED_TABLES,
+    SCHEMA_VERSION,
+)
+from store.doors.mcp_protocol import TOOL_SCHEMAS  # noqa: E402
+from store.exchange.export_schema import EXPORT_VERSION  # noqa: E402
+from tui.commands.settings import value_text  # noqa: E402
+from tui.input.key_table import KEYS, LIST_KEYS, PLAN_KEYS, PURGE_KEYS, Key, show_key  # noqa: E402  # noqa: E402  # noqa: E402
+from tui.input.verb_table import VERBS  # noqa: E402
+from tui.render.lines import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS  # noqa: E402
+from tui.theme.escape import ascii_table  # noqa: E402
 
 BENCHES = FOLDER.parent / "bench"
 README = FOLDER.parent / "README.md"
@@ -49,7 +52,7 @@ def keys(listed: Sequence[Key]) -> str:
     """Every key of an action, the first as the footer shows it, with the id that `[keys]` of the settings takes."""
     return table(
         ("key", "what it does", "id"),
-        ((" ".join(code(show(one)) for one in key.keys.split(",")), key.help, code(key.id)) for key in listed),
+        ((" ".join(code(show_key(one)) for one in key.keys.split(",")), key.help, code(key.id)) for key in listed),
     )
 
 
@@ -80,25 +83,29 @@ def in_project(setting: Setting) -> str:
 def settings() -> str:
     return table(
         ("setting", "default", "what it means", "what it takes", "in a project's file"),
-        ((code(s.name), code(as_text(s.default)), s.meaning, s.takes, in_project(s)) for s in SETTINGS),
+        ((code(s.name), code(value_text(s.default)), s.meaning, s.allowed_values, in_project(s)) for s in SETTINGS),
     )
 
 
 def variables() -> str:
-    return table(("variable", "setting"), ((code(known(name).variable), code(name)) for name in BY_ENVIRONMENT))
+    return table(
+        ("variable", "setting"), ((code(find_setting(name).variable), code(name)) for name in ENVIRONMENT_SETTINGS)
+    )
 
 
 def citations() -> str:
     examples = {"commit": "C#a1b2c3d"}
     words = {"global": "[global fact](guide.md#global-facts)"}
-    rows = [(code(examples.get(kind, f"{letter}#12")), words.get(kind, kind)) for kind, letter in LETTERS.items()]
+    rows = [
+        (code(examples.get(kind, f"{letter}#12")), words.get(kind, kind)) for kind, letter in CITATION_LETTERS.items()
+    ]
     return table(("citation", "what it names"), [*rows, (code("notes.md#L10-L22"), "lines of a document")])
 
 
 def badges() -> str:
     groups = (
         *(("fact", glyph, word) for glyph, word in FACT_BADGES.values()),
-        *(("task", glyph, TASK_WORDS[status]) for status, glyph in TASK_GLYPHS.items()),
+        *(("task", glyph, TASK_STATUS_LABELS[status]) for status, glyph in TASK_GLYPHS.items()),
         *(("kind", glyph, word) for word, glyph in KIND_GLYPHS.items()),
     )
     return table(
@@ -109,12 +116,12 @@ def badges() -> str:
 
 def tables() -> str:
     rows = (
-        ("recorded", RECORDED),
-        ("journal", (*JOURNAL, *PACKED)),
-        ("operational", OPERATIONAL),
-        ("derived", DERIVED),
+        ("recorded", RECORDED_TABLES),
+        ("journal", (*JOURNAL_TABLES, *PACKED_TABLES)),
+        ("operational", OPERATIONAL_TABLES),
+        ("derived", DERIVED_TABLES),
     )
-    head = f"Schema version {SCHEMA_VERSION}; version {VERSION} of the export format.\n\n"
+    head = f"Schema version {SCHEMA_VERSION}; version {EXPORT_VERSION} of the export format.\n\n"
     return head + table(("kind", "tables"), ((kind, ", ".join(map(code, names))) for kind, names in rows))
 
 
@@ -141,7 +148,7 @@ def benches() -> str:
 
 def tools() -> str:
     rows = []
-    for tool in TOOLS:
+    for tool in TOOL_SCHEMAS:
         required = tool["inputSchema"].get("required", ())
         names = (f"**{name}**" if name in required else name for name in tool["inputSchema"]["properties"])
         rows.append((code(tool["name"]), ", ".join(names) or "–", tool["description"]))
@@ -150,7 +157,7 @@ def tools() -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "keys": lambda: keys(KEYS),
-    "keys-lists": lambda: keys(MOVES),
+    "keys-lists": lambda: keys(LIST_KEYS),
     "keys-plan": lambda: keys(PLAN_KEYS),
     "keys-purge": lambda: keys(PURGE_KEYS),
     "commands": commands,

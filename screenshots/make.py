@@ -85,7 +85,7 @@ def drawn(name: str, mode: str) -> str:
     os.environ.update(TZ="UTC", GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_SYSTEM=os.devnull, OLLAMA_HOST="127.0.0.1:9")
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CONFIG_HOME"] = folder  # the theme chosen here is not the person's, nor theirs this one
-        return asyncio.run(take(name, mode, demo.build(folder, NOW)))
+        return asyncio.run(take(name, mode, demo.build_demo(folder, NOW)))
 
 
 def shown(svg: str) -> set[str]:

@@ -17,55 +17,61 @@ import apsw
 
 from store.base.clock import Clock
 from store.base.errors import MemorandaError, StorageError
-from store.base.file_stamp import Stamp, file_stamp
-from store.base.location import BACKUPS
-from store.base.record_keys import NUMBERS
-from store.database.connection import configure, explain, guard, reading
+from store.base.location import BACKUPS_FOLDER
+from store.base.runtime import FileStamp, read_file_stamp
+from store.base.vocabulary import KIND_NUMBERS
+from store.database import schema as database_schema
+from store.database.connection import configure_connection, explain_sqlite_error, guard_connection, open_for_reading
+from store.database.database import Database, TrustCheck
 from store.database.files import sync_folder
-from store.database.schema import schema_check, steps
-from store.database.schema.tables import DERIVED
-from store.database.schema.version import SCHEMA_VERSION
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from store.database.database import Database, Trust
+from store.database.schema import (
+    DERIVED_TABLES,
+    SCHEMA_DIGESTS,
+    SCHEMA_VERSION,
+    required_objects,
+    run_script,
+    schema_digest,
+    upgrade_schema,
+)
 
 MEGABYTES = 1024  # that SQLite keeps in memory of one file
 _ASIDE = "earlier "  # before the name of a table that was moved aside; no table of ours has a space in its name
 _PASSAGES = 11  # the first version whose index and vectors are of passages, as today's
 _SIGNS = 18  # the first whose packed signs of vectors are as today's
-_LISTED = (
+_LISTED_COLUMNS = (
     "INSERT INTO backups(name, made_at, scheduled, step, sums, digest, verified_at)"
     " SELECT ?, ?, 0, coalesce(max(seq), 0), '{}', '', ? FROM history"
 )
 _UNFINISHED = ".part"  # of a killed process; whoever makes one holds the write lock, so nobody else is at it
 _TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL %' ORDER BY name"
 
-_copies: dict[tuple[str, Stamp, Stamp], tuple[str, apsw.Connection]] = {}  # a copy exists as long as it is referenced
+_copies: dict[
+    tuple[str, FileStamp, FileStamp], tuple[str, apsw.Connection]
+] = {}  # a copy exists as long as it is referenced
 _making = Lock()
 
 
-def convert(database: Database, trust: Trust | None) -> None:
+def convert_memory(database: Database, trust: TrustCheck | None) -> None:
     """Make the open file a memory of SCHEMA_VERSION, or show it as one where it may only be read; warn of either. The
     file as it was is kept in the folder of backups, unless `trust` is None: then it is a copy itself. Raise
     StorageError; then nothing was changed."""
     path = database.path
     if database.read_only:
-        database.connection = _shown(database.connection, path, database.clock, database.look)
+        database.connection = _open_shown(database.connection, path, database.clock, database.look)
         says = f"{path} was written by an older Memoranda and may only be read; it is shown as it is now."
         step = "Let it be written (chmod u+w), and it is brought up to date."
     else:
         if not (kept := _bring_up_to_date(database.connection, path, database.clock, trust)):
             return
         says = f"{path} was written by an older Memoranda and was brought up to date."
-        step = f"As it was it is kept in {os.path.join(os.path.dirname(path), BACKUPS, kept)}."
+        step = f"As it was it is kept in {os.path.join(os.path.dirname(path), BACKUPS_FOLDER, kept)}."
     database.warnings.append(str(MemorandaError(says, step)))
 
 
 # the rows ------------------------------------------------------------------------------------------------------------
 
 
-def _bring_up_to_date(connection: apsw.Connection, path: str, clock: Clock, trust: Trust | None) -> str:
+def _bring_up_to_date(connection: apsw.Connection, path: str, clock: Clock, trust: TrustCheck | None) -> str:
     """Convert the file, all or nothing, outside of history; return the name of the copy that was kept, empty for none:
     another process may have converted it meanwhile."""
     kept = ""
@@ -73,15 +79,15 @@ def _bring_up_to_date(connection: apsw.Connection, path: str, clock: Clock, trus
     def keep_and_convert(connection: apsw.Connection, version: int, now: str) -> None:
         nonlocal kept
         if trust is not None:
-            kept = _keep(path, version, now, trust)
+            kept = _keep_backup(path, version, now, trust)
         _convert_rows(connection, version)
         if kept:
-            connection.execute(_LISTED, (kept, now, now))
+            connection.execute(_LISTED_COLUMNS, (kept, now, now))
 
     connection.pragma("foreign_keys", 0)  # tables come in any order; it cannot be set within a transaction
     connection.pragma("ignore_check_constraints", 1)  # a row that a disk changed comes along as it is
     try:
-        steps.bring_up_to_date(connection, clock, convert=keep_and_convert)
+        upgrade_schema(connection, clock, convert=keep_and_convert)
     finally:
         connection.pragma("ignore_check_constraints", 0)
         connection.pragma("foreign_keys", 1)
@@ -91,14 +97,14 @@ def _bring_up_to_date(connection: apsw.Connection, path: str, clock: Clock, trus
 def _convert_rows(connection: apsw.Connection, version: int) -> None:
     """Convert a memory of an earlier version, within the caller's transaction and with foreign keys off. What is
     derived comes along where it is as today's, and is made from the records where it is not."""
-    if schema_check.digest(connection) != schema_check.DIGESTS[SCHEMA_VERSION]:
+    if schema_digest(connection) != SCHEMA_DIGESTS[SCHEMA_VERSION]:
         moved = _move_aside(connection)
-        with open(steps.SCHEMA, encoding="utf-8") as schema:
-            steps.run(connection, schema.read())
+        with open(database_schema.SCHEMA_FILE, encoding="utf-8") as schema:
+            run_script(connection, schema.read())
         triggers = list(connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'"))
         for name, _ in triggers:  # they keep what is derived, which comes along or is made below
             connection.execute(f"DROP TRIGGER {name}")
-        remade = DERIVED if version < _PASSAGES else ("vector_blocks",) if version < _SIGNS else ()
+        remade = DERIVED_TABLES if version < _PASSAGES else ("vector_blocks",) if version < _SIGNS else ()
         kept = ("documents", "chunks", "embedding_models", "embeddings")  # of files and models, not of other tables
         for table in moved:
             _take_rows(connection, table, table not in remade or table in kept)
@@ -111,7 +117,7 @@ def _convert_rows(connection: apsw.Connection, version: int) -> None:
         for _, sql in triggers:
             connection.execute(sql)
         if version < _PASSAGES:
-            for kind in NUMBERS:
+            for kind in KIND_NUMBERS:
                 connection.execute(f"INSERT INTO corpus SELECT * FROM corpus_{kind}")
         else:
             connection.execute("INSERT INTO corpus_fts(corpus_fts) VALUES ('rebuild')")
@@ -121,7 +127,7 @@ def _convert_rows(connection: apsw.Connection, version: int) -> None:
 def _move_aside(connection: apsw.Connection) -> list[str]:
     """Drop all but the ordinary tables and what may be missing, give these tables another name, and return their
     names."""
-    parts = [part for part in schema_check.required(connection) if part[3] and not part[1].startswith("sqlite_")]
+    parts = [part for part in required_objects(connection) if part[3] and not part[1].startswith("sqlite_")]
     virtual = [name for kind, name, _, sql in parts if kind == "table" and sql.startswith("CREATE VIRTUAL ")]
     for wanted in ("trigger", "view", "index"):
         for kind, name, *_ in parts:
@@ -151,32 +157,32 @@ def _take_rows(connection: apsw.Connection, table: str, taken: bool) -> None:
 # the copy that is kept -----------------------------------------------------------------------------------------------
 
 
-def _keep(path: str, version: int, made_at: str, trust: Trust) -> str:
+def _keep_backup(path: str, version: int, made_at: str, trust: TrustCheck) -> str:
     """Copy the memory at `path`, of schema `version`, into the folder of its backups; return the copy's name. The
     caller holds the write lock, and the copy is what was committed before. `trust` records it. Raise StorageError; then
     nothing is left of it."""
-    folder = os.path.join(os.path.dirname(os.path.abspath(path)), BACKUPS)
+    folder = os.path.join(os.path.dirname(os.path.abspath(path)), BACKUPS_FOLDER)
     stem = os.path.basename(path).removesuffix(".db")
     name = f"{stem}-schema{version}-{made_at.replace(':', '')}.db"
     unfinished = os.path.join(folder, f"{stem}{_UNFINISHED}")
     try:
-        _private(folder, unfinished)
+        _make_private_folder(folder, unfinished)
         try:
-            _copy(path, unfinished)
+            _copy_database(path, unfinished)
             os.rename(unfinished, os.path.join(folder, name))
         except BaseException:
             os.unlink(unfinished)
             raise
         sync_folder(folder)
-        trust.made(os.path.join(folder, name))
+        trust.register_copy(os.path.join(folder, name))
     except apsw.Error as error:
-        raise _refused(path, explain(error, unfinished).message) from None
+        raise _refusal_error(path, explain_sqlite_error(error, unfinished).message) from None
     except OSError as error:
-        raise _refused(path, f"{folder}: {error.strerror}.") from None
+        raise _refusal_error(path, f"{folder}: {error.strerror}.") from None
     return name
 
 
-def _refused(path: str, reason: str) -> StorageError:
+def _refusal_error(path: str, reason: str) -> StorageError:
     return StorageError(
         f"{path} was written by an older Memoranda; before it is brought up to date a backup is made, and none could"
         f" be. {reason}",
@@ -184,7 +190,7 @@ def _refused(path: str, reason: str) -> StorageError:
     )
 
 
-def _private(folder: str, unfinished: str) -> None:
+def _make_private_folder(folder: str, unfinished: str) -> None:
     """Make the folder, and an empty file in it that only its owner reads; never through a link."""
     os.makedirs(folder, mode=0o700, exist_ok=True)
     if os.path.islink(folder):
@@ -194,27 +200,27 @@ def _private(folder: str, unfinished: str) -> None:
     os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
 
 
-def _copy(path: str, target: str) -> None:
+def _copy_database(path: str, target: str) -> None:
     """Copy all pages and compare every row of every table. Raise StorageError if they differ."""
-    source = reading(path)
+    source = open_for_reading(path)
     try:
-        guard(source)
+        guard_connection(source)
         copy = apsw.Connection(target, flags=apsw.SQLITE_OPEN_READWRITE)
         try:
-            guard(copy)
+            guard_connection(copy)
             source.execute("BEGIN")  # one moment, for the copy and for the comparison
             with copy.backup("main", source, "main") as copying:
                 copying.step()
             copy.pragma("journal_mode", "delete")  # one file
-            if problem := _differs(source, copy):
-                raise _refused(path, f"The copy is not what it was made of: {problem}.")
+            if problem := _find_difference(source, copy):
+                raise _refusal_error(path, f"The copy is not what it was made of: {problem}.")
         finally:
             copy.close()
     finally:
         source.close()
 
 
-def _differs(source: apsw.Connection, copy: apsw.Connection) -> str:
+def _find_difference(source: apsw.Connection, copy: apsw.Connection) -> str:
     if copy.execute("PRAGMA integrity_check(1)").get != "ok":
         return "SQLite finds damage in it"
     for (table,) in source.execute(_TABLES):
@@ -227,7 +233,7 @@ def _differs(source: apsw.Connection, copy: apsw.Connection) -> str:
 # a file that may only be read ---------------------------------------------------------------------------------------
 
 
-def _shown(connection: apsw.Connection, path: str, clock: Clock, look: bool) -> apsw.Connection:
+def _open_shown(connection: apsw.Connection, path: str, clock: Clock, look: bool) -> apsw.Connection:
     """Open the converted copy of what this connection reads, and close the connection. Raise StorageError.
 
     The copy is made once in a process, shared by its connections, and made again for a connection that finds the file
@@ -236,13 +242,13 @@ def _shown(connection: apsw.Connection, path: str, clock: Clock, look: bool) -> 
     """
     try:
         with _making:
-            state = (path, file_stamp(path), file_stamp(f"{path}-wal"))
+            state = (path, read_file_stamp(path), read_file_stamp(f"{path}-wal"))
             if state not in _copies:
-                _copies[state] = _copied(path, f"file:/older-{os.getpid()}-{len(_copies)}?vfs=memdb", clock, look)
+                _copies[state] = _copy_rows(path, f"file:/older-{os.getpid()}-{len(_copies)}?vfs=memdb", clock, look)
             name, _ = _copies[state]
         copy = apsw.Connection(name, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI)
-        guard(copy)
-        configure(copy)
+        guard_connection(copy)
+        configure_connection(copy)
         copy.pragma("query_only", 1)
         return copy
     except apsw.FullError:
@@ -251,15 +257,15 @@ def _shown(connection: apsw.Connection, path: str, clock: Clock, look: bool) -> 
             "Let it be written (chmod u+w), so that it can be brought up to date.",
         ) from None
     except apsw.Error as error:
-        raise explain(error, path) from None
+        raise explain_sqlite_error(error, path) from None
     finally:
         connection.close()
 
 
-def _copied(path: str, name: str, clock: Clock, look: bool) -> tuple[str, apsw.Connection]:
+def _copy_rows(path: str, name: str, clock: Clock, look: bool) -> tuple[str, apsw.Connection]:
     keeper = apsw.Connection(name, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI)
     try:
-        file = reading(path, look)
+        file = open_for_reading(path, look)
         try:
             file.execute("VACUUM INTO ?", (name,))  # a backup would copy the flag for a log, which needs a file
         finally:

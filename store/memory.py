@@ -1,45 +1,46 @@
 """`Memory`: one open memory file and its parts. It forwards nothing: `memory.facts.remember(…)`."""
 
+from __future__ import annotations
+
 import os
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from store.base.clock import Clock, utc_now
 from store.base.errors import MemorandaError
 from store.base.location import Location, locate
-from store.conversion import convert
+from store.conversion import convert_memory
 from store.database.database import Database
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.config.configuration import Config
-    from store.context.builder import Contexts
+    from store.context.builder import ContextBuilder
     from store.conversations.sessions import Sessions
     from store.conversations.summaries import Summaries
     from store.conversations.turns import Turns
     from store.documents.documents import Documents
-    from store.documents.paths import DocumentRoots
+    from store.documents.files import DocumentRoots
     from store.evidence.evidence import Evidence
     from store.history.checkpoints import Checkpoints
     from store.history.history import History
     from store.history.moves import Moves
     from store.history.restore_plan import Plans
     from store.inbox.inbox import Inbox
-    from store.personal.global_facts import GlobalFacts
+    from store.personal.memory import GlobalFacts
     from store.purge.purge import Purge
+    from store.records.commits import Commits
     from store.records.decisions import Decisions
     from store.records.facts import Facts
     from store.records.mutes import Mutes
-    from store.records.tagging import Tagging
-    from store.records.tasks import Tasks
-    from store.records.timeline.commits import Commits
-    from store.records.timeline.events import Events
-    from store.records.timeline.iterations import Iterations
-    from store.records.timeline.timeline import Timeline
-    from store.search.answer_cache import Answers
+    from store.records.tags import Tagging
+    from store.records.timeline import Timeline
+    from store.records.workflow import Events, Iterations, Tasks
+    from store.search.answer_cache import AnswerCache
     from store.search.pipeline import Search
     from store.sync.sync import Sync
 
-_BROKEN_OFF = "SELECT 1 FROM moves WHERE state = 'begun' LIMIT 1"
+
+_UNFINISHED_MOVE = "SELECT 1 FROM moves WHERE state = 'begun' LIMIT 1"
 
 
 class Memory:
@@ -54,52 +55,52 @@ class Memory:
         self.passing = passing
         self.created = not os.path.lexists(location.path)
         if location.look:
-            self.database = Database(location.path, door, clock, create=False, look=True, convert=convert)
+            self.database = Database(location.path, door, clock, create=False, look=True, convert=convert_memory)
         elif passing:  # a file that is gone afterwards: it is not kept that it is ours
-            self.database = Database(location.path, door, clock, convert=convert)
+            self.database = Database(location.path, door, clock, convert=convert_memory)
         else:
-            from store.trust import ownership
+            from store.trust.ownership import Trust, require_trust, require_writable_state
 
             if self.created and create:
-                ownership.require_room(location.path)
-            ours = ownership.Trust(location.path, ownership.require(location.path))
-            self.database = Database(location.path, door, clock, create, trust=ours, convert=convert)
+                require_writable_state(location.path)
+            ours = Trust(location.path, require_trust(location.path))
+            self.database = Database(location.path, door, clock, create, trust=ours, convert=convert_memory)
         self._config: Config | None = None
         try:
-            if not self.database.read_only and self.database.value(_BROKEN_OFF) is not None:
-                self._settle()
+            if not self.database.read_only and self.database.value(_UNFINISHED_MOVE) is not None:
+                self._settle_moves()
         except BaseException:  # a failing disk
             self.database.close()
             raise
 
-    def _settle(self) -> None:
+    def _settle_moves(self) -> None:
         """Finish the moves that another process broke off."""
-        from store.history.moves import settle
+        from store.history.moves import finish_moves
 
         try:
-            self.database.warnings += settle(self.database)
+            self.database.warnings += finish_moves(self.database)
         except MemorandaError as error:  # a disk that is full, a file that is busy: the next open tries again
             self.database.warnings.append(f"A move of a fact was broken off, and is not finished yet: {error}")
 
     @property
-    def personal(self) -> "Memory":
+    def personal(self) -> Memory:
         """The person's own memory, closed together with this one; this one, if it is that. Raise NotFound where there
         is none, and StorageError where it cannot be opened."""
-        from store.personal.beside import existing, location
+        from store.personal.memory import personal_location, require_personal_memory
 
-        own = existing(self.database)
+        own = require_personal_memory(self.database)
         if own is self.database:
             return self
         memory = Memory.__new__(Memory)
-        memory.location, memory.created, memory.database, memory._config = location(), False, own, None
+        memory.location, memory.created, memory.database, memory._config = personal_location(), False, own, None
         return memory
 
     @classmethod
-    def open(cls, path: str, door: str = "cli", clock: Clock = utc_now) -> "Memory":
+    def open(cls, path: str, door: str = "cli", clock: Clock = utc_now) -> Memory:
         """Open the memory in the file at `path`; create it if it is missing."""
         return cls(locate(path, {}, os.getcwd()), door, clock)
 
-    def __enter__(self) -> "Memory":
+    def __enter__(self) -> Memory:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -108,9 +109,9 @@ class Memory:
     def close(self) -> None:
         for one in (self.database, self.database.beside):
             if one is not None and one.last_step is not None:
-                from store.trust import ownership
+                from store.trust.ownership import update_known_step
 
-                ownership.note(one.connection, one.path)
+                update_known_step(one.connection, one.path)
         self.database.close()
 
     @property
@@ -121,188 +122,188 @@ class Memory:
     def typed_moment(self, text: str) -> str:
         """Return the moment that a person or an agent typed, in words or not (see `typed_moment`), with the releases of
         this memory. Raise InvalidInput."""
-        from store.records.timeline.releases import released
-        from store.text.times.typed_times import typed_moment
+        from store.records.commits import release_moment
+        from store.text.typed_times import parse_typed_moment
 
-        return typed_moment(text, self.now, lambda name: released(self.database, name))
+        return parse_typed_moment(text, self.now, lambda name: release_moment(self.database, name))
 
     @property
-    def config(self) -> "Config":
+    def config(self) -> Config:
         """What is set for this memory, as it was when first asked for."""
         if self._config is None:
-            from store.config.configuration import load
+            from store.config.configuration import load_config
 
-            self._config = load(self.location)
+            self._config = load_config(self.location)
         return self._config
 
     @cached_property
-    def checkpoints(self) -> "Checkpoints":
+    def checkpoints(self) -> Checkpoints:
         """Checkpoints: taking, listing, and which expire."""
         from store.history.checkpoints import Checkpoints
 
         return Checkpoints(self.database)
 
     @cached_property
-    def commits(self) -> "Commits":
+    def commits(self) -> Commits:
         """Commits, and what they are linked to."""
-        from store.records.timeline.commits import Commits
+        from store.records.commits import Commits
 
         return Commits(self.database)
 
     @cached_property
-    def decisions(self) -> "Decisions":
+    def decisions(self) -> Decisions:
         """Decisions."""
         from store.records.decisions import Decisions
 
         return Decisions(self.database)
 
     @cached_property
-    def events(self) -> "Events":
+    def events(self) -> Events:
         """Events."""
-        from store.records.timeline.events import Events
+        from store.records.workflow import Events
 
         return Events(self.database)
 
     @cached_property
-    def facts(self) -> "Facts":
+    def facts(self) -> Facts:
         """Facts of this project."""
         from store.records.facts import Facts
 
         return Facts(self.database)
 
     @cached_property
-    def globals(self) -> "GlobalFacts":
+    def globals(self) -> GlobalFacts:
         """The person's global facts, as this project sees them."""
-        from store.personal.global_facts import GlobalFacts
+        from store.personal.memory import GlobalFacts
 
         return GlobalFacts(self.database)
 
     @cached_property
-    def history(self) -> "History":
+    def history(self) -> History:
         """The steps of this memory, and undoing them."""
         from store.history.history import History
 
         return History(self.database)
 
     @cached_property
-    def iterations(self) -> "Iterations":
+    def iterations(self) -> Iterations:
         """Iterations."""
-        from store.records.timeline.iterations import Iterations
+        from store.records.workflow import Iterations
 
         return Iterations(self.database)
 
     @cached_property
-    def moves(self) -> "Moves":
+    def moves(self) -> Moves:
         """Facts moved between this memory and the person's own."""
         from store.history.moves import Moves
 
         return Moves(self.database)
 
     @cached_property
-    def mutes(self) -> "Mutes":
+    def mutes(self) -> Mutes:
         """Records that no agent is sent."""
         from store.records.mutes import Mutes
 
         return Mutes(self.database)
 
     @cached_property
-    def plans(self) -> "Plans":
+    def plans(self) -> Plans:
         """What a restore would change."""
         from store.history.restore_plan import Plans
 
         return Plans(self.database)
 
     @cached_property
-    def sessions(self) -> "Sessions":
+    def sessions(self) -> Sessions:
         """Sessions of conversations."""
         from store.conversations.sessions import Sessions
 
         return Sessions(self.database)
 
     @cached_property
-    def summaries(self) -> "Summaries":
+    def summaries(self) -> Summaries:
         """Summaries of conversations."""
         from store.conversations.summaries import Summaries
 
         return Summaries(self.database)
 
     @cached_property
-    def tagging(self) -> "Tagging":
+    def tagging(self) -> Tagging:
         """Tags of records."""
-        from store.records.tagging import Tagging
+        from store.records.tags import Tagging
 
         return Tagging(self.database)
 
     @cached_property
-    def tasks(self) -> "Tasks":
+    def tasks(self) -> Tasks:
         """Tasks."""
-        from store.records.tasks import Tasks
+        from store.records.workflow import Tasks
 
         return Tasks(self.database)
 
     @cached_property
-    def timeline(self) -> "Timeline":
+    def timeline(self) -> Timeline:
         """What happened, newest first."""
-        from store.records.timeline.timeline import Timeline
+        from store.records.timeline import Timeline
 
         return Timeline(self.database)
 
     @cached_property
-    def turns(self) -> "Turns":
+    def turns(self) -> Turns:
         """Turns of conversations."""
         from store.conversations.turns import Turns
 
         return Turns(self.database)
 
     @cached_property
-    def documents(self) -> "Documents":
+    def documents(self) -> Documents:
         from store.documents.documents import Documents
-        from store.documents.paths import log_folders, places
+        from store.documents.files import document_roots, log_folders
 
-        def found() -> "DocumentRoots":
+        def found() -> DocumentRoots:
             synced = [name for (name,) in self.database.rows("SELECT path FROM synced_files")]
-            return places(self.location, self.config, synced, log_folders(self.database))
+            return document_roots(self.location, self.config, synced, log_folders(self.database))
 
         return Documents(self.database, found)
 
     @cached_property
-    def evidence(self) -> "Evidence":
+    def evidence(self) -> Evidence:
         from store.evidence.evidence import Evidence
 
         return Evidence(self.database, self.location.project)
 
     @cached_property
-    def inbox(self) -> "Inbox":
+    def inbox(self) -> Inbox:
         from store.inbox.inbox import Inbox
 
         return Inbox(self.database, self.documents)
 
     @cached_property
-    def purge(self) -> "Purge":
+    def purge(self) -> Purge:
         from store.purge.purge import Purge
 
         return Purge(self.database, self.documents)
 
     @cached_property
-    def sync(self) -> "Sync":
+    def sync(self) -> Sync:
         from store.sync.sync import Sync
 
         return Sync(self.database, self.inbox, self.location, lambda: self.config)
 
     @property
-    def search(self) -> "Search":
+    def search(self) -> Search:
         from store.search.pipeline import Search
 
-        return Search.of(self.database, self.config)
+        return Search.from_config(self.database, self.config)
 
     @property
-    def answers(self) -> "Answers":
-        from store.search.answer_cache import Answers
+    def answers(self) -> AnswerCache:
+        from store.search.answer_cache import AnswerCache
 
-        return Answers(self.database, self.search)
+        return AnswerCache(self.database, self.search)
 
     @property
-    def context(self) -> "Contexts":
-        from store.context.builder import Contexts
+    def context(self) -> ContextBuilder:
+        from store.context.builder import ContextBuilder
 
-        return Contexts(self.database, self.search, self.documents)
+        return ContextBuilder(self.database, self.search, self.documents)

@@ -9,8 +9,8 @@ import pytest
 from bench.agent_answers import MEMORY, remembered, score
 from bench.agent_asking import TASKS
 from bench.agent_scores import cited, grounds, has, refused, rests, says, without_citations
-from store.base.citations import parse
-from store.librarian.answer import Answer, CitedSentence
+from store.base.citations import parse_citation
+from store.librarian.answer import CitedSentence, LibrarianAnswer
 from store.librarian.question import ParsedQuestion
 from store.search import lookup
 
@@ -18,9 +18,9 @@ CASES = [json.loads(line) for line in (Path(MEMORY).parent / "agent.jsonl").read
 CONTENT = json.loads(Path(MEMORY).read_text(encoding="utf-8"))
 
 
-def answer(*sentences: str, nothing: bool = False) -> Answer:
+def answer(*sentences: str, nothing: bool = False) -> LibrarianAnswer:
     told = tuple(CitedSentence(sentence, ()) for sentence in sentences)
-    return Answer(ParsedQuestion("q", "en", "what", ()), told, (), seconds=0.1, nothing=nothing)
+    return LibrarianAnswer(ParsedQuestion("q", "en", "what", ()), told, (), seconds=0.1, nothing=nothing)
 
 
 def of(kind: str) -> list[dict]:
@@ -56,7 +56,7 @@ def test_every_record_that_a_question_wants_is_in_the_memory_and_says_it(name: s
     known = grounds(content)
     with remembered(str(tmp_path / ".memoranda" / "memory.db"), content, embedded=False) as memory:
         for one in known:
-            assert lookup.lookup(memory.database, parse(one)), one
+            assert lookup.get_record(memory.database, parse_citation(one)), one
         times = dict(memory.database.rows("SELECT id, decided_at FROM decisions"))
     assert [times[number] for number in sorted(times)] == [one["at"] for one in content["decisions"]]
     for case in of("answer") if name == "agent" else map(json.loads, clinic):
@@ -161,11 +161,11 @@ def test_found_and_false_are_counted_of_what_was_told() -> None:
 
 
 def test_a_decision_for_what_was_left_is_wrong() -> None:
-    from store.conversations.rule_summary import Summarised
+    from store.conversations.summaries import SummaryFields
 
     case = next(case for case in of("summarise") if "Grafana" in case["turns"][1]["text"])
-    good = Summarised("the Datadog plan", (), "", ("Let's go with Grafana",))
-    bad = Summarised("the Datadog plan", (), "", ("buy the Datadog plan",))
+    good = SummaryFields("the Datadog plan", (), "", ("Let's go with Grafana",))
+    bad = SummaryFields("the Datadog plan", (), "", ("buy the Datadog plan",))
     assert TASKS["summarise"].score(case, (good, 1, 0))["right"] == 1
     assert TASKS["summarise"].score(case, (bad, 1, 0))["wrong"] == 1
 

@@ -5,20 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from store.base.citations import parse
+from store.base.citations import parse_citation
 from store.base.errors import InvalidInput
-from store.config.setting import BY_ENVIRONMENT
-from store.config.settings import SETTINGS, known
-from store.context import budget
+from store.config.settings import ENVIRONMENT_SETTINGS, SETTINGS, find_setting
+from store.context import selection as budget
 from store.conversations import turns
-from store.documents import chunking
+from store.documents import documents as chunking
 from store.embedding import indexer
 from store.history import checkpoint_payload, checkpoints
-from store.records import ageing
-from store.records.timeline import checkpoint_levels
-from store.services import related_records
-from tui.commands.system.settings import as_text
-from tui.input.commands.command_table import BY_NAME
+from store.records import facts as ageing
+from store.records import timeline as checkpoint_levels
+from store.services import session_flush as related_records
+from tui.commands.settings import value_text
+from tui.input.verb_table import VERBS_BY_NAME
 
 PAGE = Path(__file__).parents[1] / "docs" / "differences.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -45,45 +44,55 @@ def test_it_cites_nothing_that_the_repository_does_not_hold():
 
 @pytest.mark.parametrize("name, value", re.findall(r"`([a-z_A-Z.]+)` = `([^`]+)`", TEXT))
 def test_each_setting_has_the_value_that_is_said(name: str, value: str):
-    assert as_text(known(name).default) == value
+    assert value_text(find_setting(name).default) == value
 
 
 def test_every_setting_verb_and_citation_in_backticks_exists():
     for span in re.findall(r"`([^`]+)`", TEXT):
         words = span.split()
         if words[0] == "memoranda" and len(words) > 1 and not words[1].startswith("-"):
-            assert words[1] in BY_NAME, span
+            assert words[1] in VERBS_BY_NAME, span
         elif re.fullmatch(r"[a-z]+\.[a-z_A-Z]+", span) and span != "learnings.md":
             assert span in NAMES, span
         elif re.fullmatch(r"[A-Z]#\d+", span):
-            parse(span)
+            parse_citation(span)
         elif span.startswith("MEMORANDA_"):
-            assert span in {known(name).variable for name in BY_ENVIRONMENT}, span
+            assert span in {find_setting(name).variable for name in ENVIRONMENT_SETTINGS}, span
         elif span.startswith("python -m bench."):
             assert (PAGE.parents[1] / "bench" / f"{span.rpartition('.')[2]}.py").exists(), span
     with pytest.raises(InvalidInput):
-        known("no.setting")
+        find_setting("no.setting")
 
 
 def test_its_figures_are_the_programs():
-    high, medium, low = (ageing.TABLE[name] for name in ("high", "medium", "low"))
+    high, medium, low = (ageing.AGEING_DAYS[name] for name in ("high", "medium", "low"))
     ages = row("Facts age from day 60")
     assert f"aging from {high[0]} days, stale from {high[2]}" in ages
     assert f"Medium: {medium[0]}, low priority from {medium[1]}, stale from {medium[2]}" in ages
     assert f"low priority from {low[1]}, stale from {low[2]}" in ages
     recovers = row("Recovery adds")
-    assert f"adds {related_records.LIMIT} of any age" in recovers and f"for {checkpoints.OFFERED_DAYS} days" in recovers
     assert (
-        f"up to {checkpoint_payload.TASKS} open tasks and the last {checkpoint_payload.DECISIONS} decisions" in recovers
+        f"adds {related_records.MOST_RELATED} of any age" in recovers
+        and f"for {checkpoints.RECOVERY_OFFER_DAYS} days" in recovers
     )
-    assert list(checkpoint_levels.USAGE) == [70, 85, 90, 95]
+    assert (
+        f"up to {checkpoint_payload.MOST_TASKS} open tasks and the last {checkpoint_payload.MOST_DECISIONS} decisions"
+        in recovers
+    )
+    assert list(checkpoint_levels.USAGE_LEVELS) == [70, 85, 90, 95]
     assert [
-        checkpoint_levels.EVERY_MS[name] // checkpoint_levels.MINUTE_MS for name in ("micro", "meso", "archival")
+        checkpoint_levels.LEVEL_INTERVALS_MS[name] // checkpoint_levels.MINUTE_MS
+        for name in ("micro", "meso", "archival")
     ] == [5, 30, 24 * 60]
-    assert f"{budget.PROMPT:,} tokens at the most, at least {budget.ANSWER:,} for" in row("A prompt of 4,000")
+    assert f"{budget.MAX_PROMPT_TOKENS:,} tokens at the most, at least {budget.ANSWER_TOKENS:,} for" in row(
+        "A prompt of 4,000"
+    )
     assert f"holds {turns.WINDOW_TOKENS:,}," in row("The window holds 1,200")
-    assert f"{indexer.CACHE:,} vectors" in row("An embedding cache")
-    assert (chunking.SIZE, chunking.OVERLAP) == (400 * chunking.TOKEN, 80 * chunking.TOKEN), "as specified: not listed"
+    assert f"{indexer.MAX_UNUSED_VECTORS:,} vectors" in row("An embedding cache")
+    assert (chunking.CHUNK_SIZE, chunking.CHUNK_OVERLAP) == (
+        400 * chunking.TOKEN_CHARACTERS,
+        80 * chunking.TOKEN_CHARACTERS,
+    ), "as specified: not listed"
 
 
 @pytest.mark.parametrize(
@@ -99,4 +108,4 @@ def test_what_was_decided_is_there(what: str):
 
 def test_what_is_not_there_yet_is_not():
     """A row that came true is to be taken out."""
-    assert "log" not in BY_NAME
+    assert "log" not in VERBS_BY_NAME

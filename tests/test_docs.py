@@ -15,12 +15,10 @@ import pytest
 from docs import make
 from store.config.settings import SETTINGS
 from tui import cli
-from tui.commands.system.settings import as_text
-from tui.input.argument_parser import Usage, read
-from tui.input.commands.command_table import BY_NAME, VERBS
-from tui.input.key import show
-from tui.input.key_table import KEYS, MOVES
-from tui.input.plan_keys import PLAN_KEYS, PURGE_KEYS
+from tui.commands.settings import value_text
+from tui.input.arguments import UsageError, parse_arguments
+from tui.input.key_table import KEYS, LIST_KEYS, PLAN_KEYS, PURGE_KEYS, show_key
+from tui.input.verb_table import VERBS, VERBS_BY_NAME
 
 ROOT = Path(__file__).parents[1]
 README, CONTRIBUTING = ROOT / "README.md", ROOT / "CONTRIBUTING.md"
@@ -104,7 +102,7 @@ def test_the_commands_are_the_programs():
 @pytest.mark.parametrize(
     ("title", "keys"),
     [
-        ("In lists", MOVES),
+        ("In lists", LIST_KEYS),
         ("On the main screen", KEYS),
         ("On the screen that previews a restore, an undo or an import", PLAN_KEYS),
         ("On the screen that previews a purge", PURGE_KEYS),
@@ -112,13 +110,15 @@ def test_the_commands_are_the_programs():
 )
 def test_the_keys_are_the_programs(title, keys):
     """Row by row: every key of an action, what its help says, and its id."""
-    expected = [[" ".join(f"`{show(one)}`" for one in key.keys.split(",")), key.help, f"`{key.id}`"] for key in keys]
+    expected = [
+        [" ".join(f"`{show_key(one)}`" for one in key.keys.split(",")), key.help, f"`{key.id}`"] for key in keys
+    ]
     assert rows(section(ROOT / "docs" / "keys.md", title)) == expected
 
 
 def test_the_settings_are_the_programs():
     """Row by row: name, what it is where nobody set it, what it means, and what it takes."""
-    expected = [[f"`{s.name}`", f"`{as_text(s.default)}`", s.meaning, s.takes] for s in SETTINGS]
+    expected = [[f"`{s.name}`", f"`{value_text(s.default)}`", s.meaning, s.allowed_values] for s in SETTINGS]
     assert [cells[:4] for cells in rows(section(ROOT / "docs" / "configuration.md", "Settings"))] == expected
 
 
@@ -154,7 +154,7 @@ def test_its_commands_work(page: str, tmp_path: Path, monkeypatch, capsys: pytes
         assert words[0] == "memoranda", f"{page}: no test runs {command}"
         monkeypatch.setattr("sys.stdin", io.StringIO())
         capsys.readouterr()
-        status, (out, err) = cli.run(words[1:]), capsys.readouterr()
+        status, (out, err) = cli.run_command(words[1:]), capsys.readouterr()
         assert status == 0, f"{page}: {command}: {out}{err}"
         if expected:
             assert steady(out) == steady("\n".join(expected)), f"{page}: {command}"
@@ -194,13 +194,13 @@ def _check_memoranda(page: str, command: str) -> None:
         words = words[2 if words[0] == "--db" else 1 :]
     if not words or words[0] in ("--help", "--version", "COMMAND"):
         return
-    assert words[0] in BY_NAME, f"{page} shows a verb that there is not: {command}"
+    assert words[0] in VERBS_BY_NAME, f"{page} shows a verb that there is not: {command}"
     if words[1:]:
         rest = [word for word in words[1:] if word not in ("--json", "--help")]
         try:
             if "--help" not in words:
-                read(words[0], BY_NAME[words[0]].arguments, rest)
-        except Usage as error:
+                parse_arguments(words[0], VERBS_BY_NAME[words[0]].arguments, rest)
+        except UsageError as error:
             pytest.fail(f"{page} shows `{command}`, which is refused: {error}")
 
 

@@ -7,14 +7,17 @@ import os
 import signal
 import sys
 from collections import deque
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from rich.text import Text
 from textual import events
 from textual.app import App
 from textual.constants import COLOR_SYSTEM, TEXTUAL_ANIMATIONS
 from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.geometry import Offset
 from textual.message_pump import MessagePump
@@ -25,40 +28,39 @@ from textual.widgets import Input
 from store.base.clock import Clock, utc_now
 from store.base.errors import Defect, MemorandaError
 from store.base.location import Location
-from store.config import configuration as config
-from store.config.settings import nearest
-from tui.input.key_table import BY_ID, FIXED, named
-from tui.input.remapping import remap
-from tui.main_screen.controller import REST
+from store.config.configuration import load_config, user_settings_path, write_setting
+from store.config.settings import format_suggestion
+from store.database.connection import to_memoranda_error
+from tui.desktop.terminal_driver import TerminalDriver
+from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID, key_name, remap_keys
+from tui.main_screen.controller import RESTING_SECONDS
 from tui.main_screen.screen import MainScreen
-from tui.screens.base_screen import forget_startup
-from tui.theme.escape import visible
-from tui.theme.glyphs import only_plain, spoken_table
-from tui.theme.high_contrast import HIGH_CONTRAST
-from tui.theme.line_filters import Ascii, Colourless, OwnColours, StripControls
-from tui.theme.styles import mended
+from tui.screens.base import forget_startup
+from tui.screens.menus import Palette, PaletteCommands, ThemeCommands
+from tui.theme.escape import lacks_glyphs, spoken_table, visible
+from tui.theme.line_filters import AsciiFilter, ColorlessFilter, OwnColorsFilter, StripControls
+from tui.theme.styles import HIGH_CONTRAST, readable_colors
+from tui.widgets.bars import SaysDefects
 from tui.widgets.record_list import RecordList
 from tui.workers.model_worker import ModelWorker
-from tui.workers.threads import SaysDefects
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from textual.command import Provider
     from textual.notifications import SeverityLevel
 
+
 DEFAULT_THEME = "textual-dark"
 HOLD_SECONDS = 2.0  # maximum time that keys are buffered
-TOGETHER = 0.03  # seconds between two keys up to which the second waits until the first is done; a held key's are more
-DONE_SECONDS = 0.5  # maximum time that it waits
-READ_SECONDS = 1.5  # for how long a key does not remove a warning: it was typed before it could be read
-MESSAGES = 200  # that are kept for `:messages`
+KEY_GAP_SECONDS = (
+    0.03  # seconds between two keys up to which the second waits until the first is done; a held key's are more
+)
+LAST_KEY_SECONDS = 0.5  # maximum time that it waits
+WARNING_SECONDS = 1.5  # for how long a key does not remove a warning: it was typed before it could be read
+KEPT_MESSAGES = 200  # that are kept for `:messages`
 
 
-def _everything() -> type[Provider]:
-    from tui.screens.command_palette import Everything
-
-    return Everything
+def _palette_provider() -> type[Provider]:
+    return PaletteCommands
 
 
 class Memoranda(SaysDefects, App[int]):
@@ -67,7 +69,7 @@ class Memoranda(SaysDefects, App[int]):
     TITLE = "memoranda"
     # its key is in the table: Textual's binding would run before letters typed earlier
     ENABLE_COMMAND_PALETTE = False
-    COMMANDS = {_everything}  # noqa: RUF012 - as App declares it
+    COMMANDS = {_palette_provider}  # noqa: RUF012 - as App declares it
     # with only the terminal's colours, or none, Textual's cursors are reversed or underlined: its OptionList has no
     # reversed text
     CSS = """
@@ -95,22 +97,27 @@ class Memoranda(SaysDefects, App[int]):
         for theme in HIGH_CONTRAST:
             self.register_theme(theme)
         self._clock = clock
-        self._clean, self._ascii, self._colourless, self._own = StripControls(), Ascii(), Colourless(), OwnColours()
-        self._said = Ascii(spoken_table())
-        self.messages = deque[tuple[str, str]](maxlen=MESSAGES)  # what was said in this sitting, and when
+        self._clean, self._ascii, self._colourless, self._own = (
+            StripControls(),
+            AsciiFilter(),
+            ColorlessFilter(),
+            OwnColorsFilter(),
+        )
+        self._said = AsciiFilter(spoken_table())
+        self.messages = deque[tuple[str, str]](maxlen=KEPT_MESSAGES)  # what was said in this sitting, and when
         self._held = deque[events.Event]()  # buffered keys
         self._hold: Timer | None = None  # runs while they are held for a target that is not there yet
         self._passing: MessagePump | None = None  # what the last key was passed to, which may still be bound
         self._passed = (0.0, 0.0)  # when it came, and when it was passed to that
         self._stuck: Timer | None = None  # runs while that is waited for
         self._touched = monotonic()  # when the last key or movement of the mouse came
-        self._plain = only_plain()
+        self._plain = lacks_glyphs()
         # Textual draws on standard error; if that is no terminal, TERM is meaningless
         at_terminal = COLOR_SYSTEM == "standard" or (sys.__stderr__ is not None and sys.__stderr__.isatty())
         self._sixteen = at_terminal and self.console.color_system == "standard"
         self._asked = ""  # the theme set in the configuration
         self._unkept = ""  # a chosen theme that is not saved yet
-        self.config = config.load(location, BY_ID, FIXED)
+        self.config = load_config(location, KEYS_BY_ID, FIXED_KEYS)
         self.modeller = ModelWorker(self._model_told)
         self._main = MainScreen(location, cwd, clock)
         self._configure()
@@ -125,13 +132,8 @@ class Memoranda(SaysDefects, App[int]):
 
     def get_driver_class(self) -> type[Driver]:
         found = super().get_driver_class()
-        if os.name == "posix":
-            from textual.drivers.linux_driver import LinuxDriver
-
-            if found is LinuxDriver:
-                from tui.desktop.terminal_driver import TerminalDriver
-
-                return TerminalDriver
+        if os.name == "posix" and found is LinuxDriver:
+            return TerminalDriver
         return found
 
     def get_line_filters(self) -> list[LineFilter]:
@@ -152,28 +154,28 @@ class Memoranda(SaysDefects, App[int]):
     def get_css_variables(self) -> dict[str, str]:
         """Return the theme's variables, corrected for readability."""
         variables = super().get_css_variables()
-        self.theme_variables = mended(self.theme, variables)
+        self.theme_variables = readable_colors(self.theme, variables)
         return self.theme_variables
 
     # configuration
 
     def _configure(self) -> None:
         """Apply the configuration."""
-        self._remapped, problems = remap(self.config.keys)
+        self._remapped, problems = remap_keys(self.config.remapped_keys)
         self.config.problems += problems
         self.set_keymap(self._remapped)
         wanted = self.config["theme"] or DEFAULT_THEME
         if wanted not in self.available_themes:
             self.config.problems.append(
-                f"There is no theme “{visible(wanted[:40])}”.{nearest(wanted, self.available_themes)} "
-                f"{named('theme.choose')} shows them all."
+                f"There is no theme “{visible(wanted[:40])}”.{format_suggestion(wanted, self.available_themes)} "
+                f"{key_name('theme.choose')} shows them all."
             )
             wanted = DEFAULT_THEME
         self._asked = wanted
-        self.theme = self._shown(wanted)
+        self.theme = self._theme_to_show(wanted)
         self.animation_level = "none" if self.config["motion"] == "none" else TEXTUAL_ANIMATIONS
 
-    def _shown(self, theme: str) -> str:
+    def _theme_to_show(self, theme: str) -> str:
         """Return the theme to show for `theme` in this terminal: an ANSI one if it has only its own colours."""
         if self.no_color or self._sixteen:
             return "ansi-dark" if self.available_themes[theme].dark else "ansi-light"
@@ -181,9 +183,9 @@ class Memoranda(SaysDefects, App[int]):
 
     def configure_again(self) -> None:
         """Apply the configuration again, after a change."""
-        self.config = config.load(self._main.location, BY_ID, FIXED)
+        self.config = load_config(self._main.location, KEYS_BY_ID, FIXED_KEYS)
         self._configure()
-        self._main.configured()
+        self._main.apply_configuration()
         self.screen.refresh(layout=True)
         self._complain()
 
@@ -195,26 +197,26 @@ class Memoranda(SaysDefects, App[int]):
     def _watch_theme(self, theme_name: str) -> None:
         """Save a theme that was chosen here."""
         super()._watch_theme(theme_name)
-        if self.is_running and theme_name not in (self._asked, self._shown(self._asked)):
+        if self.is_running and theme_name not in (self._asked, self._theme_to_show(self._asked)):
             self._asked = self._unkept = theme_name
             self.run_worker(self._keep_theme, name="theme", thread=True, exclusive=True, exit_on_error=False)
-            self.theme = self._shown(theme_name)
+            self.theme = self._theme_to_show(theme_name)
 
     def _keep_theme(self) -> None:
         chosen, self._unkept = self._unkept, ""
         if not chosen:
             return
         try:
-            config.put(config.user_path(), "theme", chosen)
+            write_setting(user_settings_path(), "theme", chosen)
             said = ""
         except MemorandaError as error:
             said = f"{chosen} is the theme until you leave: {error}"
-        found = config.load(self._main.location, BY_ID, FIXED).find("theme")
+        found = load_config(self._main.location, KEYS_BY_ID, FIXED_KEYS).find_value("theme")
         if not said and found is not None and found.source == "project":
             said = (
                 f"{chosen} is kept in your file, but {found.path} says “{found.value}”, which counts at a start here."
             )
-        elif not said and self._shown(chosen) != chosen:
+        elif not said and self._theme_to_show(chosen) != chosen:
             why = "NO_COLOR is set" if self.no_color else "this terminal has sixteen colours"
             said = f"{chosen} is kept; it cannot be shown here, for {why}."
         level: SeverityLevel = "warning" if said else "information"
@@ -250,7 +252,7 @@ class Memoranda(SaysDefects, App[int]):
         """Remove what was said before the key that is pressed now, or the click."""
         shown = list(self._notifications)
         for notice in shown:
-            if notice.severity == "information" or notice.timeout - notice.time_left > READ_SECONDS:
+            if notice.severity == "information" or notice.timeout - notice.time_left > WARNING_SECONDS:
                 self._unnotify(notice, refresh=False)
         if shown:
             self._refresh_notifications()
@@ -282,7 +284,7 @@ class Memoranda(SaysDefects, App[int]):
     def _wait(self) -> None:
         """Pass the buffered keys on once the last one is done: it may move the focus, or open a screen."""
         if self._passing is not None:
-            self._stuck = self.set_timer(DONE_SECONDS, self._pass_on)
+            self._stuck = self.set_timer(LAST_KEY_SECONDS, self._pass_on)
             self._follow(self._passing, [self._passing])
 
     def _follow(self, node: MessagePump, again: Sequence[MessagePump]) -> None:
@@ -323,39 +325,38 @@ class Memoranda(SaysDefects, App[int]):
 
     @property
     def resting(self) -> bool:
-        """Whether no key and no movement of the mouse came for REST seconds."""
-        return monotonic() - self._touched > REST
+        """Tell whether no key and no movement of the mouse came for a while."""
+        return monotonic() - self._touched > RESTING_SECONDS
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.InputEvent):
             self._touched = monotonic()
-            self._main.polling.used()
+            self._main.polling.wake()
         typed = isinstance(event, events.Key | events.Paste) and not event.is_forwarded  # not when it bubbles back
         if typed and self._main.engine is not None:
-            self._main.engine.embedder.pressed()
+            self._main.engine.embedder.note_key()
         if typed or isinstance(event, events.MouseDown):
             self._dismiss()
         if not typed:
             await super().on_event(event)
         elif self._held or self._hold is not None:
             self._held.append(event)
-        elif self._passing is not None and min(event.time - self._passed[0], monotonic() - self._passed[1]) < TOGETHER:
+        elif (
+            self._passing is not None
+            and min(event.time - self._passed[0], monotonic() - self._passed[1]) < KEY_GAP_SECONDS
+        ):
             self._held.append(event)
             self._wait()
         else:
             await self._pass(event)
 
     def search_themes(self) -> None:
-        """Show the themes, the present one marked."""
-        from tui.screens.command_palette import Palette, Themes
-
-        self.push_screen(Palette(providers=[Themes], placeholder="theme …  enter takes it, esc leaves"))
+        """Show the themes, with a mark at the current theme."""
+        self.push_screen(Palette(providers=[ThemeCommands], placeholder="theme …  enter takes it, esc leaves"))
 
     def action_command_palette(self) -> None:
         """Open the palette, if the main screen is shown; other screens show all their keys."""
         if isinstance(self.screen, MainScreen):
-            from tui.screens.command_palette import Palette
-
             self.push_screen(Palette(id="--command-palette"))
 
     # the agent's model
@@ -374,9 +375,9 @@ class Memoranda(SaysDefects, App[int]):
     # change of memory
 
     async def open(self, location: Location, cwd: str) -> None:
-        """Show another memory instead of this one."""
+        """Show another memory instead of the current memory."""
         await self._close_engine()
-        self.config = config.load(location, BY_ID, FIXED)
+        self.config = load_config(location, KEYS_BY_ID, FIXED_KEYS)
         self._configure()
         self._main = MainScreen(location, cwd, self._clock)
         self.clear_notifications()
@@ -410,11 +411,7 @@ class Memoranda(SaysDefects, App[int]):
     def _handle_exception(self, error: Exception) -> None:
         """Override Textual's handler of uncaught errors. An error of the disk or the file ends the application with a
         sentence; only a defect shows its traceback."""
-        from rich.text import Text
-
-        from store.database.connection import understood
-
-        refused = understood(error, self._main.location.path)
+        refused = to_memoranda_error(error, self._main.location.path)
         if isinstance(refused, Defect):
             super()._handle_exception(error)
         else:
@@ -431,3 +428,34 @@ class Memoranda(SaysDefects, App[int]):
         if self._main.engine is not None:
             # in a thread: the writer may be waiting for this loop, which would deadlock
             await asyncio.to_thread(self._main.engine.close)
+
+
+# Keep what libraries write to standard error off the screen: the application draws on the same file.
+
+
+@contextmanager
+def own_terminal() -> Iterator[None]:
+    """Draw on a copy of standard error meanwhile, and lose what anything else writes to it. Some libraries in C warn
+    there: ONNX Runtime, for one, of a graphics card that it cannot read."""
+    before, current = sys.__stderr__, sys.stderr
+    if before is None or not before.isatty():
+        yield
+        return
+    before.flush()
+    number = before.fileno()
+    screen = open(os.dup(number), "w", encoding=before.encoding, errors=before.errors)  # noqa: SIM115 - closed below
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, number)
+    os.close(nowhere)
+    sys.__stderr__ = screen  # type: ignore[misc]  # where Textual draws
+    if current is before:
+        sys.stderr = screen
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # the terminal is gone
+            screen.flush()
+        os.dup2(screen.fileno(), number)
+        sys.__stderr__, sys.stderr = before, current  # type: ignore[misc]
+        with suppress(OSError):
+            screen.close()

@@ -5,12 +5,12 @@ Everything is escaped first, including names of folders and checkpoints, which m
 import os
 import sys
 
-from store.base import location
 from store.base.errors import MemorandaError, StorageError
+from store.base.location import locate
 from tui.commands import Outcome
 
 
-def letters_for_glyphs() -> None:
+def use_ascii_fallback() -> None:
     """Replace glyphs that the encoding lacks by ASCII, such as ◐ by +."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -19,13 +19,14 @@ def letters_for_glyphs() -> None:
             else:
                 import codecs
 
-                from tui.theme.glyphs import instead
+                from tui.theme.escape import replace_glyphs
 
-                codecs.register_error("memoranda", instead)
+                codecs.register_error("memoranda", replace_glyphs)
                 stream.reconfigure(errors="memoranda")
 
 
-def folder() -> str:
+def current_folder() -> str:
+    """Return the working folder. Raise StorageError if it was deleted."""
     try:
         return os.getcwd()
     except OSError:
@@ -33,24 +34,25 @@ def folder() -> str:
 
 
 def print_outcome(outcome: Outcome, as_json: bool) -> None:
+    """Print the outcome of a verb: a document in pieces, an object as JSON, or its message and lines."""
     if outcome.document:
         _in_utf8()
         from contextlib import closing
 
         with closing(outcome.document()) as pieces:  # its reads must end before the memory is closed
             for piece in pieces:
-                out(piece, end="", flush=False)
-        out("", end="")
+                print_text(piece, end="", flush=False)
+        print_text("", end="")
         return
     if as_json:
         import json
 
         _in_utf8()
-        out(json.dumps(outcome.data(), ensure_ascii=False))
+        print_text(json.dumps(outcome.data(), ensure_ascii=False))
         return
     texts = [outcome.message, *outcome.lines] if outcome.message else outcome.lines
     if texts:
-        out("\n".join(map(plain, texts)))
+        print_text("\n".join(map(printable, texts)))
 
 
 def _in_utf8() -> None:
@@ -59,7 +61,7 @@ def _in_utf8() -> None:
         sys.stdout.reconfigure(encoding="utf-8")
 
 
-def out(text: str, end: str = "\n", flush: bool = True) -> None:
+def print_text(text: str, end: str = "\n", flush: bool = True) -> None:
     """Print on standard output. Raises StorageError if the write fails (`> file` on a full disk)."""
     try:
         print(text, end=end, flush=flush)
@@ -69,22 +71,22 @@ def out(text: str, end: str = "\n", flush: bool = True) -> None:
         raise StorageError(f"Standard output cannot be written: {error.strerror}.") from None
 
 
-def say(text: str, end: str = "\n") -> None:
+def print_notice(text: str, end: str = "\n") -> None:
     """Print one line on standard error."""
     from tui.theme.escape import visible
 
     try:
-        print(_lettered(visible(text)), end=end, flush=True, file=sys.stderr)
+        print(_with_ascii_glyphs(visible(text)), end=end, flush=True, file=sys.stderr)
     except OSError:
         pass  # closed, but the command is done all the same
 
 
-def tell(line: str) -> None:
+def print_result_line(line: str) -> None:
     """Print a line of the result as soon as it is known."""
-    out(plain(line))
+    print_text(printable(line))
 
 
-class Waiting:
+class ProgressLine:
     """Shows a progress message on a terminal's standard error, replacing the last one; without a message, clears it."""
 
     def __init__(self) -> None:
@@ -95,57 +97,59 @@ class Waiting:
             import shutil
 
             print("\r\x1b[K", end="", flush=True, file=sys.stderr)
-            say(words[: shutil.get_terminal_size().columns - 1], end="")
+            print_notice(words[: shutil.get_terminal_size().columns - 1], end="")
             self._shown = bool(words)
 
 
-def plain(text: str) -> str:
+def printable(text: str) -> str:
+    """Return a text as it is printed: escaped, and with ASCII for glyphs if the user or the locale wants it."""
     if text.isascii() and text.isprintable():
         return text
-    from tui.theme import escape
+    from tui.theme.escape import visible_lines
 
-    return _lettered(escape.plain(text))
+    return _with_ascii_glyphs(visible_lines(text))
 
 
-def _lettered(text: str) -> str:
+def _with_ascii_glyphs(text: str) -> str:
     """Return `text` with ASCII for our glyphs if the user or the locale wants that."""
     if text.isascii():
         return text
-    from tui.theme.glyphs import ascii_table, plain_locale
+    from tui.theme.escape import ascii_table, is_ascii_locale
 
-    return text.translate(ascii_table()) if plain_locale() or _wants_letters() else text
+    return text.translate(ascii_table()) if is_ascii_locale() or _wants_ascii() else text
 
 
-def _wants_letters() -> bool:
+def _wants_ascii() -> bool:
     """Return whether the configuration asks for ASCII; False if it cannot be read."""
-    from store.config import configuration as config
+    from store.config.configuration import load_config
 
     try:
-        place = location.locate(_place.option, os.environ, folder())
-        return bool(config.load(place)["badges"] == "ascii")
+        place = locate(_database_option.option, os.environ, current_folder())
+        return bool(load_config(place)["badges"] == "ascii")
     except MemorandaError:
         return False
 
 
-class _Place:
+class _DatabaseOption:
     """The --db option, which determines the project's settings file."""
 
     option: str | None = None
 
 
-_place = _Place()
+_database_option = _DatabaseOption()
 
 
-def set_place(option: str | None) -> None:
-    """Use the settings of this --db; of the working folder for None."""
-    _place.option = option
+def set_database_option(option: str | None) -> None:
+    """Use the settings that belong to this `--db` option; for None use the settings of the working folder."""
+    _database_option.option = option
 
 
-def complain(error: MemorandaError, as_json: bool) -> None:
+def print_error(error: MemorandaError, as_json: bool) -> None:
+    """Print an error on standard error: as a sentence, or as an object of JSON."""
     if as_json:
         import json
 
         body = {"error": {"code": error.code, "message": error.message, "next": error.next}}
         print(json.dumps(body, ensure_ascii=False), file=sys.stderr)
         return
-    say(str(error))
+    print_notice(str(error))

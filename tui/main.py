@@ -1,5 +1,7 @@
 """The command `memoranda`: a verb, or the application."""
 
+from __future__ import annotations
+
 import os
 import sys
 
@@ -8,13 +10,13 @@ def main() -> None:
     """Run the console script, and end the process."""
     os.umask(0o077)  # before any file is created
     _open_closed_streams()
-    sys.unraisablehook = _unraisable
-    _guard()
+    sys.unraisablehook = _report_unraisable
+    _check_store()
     if "hook" in sys.argv[1:4] and sys.argv[-1] not in ("-h", "--help"):
-        _hook()
-    from tui.cli import run
+        _run_hook()
+    from tui.cli import run_command
 
-    status = run(sys.argv[1:])
+    status = run_command(sys.argv[1:])
     try:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -26,7 +28,7 @@ def main() -> None:
     os._exit(status)
 
 
-def _hook() -> None:
+def _run_hook() -> None:
     """Answer an agent's hook, or one of git, and end the process, with 0; return if it is another command. The same
     file that agents run by its path does it, started more slowly."""
     words = sys.argv[1:]
@@ -34,16 +36,16 @@ def _hook() -> None:
     if before and not (len(before) == 2 and before[0] == "--db"):
         return
     if after[:1] == ["git"]:
-        from store.doors.hooks import process
+        from store.doors.hook_process import run
 
-        process.run([*before, *after], sys.stdin.buffer, sys.stdout.buffer)
+        run([*before, *after], sys.stdin.buffer, sys.stdout.buffer)
         os._exit(0)
     from store.doors import memoranda_hook
 
     memoranda_hook.main([*before, *after])
 
 
-def _unraisable(problem: "sys.UnraisableHookArgs") -> None:
+def _report_unraisable(problem: sys.UnraisableHookArgs) -> None:
     """Print an exception that could not be raised, as Python does, except that SQLite's log quoted bytes of a file that
     are no text; opening the file reports what is wrong with it."""
     if not isinstance(problem.exc_value, UnicodeDecodeError):
@@ -58,7 +60,7 @@ def _open_closed_streams() -> None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - open until the end
 
 
-def _guard() -> None:
+def _check_store() -> None:
     """Check that `store` is the package installed with `tui`, since both are common names."""
     import store
 

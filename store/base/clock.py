@@ -6,15 +6,18 @@ is used: a command that only writes does not need it.
 
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 from store.base.errors import InvalidInput
 
 Clock = Callable[[], str]
 
 DAY_MS = 86_400_000
-READ = 4_096  # timestamps whose milliseconds are kept: a search reads the same ones at each letter that is typed
+MAX_CACHED_TIMESTAMPS = (
+    4_096  # timestamps whose milliseconds are kept: a search reads the same ones at each letter that is typed
+)
 
-_READ: dict[str, int] = {}
+_CACHED_MS: dict[str, int] = {}
 
 
 def utc_now() -> str:
@@ -27,20 +30,16 @@ def utc_now() -> str:
 
 def to_ms(moment: str) -> int:
     """Return the milliseconds since 1970 of a timestamp."""
-    known = _READ.get(moment)
+    known = _CACHED_MS.get(moment)
     if known is None:
-        from datetime import datetime
-
-        if len(_READ) >= READ:
-            _READ.clear()
-        known = _READ[moment] = round(datetime.fromisoformat(moment).timestamp() * 1000)
+        if len(_CACHED_MS) >= MAX_CACHED_TIMESTAMPS:
+            _CACHED_MS.clear()
+        known = _CACHED_MS[moment] = round(datetime.fromisoformat(moment).timestamp() * 1000)
     return known
 
 
 def from_ms(milliseconds: int) -> str:
     """Return the timestamp of `milliseconds` since 1970."""
-    from datetime import UTC, datetime, timedelta
-
     moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
     return moment.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"  # strftime does not pad years
 
@@ -50,21 +49,19 @@ def days_before(now: str, days: int) -> str:
     return from_ms(to_ms(now) - days * DAY_MS)
 
 
-def whole_days(now: str, then: str) -> int:
+def whole_days_between(now: str, then: str) -> int:
     """Return the whole 24-hour periods between `then` and `now`; 0 when `then` is in the future."""
     return max(0, (to_ms(now) - to_ms(then)) // DAY_MS)
 
 
-def local_time(moment: str) -> str:
+def format_local_time(moment: str) -> str:
     """Format a moment for a person, in their own time zone: `21 Nov 2026 23:12`."""
-    from datetime import datetime
-
     return datetime.fromisoformat(moment).astimezone().strftime("%d %b %Y %H:%M").lstrip("0")
 
 
-def ago(now: str, then: str) -> str:
-    """Return the time since a moment in one short word: `now`, `5 min`, `3 h`, `12 d`, `14 mo`, `3 y`; `ahead` for one
-    in the future."""
+def format_age(now: str, then: str) -> str:
+    """Return the time since a moment in one short word: `now`, `5 min`, `3 h`, `12 d`, `14 mo`, `3 y`; `ahead` for
+    a moment in the future."""
     minutes = (to_ms(now) - to_ms(then)) // 60_000
     if minutes < -1:
         return "ahead"
@@ -81,10 +78,10 @@ def ago(now: str, then: str) -> str:
     return f"{months} mo" if months < 24 else f"{months // 12} y"
 
 
-def how_long_ago(now: str, then: str) -> str:
-    """Return `ago` for a sentence: `just now`, `5 min ago`, `in the future` (the clock was set back
-    since)."""
-    since = ago(now, then)
+def format_how_long_ago(now: str, then: str) -> str:
+    """Return the time since a moment for a sentence: `just now`, `5 min ago`, or `in the future` if the clock was
+    set back."""
+    since = format_age(now, then)
     return {"now": "just now", "ahead": "in the future"}.get(since, f"{since} ago")
 
 
@@ -93,8 +90,6 @@ def parse_moment(text: str, now: str) -> str:
 
     A date without a zone is the person's own; `2d` is two days before `now`. Raise InvalidInput.
     """
-    from datetime import datetime, timedelta
-
     word = text.strip().lower()
     here = datetime.fromisoformat(now).astimezone()
     # without its zone, so that each midnight gets the offset of its own day

@@ -92,7 +92,7 @@ class StorageError(MemorandaError):
 
 
 class DiskFull(StorageError):
-    """No space is left. What only deletes frees the ballast first (store/database/writing/disk_reserve.py)."""
+    """No space is left. What only deletes frees the ballast first (store/database/files.py)."""
 
 
 class Busy(StorageError):
@@ -126,7 +126,7 @@ class BrokenDocument(MemorandaError):
     code = "broken-document"
 
 
-class ThePast(MemorandaError):
+class PastIsReadOnly(MemorandaError):
     """A moment of the past is shown, and cannot be changed. `words` name that moment."""
 
     code = "past"

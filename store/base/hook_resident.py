@@ -1,10 +1,10 @@
-"""What other processes ask of the resident that answers hooks (`store/doors/hooks/resident.py`): to let go of the
+"""What other processes ask of the resident that answers hooks (`store/doors/hook_resident.py`): to let go of the
 memories, or to end. A resident of any version understands both."""
 
 import os
 import socket
 
-from store.base import installation
+from store.base.state_files import state_folder
 
 SOCKET = "hooks.sock"
 RELEASE, END = b"r", b"q"
@@ -23,7 +23,7 @@ def end() -> bool:
 
 
 def _ask(what: bytes) -> bool:
-    path = os.path.join(installation.folder(), SOCKET)
+    path = os.path.join(state_folder(), SOCKET)
     if not os.path.exists(path):
         return True
     with socket.socket(socket.AF_UNIX) as connection:

@@ -5,9 +5,9 @@ import stat
 import sys
 from collections.abc import Mapping
 
-FOLDER = ".memoranda"
-FILE = "memory.db"
-BACKUPS = "backups"  # the folder of a memory's backups, beside it
+MEMORANDA_FOLDER = ".memoranda"
+DATABASE_FILE = "memory.db"
+BACKUPS_FOLDER = "backups"  # the folder of a memory's backups, beside it
 
 
 class Location:
@@ -27,7 +27,7 @@ class Location:
         self.look = False
 
     @property
-    def name(self) -> str:
+    def display_name(self) -> str:
         """The name of this memory on the screen: the project's folder, or `personal`, or the file's own name."""
         if self.kind == "personal":
             return "personal"
@@ -37,25 +37,30 @@ class Location:
 def locate(option: str | None, environ: Mapping[str, str], cwd: str) -> Location:
     """Return the memory file for a command run in `cwd` (option, variable, nearest, checkout, personal)."""
     if option:
-        return _named(option, cwd, "option", "named by --db")
+        return _locate_named_file(option, cwd, "option", "named by --db")
     variable = environ.get("MEMORANDA_DB")
     if variable:
-        return _named(variable, cwd, "environment", "named by $MEMORANDA_DB")
+        return _locate_named_file(variable, cwd, "environment", "named by $MEMORANDA_DB")
     root = checkout_root(cwd)
-    for folder in _upwards(cwd, root):
-        path = os.path.join(folder, FOLDER, FILE)
-        if _there(path) or kept_backups(path):  # of one that is gone: opening it says so
-            return Location(path, "project", f"the nearest {FOLDER}/{FILE}, upwards from here", folder)
+    for folder in _list_folders_upwards(cwd, root):
+        path = os.path.join(folder, MEMORANDA_FOLDER, DATABASE_FILE)
+        if _has_memory(path) or list_backup_files(path):  # of one that is gone: opening it says so
+            return Location(
+                path, "project", f"the nearest {MEMORANDA_FOLDER}/{DATABASE_FILE}, upwards from here", folder
+            )
     if root:
-        path = os.path.join(root, FOLDER, FILE)
+        path = os.path.join(root, MEMORANDA_FOLDER, DATABASE_FILE)
         return Location(path, "new-project", "a new memory at the root of this git checkout", root)
-    return Location(personal_path(), "personal", "your personal memory: this is no project's folder")
+    return Location(personal_memory_path(), "personal", "your personal memory: this is no project's folder")
 
 
-def here(cwd: str) -> Location:
-    """Return where `memoranda init` creates a memory: the checkout's root, or the folder itself outside of one."""
+def locate_new_memory(cwd: str) -> Location:
+    """Return where `memoranda init` creates a memory: at the checkout's root, or outside of a checkout in the
+    folder itself."""
     folder = checkout_root(cwd) or os.path.abspath(cwd)
-    return Location(os.path.join(folder, FOLDER, FILE), "new-project", "a new memory for this folder", folder)
+    return Location(
+        os.path.join(folder, MEMORANDA_FOLDER, DATABASE_FILE), "new-project", "a new memory for this folder", folder
+    )
 
 
 def checkout_root(folder: str) -> str | None:
@@ -70,45 +75,48 @@ def checkout_root(folder: str) -> str | None:
         current = parent
 
 
-def personal_path() -> str:
+def personal_memory_path() -> str:
     """Return the path of the personal file, in the folder for data that `platformdirs.user_data_path("memoranda")`
     gives, whose import costs a command 10 ms of its 30. It comes from the person's environment alone, never from a
     checkout."""
     if sys.platform == "darwin" or os.name == "nt":
         from platformdirs import user_data_path
 
-        return str(user_data_path("memoranda", appauthor=False) / FILE)
+        return str(user_data_path("memoranda", appauthor=False) / DATABASE_FILE)
     root = os.environ.get("XDG_DATA_HOME", "").strip()
     if not os.path.isabs(root):
         root = os.path.join(os.path.expanduser("~"), ".local", "share")
-    return os.path.join(root, "memoranda", FILE)
+    return os.path.join(root, "memoranda", DATABASE_FILE)
 
 
-def is_personal(path: str) -> bool:
+def is_personal_memory(path: str) -> bool:
     """Return whether the memory at `path` is the personal one."""
-    own = personal_path()
+    own = personal_memory_path()
     return path == own or os.path.realpath(path) == os.path.realpath(own)
 
 
-def saved_transcripts() -> str:
+def saved_transcripts_folder() -> str:
     """Return the folder of conversations of other tools that a person saved; it need not exist."""
-    return os.path.join(os.path.dirname(personal_path()), "transcripts")
+    return os.path.join(os.path.dirname(personal_memory_path()), "transcripts")
 
 
-def _named(path: str, cwd: str, kind: str, reason: str) -> Location:
+def _locate_named_file(path: str, cwd: str, kind: str, reason: str) -> Location:
+    """Return the location of a file that an option or a variable names; its project is the folder around
+    `.memoranda`."""
     full = os.path.abspath(os.path.join(cwd, os.path.expanduser(path)))
     folder = os.path.dirname(full)
-    if os.path.basename(folder) == FOLDER:
+    if os.path.basename(folder) == MEMORANDA_FOLDER:
         return Location(full, kind, reason, os.path.dirname(folder))
     return Location(full, kind, reason)
 
 
-def _upwards(cwd: str, root: str | None) -> list[str]:
-    """Return the folders to search: up to the checkout's root; outside of one, as long as this person owns them."""
+def _list_folders_upwards(cwd: str, root: str | None) -> list[str]:
+    """Return the folders to search, upwards: to the checkout's root, or outside of a checkout as long as this
+    person owns them."""
     folders: list[str] = []
     current = os.path.abspath(cwd)
     while True:
-        if root is None and not _own(current):
+        if root is None and not _is_own_folder(current):
             return folders
         folders.append(current)
         parent = os.path.dirname(current)
@@ -117,8 +125,8 @@ def _upwards(cwd: str, root: str | None) -> list[str]:
         current = parent
 
 
-def _there(path: str) -> bool:
-    """Return whether a memory is there. One without read permission counts: it is reported, not skipped for another."""
+def _has_memory(path: str) -> bool:
+    """Tell whether a memory file exists. A file without read permission counts: it is reported, not skipped."""
     try:
         os.lstat(path)
     except PermissionError:
@@ -128,9 +136,12 @@ def _there(path: str) -> bool:
     return True
 
 
-def kept_backups(path: str) -> list[str]:
+def list_backup_files(path: str) -> list[str]:
     """List the files that may be backups of a memory file, oldest first: nothing empty, no links."""
-    folder, start = os.path.join(os.path.dirname(path), BACKUPS), f"{os.path.basename(path).removesuffix('.db')}-"
+    folder, start = (
+        os.path.join(os.path.dirname(path), BACKUPS_FOLDER),
+        f"{os.path.basename(path).removesuffix('.db')}-",
+    )
     found: dict[str, float] = {}
     try:
         names = os.listdir(folder)
@@ -146,7 +157,8 @@ def kept_backups(path: str) -> list[str]:
     return sorted(found, key=lambda kept: found[kept])
 
 
-def _own(folder: str) -> bool:
+def _is_own_folder(folder: str) -> bool:
+    """Tell whether a folder belongs to this person; True where files have no owner."""
     if not hasattr(os, "getuid"):
         return True
     try:

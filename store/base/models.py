@@ -3,22 +3,23 @@
 Imported where records are read, never by the modules that only write.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
+from typing import Any
 
 from store.base.citations import Citation, cite
-from store.base.vocabulary import BY_ITSELF
+from store.base.vocabulary import AUTOMATIC_TRIGGERS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-WRAPPED_FROM = 50  # characters of a line from which on the next may be the rest of it
-WRAPPED_LINES = 3  # of a subject
+MIN_WRAPPED_LENGTH = 50  # characters of a line from which on the next may be the rest of it
+MAX_SUBJECT_LINES = 3  # of a subject
 _PARAGRAPH_END = re.compile(r"\n[ \t\r]*\n")
-_APART = re.compile(r"\s*(?:[-*+•]\s|\d+[.)]\s|[\w-]+:\s)")  # begins a line that is none: of a list, a trailer
+_LIST_OR_TRAILER = re.compile(
+    r"\s*(?:[-*+•]\s|\d+[.)]\s|[\w-]+:\s)"
+)  # begins a line that is none: of a list, a trailer
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ class Decision:
         return cite("decision", self.id)
 
 
-def evidence_note(record: Fact | Decision) -> str:
+def format_evidence_note(record: Fact | Decision) -> str:
     """Return what an agent is told of what a record rests on; empty unless that changed or is gone."""
     said = {"changed": "what it rests on changed", "gone": "what it rests on is gone"}
     return said.get(record.evidence_state, "")
@@ -132,26 +133,26 @@ class Commit:
         return cite("commit", self.short)
 
     @property
-    def head(self) -> str:
-        """The subject as it is written: its first line, and those on which it was wrapped."""
-        return head_of(self.message)
+    def subject_lines(self) -> str:
+        """The subject as it is written: its first line, and the lines on which it goes on."""
+        return commit_subject_lines(self.message)
 
     @property
     def subject(self) -> str:
         """The subject in one line, for a person to read."""
-        return " ".join(line.rstrip() for line in self.head.split("\n")) or "(no message)"
+        return " ".join(line.rstrip() for line in self.subject_lines.split("\n")) or "(no message)"
 
     @property
     def body(self) -> str:
-        return self.message[len(self.head) :].strip()
+        return self.message[len(self.subject_lines) :].strip()
 
 
-def head_of(message: str) -> str:
-    """Return the lines of a commit's message that are its subject: more than the first one where its paragraph is
-    short and goes on as wrapped text does, neither with a list nor with a trailer."""
+def commit_subject_lines(message: str) -> str:
+    """Return the lines of a commit's message that are its subject: more than the first line where its paragraph is
+    short and goes on as wrapped text does, not with a list or a trailer."""
     lines = _PARAGRAPH_END.split(message, 1)[0].rstrip().split("\n")
-    wrapped = len(lines) <= WRAPPED_LINES and all(
-        len(line) >= WRAPPED_FROM and not _APART.match(after) for line, after in pairwise(lines)
+    wrapped = len(lines) <= MAX_SUBJECT_LINES and all(
+        len(line) >= MIN_WRAPPED_LENGTH and not _LIST_OR_TRAILER.match(after) for line, after in pairwise(lines)
     )
     return "\n".join(lines) if wrapped else lines[0].rstrip()
 
@@ -166,8 +167,8 @@ class Iteration:
     status: str
     started_at: str
     completed_at: str | None
-    phases_completed: "tuple[Any, ...]"
-    artifacts: "tuple[Any, ...]"
+    phases_completed: tuple[Any, ...]
+    artifacts: tuple[Any, ...]
     origin: str
 
     @property
@@ -183,7 +184,7 @@ class Event:
     iteration_id: int | None
     event_type: str
     phase: str
-    payload: "Any"
+    payload: Any
     created_at: str
     origin: str
 
@@ -248,9 +249,9 @@ class Checkpoint:
         return cite("checkpoint", self.id)
 
     @property
-    def by_itself(self) -> bool:
+    def is_automatic(self) -> bool:
         """Whether it is automatic."""
-        return self.trigger in BY_ITSELF
+        return self.trigger in AUTOMATIC_TRIGGERS
 
     @property
     def title(self) -> str:
@@ -258,7 +259,7 @@ class Checkpoint:
         return self.name or self.summary or self.changed
 
     @property
-    def why(self) -> str:
+    def reason(self) -> str:
         """Why it was taken, in a few words."""
         return {
             "person": "asked for",
@@ -275,10 +276,10 @@ class Change:
     deleted)."""
 
     table: str
-    key: "tuple[Any, ...]"
+    key: tuple[Any, ...]
     op: str
-    before: "dict[str, Any] | None"
-    after: "dict[str, Any] | None"
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +341,7 @@ class Proposal:
     id: int
     kind: str
     text: str
-    change: "dict[str, Any]"
+    change: dict[str, Any]
     target: int | None
     others: tuple[str, ...]
     based_on: str
@@ -399,12 +400,12 @@ class Summary:
         return next(filter(None, (self.topic, *self.decisions, *self.open_questions, self.outcome)), "")
 
     @property
-    def line(self) -> str:
+    def prompt_line(self) -> str:
         """The summary as a line of a prompt: 50 tokens at most."""
-        return line(self.topic, self.discussed, self.outcome, self.decisions, self.open_questions)
+        return format_summary_line(self.topic, self.discussed, self.outcome, self.decisions, self.open_questions)
 
 
-def line(
+def format_summary_line(
     topic: str,
     discussed: Sequence[str] = (),
     outcome: str = "",
@@ -440,10 +441,8 @@ Record = (
 )
 
 
-def as_json(one: Record | Link | Step | Change | Session) -> "dict[str, Any]":
+def as_json(one: Record | Link | Step | Change | Session) -> dict[str, Any]:
     """Return a record's own fields, and its citation where it has one, ready for `json.dumps`."""
-    from dataclasses import asdict
-
     fields = asdict(one.own if isinstance(one, GlobalFact) else one)
     citation = getattr(one, "citation", None)
     return {"citation": citation, **fields} if citation else fields

@@ -1,22 +1,64 @@
 """The closed lists of words that records use, and the letter in each kind's citation."""
 
+
+# One integer for any record, made of its id and its kind. Lists, the corpus and the screen use it.
+#
+# `key = id * 16 + the kind's number`; the schema's views use the same numbers, so they can never be reassigned.
+
+KIND_NUMBERS = {
+    "fact": 0,
+    "decision": 1,
+    "commit": 2,
+    "event": 3,
+    "iteration": 4,
+    "task": 5,
+    "checkpoint": 6,
+    "turn": 7,
+    "document": 8,
+    "summary": 9,
+}
+"""Of the kinds that are searched."""
+UNSEARCHED_KIND_NUMBERS = {"proposal": 10, "global": 11}  # a global fact is searched in the memory that it is in
+_ALL_KIND_NUMBERS = {**KIND_NUMBERS, **UNSEARCHED_KIND_NUMBERS}
+_KIND_BY_NUMBER = {number: kind for kind, number in _ALL_KIND_NUMBERS.items()}
+
+
+RECORD_KEY_MASK = (1 << 40) - 1
+"""The bits of a passage's id that are the key of its record; the bits above count the passages of one text, from 0."""
+
+
+def pack_key(kind: str, record_id: int) -> int:
+    """Return the key of a record."""
+    return record_id * 16 + _ALL_KIND_NUMBERS[kind]
+
+
+def kind_of_key(key: int) -> str:
+    """Return the kind of a key."""
+    return _KIND_BY_NUMBER[key % 16]
+
+
+def unpack_key(key: int) -> tuple[str, int]:
+    """Return (kind, id) of a key."""
+    return _KIND_BY_NUMBER[key % 16], key // 16
+
+
 DOMAINS = ("work", "preferences", "decisions", "personal", "projects", "general", "self_correction")
 CONFIDENCES = ("high", "medium", "low")
-SOURCES = ("explicit", "inferred")
+FACT_SOURCES = ("explicit", "inferred")
 SCOPES = ("project", "session", "global")
 FACT_STATUSES = ("active", "superseded", "contradicted", "forgotten")
 DECISION_STATUSES = ("active", "superseded", "forgotten")
 IMPACTS = ("low", "medium", "high", "critical")
 TASK_STATUSES = ("pending", "in_progress", "done")
-TASK_WORDS = {"pending": "open", "in_progress": "in progress", "done": "done"}  # as they are shown
+TASK_STATUS_LABELS = {"pending": "open", "in_progress": "in progress", "done": "done"}  # as they are shown
 PROPOSAL_KINDS = ("add", "correct", "confirm", "supersede", "merge", "forget", "conflict")
 PROPOSAL_STATES = ("waiting", "accepted", "rejected")
 LINK_TYPES = ("implements", "reverts", "relates")
 DOORS = ("app", "cli", "mcp", "hook", "worker")
 TIMELINE_KINDS = ("decision", "commit", "event", "iteration", "checkpoint", "summary")
-PURGEABLE = ("fact", "decision", "task", "turn", "event", "summary", "proposal")  # kinds of record
+PURGEABLE_KINDS = ("fact", "decision", "task", "turn", "event", "summary", "proposal")  # kinds of record
 CHECKPOINT_LEVELS = ("micro", "meso", "macro", "archival")
-BY_ITSELF = ("interval", "usage", "session_end")  # triggers of automatic checkpoints
+AUTOMATIC_TRIGGERS = ("interval", "usage", "session_end")  # triggers of automatic checkpoints
 FACT_ORDERS = ("oldest", "newest", "domain", "text", "state")
 SETTING_NAMES = (
     "enabled",
@@ -91,13 +133,13 @@ SOURCE_PARTS = ("memories", "conversations")  # that can be brought in apart
 GUEST_TOOLS = ("claude-code", "basic-memory", "openclaw", "engram")  # whose memories are edited in place
 EVIDENCE_STATES = ("", "holds", "moved", "changed", "gone")  # of what a record is bound to, the worse the later
 EXPORT_FORMS = ("claude-code", "okf")  # of a folder with a file for each record
-PERSON = "user"  # the only origin that is a person
-FILE = "file"  # the origin of what somebody wrote into a file that is kept in sync
-RULES = "rules"  # who answers where no model does
-MODEL = "model:"  # followed by its name: the origin of what a model proposed or summarised
-TALK = "talk:"  # followed by the session: the origin of what was learned from a conversation
+PERSON_ORIGIN = "user"  # the only origin that is a person
+FILE_ORIGIN = "file"  # the origin of what somebody wrote into a file that is kept in sync
+RULES_ORIGIN = "rules"  # who answers where no model does
+MODEL_ORIGIN_PREFIX = "model:"  # followed by its name: the origin of what a model proposed or summarised
+TALK_ORIGIN_PREFIX = "talk:"  # followed by the session: the origin of what was learned from a conversation
 
-LETTERS = {
+CITATION_LETTERS = {
     "fact": "F",
     "global": "G",
     "decision": "D",
@@ -111,4 +153,4 @@ LETTERS = {
     "proposal": "P",
 }
 SEARCHABLE = ("fact", "decision", "commit", "event", "iteration", "task", "checkpoint", "turn", "summary", "document")
-ROLES = ("user", "assistant")
+TURN_ROLES = ("user", "assistant")

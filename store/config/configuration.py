@@ -1,51 +1,270 @@
 """The settings for a memory: defaults, the person's file, the project's, the environment, in this order."""
 
+from __future__ import annotations
+
+import fcntl
 import os
+import stat
+import sys
+import tomllib
+from collections.abc import Collection, Mapping, MutableMapping
+from hashlib import sha256
+from typing import Any
 
 from store.base.errors import InvalidInput, StorageError
-from store.base.installation import known as known_memory
-from store.config.files import entries, project_path, put, remove, text_of, user_path
-from store.config.grants import granted
-from store.config.setting import Setting
-from store.config.settings import KEYS, SETTINGS, known, nearest
+from store.base.location import MEMORANDA_FOLDER, Location
+from store.base.state_files import delete_state, find_known_memory, read_state, state_name_of, write_state
+from store.config.settings import KEYS_PREFIX, SETTINGS, Setting, find_setting, format_suggestion
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from typing import Any
+# The project files that a person has allowed to set what has effects outside of the project.
+#
+# A digest of the file's content is stored, outside of every checkout: a changed file is no longer allowed. Its
+# permissions prove nothing, since an archive can set them.
 
-    from store.base.location import Location
-
-__all__ = [
-    "KEYS",
-    "SETTINGS",
-    "Config",
-    "Setting",
-    "Value",
-    "asking",
-    "captures",
-    "entries",
-    "known",
-    "load",
-    "project_path",
-    "put",
-    "remove",
-    "user_path",
-]
-
-NOTE = (".claude", "alfred-dev.local.md")  # a note for one person's agent, whose head may contain settings of ours
-NOTED = ("enabled", "capture_decisions", "capture_commits", "retention_days")  # which of them count
-NOTE_BYTES = 100_000
-_CAPTURES = {"commits": "capture_commits", "decisions": "capture_decisions", "events": "enabled"}
+GRANT_KIND = "settings"
 
 
-class Value:
+def is_config_granted(path: str, text: str) -> bool:
+    """Return whether the file at `path`, with the content `text`, was allowed."""
+    return bool(text) and read_state(state_name_of(GRANT_KIND, path)) == _config_digest(text)
+
+
+def grant_config(path: str, text: str) -> bool:
+    """Allow the file with this content; return whether that is stored for longer than this process runs."""
+    return write_state(state_name_of(GRANT_KIND, path), _config_digest(text))
+
+
+def revoke_config_grant(path: str) -> None:
+    """Revoke the permission."""
+    delete_state(state_name_of(GRANT_KIND, path))
+
+
+def _config_digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+# The files of settings: read without trust, changed whole or not at all.
+#
+# A project's file may have come with a checkout, so a symbolic link, another person's file, and one whose mode is not
+# the
+# 0600 we give it are refused. `grants.granted` decides what a private one may set.
+
+CONFIG_FILE = "config.toml"
+MAX_CONFIG_BYTES = 1_000_000  # bytes
+
+
+def user_settings_path() -> str:
+    """Return the person's own file, in the platform's folder for configuration, as
+    `platformdirs.user_config_path("memoranda")` does, whose import costs a hook a sixth of its time."""
+    if sys.platform == "darwin" or os.name == "nt":
+        from platformdirs import user_config_path
+
+        return str(user_config_path("memoranda", appauthor=False) / CONFIG_FILE)
+    root = os.environ.get("XDG_CONFIG_HOME", "").strip()
+    if not os.path.isabs(root):
+        root = os.path.join(os.path.expanduser("~"), ".config")
+    return os.path.join(root, "memoranda", CONFIG_FILE)
+
+
+def project_settings_path(location: Location) -> str | None:
+    """Return the project's file, beside its memory; None for the personal memory and for one outside of a
+    `.memoranda`."""
+    folder = os.path.dirname(location.path)
+    if location.kind == "personal" or os.path.basename(folder) != MEMORANDA_FOLDER:
+        return None
+    return os.path.join(folder, CONFIG_FILE)
+
+
+def read_config_entries(path: str, text: str | None = None) -> dict[str, Any]:
+    """Return the entries of the file (or of `text`, which was read from it), by dotted name; empty if there is none.
+    Raise StorageError: unreadable, unsafe, no TOML."""
+    return _parse_config_text(read_config_text(path) if text is None else text, path)
+
+
+def write_setting(path: str, name: str, text: str) -> Any:
+    """Write a setting as a person typed it, and return its value. Raise InvalidInput or StorageError."""
+    setting = find_setting(name)
+    if setting.own and _is_project_file(path):
+        raise InvalidInput(f"{name} {setting.own}, so only your own file sets it.", f"memoranda config {name} VALUE")
+    value = setting.parse(text)
+    _change_entry(path, name, value)
+    return value
+
+
+def remove_setting(path: str, name: str) -> bool:
+    """Remove a setting from the file, a misspelt one too; return whether it was there. Raise StorageError."""
+    if name not in read_config_entries(path):
+        return False
+    _change_entry(path, name, None)
+    return True
+
+
+def _is_project_file(path: str) -> bool:
+    """Tell whether a file of settings is a project's: it lies in a `.memoranda`."""
+    return os.path.basename(os.path.dirname(path)) == MEMORANDA_FOLDER
+
+
+def read_config_text(path: str) -> str:
+    """Return the text of the file, empty if there is none. Raise StorageError."""
+    link = f"{path} lies behind a symbolic link, and is not read through one."
+    own = _is_project_file(path)
+    if own and os.path.islink(os.path.dirname(path)):
+        raise StorageError(link, "Put a plain folder there.")
+    # not blocking: a pipe of that name would block for ever
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (os.O_NOFOLLOW if own else 0)
+    try:
+        handle = os.open(path, flags)
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except OSError as error:
+        if own and os.path.islink(path):
+            raise StorageError(link, "Put a plain file there.") from None
+        raise StorageError(f"{path} cannot be read: {error.strerror}.", "Its settings are not used.") from None
+    try:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise StorageError(f"{path} is not a plain file.", "Move it away.")
+        if own and (status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) & 0o077):
+            raise StorageError(
+                f"{path} is not private, so a stranger may have written it, as in a checkout; it is not used.",
+                "If it is yours, make it so: chmod 600.",
+            )
+        if status.st_size > MAX_CONFIG_BYTES:
+            raise StorageError(f"{path} is larger than a file of settings can be.", "Its settings are not used.")
+        with open(handle, "rb", closefd=False) as file:
+            return file.read(MAX_CONFIG_BYTES).decode("utf-8")
+    except UnicodeDecodeError:
+        raise StorageError(f"{path} is not UTF-8 text.", "Its settings are not used.") from None
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {error.strerror}.", "Its settings are not used.") from None
+    finally:
+        os.close(handle)
+
+
+def _parse_config_text(text: str, path: str) -> dict[str, Any]:
+    """Parse the text, by dotted name. Raise StorageError, with the line that is wrong."""
+    if not text:
+        return {}
+    try:
+        waiting = [("", tomllib.loads(text))]
+    except (ValueError, RecursionError) as error:
+        raise StorageError(f"{path} is not TOML: {error}.", "Its settings are not used until it is mended.") from None
+    found: dict[str, Any] = {}
+    while waiting:  # not recursive: a stranger may nest a thousand levels
+        start, table = waiting.pop(0)
+        for key, value in table.items():
+            if isinstance(value, dict):
+                waiting.append((f"{start}{key}.", value))
+            else:
+                found[start + key] = value
+    return found
+
+
+def _change_entry(path: str, name: str, value: object) -> None:
+    """Set, or with None remove, one name in the file, and leave the rest unchanged. Raise StorageError."""
+    import tomlkit
+
+    folder = _prepare_config_folder(path)
+    try:
+        lock = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # two processes that change it at once do so one after the other
+            if os.path.islink(path):
+                raise StorageError(
+                    f"{path} is a symbolic link, and is never written through one.", "Edit the file it leads to."
+                )
+            text = read_config_text(path)
+            trusted = not text or is_config_granted(path, text)
+            wanted = _parse_config_text(text, path)
+            try:
+                document = tomlkit.parse(text)
+                if value is None:
+                    del wanted[name]
+                    table, key = _find_table(document, name)
+                    del table[key]
+                else:
+                    wanted[name] = value
+                    table, key = _find_table(document, name)
+                    table[key] = value
+                text = tomlkit.dumps(document)
+                exact = _parse_config_text(text, path) == wanted
+            except (ValueError, LookupError, TypeError, RecursionError, StorageError):
+                exact = False
+            if not exact:
+                raise StorageError(f"{path} is written so that one value cannot be changed alone.", "Edit it by hand.")
+            _replace_file(path, text)
+            if trusted and _is_project_file(path):
+                grant_config(path, text)  # all of its content was set here
+            os.fsync(lock)
+        finally:
+            os.close(lock)
+    except OSError as error:
+        raise StorageError(f"{path} cannot be written: {error.strerror}.", "Nothing was changed.") from None
+
+
+def _prepare_config_folder(path: str) -> str:
+    """Return the folder of the file, private; the person's own is created. Raise StorageError."""
+    folder = os.path.dirname(path)
+    if _is_project_file(path):
+        if not os.path.isdir(folder):
+            raise StorageError("This project has no memory yet, and its settings lie beside it.", "memoranda init")
+        return folder
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        if not os.path.islink(folder):
+            os.chmod(folder, 0o700)
+    except OSError as error:
+        raise StorageError(f"The folder {folder} cannot be made: {error.strerror}.", "Nothing was changed.") from None
+    return folder
+
+
+def _find_table(table: MutableMapping[str, Any], name: str) -> tuple[MutableMapping[str, Any], str]:
+    """Return (table, key) where a dotted name is, or else belongs: `keys.a.b` as "a.b" in the table `keys`."""
+    at, rest = table, name
+    while rest not in at or isinstance(at[rest], dict):
+        inner = [key for key in at if rest.startswith(f"{key}.") and isinstance(at[key], dict)]
+        if not inner:
+            break
+        at, rest = at[inner[0]], rest[len(inner[0]) + 1 :]
+    head, dot, tail = name.partition(".")
+    if at is not table or not dot or head in table or name in table:
+        return at, rest
+    table[head] = {}
+    return table[head], tail
+
+
+def _replace_file(path: str, text: str) -> None:
+    """Write the whole text beside the file, private, then rename it into its place."""
+    part = f"{path}.{os.urandom(4).hex()}.part"
+    try:
+        handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600)
+        with open(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except BaseException:
+        if os.path.lexists(part):
+            os.unlink(part)
+        raise
+
+
+LOCAL_NOTE_PATH = (
+    ".claude",
+    "alfred-dev.local.md",
+)  # a note for one person's agent, whose head may contain settings of ours
+LOCAL_NOTE_SETTINGS = ("enabled", "capture_decisions", "capture_commits", "retention_days")  # which of them count
+MAX_NOTE_BYTES = 100_000
+_CAPTURE_SETTINGS = {"commits": "capture_commits", "decisions": "capture_decisions", "events": "enabled"}
+
+
+class SettingValue:
     """The value of a setting and where it is from: `source` is default, user, project or environment, `path` the file
     or the variable ("" for a default)."""
 
     __slots__ = ("name", "path", "setting", "source", "value")
 
-    def __init__(self, setting: Setting, value: "Any", source: str, path: str) -> None:
+    def __init__(self, setting: Setting, value: Any, source: str, path: str) -> None:
         self.name = setting.name
         self.value = value
         self.source = source
@@ -53,7 +272,7 @@ class Value:
         self.setting = setting
 
 
-SWITCHED = {"1": "true", "0": "false"}  # as programs write switches in variables
+SWITCH_VALUES = {"1": "true", "0": "false"}  # as programs write switches in variables
 
 
 class Config:
@@ -64,34 +283,42 @@ class Config:
 
     def __init__(self) -> None:
         self.problems: list[str] = []
-        self._values = {setting.name: Value(setting, setting.default, "default", "") for setting in SETTINGS}
+        self._values = {setting.name: SettingValue(setting, setting.default, "default", "") for setting in SETTINGS}
 
-    def __getitem__(self, name: str) -> "Any":
+    def __getitem__(self, name: str) -> Any:
         return self._values[name].value
 
-    def find(self, name: str) -> Value | None:
+    def find_value(self, name: str) -> SettingValue | None:
         """Return a setting or a remapped key by its name; None for a key with its default."""
         return self._values.get(name)
 
     @property
-    def values(self) -> list[Value]:
+    def values(self) -> list[SettingValue]:
         """Return every setting in the order of SETTINGS, then every remapped key."""
         return list(self._values.values())
 
     @property
-    def keys(self) -> dict[str, str]:
+    def remapped_keys(self) -> dict[str, str]:
         """Return the remapped keys: a key's id → keys as the app writes them, `F` or `ctrl+f,f`."""
-        return {name.removeprefix(KEYS): value.value for name, value in self._values.items() if name.startswith(KEYS)}
+        return {
+            name.removeprefix(KEYS_PREFIX): value.value
+            for name, value in self._values.items()
+            if name.startswith(KEYS_PREFIX)
+        }
 
-    def take(self, source: str, path: str, key_ids: "Collection[str]", fixed: "Mapping[str, str]") -> None:
+    def apply_file(self, source: str, path: str, key_ids: Collection[str], fixed: Mapping[str, str]) -> None:
         """Apply the file at `path` over the current values."""
         try:
-            text = text_of(path)
-            found = entries(path, text)
+            text = read_config_text(path)
+            found = read_config_entries(path, text)
         except StorageError as error:
             self.problems.append(str(error))
             return
-        if source == "project" and (asking := self.asking(found, key_ids)) and not granted(path, text):
+        if (
+            source == "project"
+            and (asking := self.list_needing_permission(found, key_ids))
+            and not is_config_granted(path, text)
+        ):
             for name in asking:
                 del found[name]
             names = ", ".join(name[:60] for name in asking[:4]) + (" …" if len(asking) > 4 else "")
@@ -99,48 +326,53 @@ class Config:
                 f"{path} sets {names}, which counts once you allowed it: read the file, then `memoranda config allow`."
             )
         for name, value in found.items():
-            problem = self._put(source, path, name, value, key_ids, fixed)
+            problem = self._apply_value(source, path, name, value, key_ids, fixed)
             if problem:
                 self.problems.append(f"{path}: {problem}")
 
-    def asking(self, found: "Mapping[str, Any]", key_ids: "Collection[str]" = ()) -> list[str]:
+    def list_needing_permission(self, found: Mapping[str, Any], key_ids: Collection[str] = ()) -> list[str]:
         """Return which settings of a project's file need the person's permission, given the current values."""
         names = []
         for name, value in found.items():
             try:
-                setting = known(name)
+                setting = find_setting(name)
             except InvalidInput:
                 continue
-            if key_ids and name.startswith(KEYS) and name.removeprefix(KEYS) not in key_ids:
+            if key_ids and name.startswith(KEYS_PREFIX) and name.removeprefix(KEYS_PREFIX) not in key_ids:
                 continue
-            if not setting.own and setting.fits(value) and setting.asks(value, self._before(setting)):
+            if (
+                not setting.own
+                and setting.is_valid(value)
+                and setting.needs_permission(value, self._current_value(setting))
+            ):
                 names.append(name)
         return names
 
-    def _before(self, setting: Setting) -> "Any":
+    def _current_value(self, setting: Setting) -> Any:
+        """Return the value that a setting has so far."""
         return self._values[setting.name].value if setting.name in self._values else setting.default
 
-    def take_local_note(self, path: str) -> None:
+    def apply_local_note(self, path: str) -> None:
         """Apply the section `memoria:` at the head of a note beside a project's agent. It may have come with a
         checkout: a shorter retention than without it is ignored, and so is any setting other than these four."""
         try:
             with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), encoding="utf-8") as file:
-                text = file.read(NOTE_BYTES)
+                text = file.read(MAX_NOTE_BYTES)
         except (OSError, UnicodeDecodeError):
             return
-        for name, noted in _note(text).items():
-            setting = known(name)
+        for name, noted in _parse_local_note(text).items():
+            setting = find_setting(name)
             try:
                 value = setting.parse(noted)
             except InvalidInput:
-                self.problems.append(f"{path}: {name} takes {setting.takes}.")
+                self.problems.append(f"{path}: {name} takes {setting.allowed_values}.")
                 continue
-            if setting.asks(value, self[name]):
+            if setting.needs_permission(value, self[name]):
                 self.problems.append(f"{path}: {name} would be less than it is; set it with memoranda config {name}.")
             else:
-                self._values[name] = Value(setting, value, "project", path)
+                self._values[name] = SettingValue(setting, value, "project", path)
 
-    def take_environment(self, environment: "Mapping[str, str]") -> None:
+    def apply_environment(self, environment: Mapping[str, str]) -> None:
         """Apply the environment variables of the settings that have one over the current values; an empty one is
         ignored, and a switch takes 1 and 0 there too."""
         for setting in SETTINGS:
@@ -148,43 +380,43 @@ class Config:
             if not text:
                 continue
             if setting.kind == "bool":
-                text = SWITCHED.get(text, text)
+                text = SWITCH_VALUES.get(text, text)
             try:
-                self._values[setting.name] = Value(setting, setting.parse(text), "environment", setting.variable)
+                self._values[setting.name] = SettingValue(setting, setting.parse(text), "environment", setting.variable)
             except InvalidInput:
-                self.problems.append(f"${setting.variable}: {setting.name} takes {setting.takes}.")
+                self.problems.append(f"${setting.variable}: {setting.name} takes {setting.allowed_values}.")
 
-    def _put(
+    def _apply_value(
         self,
         source: str,
         path: str,
         name: str,
         value: object,
-        key_ids: "Collection[str]",
-        fixed: "Mapping[str, str]",
+        key_ids: Collection[str],
+        fixed: Mapping[str, str],
     ) -> str:
         """Apply one value; return what is wrong with it, or an empty text."""
         try:
-            setting = known(name)
+            setting = find_setting(name)
         except InvalidInput as error:
             return str(error)
-        key = name.removeprefix(KEYS)
+        key = name.removeprefix(KEYS_PREFIX)
         if key != name and key in fixed:
             return f"{key} cannot have other keys: {fixed[key]} needs it as it is."
         if key != name and key_ids and key not in key_ids:
-            return f"There is no key “{key[:40]}”.{nearest(key, key_ids)}"
+            return f"There is no key “{key[:40]}”.{format_suggestion(key, key_ids)}"
         if setting.own and source == "project":
-            return f"{name} {setting.own}, so only your own file sets it: {user_path()}."
-        if not setting.fits(value):
-            return f"{name} takes {setting.takes}."
-        self._values[name] = Value(setting, value, source, path)
+            return f"{name} {setting.own}, so only your own file sets it: {user_settings_path()}."
+        if not setting.is_valid(value):
+            return f"{name} takes {setting.allowed_values}."
+        self._values[name] = SettingValue(setting, value, source, path)
         return ""
 
 
-def load(
-    location: "Location",
-    key_ids: "Collection[str]" = (),
-    fixed: "Mapping[str, str]" = {},  # noqa: B006 - only read
+def load_config(
+    location: Location,
+    key_ids: Collection[str] = (),
+    fixed: Mapping[str, str] = {},
 ) -> Config:
     """Return the settings for this memory. Never raises: what cannot be used is in `problems`, and the default is used.
 
@@ -192,15 +424,15 @@ def load(
     that cannot be remapped, and what needs each.
     """
     config = Config()
-    config.take("user", user_path(), key_ids, fixed)
-    if (path := project_path(location)) and not location.look and _ours(location.path):
-        config.take("project", path, key_ids, fixed)
-        config.take_local_note(os.path.join(location.project or "", *NOTE))
-    config.take_environment(os.environ)
+    config.apply_file("user", user_settings_path(), key_ids, fixed)
+    if (path := project_settings_path(location)) and not location.look and _is_ours_or_new(location.path):
+        config.apply_file("project", path, key_ids, fixed)
+        config.apply_local_note(os.path.join(location.project or "", *LOCAL_NOTE_PATH))
+    config.apply_environment(os.environ)
     return config
 
 
-def _note(text: str) -> dict[str, str]:
+def _parse_local_note(text: str) -> dict[str, str]:
     """Return the settings of the section `memoria:` of a note's head, as they are written."""
     lines = text.split("\n")
     if lines[0].strip() != "---":
@@ -214,43 +446,43 @@ def _note(text: str) -> dict[str, str]:
             inside = line.split("#")[0].strip() == "memoria:"
         elif inside:
             name, colon, value = line.split("#")[0].strip().partition(":")
-            if colon and name in NOTED:
+            if colon and name in LOCAL_NOTE_SETTINGS:
                 found[name] = value.strip().strip("'\"")
     return found
 
 
-def waits(location: "Location") -> bool:
-    """Return whether there is a project's file that does not count yet, because its memory is not known by its place:
+def has_ignored_project_file(location: Location) -> bool:
+    """Tell whether a project's file of settings is ignored so far, because its memory is not known under its path:
     it was moved or copied, which is detected when it is opened, or it is not ours."""
-    path = project_path(location)
-    return path is not None and not location.look and os.path.lexists(path) and not _ours(location.path)
+    path = project_settings_path(location)
+    return path is not None and not location.look and os.path.lexists(path) and not _is_ours_or_new(location.path)
 
 
-def _ours(path: str) -> bool:
+def _is_ours_or_new(path: str) -> bool:
     """Return whether the memory at `path` is this installation's, or does not exist yet."""
     try:
-        return known_memory(path) is not None or os.path.getsize(path) == 0
+        return find_known_memory(path) is not None or os.path.getsize(path) == 0
     except OSError:
         return True
 
 
-def asking(location: "Location") -> tuple[str, str, list[str]]:
-    """Return for a project's file (its path, its text, the lines that need the person's permission, as `name = value`).
-    Raise StorageError."""
-    path = project_path(location)
+def read_permission_request(location: Location) -> tuple[str, str, list[str]]:
+    """Return the path and the text of a project's file, and its lines that need the person's permission, as `name
+    = value`. Raise StorageError."""
+    path = project_settings_path(location)
     if path is None:
         return "", "", []
     config = Config()
-    config.take("user", user_path(), (), {})
-    text = text_of(path)
-    found = entries(path, text)
-    return path, text, [f"{name} = {found[name]!r}" for name in config.asking(found)]
+    config.apply_file("user", user_settings_path(), (), {})
+    text = read_config_text(path)
+    found = read_config_entries(path, text)
+    return path, text, [f"{name} = {found[name]!r}" for name in config.list_needing_permission(found)]
 
 
-def captures(config: Config, what: str) -> bool:
+def may_capture(config: Config, what: str) -> bool:
     """Return whether `commits`, `decisions` or `events` may be captured without a person asking for it.
 
     Every door that captures calls this first: the reader of git, and whatever logs for an agent or a hook. What a
     person says or types is no capture, and is never checked here.
     """
-    return bool(config["enabled"] and config[_CAPTURES[what]])
+    return bool(config["enabled"] and config[_CAPTURE_SETTINGS[what]])

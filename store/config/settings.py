@@ -1,16 +1,136 @@
 """The one table of settings: the meaning, the type and the default of each."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import unquote
+
 from store.base.errors import InvalidInput
-from store.config.setting import Setting
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+# One setting: what it may be, and who may set it.
 
-TRUST = "trust.mcp."
+_SWITCH_WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+SETTING_VARIABLE_PREFIX = "MEMORANDA_"
+"""Prefix of the environment variable of a setting: `MEMORANDA_RETENTION_DAYS` sets `retention_days`."""
+ENVIRONMENT_SETTINGS = (
+    *("retention_days", "turns.retention_days", "checkpoints.micro_days", "checkpoints.meso_days"),
+    *("checkpoints.macro_days", "checkpoints.archival_days", "plain"),
+)
+"""The settings that a variable may set: retention periods, and what a machine's user needs everywhere."""
+
+
+class Setting:
+    """One setting; `kind` is bool, int or number (0 to `most`), text, list (of texts), choice (of `choices`), keys, or
+    address (of a database, without a password, which would be shown and kept).
+
+    A setting with a reason to be `own` ("names a program that is run") is read only from the person's own file, never
+    from a project's. One that `reaches` outside of the project is read from the project's file once the person allowed
+    that file (`granted`); so is a number of days to `keep` something that is less than the value without it, 0 meaning
+    for ever.
+    """
+
+    __slots__ = ("choices", "default", "keep", "kind", "meaning", "most", "name", "own", "reaches")
+
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        default: Any,
+        meaning: str,
+        choices: tuple[str, ...] = (),
+        most: float = 0,
+        own: str = "",
+        reaches: bool = False,
+        keep: bool = False,
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        self.default = default
+        self.meaning = meaning
+        self.choices = choices
+        self.most = most
+        self.own = own
+        self.reaches = reaches
+        self.keep = keep
+
+    def needs_permission(self, value: Any, before: Any) -> bool:
+        """Return whether a project's file needs the person's permission for this value, where `before` holds without
+        it."""
+        return value != before and (self.reaches or bool(self.keep and value and (not before or value < before)))
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that overrides every file; empty if there is none."""
+        return (
+            SETTING_VARIABLE_PREFIX + self.name.replace(".", "_").upper() if self.name in ENVIRONMENT_SETTINGS else ""
+        )
+
+    @property
+    def allowed_values(self) -> str:
+        """What it may be, for a sentence."""
+        return {
+            "bool": "true or false",
+            "int": f"a whole number from 0 to {self.most}",
+            "number": f"a number from 0 to {self.most}",
+            "text": "a text of one line",
+            "address": "an address without a password (that is for ~/.pgpass or PGPASSWORD), as in postgresql://me@host/name",
+            "choice": " or ".join(self.choices),
+            "list": "texts of one line, with commas between them",
+            "keys": "one or more keys, as in F, or ctrl+f,f",
+        }[self.kind]
+
+    def is_valid(self, value: object) -> bool:
+        """Return whether a value from a file is valid."""
+        if self.kind == "bool":
+            return isinstance(value, bool)
+        if self.kind == "int":
+            return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= self.most
+        if self.kind == "number":
+            return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= self.most
+        if self.kind == "list":
+            return isinstance(value, list) and all(
+                isinstance(item, str) and item and item.isprintable() for item in value
+            )
+        if not isinstance(value, str):
+            return False
+        if self.kind == "choice":
+            return value in self.choices
+        if self.kind == "keys":
+            return value.isprintable() and all(key and " " not in key for key in value.split(","))
+        if self.kind == "address" and _has_password(value):
+            return False
+        return value.isprintable()
+
+    def parse(self, text: str) -> Any:
+        """Parse a value that a person typed. Raise InvalidInput, which lists the valid ones."""
+        value: object = text
+        if self.kind == "bool":
+            value = _SWITCH_WORDS.get(text.lower())
+        elif self.kind == "list":
+            value = [item.strip() for item in text.split(",") if item.strip()]
+        elif self.kind == "int" and text.isascii() and text.isdigit() and len(text) < 19:
+            value = int(text)
+        elif self.kind == "number":
+            try:
+                value = float(text)
+            except ValueError:
+                value = None
+        if not self.is_valid(value):
+            raise InvalidInput(f"{self.name} takes {self.allowed_values}.", f"It means: {self.meaning}.")
+        return value
+
+
+def _has_password(address: str) -> bool:
+    """Return whether a password is written in the address of a database, in its URI or its parameters."""
+    user = address.partition("://")[2].partition("/")[0].rpartition("@")[0]
+    return bool(user.partition(":")[2]) or "password=" in unquote(address).lower().replace(" ", "")
+
+
+TRUST_PREFIX = "trust.mcp."
 """Prefix of the settings that name what a client may write: `trust.mcp.claude-code`."""
-POLICIES = ("propose", "believe-quoted", "off")
-KEYS = "keys."
+TRUST_POLICIES = ("propose", "believe-quoted", "off")
+KEYS_PREFIX = "keys."
 """Prefix of the name of a remapped key: `keys.record.forget`."""
 
 SETTINGS = (
@@ -318,28 +438,32 @@ SETTINGS = (
         "checkpoints.archival_days", "int", 365, "Days that the daily ones are kept; 0: always", most=36_500, keep=True
     ),
 )
-_BY_NAME = {setting.name: setting for setting in SETTINGS}
+_SETTINGS_BY_NAME = {setting.name: setting for setting in SETTINGS}
 
 
-def known(name: str) -> Setting:
+def find_setting(name: str) -> Setting:
     """Return the setting of this name; `keys.ID` is one for any ID. Raise InvalidInput, which names the nearest."""
-    if name in _BY_NAME:
-        return _BY_NAME[name]
-    if name.startswith(KEYS) and len(name) > len(KEYS):
-        return Setting(name, "keys", "", f"The keys of {name.removeprefix(KEYS)}, instead of its own", reaches=True)
-    if name.startswith(TRUST) and len(name) > len(TRUST):
-        client = name.removeprefix(TRUST)
+    if name in _SETTINGS_BY_NAME:
+        return _SETTINGS_BY_NAME[name]
+    if name.startswith(KEYS_PREFIX) and len(name) > len(KEYS_PREFIX):
+        return Setting(
+            name, "keys", "", f"The keys of {name.removeprefix(KEYS_PREFIX)}, instead of its own", reaches=True
+        )
+    if name.startswith(TRUST_PREFIX) and len(name) > len(TRUST_PREFIX):
+        client = name.removeprefix(TRUST_PREFIX)
         meaning = f"What {client} may write: only proposals, also facts that quote you, or nothing"
-        return Setting(name, "choice", POLICIES[0], meaning, POLICIES, own="says what an agent may write")
-    if name + "." == KEYS:
+        return Setting(name, "choice", TRUST_POLICIES[0], meaning, TRUST_POLICIES, own="says what an agent may write")
+    if name + "." == KEYS_PREFIX:
         raise InvalidInput("keys is a table of ids and keys.", 'For example: [keys], then "record.forget" = "F".')
-    if any(other.startswith(name + ".") for other in _BY_NAME):
+    if any(other.startswith(name + ".") for other in _SETTINGS_BY_NAME):
         raise InvalidInput(f"{name} is a table of settings.", "memoranda config lists them all.")
-    near = nearest(name, _BY_NAME) or nearest(name.rpartition(".")[2], _BY_NAME)  # [memory] enabled: ours has no table
+    near = format_suggestion(name, _SETTINGS_BY_NAME) or format_suggestion(
+        name.rpartition(".")[2], _SETTINGS_BY_NAME
+    )  # [memory] enabled: ours has no table
     raise InvalidInput(f"There is no setting “{name[:40]}”.", near.strip() or "memoranda config lists them all.")
 
 
-def nearest(name: str, names: "Iterable[str]") -> str:
+def format_suggestion(name: str, names: Iterable[str]) -> str:
     """Return ` Did you mean …?` with the most similar name, or an empty text."""
     from difflib import get_close_matches
 

@@ -1,209 +1,516 @@
 """Select the facts for a question, with what is known of each: the pinned ones, and what a search for it finds."""
 
+from __future__ import annotations
+
+import json
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
-from store.base.citations import cite, find
-from store.base.clock import ago
-from store.base.models import Fact, Turn, evidence_note
-from store.base.record_keys import pack, unpack
-from store.base.vocabulary import PERSON
-from store.context.acceptance import accepted
-from store.context.budget import LIMITS, ContextPiece, Part, first_that_fit
-from store.context.reasons import ABOVE, BEYOND, MOST, NO_ROOM, Circumstances, Considered, judge
+from store.base.citations import cite, find_citations
+from store.base.clock import format_age, whole_days_between
+from store.base.models import Fact, GlobalFact, Turn, format_evidence_note
+from store.base.vocabulary import PERSON_ORIGIN, pack_key, unpack_key
 from store.database.database import Database
-from store.database.erasure.tombstones import normal
-from store.personal.beside import beside
-from store.personal.global_facts import SCOPE as GLOBAL
-from store.records.facts import Facts
+from store.database.tombstones import normal_form
+from store.history.compression import every_row_view
+from store.personal.memory import GLOBAL_SCOPE, find_personal_memory
+from store.records.facts import Facts, age_state
 from store.records.mutes import Mutes
-from store.text.tokens import LETTERS
+from store.search.pipeline import Search
+from store.search.results import Hit
+from store.text.fence import format_fence_item, is_suspicious, make_harmless, wrap_in_fence
+from store.text.words import LETTERS_PATTERN, count_tokens, shorten_to_tokens
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:  # imports here slow down hooks
-    from store.search.pipeline import Search
-    from store.search.results import Hit
+# Decide which facts a person wrote, said or approved: only those may be sent to a model or an agent.
+#
+# Apart from `selection`, because a hook that starts a session needs nothing else of it.
 
-POOL = 40  # facts that a search may return
-PINNED = 40  # pinned facts that are considered, the most important first
-PINNED_TOKENS = 90  # for pinned facts not related to the question, before those related to it
-ASKED = 500  # characters of a question used for the search: of a longer one, the end before the beginning
-TOLD = 0.6  # of the words of a fact that a text citing it must contain to count as containing it
-SHORTEST = 4  # characters of a fact that is looked for in turns
-BEGINNING = 5  # letters of a word that identify it
+
+class AuthoredFact(Protocol):
+    """A fact, or what is needed of one."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def origin(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+
+
+TALK_ORIGIN, IMPORT_ORIGIN = "talk:", "import:"  # what the person said in a conversation, and what they imported
+BELIEVE_VERB = "believe"  # begins the reason of a step that accepted an agent's text, since it quoted the person
+# the changes by which a person approves a fact
+APPROVING_VERBS = ("remember", "confirm", "correct", "pin", "accept", "decide", "merge", "supersede", "edit")
+
+
+def find_accepted_ids(database: Database, facts: Sequence[AuthoredFact]) -> Collection[int]:
+    """Return the ids of the facts that a person wrote, said, imported, or approved since; or that an agent
+    recorded in the person's own words, where they trust it."""
+    yes = {
+        fact.id
+        for fact in facts
+        if fact.origin == PERSON_ORIGIN
+        or fact.origin.startswith(IMPORT_ORIGIN)
+        or (fact.origin.startswith(TALK_ORIGIN) and fact.source == "explicit")
+    }
+    rest = [f"[{fact.id}]" for fact in facts if fact.id not in yes]
+    if rest:
+        verbs = " OR ".join(f"h.reason LIKE '{verb}%'" for verb in APPROVING_VERBS)
+        rows = database.rows(
+            f"SELECT DISTINCT r.pk FROM json_each(?) AS j CROSS JOIN {every_row_view(database)} AS r"
+            " ON r.tbl = 'facts' AND r.pk = j.value JOIN history AS h ON h.seq = r.seq"
+            f" WHERE ((h.actor = ? OR (h.actor LIKE '{TALK_ORIGIN}%' AND r.op = 'UPDATE')) AND ({verbs})"
+            f" OR h.door = 'mcp' AND h.reason LIKE '{BELIEVE_VERB}%')"
+            " AND h.undone_by IS NULL AND h.undoes IS NULL"
+            # superseding a fact rejects it, though it may have been restored since
+            " AND coalesce(r.after ->> '$.status', 'active') = 'active'",
+            (json.dumps(rest), PERSON_ORIGIN),
+        )
+        yes |= {json.loads(key)[0] for (key,) in rows}
+    return yes
+
+
+# Limits in tokens, counted by `store/text/words.py`, and how a part is filled up to its limit.
+#
+# Every part has a limit, and so has the whole. Where the whole would exceed its limit, summaries are dropped first,
+# then
+# the window, from its oldest turn on; the question, the facts and the standing part never are.
+
+MAX_PROMPT_TOKENS = 3_050  # of everything that is sent
+ANSWER_TOKENS = 950  # that the model keeps for its answer
+WARNING_TOKENS = 3_500  # prompt and answer together: above it a warning is shown
+# `own` is taken from the window's, and `log` shares …
+PART_LIMITS = {"static": 400, "own": 500, "facts": 150, "summaries": 200, "log": 200, "window": 2_000, "tools": 300}
+SHARED_LIMIT = 200  # … this with the summaries
+MIN_CUT_TOKENS = 12  # tokens of a text that is cut: a shorter one is useless
+LINE_PARTS = ("own", "log")  # parts that are lines of one document
+PART_HEADINGS = {
+    "own": "What the person wrote for you",
+    "facts": "What the person lets you remember:",
+    "summaries": "What was talked about before, newest last:",
+    "log": "Written down today",
+    "window": "The conversation, newest last:",
+    "tools": "What tools returned:",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class RankedFact:
+class ContextPiece:
+    """One item that may be sent: its citation (empty for what has no record), its key (`store/base/vocabulary.py`,
+    None without one), our own words before it, and its text as it was written."""
+
+    citation: str
+    key: int | None
+    start: str
+    text: str
+
+    @property
+    def line(self) -> str:
+        """The item as a line of its fence."""
+        return format_fence_item(self.start, self.text)
+
+    @property
+    def is_suspicious(self) -> bool:
+        """Whether it looks like an instruction to agents."""
+        return is_suspicious(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPart:
+    """One part of a context: `text` as it is sent, with heading and fence; `tokens` of that; its items, in order; and
+    how many are `left_out` for lack of space."""
+
+    name: str
+    text: str
+    tokens: int
+    pieces: tuple[ContextPiece, ...] = ()
+    left_out: int = 0
+
+
+def make_empty_part(name: str) -> ContextPart:
+    """Return a part without text."""
+    return ContextPart(name, "", 0)
+
+
+def render_part(name: str, pieces: Sequence[ContextPiece], left_out: int = 0) -> ContextPart:
+    """Return a part with these pieces."""
+    heading = PART_HEADINGS[name]
+    if name in LINE_PARTS and pieces:  # consecutive lines have one citation
+        heading += f" [{pieces[0].citation}-{pieces[-1].citation.rpartition('#')[2]}]:"
+    text = wrap_in_fence(name, heading, [piece.line for piece in pieces])
+    return ContextPart(name, text, count_tokens(text), tuple(pieces), left_out)
+
+
+def make_unfenced_part(name: str, text: str) -> ContextPart:
+    """Return a part that consists of our own or the person's words."""
+    return ContextPart(name, text, count_tokens(text))
+
+
+def fit_first_pieces(name: str, pieces: Sequence[ContextPiece], limit: int) -> ContextPart:
+    """Return a part with as many pieces as fit, the first ones first; one that is too long is skipped."""
+    chosen: list[ContextPiece] = []
+    part = make_empty_part(name)
+    for piece in pieces:
+        longer = render_part(name, [*chosen, piece])
+        if longer.tokens <= limit:
+            chosen.append(piece)
+            part = longer
+    return ContextPart(name, part.text, part.tokens, part.pieces, len(pieces) - len(chosen))
+
+
+def fit_last_pieces(name: str, pieces: Sequence[ContextPiece], limit: int, cut: bool = False) -> ContextPart:
+    """Return a part with as many of the last pieces, in order, as fit; with `cut` the first that does not fit is cut to
+    the remaining space. The very last is cut instead of left out."""
+    part = make_empty_part(name)
+    for number in range(len(pieces) - 1, -1, -1):
+        longer = render_part(name, pieces[number:], number)
+        if longer.tokens > limit:
+            if cut or not part.pieces:
+                return _cut_to_fit(name, pieces, number, limit, part)
+            break
+        part = longer
+    return ContextPart(name, part.text, part.tokens, part.pieces, len(pieces) - len(part.pieces))
+
+
+def _cut_to_fit(
+    name: str, pieces: Sequence[ContextPiece], number: int, limit: int, without: ContextPart
+) -> ContextPart:
+    """Return a part with the pieces from `number` on, the first of them cut so that they fit; `without` where the
+    rest of it would be useless."""
+    piece, later = pieces[number], pieces[number + 1 :]
+    text = make_harmless(piece.text)
+    low, high = 0, count_tokens(text)
+    best: ContextPart | None = None
+    while low <= high:
+        room = (low + high) // 2
+        shorter = ContextPiece(piece.citation, piece.key, piece.start, shorten_to_tokens(text, room))
+        part = render_part(name, [shorter, *later], number)
+        if part.tokens <= limit:
+            best, low = part, room + 1
+        else:
+            high = room - 1
+    if best is None or high < MIN_CUT_TOKENS:
+        return ContextPart(name, without.text, without.tokens, without.pieces, number + 1)
+    return best
+
+
+def join_parts(parts: Iterable[ContextPart]) -> str:
+    """Return the context as it is sent."""
+    return "\n\n".join(part.text for part in parts if part.text)
+
+
+def reduce_to_limit(parts: dict[str, ContextPart]) -> dict[str, ContextPart]:
+    """Return the parts, by name and in order, reduced until the whole is within its limit."""
+    parts = dict(parts)
+    while count_tokens(join_parts(parts.values())) > MAX_PROMPT_TOKENS:
+        name = next((name for name in ("summaries", "log") if parts[name].pieces), "window")
+        part = parts[name]
+        if len(part.pieces) > 1:
+            parts[name] = render_part(name, part.pieces[1:], part.left_out + 1)
+        elif name != "window":
+            parts[name] = ContextPart(name, "", 0, (), part.left_out + 1)
+        else:
+            over = count_tokens(join_parts(parts.values())) - MAX_PROMPT_TOKENS
+            parts[name] = fit_last_pieces(name, part.pieces, max(0, part.tokens - over))
+            if parts[name].tokens >= part.tokens:
+                raise RuntimeError("a context cannot be brought within its budget")
+    return parts
+
+
+# Decide why a fact is in a context, or is not: one pure function, with its words for a person.
+
+MIN_FACT_SIMILARITY = 0.4  # the calibrated similarity from which a fact is related to a question
+MIN_LOW_SIMILARITY = 0.7  # and from which one of low priority is
+MAX_RELATED_FACTS = 5  # facts that are included because they are related to a question
+
+
+@dataclass(frozen=True, slots=True)
+class ConsideredFact:
+    """One fact that was considered. `word` is the reason in one word (see `judge`), `why` as part of a sentence;
+    `similarity` to the question is calibrated, None where no model was used; `tokens` is its size if it is `included`.
+    """
+
+    fact: Fact
+    included: bool
+    word: str
+    why: str
+    similarity: float | None = None
+    tokens: int = 0
+    of_person: bool = False  # it is a global fact, of the person's own memory
+
+    @property
+    def record(self) -> Fact | GlobalFact:
+        """The fact as the project's memory shows and cites it."""
+        return GlobalFact(self.fact) if self.of_person else self.fact
+
+    @property
+    def key(self) -> int:
+        """Its key (store/base/vocabulary.py)."""
+        return pack_key("global" if self.of_person else "fact", self.fact.id)
+
+    @property
+    def is_suspicious(self) -> bool:
+        """Whether it looks like an instruction to agents."""
+        return is_suspicious(self.fact.fact)
+
+
+@dataclass(frozen=True, slots=True)
+class FactCircumstances:
+    """What is known of a fact besides its own columns. `matched`: it shares a word with the question, or the question
+    cites it; `by_words`: no fact is similar to the question in meaning, so words decide."""
+
+    similarity: float | None = None
+    matched: bool = False
+    by_words: bool = False
+    accepted: bool = True
+    muted: bool = False
+    said: str = ""  # where it was written or sent in the last turns, as a citation or a word; empty if it was not
+    of_session: bool = True  # of this session, if its scope is a session
+
+
+def judge_fact(fact: Fact, now: str, known: FactCircumstances) -> tuple[bool, str, str]:
+    """Return (whether it may be included, the reason in one word, the reason in words). Permanent reasons are checked
+    first, so that the words name what a person would have to change."""
+    old = age_state(now, fact.last_confirmed_at, fact.confidence, fact.pinned)
+    days = whole_days_between(now, fact.last_confirmed_at)
+    near = "" if known.similarity is None else f" ({known.similarity:.2f} relevant)"
+    if fact.status != "active":
+        return False, fact.status, fact.status
+    if not known.accepted:
+        return False, "unaccepted", f"by {fact.origin}, not confirmed by you: confirm it to let it in"
+    if known.muted:
+        return False, "muted", "muted: unmute it to let it in"
+    if not known.of_session:
+        of = f"session {fact.session}" if fact.session else "an unnamed session"
+        return False, "session", f"only for {of}"
+    if old == "stale":
+        return False, "stale", f"stale, {days} days: confirm it to bring it back"
+    if old == "low" and fact.confidence == "low":
+        return False, "weak", f"low confidence, {days} days unconfirmed: confirm it to bring it back"
+    if known.said:
+        return False, "said", f"said a moment ago ({known.said})"
+    if old == "low":
+        if known.similarity is None or known.similarity < MIN_LOW_SIMILARITY:
+            return (
+                False,
+                "low",
+                f"low priority, {days} days: {_needed_similarity(known.similarity, MIN_LOW_SIMILARITY)}",
+            )
+        return True, "low", f"low priority, {days} days, yet {known.similarity:.2f} relevant"
+    if fact.pinned:
+        return True, "pinned", f"pinned{near}"
+    aging = f"aging, {days} days; " if old == "aging" else ""
+    if known.similarity is not None and known.similarity >= MIN_FACT_SIMILARITY:
+        return True, "aging" if aging else "relevant", f"{aging}{known.similarity:.2f} relevant"
+    if known.matched and (known.by_words or known.similarity is None):
+        return True, "aging" if aging else "words", f"{aging}shares words with the question{near}"
+    return (
+        False,
+        "far",
+        _needed_similarity(known.similarity, MIN_FACT_SIMILARITY) if near else "shares no word with the question",
+    )
+
+
+REASON_BEYOND = ("beyond", f"about the question, but not among the {MAX_RELATED_FACTS} nearest")
+REASON_NO_ROOM = ("room", f"no room left: all facts together may take {PART_LIMITS['facts']} tokens")
+
+
+def _needed_similarity(similarity: float | None, threshold: float) -> str:
+    """Say how relevant a fact is to the question, and how relevant it would have to be."""
+    if similarity is None:
+        return f"sent only if {threshold:.2f} relevant to the question"
+    return f"{similarity:.2f} relevant to the question, {threshold:.2f} is needed"
+
+
+MAX_FOUND_FACTS = 40  # facts that a search may return
+MAX_PINNED_FACTS = 40  # pinned facts that are considered, the most important first
+MAX_PINNED_TOKENS = 90  # for pinned facts not related to the question, before those related to it
+MAX_SEARCH_CHARACTERS = (
+    500  # characters of a question used for the search: of a longer one, the end before the beginning
+)
+TOLD_WORDS_SHARE = 0.6  # of the words of a fact that a text citing it must contain to count as containing it
+MIN_FACT_CHARACTERS = 4  # characters of a fact that is looked for in turns
+FACT_WORD_LETTERS = 5  # letters of a word that identify it
+
+
+@dataclass(frozen=True, slots=True)
+class RankedFacts:
     """Keys of facts, the most relevant to a question first, and who ordered them: `rules`, or a model's name."""
 
     ids: tuple[int, ...]
     by: str = "rules"
 
 
-Rank = Callable[
-    [str, Sequence[tuple[int, str]]], RankedFact
+RankFacts = Callable[
+    [str, Sequence[tuple[int, str]]], RankedFacts
 ]  # a question, and facts in the search's order: (key, text)
 
 
-class Chosen:
+class ChosenFacts:
     """The `part` with the facts; every fact that was `considered`, first those included, in order; and who ordered
     them."""
 
     __slots__ = ("considered", "notes", "part", "ranked_by")
 
-    def __init__(self, part: Part, considered: list[Considered], notes: list[str], ranked_by: str) -> None:
+    def __init__(self, part: ContextPart, considered: list[ConsideredFact], notes: list[str], ranked_by: str) -> None:
         self.part = part
         self.considered = considered
         self.notes = notes
         self.ranked_by = ranked_by
 
 
-def choose(
+def choose_facts(
     database: Database,
-    search: "Search",
+    search: Search,
     question: str,
     now: str,
     turns: Sequence[Turn],
     sent: dict[int, int],
     session: str,
     whole: Collection[str] = (),
-    rank: Rank | None = None,
-) -> Chosen:
-    """Select the facts for a question. `turns` are the last ones that the model receives anyway, `sent` the keys of
-    what the session was sent recently and with which turn, `session` its name (empty without one), `whole` the
-    citations of those turns that are sent whole. `rank` may reorder those related to the question."""
-    answer = search(_words(question), POOL, kinds=("fact",)) if _words(question) else None
+    rank: RankFacts | None = None,
+) -> ChosenFacts:
+    """Select the facts for a question. `turns` are the last turns, which the model receives anyway, `sent` the
+    keys of what the session was sent recently and with which turn, `session` its name (empty without one),
+    `whole` the citations of the turns that are sent whole. `rank` may reorder the facts related to the
+    question."""
+    answer = search(_search_words(question), MAX_FOUND_FACTS, kinds=("fact",)) if _search_words(question) else None
     hits = {hit.key: hit for hit in answer.hits} if answer else {}
-    named = [pack(one.kind, int(one.target)) for _, _, one in find(question) if one.kind in ("fact", "global")]
-    by_words = not any((hit.similarity or 0.0) >= ABOVE for hit in hits.values())
-    own = beside(database)
-    judged: list[Considered] = []
+    named = [
+        pack_key(one.kind, int(one.target)) for _, _, one in find_citations(question) if one.kind in ("fact", "global")
+    ]
+    by_words = not any((hit.similarity or 0.0) >= MIN_FACT_SIMILARITY for hit in hits.values())
+    own = find_personal_memory(database)
+    judged: list[ConsideredFact] = []
     for memory, kind in ((database, "fact"), *([(own, "global")] if own is not None else [])):
-        facts = _candidates(memory, kind, [*hits, *sorted(named)])
-        muted = Mutes(memory).among([fact.id for fact in facts])
-        yes = accepted(memory, facts)
+        facts = _load_candidates(memory, kind, [*hits, *sorted(named)])
+        muted = Mutes(memory).filter_muted_facts([fact.id for fact in facts])
+        yes = find_accepted_ids(memory, facts)
         for fact in facts:
-            key = pack(kind, fact.id)
+            key = pack_key(kind, fact.id)
             hit = hits.get(key)
-            known = Circumstances(
+            known = FactCircumstances(
                 similarity=hit.similarity if hit else None,
-                matched=key in named or (hit is not None and _matched(hit)),
+                matched=key in named or (hit is not None and _shares_words(hit)),
                 by_words=by_words or key in named,
                 accepted=fact.id in yes,
                 muted=fact.id in muted,
-                said=_said(
+                said=_where_said(
                     fact, cite(kind, fact.id), turns, f"sent with turn {sent[key]}" if key in sent else "", whole
                 ),
                 of_session=fact.scope != "session" or (bool(session) and fact.session == session),
             )
-            included, word, why = judge(fact, now, known)
-            judged.append(Considered(fact, included, word, why, known.similarity, of_person=kind == "global"))
+            included, word, why = judge_fact(fact, now, known)
+            judged.append(ConsideredFact(fact, included, word, why, known.similarity, of_person=kind == "global"))
     about = [one for one in judged if one.included and one.word != "pinned"]
-    by = RankedFact(()).by
+    by = RankedFacts(()).by
     if rank is not None and len(about) > 1:
-        ranked = rank(_words(question), [(one.key, one.fact.fact) for one in about])
+        ranked = rank(_search_words(question), [(one.key, one.fact.fact) for one in about])
         place, by = {key: place for place, key in enumerate(ranked.ids)}, ranked.by
         about.sort(key=lambda one: place[one.key])
-    return _filled(judged, about, now, answer.notes if answer else [], by)
+    return _fill_part(judged, about, now, answer.notes if answer else [], by)
 
 
-def _candidates(database: Database, kind: str, keys: Sequence[int]) -> list[Fact]:
+def _load_candidates(database: Database, kind: str, keys: Sequence[int]) -> list[Fact]:
     """Return the facts of one memory among these keys, in their order, then its pinned ones: of the person's own, kind
     `global`, those of scope global."""
     index = "" if database.moment else " INDEXED BY facts_pinned"  # the facts of a past moment are a view
     rows = database.rows(
         f"SELECT id FROM facts{index} WHERE status = 'active' AND pinned"
         " ORDER BY importance DESC, last_confirmed_at DESC, id LIMIT ?",
-        (PINNED,),
+        (MAX_PINNED_FACTS,),
     )
-    numbers = [number for one, number in map(unpack, keys) if one == kind]
-    found = Facts(database).many(list(dict.fromkeys([*numbers, *(number for (number,) in rows)])))
-    return [fact for fact in found if kind == "fact" or fact.scope == GLOBAL]
+    numbers = [number for one, number in map(unpack_key, keys) if one == kind]
+    found = Facts(database).get_many(list(dict.fromkeys([*numbers, *(number for (number,) in rows)])))
+    return [fact for fact in found if kind == "fact" or fact.scope == GLOBAL_SCOPE]
 
 
-def _filled(judged: list[Considered], about: list[Considered], now: str, notes: list[str], by: str) -> Chosen:
-    """Return those of the permitted facts that fit, in the order in which they are sent: `about` are those related to
-    the question, in theirs."""
-    beyond = about[MOST:]
+def _fill_part(
+    judged: list[ConsideredFact], about: list[ConsideredFact], now: str, notes: list[str], by: str
+) -> ChosenFacts:
+    """Return the permitted facts that fit, in the order in which they are sent: `about` are the facts related to
+    the question, in their own order."""
+    beyond = about[MAX_RELATED_FACTS:]
     pinned = [one for one in judged if one.included and one.word == "pinned"]
-    near = [one for one in pinned if one.similarity is not None and one.similarity >= ABOVE]
+    near = [one for one in pinned if one.similarity is not None and one.similarity >= MIN_FACT_SIMILARITY]
     far = [one for one in pinned if one not in near]
-    first = first_that_fit("facts", [_piece(one, now) for one in far], PINNED_TOKENS)
+    first = fit_first_pieces("facts", [_fact_piece(one, now) for one in far], MAX_PINNED_TOKENS)
     early = {piece.key for piece in first.pieces}
     order = [
         *near,
         *(one for one in far if one.key in early),
-        *about[:MOST],
+        *about[:MAX_RELATED_FACTS],
         *(one for one in far if one.key not in early),
     ]
-    part = first_that_fit("facts", [_piece(one, now) for one in order], LIMITS["facts"])
-    taken = {piece.key: _tokens(piece) for piece in part.pieces}
+    part = fit_first_pieces("facts", [_fact_piece(one, now) for one in order], PART_LIMITS["facts"])
+    taken = {piece.key: _count_tokens(piece) for piece in part.pieces}
     considered, out = [], []
     for one in order:
         if one.key in taken:
             considered.append(replace(one, tokens=taken[one.key]))
         else:
-            out.append(replace(one, included=False, word=NO_ROOM[0], why=NO_ROOM[1]))
-    out += [replace(one, included=False, word=BEYOND[0], why=BEYOND[1]) for one in beyond]
-    return Chosen(part, [*considered, *out, *(one for one in judged if not one.included)], notes, by)
+            out.append(replace(one, included=False, word=REASON_NO_ROOM[0], why=REASON_NO_ROOM[1]))
+    out += [replace(one, included=False, word=REASON_BEYOND[0], why=REASON_BEYOND[1]) for one in beyond]
+    return ChosenFacts(part, [*considered, *out, *(one for one in judged if not one.included)], notes, by)
 
 
-def _piece(one: Considered, now: str) -> ContextPiece:
+def _fact_piece(one: ConsideredFact, now: str) -> ContextPiece:
     """Return a fact as it is sent: with its citation, its author unless it was the person, and its age since
     confirmation where that matters."""
-    from store.records.ageing import state
-
     fact, cited = one.fact, one.record.citation
-    old = state(now, fact.last_confirmed_at, fact.confidence, fact.pinned)
+    old = age_state(now, fact.last_confirmed_at, fact.confidence, fact.pinned)
     notes = []
-    if fact.origin != PERSON:
+    if fact.origin != PERSON_ORIGIN:
         notes.append(f"by {' '.join(fact.origin.split())[:40]}")
     if old in ("aging", "low"):
-        notes.append(f"{'aging' if old == 'aging' else 'low priority'}, {ago(now, fact.last_confirmed_at)}")
-    if doubt := evidence_note(fact):
+        notes.append(f"{'aging' if old == 'aging' else 'low priority'}, {format_age(now, fact.last_confirmed_at)}")
+    if doubt := format_evidence_note(fact):
         notes.append(doubt)
     about = f" ({'; '.join(notes)})" if notes else ""
     return ContextPiece(cited, one.key, f"- [{cited}]{about} ", fact.fact)
 
 
-def _tokens(piece: ContextPiece) -> int:
-    from store.base import token_count
-
-    return token_count.count(piece.line)
+def _count_tokens(piece: ContextPiece) -> int:
+    return count_tokens(piece.line)
 
 
-def _words(question: str) -> str:
+def _search_words(question: str) -> str:
     """Return a question as a search query: without filters, whatever its punctuation."""
     words = " ".join(question.replace(":", " ").split())
-    if len(words) <= ASKED:
+    if len(words) <= MAX_SEARCH_CHARACTERS:
         return words
     lines = [line for line in question.replace(":", " ").splitlines() if line.strip()]
     first, last = " ".join(lines[:1]).split(), " ".join(lines[-2:]).split()  # a pasted text has it at one end
-    return f"{' '.join(last)[-ASKED * 3 // 5 :]} {' '.join(first)[: ASKED * 2 // 5]}"
+    return f"{' '.join(last)[-MAX_SEARCH_CHARACTERS * 3 // 5 :]} {' '.join(first)[: MAX_SEARCH_CHARACTERS * 2 // 5]}"
 
 
-def _matched(hit: "Hit") -> bool:
+def _shares_words(hit: Hit) -> bool:
+    """Tell whether a hit shares a word with the question, or is cited by it."""
     return bool(hit.marks) or "citation" in hit.why
 
 
-def _said(fact: Fact, cited: str, turns: Sequence[Turn], sent: str, whole: Collection[str]) -> str:
+def _where_said(fact: Fact, cited: str, turns: Sequence[Turn], sent: str, whole: Collection[str]) -> str:
     """Return where a fact, `cited` so, was just written, or else when it was `sent`; empty if neither. A turn that is
     cut may have contained it in the missing part, and a citation alone is not enough."""
-    text = normal(fact.fact)
+    text = normal_form(fact.fact)
     for turn in reversed(turns):
-        if turn.citation in fact.evidence and (turn.citation in whole or _tells(turn.text, text)):
+        if turn.citation in fact.evidence and (turn.citation in whole or _tells_fact(turn.text, text)):
             return turn.citation
-        if f"[{cited}]" in turn.text and _tells(turn.text, text):
+        if f"[{cited}]" in turn.text and _tells_fact(turn.text, text):
             return turn.citation
-        if len(text) >= SHORTEST and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", normal(turn.text)):
+        if len(text) >= MIN_FACT_CHARACTERS and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", normal_form(turn.text)):
             return turn.citation
     return sent
 
 
-def _tells(text: str, fact: str) -> bool:
+def _tells_fact(text: str, fact: str) -> bool:
     """Return whether a text contains most words of a fact, in any form."""
-    known = {word[:BEGINNING] for word in LETTERS.findall(normal(text))}
-    wanted = {word[:BEGINNING] for word in LETTERS.findall(fact) if len(word) >= SHORTEST or word.isdigit()}
-    return bool(wanted) and len(wanted & known) >= TOLD * len(wanted)
+    known = {word[:FACT_WORD_LETTERS] for word in LETTERS_PATTERN.findall(normal_form(text))}
+    wanted = {
+        word[:FACT_WORD_LETTERS]
+        for word in LETTERS_PATTERN.findall(fact)
+        if len(word) >= MIN_FACT_CHARACTERS or word.isdigit()
+    }
+    return bool(wanted) and len(wanted & known) >= TOLD_WORDS_SHARE * len(wanted)

@@ -12,14 +12,17 @@ from store.base.clock import from_ms, to_ms
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim
 
-TASKS = ("extract_facts", "reconfirm")  # of a model; an entry for rules of either name means all that they do
-MODEL = "model."  # prefix of the tasks of a model
-WAITING = 400  # entries that wait for a model, at most: the newest are kept
-ATTEMPTS = 3
-READ, FAILED = "extraction.read", "extraction.failed"  # in meta: how many attempts of rules succeeded, how many failed
+QUEUE_TASKS = ("extract_facts", "reconfirm")  # of a model; an entry for rules of either name means all that they do
+MODEL_PREFIX = "model."  # prefix of the tasks of a model
+MOST_WAITING = 400  # entries that wait for a model, at most: the newest are kept
+MOST_ATTEMPTS = 3
+READ_COUNT, FAILED_COUNT = (
+    "extraction.read",
+    "extraction.failed",
+)  # in meta: how many attempts of rules succeeded, how many failed
 BACKOFF_MS = (60_000, 600_000, 0)  # after the first, second and last attempt
-DUE = "{} AND (next_at <= ? OR next_at > ?) AND attempts < ?"
-FOR_RULES, FOR_MODEL = f"task NOT GLOB '{MODEL}*'", f"task GLOB '{MODEL}*'"
+DUE_SQL = "{} AND (next_at <= ? OR next_at > ?) AND attempts < ?"
+FOR_RULES_SQL, FOR_MODEL_SQL = f"task NOT GLOB '{MODEL_PREFIX}*'", f"task GLOB '{MODEL_PREFIX}*'"
 
 
 class QueueEntry:
@@ -34,36 +37,37 @@ class QueueEntry:
         self.attempts = attempts
 
 
-def put(write: Transaction, turn: int) -> None:
-    """Queue a user's turn, in the transaction that adds it."""
-    _put(write, turn, TASKS[0])
+def enqueue_turn(write: Transaction, turn: int) -> None:
+    """Queue a user's turn for learning, in the transaction that adds it."""
+    _enqueue(write, turn, QUEUE_TASKS[0])
 
 
-def put_for_model(write: Transaction, turn: int) -> None:
-    """Queue for a model a turn that rules have read, in the transaction that removes their entry; the oldest entries
-    beyond WAITING are dropped."""
-    for task in TASKS:
-        _put(write, turn, MODEL + task)
+def enqueue_for_model(write: Transaction, turn: int) -> None:
+    """Queue a turn that rules have read for a model, in the transaction that removes their entry. The oldest
+    entries beyond MOST_WAITING are dropped."""
+    for task in QUEUE_TASKS:
+        _enqueue(write, turn, MODEL_PREFIX + task)
     write.execute(
         "DELETE FROM pending_extraction WHERE id IN"
-        f" (SELECT id FROM pending_extraction WHERE {FOR_MODEL} ORDER BY id DESC LIMIT -1 OFFSET ?)",
-        (WAITING,),
+        f" (SELECT id FROM pending_extraction WHERE {FOR_MODEL_SQL} ORDER BY id DESC LIMIT -1 OFFSET ?)",
+        (MOST_WAITING,),
     )
 
 
-def _put(write: Transaction, turn: int, task: str) -> None:
+def _enqueue(write: Transaction, turn: int, task: str) -> None:
+    """Add an entry for a task to the queue."""
     write.execute(
         "INSERT INTO pending_extraction(turn, task, next_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
         (turn, Verbatim(task), Verbatim(write.at)),
     )
 
 
-def take(write: Transaction, most: int, *, model: bool = False) -> list[QueueEntry]:
+def take_entries(write: Transaction, most: int, *, model: bool = False) -> list[QueueEntry]:
     """Return the next entries that are due, and count the attempt: one that kills its process is counted too. An entry
     with an earlier attempt is returned alone, so that it cannot make others fail. Entries for rules, or for a `model`,
     the newest first."""
     now = to_ms(write.at)
-    rows = list(write.rows(taking(model), (*map(Verbatim, _bounds(write.at)), ATTEMPTS, most)))
+    rows = list(write.rows(due_entries_sql(model), (*map(Verbatim, _due_bounds(write.at)), MOST_ATTEMPTS, most)))
     if rows and rows[0][3] > 0:
         del rows[1:]
     taken = [
@@ -77,25 +81,25 @@ def take(write: Transaction, most: int, *, model: bool = False) -> list[QueueEnt
     return taken
 
 
-def taking(model: bool) -> str:
+def due_entries_sql(model: bool) -> str:
     """Return the query for the entries that are due."""
     order = "attempts, id DESC" if model else "attempts, id"
-    return f"SELECT id, turn, task, attempts FROM pending_extraction WHERE {_due(model)} ORDER BY {order} LIMIT ?"
+    return f"SELECT id, turn, task, attempts FROM pending_extraction WHERE {_due_sql(model)} ORDER BY {order} LIMIT ?"
 
 
-def done(write: Transaction, entry: QueueEntry) -> bool:
-    """Remove an entry, in the transaction that writes its results; of rules all of its turn, of which older files have
-    one for each of TASKS. Return whether it still existed: if not, another process completed it meanwhile, and its
-    results are not to be written."""
-    rules = not entry.task.startswith(MODEL)
-    which, number = (f"turn = ? AND {FOR_RULES}", entry.turn) if rules else ("id = ?", entry.id)
+def complete_entry(write: Transaction, entry: QueueEntry) -> bool:
+    """Remove an entry, in the transaction that writes its results; for rules all entries of its turn, since older
+    files have one for each of QUEUE_TASKS. Return whether it still existed: if not, another process completed
+    it meanwhile, and its results are not to be written."""
+    rules = not entry.task.startswith(MODEL_PREFIX)
+    which, number = (f"turn = ? AND {FOR_RULES_SQL}", entry.turn) if rules else ("id = ?", entry.id)
     there = write.execute(f"DELETE FROM pending_extraction WHERE {which} RETURNING 1", (number,)).get is not None
-    count(write, READ, int(there and rules))
+    add_to_count(write, READ_COUNT, int(there and rules))
     return there
 
 
-def untouched(write: Transaction, entries: Sequence[QueueEntry], later_ms: int = 0) -> None:
-    """Return entries that were taken and not tried to the queue: due as before, or so much later."""
+def return_entries(write: Transaction, entries: Sequence[QueueEntry], later_ms: int = 0) -> None:
+    """Return to the queue entries that were taken and not tried: due as before, or `later_ms` later."""
     at = from_ms(to_ms(write.at) + later_ms)
     for entry in entries:
         write.execute(
@@ -104,16 +108,16 @@ def untouched(write: Transaction, entries: Sequence[QueueEntry], later_ms: int =
         )
 
 
-def failed(write: Transaction, entry: QueueEntry, error: str) -> None:
+def record_failure(write: Transaction, entry: QueueEntry, error: str) -> None:
     """Record why an entry failed; `error` holds no record's text."""
     write.execute("UPDATE pending_extraction SET error = ? WHERE id = ?", (error, entry.id))
-    count(write, FAILED, int(not entry.task.startswith(MODEL)))
+    add_to_count(write, FAILED_COUNT, int(not entry.task.startswith(MODEL_PREFIX)))
 
 
-def again(database: Database) -> int:
+def retry_given_up(database: Database) -> int:
     """Queue the entries that were given up once more, and make waiting ones due now; return how many turns were given
     up."""
-    given_up: int = counts(database)[1]
+    given_up: int = count_queued_turns(database)[1]
     if given_up or database.value("SELECT 1 FROM pending_extraction WHERE attempts > 0 LIMIT 1"):
         with database.write("agent", "extraction") as write:
             write.execute(
@@ -122,32 +126,32 @@ def again(database: Database) -> int:
     return given_up
 
 
-def counts(database: Database, *, model: bool = False) -> tuple[int, int]:
+def count_queued_turns(database: Database, *, model: bool = False) -> tuple[int, int]:
     """Return (how many turns wait for rules, or for a `model`; how many were given up after the last attempt)."""
     waiting, given_up = database.rows(
         "SELECT count(DISTINCT iif(attempts < ?1, turn, NULL)), count(DISTINCT iif(attempts >= ?1, turn, NULL))"
-        f" FROM pending_extraction WHERE {FOR_MODEL if model else FOR_RULES}",
-        (ATTEMPTS,),
+        f" FROM pending_extraction WHERE {FOR_MODEL_SQL if model else FOR_RULES_SQL}",
+        (MOST_ATTEMPTS,),
     )[0]
     return waiting, given_up
 
 
-def tries(database: Database) -> tuple[int, int]:
+def count_attempts(database: Database) -> tuple[int, int]:
     """Return (how many attempts to read a turn succeeded, how many failed), since this is counted."""
-    return counted(database, READ), counted(database, FAILED)
+    return read_count(database, READ_COUNT), read_count(database, FAILED_COUNT)
 
 
-def given_up(database: Database, limit: int) -> list[tuple[int, str]]:
+def list_given_up(database: Database, limit: int) -> list[tuple[int, str]]:
     """List (turn, why) of the entries that were given up, the newest first; `why` is the code or the name of an
     error."""
     return database.rows(
-        f"SELECT turn, max(error) FROM pending_extraction WHERE {FOR_RULES} AND attempts >= ?"
+        f"SELECT turn, max(error) FROM pending_extraction WHERE {FOR_RULES_SQL} AND attempts >= ?"
         " GROUP BY turn ORDER BY turn DESC LIMIT ?",
-        (ATTEMPTS, limit),
+        (MOST_ATTEMPTS, limit),
     )
 
 
-def count(write: Transaction, name: str, more: int) -> None:
+def add_to_count(write: Transaction, name: str, more: int) -> None:
     """Add to a count in meta."""
     if more:
         write.execute(
@@ -156,22 +160,23 @@ def count(write: Transaction, name: str, more: int) -> None:
         )
 
 
-def counted(database: Database, name: str) -> int:
+def read_count(database: Database, name: str) -> int:
     """Return a count in meta."""
     return int(database.value("SELECT value FROM meta WHERE key = ?", (name,)) or 0)
 
 
-def due(database: Database, now: str, *, model: bool = False) -> bool:
+def has_due_entries(database: Database, now: str, *, model: bool = False) -> bool:
     """Return whether something is to be read, by rules or by a `model`; one cheap query."""
-    sql = f"SELECT 1 FROM pending_extraction WHERE {_due(model)} LIMIT 1"
-    return bool(database.value(sql, (*_bounds(now), ATTEMPTS)))
+    sql = f"SELECT 1 FROM pending_extraction WHERE {_due_sql(model)} LIMIT 1"
+    return bool(database.value(sql, (*_due_bounds(now), MOST_ATTEMPTS)))
 
 
-def _due(model: bool) -> str:
-    return DUE.format(FOR_MODEL if model else FOR_RULES)
+def _due_sql(model: bool) -> str:
+    """Return the SQL condition for entries that are due."""
+    return DUE_SQL.format(FOR_MODEL_SQL if model else FOR_RULES_SQL)
 
 
-def _bounds(now: str) -> tuple[str, str]:
+def _due_bounds(now: str) -> tuple[str, str]:
     """Return now, and the latest time until which an entry can be delayed: one delayed longer means the clock was set
     back."""
     return now, from_ms(to_ms(now) + max(BACKOFF_MS))

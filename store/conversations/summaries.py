@@ -3,32 +3,228 @@
 The newest ACTIVE of a session are put into a prompt; the older ones are kept, cited and found by a search.
 """
 
+from __future__ import annotations
+
 import json
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import takewhile
+from typing import Any
 
 from store.base.citations import cite
 from store.base.errors import NotFound
-from store.base.vocabulary import MODEL, PERSON, RULES
+from store.base.models import Summary, Turn, format_summary_line
+from store.base.vocabulary import MODEL_ORIGIN_PREFIX, PERSON_ORIGIN, RULES_ORIGIN
+from store.conversations.turns import Turns, changes_topic
 from store.database.database import Database, Transaction
-from store.database.schema.tables import SUMMED_UP
-from store.database.values import Json, Verbatim, clean
+from store.database.schema import SUMMARY_TIME_SQL
+from store.database.values import Json, Verbatim, clean_text
+from store.text.language import extract_names
+from store.text.sentences import extract_statements, is_question, is_small_talk, remove_enclosed_text
+from store.text.words import any_of_regex, count_tokens, fold_text, load_words
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+# Summarise a few turns by rule: whole sentences of the turns, or nothing. A model that summarises them better returns
+# the same `Summarised`.
 
-    from store.base.models import Summary, Turn
-    from store.conversations.rule_summary import Summarised
+SUMMARY_TOKENS = 50  # of one summary, in a prompt
+TOPIC_TOKENS = 30  # of the topic, so that there is room for the decisions
+TERM_TOKENS = 7  # of a name
+MOST_SENTENCES = 3  # decisions, questions
+MOST_TERMS = 5
 
-    Summarise = Callable[[Sequence[Turn]], Summarised]
+_DECIDED_WORDS = re.compile(
+    r"\b(?:decid(?:í|imos|ido|ed)|(?:nos )?qued(?:a|amos) (?:decidid[oa]|con|en)|vamos con|usa(?:mos|remos)"
+    r"|eleg(?:í|imos)"
+    r"|a partir de ahora|de ahora en adelante|let'?s (?:go with|use)|(?:we|i)(?:'ll| will) (?:use|go with)"
+    r"|we(?:'re| are) going with|we chose|i chose|from now on|agreed)\b",
+    re.IGNORECASE,
+)
+_DONE_WORDS = re.compile(
+    r"\b(?:listo|hecho|arreglad[oa]|resuelt[oa]|terminad[oa]|corregid[oa]|funciona|añadí|agregué|cambié|quité|moví"
+    r"|arreglé|corregí|terminé|resolví"
+    r"|done|fixed|resolved|works now|added|removed|changed|updated|moved|renamed|implemented|merged|passes"
+    r"|pass now)\b",
+    re.IGNORECASE,
+)
+# an answer, at the beginning of a sentence: it answers a question, and negates nothing of the rest
+_ANSWER = re.compile(
+    r"^\W*(?:(?:no|nah|nope|mejor no|sí|si(?=[,.])|yes|yeah|yep|claro|exacto|correcto|right|exactly|correct|sure)\b"
+    r"(?:\s*[,.;:!—–-]+\s*|$))+",
+    re.IGNORECASE,
+)
+_BACK = re.compile(
+    r"^\W*(?:no\b(?=\W|$)|nah|nope|mejor no|espera|pensándolo|en realidad|pero|olvida|wait|actually|but|scrap"
+    r"|never ?mind|on second thought)",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W_]{4,}")
 
-COLUMNS = f"id, session, first, last, topic, discussed, outcome, decisions, open_questions, tokens, {SUMMED_UP}, origin"
-LISTS = (5, 7, 8)  # columns that are lists
-ORIGIN = "agent"
-ACTIVE = 4  # summaries of a session in a prompt
-TURNS = 3  # of one summary, at most
-BATCH = 50  # summaries of one transaction
+
+@cache
+def _negation() -> re.Pattern[str]:
+    """Return the pattern of what negates a statement, without capitals and accents."""
+    return re.compile(
+        rf"\b(?:{any_of_regex(load_words('negations', 'core', 'nobody', 'comparison'))}|si|if|unless|hardly"
+        r"|descart\w+|rechaz\w+|mentira|falso|reject\w*|discard\w*|against|false|untrue)\b|n't\b"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryFields:
+    """A summary as keys and values: the topic, the things `discussed`, the outcome, the decisions, and the questions
+    without an answer; and its author, `rules` or the name of a model. Of small talk every field is empty."""
+
+    topic: str
+    discussed: tuple[str, ...] = ()
+    outcome: str = ""
+    decisions: tuple[str, ...] = ()
+    open_questions: tuple[str, ...] = ()
+    by: str = "rules"
+
+
+def summarize_by_rule(turns: Sequence[Turn]) -> SummaryFields:
+    """Return whole sentences of the turns, word for word; one for which there is no room is left out whole. The outcome
+    is what was answered to the topic. TOKENS at most."""
+    spoken = [(turn.role, meaningful_sentences(turn.text)) for turn in turns]
+    decided = _find_decisions([sentences for role, sentences in spoken if role == PERSON_ORIGIN])
+    open_questions = [one for one in spoken[-1][1] if is_question(one)] if spoken else []
+    topic, outcome = _find_topic(spoken, {*decided, *open_questions})
+    talked = (turn.text for turn, (_, sentences) in zip(turns, spoken, strict=True) if sentences)
+    return fit_summary(
+        topic,
+        extract_names(talked, MOST_TERMS),
+        outcome if outcome not in decided else "",
+        decided[-MOST_SENTENCES:],
+        open_questions[-MOST_SENTENCES:],
+    )
+
+
+def states_decision(sentence: str) -> bool:
+    """Return whether a sentence states a decision: not one that asks, denies, supposes or quotes it."""
+    own = _ANSWER.sub("", remove_enclosed_text(sentence))
+    found = _DECIDED_WORDS.search(own)
+    return found is not None and "?" not in own and not _negation().search(fold_text(own[: found.start()]))
+
+
+def fit_summary(
+    topic: str,
+    discussed: Iterable[str],
+    outcome: str,
+    decisions: Sequence[str],
+    open_questions: Sequence[str],
+    by: str = "rules",
+) -> SummaryFields:
+    """Return a summary of at most TOKENS tokens, each of its parts whole. Priority: the decisions, the last first, as
+    it may have changed the others; then the topic, the open questions, the outcome and what was mentioned."""
+    kept = SummaryFields("", by=by)
+
+    def take(**fields: Any) -> bool:
+        nonlocal kept
+        more = replace(kept, **fields)
+        fits = (
+            count_tokens(
+                format_summary_line(more.topic, more.discussed, more.outcome, more.decisions, more.open_questions)
+            )
+            <= SUMMARY_TOKENS
+        )
+        kept = more if fits else kept
+        return fits
+
+    for value in filter(None, map(_flatten, reversed(decisions))):
+        if not take(decisions=(value, *kept.decisions)):
+            break
+    topic = _flatten(topic)
+    if count_tokens(topic) <= TOPIC_TOKENS:
+        take(topic=topic)
+    for value in filter(None, map(_flatten, open_questions)):
+        take(open_questions=(*kept.open_questions, value))
+    if kept.topic:
+        take(outcome=_flatten(outcome))
+    for value in filter(None, map(_flatten, discussed)):
+        if count_tokens(value) <= TERM_TOKENS and value.casefold() not in kept.topic.casefold():
+            take(discussed=(*kept.discussed, value))
+    return kept
+
+
+def meaningful_sentences(text: str) -> list[str]:
+    """Return the whole sentences of a turn, without small talk."""
+    return [one for one in extract_statements(text) if not is_small_talk(one)]
+
+
+def _find_decisions(turns: Sequence[Sequence[str]]) -> list[str]:
+    """Return the person's decisions, without those that they withdrew later."""
+    found: list[str] = []
+    for sentences in turns:
+        for place, sentence in enumerate(sentences):
+            begins = not place and _BACK.search(sentence) is not None
+            found = [one for one in found if not begins and not _may_withdraw(sentence, one)]
+            if states_decision(sentence) and sentence not in found:
+                found.append(sentence)
+    return found
+
+
+def _may_withdraw(later: str, decision: str) -> bool:
+    """Return whether a sentence may withdraw an earlier decision: it denies or supposes something of it."""
+    if not _negation().search(fold_text(later)) and not _BACK.search(later):
+        return False
+    mine, before = ({word[:6].casefold() for word in _WORD.findall(one)} for one in (later, decision))
+    return bool(mine & before) or len(later.split()) <= 2
+
+
+def _find_topic(turns: Sequence[tuple[str, Sequence[str]]], elsewhere: set[str]) -> tuple[str, str]:
+    """Return (the topic, the answer to it): the first thing that the person said, or else anybody, and the
+    sentences of the reply that surely belong to it. What is in `elsewhere` is not repeated."""
+    first = next(
+        (at for at, (role, sentences) in enumerate(turns) if role == PERSON_ORIGIN and _topic_candidates(sentences)),
+        None,
+    )
+    if first is None:
+        every = [one for _, sentences in turns for one in sentences]
+        return next((one for one in every if _fits_as_topic(one) and one not in elsewhere), ""), ""
+    mine = turns[first][1]
+    reply: list[str] = []
+    for role, sentences in turns[first + 1 :]:
+        if role == PERSON_ORIGIN:
+            break
+        reply += sentences
+    questions = [one for one in mine if is_question(one)]
+    topic = next((one for one in _topic_candidates(mine) if one not in elsewhere), "")
+    if not reply or len(questions) > 1:
+        return topic, ""
+    if questions and questions == mine[-1:] and _fits_as_topic(questions[0]):
+        answer = "" if is_question(reply[0]) else reply[0]
+        return questions[0], answer
+    done = [at for at, one in enumerate(reply) if _DONE_WORDS.search(one) and not is_question(one)]
+    if not _ANSWER.search(reply[0]) and done and not any(_BACK.search(one) for one in reply[done[-1] :]):
+        return topic, reply[done[-1]]
+    return topic, reply[0] if mine == [topic] and not is_question(reply[0]) else ""
+
+
+def _topic_candidates(sentences: Sequence[str]) -> list[str]:
+    """Return the sentences of more than one word that fit as a topic."""
+    return [one for one in sentences if _fits_as_topic(one) and len(re.findall(r"\w+", one)) > 1]
+
+
+def _fits_as_topic(sentence: str) -> bool:
+    """Tell whether a sentence is short enough for a topic."""
+    return count_tokens(sentence) <= TOPIC_TOKENS
+
+
+def _flatten(text: str) -> str:
+    """Return a text on one line."""
+    return " ".join(text.split())
+
+
+Summarise = Callable[[Sequence[Turn]], SummaryFields]
+
+SUMMARY_COLUMNS = f"id, session, first, last, topic, discussed, outcome, decisions, open_questions, tokens, {SUMMARY_TIME_SQL}, origin"
+LIST_COLUMNS = (5, 7, 8)  # columns that are lists
+SUMMARIES_ORIGIN = "agent"
+MOST_ACTIVE = 4  # summaries of a session in a prompt
+TURNS_PER_SUMMARY = 3  # of one summary, at most
+SUMMARY_BATCH = 50  # summaries of one transaction
 
 
 class Summaries:
@@ -37,46 +233,43 @@ class Summaries:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def get(self, number: int) -> "Summary":
+    def get(self, number: int) -> Summary:
         """Return one summary. Raise NotFound."""
-        found = self.many([number])
+        found = self.get_many([number])
         if not found:
             raise NotFound(f"There is no summary {cite('summary', number)} in this memory.", "Search for it.")
         return found[0]
 
-    def many(self, numbers: Sequence[int]) -> "list[Summary]":
+    def get_many(self, numbers: Sequence[int]) -> list[Summary]:
         """Return the summaries of these ids that exist, in no particular order."""
-        return self._read("WHERE id IN (SELECT value FROM json_each(?))", json.dumps(list(numbers)))
+        return self._read_summaries("WHERE id IN (SELECT value FROM json_each(?))", json.dumps(list(numbers)))
 
-    def active(self, session: str = "") -> "list[Summary]":
+    def active(self, session: str = "") -> list[Summary]:
         """Return the summaries that a prompt of this session may hold, ACTIVE at most, the oldest first; of the newest
         session unless named. Those of small talk are empty and left out."""
         where = "WHERE session = ? AND tokens > 0 ORDER BY first DESC LIMIT ?"
-        return self._read(where, session or self._newest_session(), ACTIVE)[::-1]
+        return self._read_summaries(where, session or self._newest_session(), MOST_ACTIVE)[::-1]
 
-    def of(self, session: str, limit: int = -1) -> "list[Summary]":
-        """Return the last `limit` summaries of a session, the oldest first; without a limit the archived ones too."""
-        return self._read("WHERE session = ? ORDER BY first DESC LIMIT ?", session, limit)[::-1]
+    def list_of_session(self, session: str, limit: int = -1) -> list[Summary]:
+        """Return the last `limit` summaries of a session, the oldest first; without a limit all, including
+        archived ones."""
+        return self._read_summaries("WHERE session = ? ORDER BY first DESC LIMIT ?", session, limit)[::-1]
 
-    def due(self, session: str, *, all_of_it: bool = False) -> "list[list[Turn]]":
+    def find_due_turns(self, session: str, *, all_of_it: bool = False) -> list[list[Turn]]:
         """Return the turns of a session that are to be summarised: those that left its window, TURNS at a time, fewer
         where the topic changes, or where the last of them asks what the next one answers. With `all_of_it` also those
         still in the window, and the last few that make no whole group."""
-        from store.conversations.topic_shift import shifts
-        from store.conversations.turns import Turns
-        from store.text.clauses import asks, statements
-
         turns = Turns(self._database)
         done = self._database.value("SELECT max(last) FROM summaries WHERE session = ?", (session,)) or 0
-        waiting = turns.since(session, done, BATCH * TURNS)
-        more = len(waiting) == BATCH * TURNS
+        waiting = turns.since(session, done, SUMMARY_BATCH * TURNS_PER_SUMMARY)
+        more = len(waiting) == SUMMARY_BATCH * TURNS_PER_SUMMARY
         parts: list[list[Turn]] = []
         for turn in waiting:
             last = parts[-1] if parts else []
-            if not last or (turn.role == PERSON and shifts(turn.text, last[-1].text, turn.continuity)):
+            if not last or (turn.role == PERSON_ORIGIN and changes_topic(turn.text, last[-1].text, turn.continuity)):
                 parts.append([])
-            elif len(last) == TURNS:
-                answers = turn.role != last[-1].role and any(map(asks, statements(last[-1].text)))
+            elif len(last) == TURNS_PER_SUMMARY:
+                answers = turn.role != last[-1].role and any(map(is_question, extract_statements(last[-1].text)))
                 parts.append([last.pop()] if answers else [])
             parts[-1].append(turn)
         if all_of_it:
@@ -85,7 +278,7 @@ class Summaries:
         left = takewhile(lambda part: part[-1].number not in inside, parts)
         return [part for part in left if not (more and part is parts[-1])]
 
-    def behind(self, quiet: str, limit: int) -> list[str]:
+    def list_behind(self, quiet: str, limit: int) -> list[str]:
         """List the sessions that are over, or have no turn since `quiet`, and are not fully summarised; by their last
         turn, the newest first."""
         newest = "(SELECT {} FROM turns t WHERE t.session = s.id ORDER BY t.number DESC LIMIT 1)"
@@ -98,23 +291,21 @@ class Summaries:
         )
         return [session for (session,) in rows]
 
-    def write(
-        self, session: str = "", *, all_of_it: bool = False, by: "Summarise | None" = None, actor: str = ORIGIN
+    def summarize_due(
+        self, session: str = "", *, all_of_it: bool = False, by: Summarise | None = None, actor: str = SUMMARIES_ORIGIN
     ) -> list[int]:
         """Summarise what is due of a session, the newest unless named; return the ids of the summaries. `by` makes
         them, by default the rule; those of another are written one by one as they are made. `by` runs outside of any
         transaction; turns that another process summarised meanwhile, or that were purged, are skipped. Raise what `by`
         raises; what was written is kept."""
-        from store.conversations.rule_summary import by_rule
-
-        name = clean(session.strip()) or self._newest_session()
+        name = clean_text(session.strip()) or self._newest_session()
         made: list[int] = []
-        while parts := self.due(name, all_of_it=all_of_it):
+        while parts := self.find_due_turns(name, all_of_it=all_of_it):
             for some in [parts] if by is None else [[part] for part in parts]:
-                summaries = [(part[0].number, part[-1].number, (by or by_rule)(part)) for part in some]
+                summaries = [(part[0].number, part[-1].number, (by or summarize_by_rule)(part)) for part in some]
                 with self._database.write(actor, "summarise") as write:
-                    stand = takewhile(lambda one: _stand(write, one[0]), zip(some, summaries, strict=True))
-                    fresh = [put(write, name, *one) for _, one in stand]
+                    stand = takewhile(lambda one: _are_unchanged(write, one[0]), zip(some, summaries, strict=True))
+                    fresh = [insert_summary(write, name, *one) for _, one in stand]
                 made += [number for number in fresh if number is not None]
                 if None in fresh:
                     return made
@@ -123,18 +314,15 @@ class Summaries:
         return made
 
     def _newest_session(self) -> str:
-        from store.conversations.turns import Turns
-
         return Turns(self._database).newest_session()
 
-    def _read(self, where: str, *parameters: object) -> "list[Summary]":
-        from store.base.models import Summary
+    def _read_summaries(self, where: str, *parameters: object) -> list[Summary]:
+        """Return the summaries that a clause selects."""
+        rows = self._database.rows(f"SELECT {SUMMARY_COLUMNS} FROM summaries {where}", parameters)
+        return [Summary(*map(_decode_column, range(len(row)), row)) for row in rows]
 
-        rows = self._database.rows(f"SELECT {COLUMNS} FROM summaries {where}", parameters)
-        return [Summary(*map(_read, range(len(row)), row)) for row in rows]
 
-
-def drop(write: Transaction, turns: Sequence[int]) -> None:
+def drop_summaries(write: Transaction, turns: Sequence[int]) -> None:
     """Delete the summaries of these turns, whose words are to be removed: a summary may contain a part of them."""
     write.execute(
         "DELETE FROM summaries WHERE EXISTS (SELECT 1 FROM turns t WHERE t.id IN (SELECT value FROM json_each(?))"
@@ -143,23 +331,21 @@ def drop(write: Transaction, turns: Sequence[int]) -> None:
     )
 
 
-def _stand(write: Transaction, part: "Sequence[Turn]") -> bool:
+def _are_unchanged(write: Transaction, part: Sequence[Turn]) -> bool:
     """Return whether turns still have the text that was read: one may have been purged or scrubbed since."""
     numbers = Json([turn.id for turn in part])
     rows = write.rows("SELECT id, text FROM turns WHERE id IN (SELECT value FROM json_each(?))", (numbers,))
     return dict(rows) == {turn.id: turn.text for turn in part}
 
 
-def _read(place: int, value: "Any") -> "Any":
-    return tuple(json.loads(value)) if place in LISTS else value
+def _decode_column(place: int, value: Any) -> Any:
+    """Decode a column of a summary; some are lists in JSON."""
+    return tuple(json.loads(value)) if place in LIST_COLUMNS else value
 
 
-def put(write: Transaction, session: str, first: int, last: int, one: "Summarised") -> int | None:
+def insert_summary(write: Transaction, session: str, first: int, last: int, one: SummaryFields) -> int | None:
     """Write the summary of the turns `first` to `last`, inside a transaction, unless they have one; return its id.
     It is as old as the last of them."""
-    from store.base import token_count
-    from store.base.models import line
-
     if write.execute("SELECT 1 FROM summaries WHERE session = ? AND last >= ?", (session, first)).get:
         return None
     at = write.execute("SELECT at FROM turns WHERE session = ? AND number = ?", (session, last)).get or write.at
@@ -173,7 +359,9 @@ def put(write: Transaction, session: str, first: int, last: int, one: "Summarise
         outcome=one.outcome,
         decisions=Json(list(one.decisions)),
         open_questions=Json(list(one.open_questions)),
-        tokens=token_count.count(line(one.topic, one.discussed, one.outcome, one.decisions, one.open_questions)),
+        tokens=count_tokens(
+            format_summary_line(one.topic, one.discussed, one.outcome, one.decisions, one.open_questions)
+        ),
         created_at=Verbatim(min(at, write.at)),
-        origin=write.actor if one.by == RULES else f"{MODEL}{one.by}",
+        origin=write.actor if one.by == RULES_ORIGIN else f"{MODEL_ORIGIN_PREFIX}{one.by}",
     )

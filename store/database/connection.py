@@ -1,8 +1,12 @@
 """Open a connection: its settings, and the files that are refused."""
 
+from __future__ import annotations
+
 import os
 import sys
 import time
+from collections.abc import Callable
+from shlex import quote
 
 import apsw
 
@@ -17,25 +21,20 @@ from store.base.errors import (
     StorageError,
     UnsafeFile,
 )
-from store.database import sql_functions
-from store.database.files import prepare
-from store.database.schema.version import APPLICATION_ID, SCHEMA_VERSION
-from store.database.writing import crash_count
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from store.database.files import prepare_file
+from store.database.schema import APPLICATION_ID, SCHEMA_VERSION, check_schema, register_functions
+from store.database.wal import count_recoveries
 
 OLDEST_SQLITE = (3, 51, 3)  # older ones can corrupt a WAL file
-BUSY_MS = 10_000
+DEFAULT_BUSY_MS = 10_000
 # errors of SQLite caused by a disk or a file; any other is a defect of ours
 DISK_ERRORS = (
     *(apsw.IOError, apsw.FullError, apsw.CorruptError, apsw.NotADBError),
     *(apsw.BusyError, apsw.CantOpenError, apsw.ReadOnlyError),
 )
-HOOK_MS = 300  # the wait of a hook; after it, its line is put into the spool
+HOOK_BUSY_MS = 300  # the wait of a hook; after it, its line is put into the spool
 
-PRAGMAS = (
+CONNECTION_PRAGMAS = (
     ("foreign_keys", 1),
     ("recursive_triggers", 1),
     ("synchronous", 2),  # FULL: with NORMAL a simulated power cut lost 150 acknowledged writes
@@ -48,15 +47,15 @@ PRAGMAS = (
 )
 
 
-crash_count.listen()
+count_recoveries()
 
 
-def connect(
+def open_connection(
     path: str,
     create: bool = True,
-    patience: int = BUSY_MS,
+    patience: int = DEFAULT_BUSY_MS,
     look: bool = False,
-    admit: "Callable[[apsw.Connection], None] | None" = None,
+    admit: Callable[[apsw.Connection], None] | None = None,
 ) -> tuple[apsw.Connection, bool, list[str]]:
     """Return (connection, whether it is read-only, warnings). The file may still be empty: see `steps`. Wait
     `patience` milliseconds for a busy file. With `look` nothing is written, not even beside it. `admit` checks a file
@@ -68,40 +67,42 @@ def connect(
         raise StorageError(
             f"SQLite {apsw.sqlite_lib_version()} can damage a memory.", "Upgrade it: pip install --upgrade apsw."
         )
-    utf8(path, "Name another file with --db PATH.")
-    warnings = prepare(path, create, look)
-    only_read = look or unlogged(path)
+    require_utf8_path(path, "Name another file with --db PATH.")
+    warnings = prepare_file(path, create, look)
+    only_read = look or has_no_wal(path)
     writable = os.access(path, os.W_OK) and not only_read
     try:
-        connection = reading(path, look) if only_read else apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+        connection = (
+            open_for_reading(path, look) if only_read else apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+        )
     except apsw.CantOpenError:
         raise StorageError(f"{path} cannot be opened.", "Look at its permissions and those of its folder.") from None
     except apsw.Error as error:
-        raise explain(error, path) from None
+        raise explain_sqlite_error(error, path) from None
     try:
         connection.set_busy_timeout(patience)
-        guard(connection)
-        version = _known(connection, path)
+        guard_connection(connection)
+        version = _check_version(connection, path)
         if admit is not None and version:
             admit(connection)
         if look:
             connection.pragma("query_only", 1)
         if version > SCHEMA_VERSION:
             connection.pragma("query_only", 1)
-            return connection, True, [*warnings, str(newer(path))]
+            return connection, True, [*warnings, str(newer_file_error(path))]
         if writable:
-            _write_ahead(connection, path, patience)
-        configure(connection)
+            _switch_to_wal(connection, path, patience)
+        configure_connection(connection)
     except apsw.Error as error:
         connection.close()
-        raise explain(error, path, patience) from None
+        raise explain_sqlite_error(error, path, patience) from None
     except (MemorandaError, OSError):  # OSError: a module of ours could not be read, with too many open files
         connection.close()
         raise
     return connection, not writable, warnings
 
 
-def utf8(path: str, step: str = "Name another file.") -> None:
+def require_utf8_path(path: str, step: str = "Name another file.") -> None:
     """Raise UnsafeFile for a name that SQLite cannot open; `step` is the advice."""
     try:
         path.encode()
@@ -109,29 +110,29 @@ def utf8(path: str, step: str = "Name another file.") -> None:
         raise UnsafeFile(f"The name {path} is not UTF-8, and SQLite opens no such file.", step) from None
 
 
-def guard(connection: apsw.Connection) -> None:
+def guard_connection(connection: apsw.Connection) -> None:
     """Set what must be set before anything of a file is read: its schema may call only our functions, its pages are
     checked."""
-    sql_functions.register(connection)
+    register_functions(connection)
     connection.pragma("trusted_schema", 0)
     connection.pragma("cell_size_check", 1)
 
 
-def configure(connection: apsw.Connection) -> None:
+def configure_connection(connection: apsw.Connection) -> None:
     """Apply the settings of every connection."""
-    for name, value in PRAGMAS:
+    for name, value in CONNECTION_PRAGMAS:
         connection.pragma(name, value)
     if sys.platform == "darwin":
         connection.pragma("fullfsync", 1)
 
 
-def unlogged(path: str) -> bool:
-    """Return whether there is no log beside a file, and none can be created because its folder is read-only. No process
-    writes it then, and it is read without one."""
+def has_no_wal(path: str) -> bool:
+    """Tell whether the file has no log and none can be created, because the folder is read-only. It is then read
+    without a log."""
     return not os.access(os.path.dirname(path) or ".", os.W_OK) and not os.path.lexists(f"{path}-wal")
 
 
-def address(path: str) -> str:
+def sqlite_uri(path: str) -> str:
     """Return a path as a `file:` address of SQLite, with the characters escaped that would end the path or begin an
     escape.
 
@@ -140,35 +141,33 @@ def address(path: str) -> str:
     return "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
 
 
-def reading(path: str, look: bool = False) -> apsw.Connection:
+def open_for_reading(path: str, look: bool = False) -> apsw.Connection:
     """Open a connection that writes nothing, nor beside a file whose folder is read-only, or that is only looked at and
     has no log."""
-    utf8(path, "Name another file with --db PATH.")
-    still = unlogged(path) or (look and not any(map(os.path.lexists, (f"{path}-wal", f"{path}-journal"))))
+    require_utf8_path(path, "Name another file with --db PATH.")
+    still = has_no_wal(path) or (look and not any(map(os.path.lexists, (f"{path}-wal", f"{path}-journal"))))
     options = "?mode=ro&immutable=1" if still else "?mode=ro"
-    return apsw.Connection(address(path) + options, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    return apsw.Connection(sqlite_uri(path) + options, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
 
 
-def _known(connection: apsw.Connection, path: str) -> int:
+def _check_version(connection: apsw.Connection, path: str) -> int:
     """Return the schema version of a file after checking its structure. Raise ForeignFile."""
-    from store.database.schema.schema_check import check
-
-    version = _identify(connection, path)
+    version = _read_version(connection, path)
     while version <= SCHEMA_VERSION:
         try:
-            check(connection, path, version)
+            check_schema(connection, path, version)
             break
         except ForeignFile:
-            now = _identify(connection, path)
+            now = _read_version(connection, path)
             if now == version:
                 raise
             version = now  # another process converted it between the two reads
         except (apsw.NotADBError, apsw.CorruptError):
-            raise damaged(path, "is damaged: SQLite cannot read it.") from None
+            raise damaged_file_error(path, "is damaged: SQLite cannot read it.") from None
     return version
 
 
-def _identify(connection: apsw.Connection, path: str) -> int:
+def _read_version(connection: apsw.Connection, path: str) -> int:
     """Return the file's schema version; 0 for an empty one. Raise ForeignFile for a file that is not a memory."""
     try:
         tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
@@ -176,7 +175,7 @@ def _identify(connection: apsw.Connection, path: str) -> int:
         # last: another process may be creating the memory, in one transaction, between these reads
         application = connection.pragma("application_id")
     except (apsw.NotADBError, apsw.CorruptError):
-        raise damaged(path, "is not a memory, or no longer readable as one.") from None
+        raise damaged_file_error(path, "is not a memory, or no longer readable as one.") from None
     if application == APPLICATION_ID or (application == 0 and version == 0 and tables == 0):
         return version
     raise ForeignFile(
@@ -184,7 +183,7 @@ def _identify(connection: apsw.Connection, path: str) -> int:
     )
 
 
-def _write_ahead(connection: apsw.Connection, path: str, patience: int) -> None:
+def _switch_to_wal(connection: apsw.Connection, path: str, patience: int) -> None:
     """Switch to WAL. The switch itself does not wait for a busy file, and several processes may open a new one."""
     deadline = time.monotonic() + patience / 1000
     while True:
@@ -201,9 +200,7 @@ def _write_ahead(connection: apsw.Connection, path: str, patience: int) -> None:
         time.sleep(0.005)
 
 
-def damaged(path: str, says: str) -> DamagedFile:
-    from shlex import quote  # not at the top: it imports `re`
-
+def damaged_file_error(path: str, says: str) -> DamagedFile:
     return DamagedFile(
         f"{path} {says}",
         "Nothing was changed. Keep it as it is:"
@@ -211,14 +208,15 @@ def damaged(path: str, says: str) -> DamagedFile:
     )
 
 
-def newer(path: str) -> NewerFile:
+def newer_file_error(path: str) -> NewerFile:
+    """Return the error for a file of a newer version."""
     return NewerFile(
         f"{path} was written by a newer Memoranda; it can be read here and not changed.",
         "Upgrade this one: pip install --upgrade memoranda.",
     )
 
 
-def _full(path: str) -> bool:
+def _is_disk_full(path: str) -> bool:
     """Return whether the disk is full: SQLite reports an I/O error when the shared memory file cannot grow."""
     try:
         disk = os.statvfs(os.path.dirname(path))
@@ -227,20 +225,23 @@ def _full(path: str) -> bool:
     return disk.f_bavail * disk.f_frsize < 1 << 16
 
 
-def understood(error: BaseException, path: str) -> MemorandaError:
-    """Return an error to be shown: one of ours unchanged, one of the disk or the file by `explain`, any other as a
-    defect."""
+def to_memoranda_error(error: BaseException, path: str) -> MemorandaError:
+    """Return an error that can be shown: an error of ours unchanged, an error of the disk or the file explained,
+    any other as a defect."""
     if isinstance(error, MemorandaError):
         return error
-    return explain(error, path) if isinstance(error, DISK_ERRORS) else Defect(error)
+    return explain_sqlite_error(error, path) if isinstance(error, DISK_ERRORS) else Defect(error)
 
 
-def explain(error: apsw.Error | UnicodeDecodeError, path: str, patience: int = BUSY_MS) -> MemorandaError:
-    """Return an error that names the cause of SQLite's and the next step; a busy file was waited for `patience`
-    milliseconds. UnicodeDecodeError: a text in the file is not UTF-8, which SQLite does not check."""
+def explain_sqlite_error(
+    error: apsw.Error | UnicodeDecodeError, path: str, patience: int = DEFAULT_BUSY_MS
+) -> MemorandaError:
+    """Return an error of ours for an error of SQLite, with its cause and the next step; a busy file was waited for
+    `patience` milliseconds. UnicodeDecodeError means that a text in the file is not UTF-8, which SQLite does
+    not check."""
     if isinstance(error, UnicodeDecodeError):
-        return damaged(path, "is damaged: it holds text that is not UTF-8.")
-    if isinstance(error, apsw.FullError) or (isinstance(error, apsw.IOError) and _full(path)):
+        return damaged_file_error(path, "is damaged: it holds text that is not UTF-8.")
+    if isinstance(error, apsw.FullError) or (isinstance(error, apsw.IOError) and _is_disk_full(path)):
         return DiskFull(f"The disk that holds {path} is full; nothing was lost.", "Free some space and try again.")
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return Busy(
@@ -251,7 +252,7 @@ def explain(error: apsw.Error | UnicodeDecodeError, path: str, patience: int = B
     if isinstance(error, apsw.CorruptError) and getattr(error, "extendedresult", 0) == apsw.SQLITE_CORRUPT_VTAB:
         return ForeignFile(f"The search index in {path} is damaged.", "memoranda index rebuild makes it again.")
     if isinstance(error, apsw.NotADBError | apsw.CorruptError):
-        return damaged(path, "is damaged: SQLite cannot read it.")
+        return damaged_file_error(path, "is damaged: SQLite cannot read it.")
     if isinstance(error, apsw.InterruptError):
         return StorageError("The change was interrupted; nothing was changed.", "Try again.")
     if isinstance(error, apsw.IOError):

@@ -4,49 +4,96 @@
 `Transaction` always does all three.
 """
 
+from __future__ import annotations
+
 import os
-from collections.abc import Callable, Iterator, Sequence
+import time
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
+from itertools import chain, islice
+from types import TracebackType
+from typing import Any, Protocol, TypeVar
 
 import apsw
 
-from store.base.clock import Clock, utc_now
-from store.base.errors import NotOurs, StorageError, ThePast
-from store.database.connection import BUSY_MS, HOOK_MS, connect, explain, newer
-from store.database.schema import steps
-from store.database.schema.tables import RECORDED
-from store.database.schema.version import SCHEMA_VERSION
-from store.database.values import Value, Verbatim, bind, clean, storable, take_cut_rules
-from store.database.writing import change_capture, crash_count, wal, writer_queue
-from store.redaction import MARKER
+from store.base.clock import Clock, from_ms, to_ms, utc_now
+from store.base.errors import MemorandaError, NotOurs, PastIsReadOnly, StorageError
+from store.database import wal
+from store.database.change_capture import StepHeader, append_step
+from store.database.connection import (
+    DEFAULT_BUSY_MS,
+    HOOK_BUSY_MS,
+    explain_sqlite_error,
+    newer_file_error,
+    open_connection,
+)
+from store.database.schema import RECORDED_TABLES, SCHEMA_VERSION, can_upgrade_from, upgrade_schema
+from store.database.values import (
+    RedactionPlace,
+    SqlValue,
+    Verbatim,
+    bind_value,
+    clean_text,
+    execute_with_markers,
+    make_storable,
+    repair_rows,
+    store_redactions,
+    take_cut_rules,
+)
+from store.database.wal import CRASH_COUNT_KEY, LAST_CRASH_KEY, WalRelief, WriterTurn, take_recoveries, truncate_wal
+from store.redaction import REDACTION_MARKER
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from array import array
-    from types import TracebackType
-    from typing import Any, Protocol, TypeVar
+# The order of a long list: only the keys of its rows, packed.
 
-    from store.database.redaction_log import Place
-
-    Read = TypeVar("Read")
-
-    class Trust(Protocol):
-        """Decide whether a file may be opened (`admit` raises NotOurs), and record a new one, and a copy of it."""
-
-        def admit(self, connection: apsw.Connection) -> None: ...
-
-        def born(self, connection: apsw.Connection) -> None: ...
-
-        def made(self, path: str) -> None: ...
-
-    Convert = Callable[["Database", Trust | None], None]
-
-
-LOG_MS = 250  # wait for readers when the log is emptied
+KEYS_PER_CHUNK = 4096  # keys that are read before other threads get the GIL
 
 
-def _identity(path: str) -> tuple[int, int] | None:
-    """Return the identity of the file at a path; None when there is none."""
+def pack_integers(chunks: Iterable[Iterable[int]]) -> array[int]:
+    """Pack integers in one array: 4 bytes each, 8 if one of them needs those.
+
+    It is allocated in one piece of the right size, and freed whole: one that grew would leave gaps of its earlier
+    sizes.
+    """
+    parts = []
+    for chunk in chunks:
+        numbers = list(chunk)
+        try:
+            parts.append(array("I", numbers))
+        except OverflowError:
+            parts.append(array("q", numbers))
+        time.sleep(0)
+    code = "q" if any(part.typecode == "q" for part in parts) else "I"
+    place = sum(map(len, parts))
+    whole = array(code, [0]) * place
+    while parts:
+        part = parts.pop()
+        place -= len(part)
+        whole[place : place + len(part)] = part if part.typecode == code else array(code, part)
+    return whole
+
+
+Read = TypeVar("Read")
+
+
+class TrustCheck(Protocol):
+    """Decide whether a file may be opened (`admit` raises NotOurs), and record a new one, and a copy of it."""
+
+    def admit(self, connection: apsw.Connection) -> None: ...
+
+    def register_new_file(self, connection: apsw.Connection) -> None: ...
+
+    def register_copy(self, path: str) -> None: ...
+
+
+Convert = Callable[["Database", TrustCheck | None], None]
+
+
+WAL_READER_WAIT_MS = 250  # wait for readers when the log is emptied
+
+
+def _file_identity(path: str) -> tuple[int, int] | None:
+    """Return the device and the inode of a file; None if there is none."""
     try:
         status = os.stat(path)
     except OSError:
@@ -54,19 +101,16 @@ def _identity(path: str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _keys(rows: "Iterator[tuple[int]]") -> "array[int]":
+def _pack_column(rows: Iterator[tuple[int]]) -> array[int]:
     """Yield the rows' one column. APSW releases the GIL at every row, so another thread's key press does not wait for a
     page of them; packing all into one value in SQLite would be twice as fast and takes 30 MB at a million."""
-    from itertools import chain, islice
-
-    from store.database.packed_ids import CHUNK, packed
-
     column = chain.from_iterable(rows)
-    return packed(iter(lambda: tuple(islice(column, CHUNK)), ()))
+    return pack_integers(iter(lambda: tuple(islice(column, KEYS_PER_CHUNK)), ()))
 
 
-def _text(value: object) -> object:
-    return storable(value) if isinstance(value, str) else value
+def _storable_parameter(value: object) -> object:
+    """Return a parameter as it would be stored: a text that SQLite cannot hold is repaired."""
+    return make_storable(value) if isinstance(value, str) else value
 
 
 class Database:
@@ -90,33 +134,33 @@ class Database:
         clock: Clock = utc_now,
         create: bool = True,
         look: bool = False,
-        trust: "Trust | None" = None,
-        convert: "Convert | None" = None,
+        trust: TrustCheck | None = None,
+        convert: Convert | None = None,
     ) -> None:
         self.path = path
         self.door = door
         self.look = look
         self.clock = clock
         self._writing = False
-        self.cut: dict[Place, int] = {}  # what the transactions of this connection cut, until it is reported
+        self.cut: dict[RedactionPlace, int] = {}  # what the transactions of this connection cut, until it is reported
         self.caches: dict[str, Any] = {}  # what the readers of this connection keep between calls, by name
         self.last_step: int | None = None  # the newest step of history of this connection
-        self.beside: Database | None = None  # the person's own memory, once it is asked for (store/personal/beside.py)
+        self.beside: Database | None = None  # the person's own memory, once it is asked for (store/personal/memory.py)
         self.moment = ""  # the moment of the past that is shown, in words; empty for now (store/services/as_of.py)
-        self.patience = HOOK_MS if door == "hook" else BUSY_MS
+        self.patience = HOOK_BUSY_MS if door == "hook" else DEFAULT_BUSY_MS
         admit = None if trust is None else trust.admit
-        self.connection, self.read_only, self.warnings = connect(path, create, self.patience, look, admit)
+        self.connection, self.read_only, self.warnings = open_connection(path, create, self.patience, look, admit)
         try:
             if look:
                 whose = f"You are looking at {path}, which may be anybody's"
                 self.warnings.append(f"{whose}: nothing of it is changed or run.")
-            elif held := wal.held(path):
+            elif held := wal.held_wal_warning(path):
                 self.warnings.append(held)
-            self._relief = wal.Relief()
-            self._file = _identity(path)
+            self._relief = WalRelief()
+            self._file = _file_identity(path)
             if (version := self.connection.pragma("user_version")) < SCHEMA_VERSION:
-                if steps.lead_from(version) and not self.read_only:
-                    steps.bring_up_to_date(self.connection, clock, None if trust is None else trust.born)
+                if can_upgrade_from(version) and not self.read_only:
+                    upgrade_schema(self.connection, clock, None if trust is None else trust.register_new_file)
                 elif convert is not None:
                     convert(self, trust)
                 else:
@@ -128,58 +172,60 @@ class Database:
             self.connection.close()
             if not isinstance(error, (apsw.Error, UnicodeDecodeError)):
                 raise
-            raise explain(error, path) from None
-        self._turn = writer_queue.WriterTurn(self.connection)
+            raise explain_sqlite_error(error, path) from None
+        self._turn = WriterTurn(self.connection)
 
-    def rows(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> "list[tuple[Any, ...]]":
+    def rows(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[tuple[Any, ...]]:
         """Return every row of a query, read to its end: no read transaction is left open."""
-        return self._read(list, sql, parameters)
+        return self._run_query(list, sql, parameters)
 
-    def keys(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> "array[int]":
+    def keys(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> array[int]:
         """Return the one column of a query, integers, in its order, as an array: 4 bytes a row (8 if a number needs
         them), where a list of rows takes 90. Not to be called on the thread of the screen."""
-        return self._read(_keys, sql, parameters)
+        return self._run_query(_pack_column, sql, parameters)
 
-    def _read(
+    def _run_query(
         self,
-        take: "Callable[[Iterator[tuple[Any, ...]]], Read]",
+        take: Callable[[Iterator[tuple[Any, ...]]], Read],
         sql: str,
         parameters: Sequence[object] | dict[str, object],
-    ) -> "Read":
+    ) -> Read:
+        """Run a query and return what `take` makes of its rows; text that is not UTF-8 is repaired. Raise
+        MemorandaError."""
         try:
             return take(self.connection.execute(sql, parameters))
         except UnicodeEncodeError:  # bytes of a command line that are not text: look for what would be stored of them
             if isinstance(parameters, dict):
-                return self._read(take, sql, {name: _text(value) for name, value in parameters.items()})
-            return self._read(take, sql, [_text(value) for value in parameters])
+                return self._run_query(
+                    take, sql, {name: _storable_parameter(value) for name, value in parameters.items()}
+                )
+            return self._run_query(take, sql, [_storable_parameter(value) for value in parameters])
         except UnicodeDecodeError:
-            from store.database import invalid_text
-
             try:
-                return take(invalid_text.rows(self.connection, sql, parameters))
+                return take(repair_rows(self.connection, sql, parameters))
             except UnicodeDecodeError as error:  # in a function of ours
-                raise explain(error, self.path) from None
+                raise explain_sqlite_error(error, self.path) from None
         except apsw.InterruptError:
             raise
         except apsw.Error as error:
-            raise explain(error, self.path) from None
+            raise explain_sqlite_error(error, self.path) from None
 
-    def row(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> "tuple[Any, ...] | None":
+    def row(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> tuple[Any, ...] | None:
         """Return the first row of a query, or None."""
         rows = self.rows(sql, parameters)
         return rows[0] if rows else None
 
-    def value(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> "Any":
+    def value(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> Any:
         """Return the first column of the first row; None if there is none."""
         row = self.row(sql, parameters)
         return row[0] if row else None
 
-    def read_snapshot(self) -> "ReadSnapshot":
+    def read_snapshot(self) -> ReadSnapshot:
         """Read everything inside at one moment, whatever is written meanwhile. Keep it short: an open reader keeps the
         log from being emptied."""
         return ReadSnapshot(self.connection)
 
-    def write(self, actor: str, reason: str, key: str = "") -> "Transaction":
+    def write(self, actor: str, reason: str, key: str = "") -> Transaction:
         """Begin a transaction by `actor` (an origin: user, agent, import:x …) because of `reason` (a verb, no text). A
         writer that may retry gives a `key`; see `Transaction.answer`."""
         return Transaction(self, actor, reason, key)
@@ -193,31 +239,31 @@ class Database:
             )
         if self.read_only:
             if self.connection.pragma("user_version") > SCHEMA_VERSION:
-                raise newer(self.path)
+                raise newer_file_error(self.path)
             raise StorageError(f"{self.path} may only be read.", "Look at its permissions and its folder's.")
 
-    def changed(self) -> int:
+    def data_version(self) -> int:
         """Return a number that changes when another connection has written, here or in the person's own memory."""
         version: int = self.connection.pragma("data_version")
-        return version if self.beside is None else version + self.beside.changed()
+        return version if self.beside is None else version + self.beside.data_version()
 
-    def replaced(self) -> bool:
+    def is_replaced(self) -> bool:
         """Return whether the file that is open here was deleted, moved or replaced."""
-        return _identity(self.path) != self._file
+        return _file_identity(self.path) != self._file
 
     def checkpoint_wal(self) -> bool:
         """Write the log into the file and truncate it; return False while a reader of any process holds it."""
         try:
-            return wal.empty(self.connection, LOG_MS, self.patience)
+            return truncate_wal(self.connection, WAL_READER_WAIT_MS, self.patience)
         except apsw.Error as error:
-            raise explain(error, self.path) from None
+            raise explain_sqlite_error(error, self.path) from None
 
     def vacuum(self) -> None:
         """Rewrite the whole file, so that it contains only what is stored. Raise StorageError."""
         try:
             self.connection.execute("VACUUM")
         except apsw.Error as error:
-            raise explain(error, self.path, self.patience) from None
+            raise explain_sqlite_error(error, self.path, self.patience) from None
         self.checkpoint_wal()
 
     def interrupt(self) -> None:
@@ -226,7 +272,7 @@ class Database:
         if (other := self.beside) is not None:
             other.interrupt()
 
-    def keep_log(self) -> None:
+    def keep_wal(self) -> None:
         """Leave the log beside the file when this connection is closed as the last: to write it into the file takes two
         flushes of the disk, and another two to begin a new one. The next program that closes the memory does it."""
         self.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -281,7 +327,7 @@ class Transaction:
 
     def __init__(self, database: Database, actor: str, reason: str, key: str = "") -> None:
         self.database = database
-        self.actor = clean(actor)
+        self.actor = clean_text(actor)
         self.reason = reason
         self.seq: int | None = None
         self.undoes: int | None = None
@@ -291,25 +337,25 @@ class Transaction:
         self._connection = database.connection
         self._session: Any = None
         self._adopts = False
-        self._cuts: dict[Place, int] = {}
+        self._cuts: dict[RedactionPlace, int] = {}
         self._discards = False
 
-    def __enter__(self) -> "Transaction":
+    def __enter__(self) -> Transaction:
         database = self.database
         if database.moment:
-            raise ThePast(database.moment)
+            raise PastIsReadOnly(database.moment)
         database.refuse_unwritable()
         if database._writing:
             raise RuntimeError("a write inside a write: pass the Write along instead")
         try:
             turn = database._turn
-            database._relief.give(self._connection, database.path, database.patience, turn.log_pages)
+            database._relief.relieve(self._connection, database.path, database.patience, turn.log_pages)
             turn.begin(self._connection, database.path, database.patience)
         except apsw.Error as error:
-            raise explain(error, database.path, database.patience) from None
-        if database.replaced():  # writes to a deleted file would be lost silently
+            raise explain_sqlite_error(error, database.path, database.patience) from None
+        if database.is_replaced():  # writes to a deleted file would be lost silently
             self._connection.execute("ROLLBACK")
-            database._turn.end()
+            database._turn.release_turn()
             raise StorageError(
                 f"{database.path} was deleted, moved or replaced while it was open here.",
                 "Nothing was changed; close Memoranda and open it again.",
@@ -318,21 +364,21 @@ class Transaction:
             self.at = database.clock()
             # a new session for each transaction: one kept for several misses the changes of other processes
             self._session = apsw.Session(self._connection, "main")
-            for table in RECORDED:
+            for table in RECORDED_TABLES:
                 self._session.attach(table)
         except BaseException:
             self._connection.execute("ROLLBACK")
-            database._turn.end()
+            database._turn.release_turn()
             raise
         database._writing = True
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: "TracebackType | None"
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         try:
             if error is None and not self._discards:
-                self._commit()
+                self._commit_step()
         except BaseException as late:
             error = late
             if not isinstance(late, (apsw.Error, UnicodeDecodeError)):
@@ -341,90 +387,142 @@ class Transaction:
             self._session.close()
             if not self._connection.get_autocommit():
                 self._connection.execute("ROLLBACK")
-            self.database._turn.end()
+            self.database._turn.release_turn()
             self.database._writing = False
         if isinstance(error, (apsw.Error, UnicodeDecodeError)):
-            raise explain(error, self.database.path, self.database.patience) from None
+            raise explain_sqlite_error(error, self.database.path, self.database.patience) from None
 
     def discard(self) -> None:
         """Roll back at the end: for what SQLite calls a write and changes nothing, so that no byte is written."""
         self._discards = True
 
-    def adopt(self) -> None:
+    def adopt_history(self) -> None:
         """Record no history from here on, as the rows bring their own: an import into a memory without history."""
         if self.execute("SELECT 1 FROM history LIMIT 1").get is not None:
             raise RuntimeError("history can only be adopted by a memory that has none")
         self._session.enabled = False
         self._adopts = True
 
-    def _commit(self) -> None:
+    def _commit_step(self) -> None:
+        """Commit, with the step of history, the recoveries and the cuts that belong to it."""
         changeset = b"" if self._adopts else self._session.changeset()
         if changeset or self.undoes is not None:
-            header = change_capture.Header(self.at, self.actor, self.database.door, clean(self.reason), self.undoes)
+            header = StepHeader(self.at, self.actor, self.database.door, clean_text(self.reason), self.undoes)
             known = self.database.caches.setdefault("columns", {})
-            self.seq = change_capture.append(self._connection, changeset, header, self.purged, known)
-        if recovered := crash_count.take(self.database.path):
+            self.seq = append_step(self._connection, changeset, header, self.purged, known)
+        if recovered := take_recoveries(self.database.path):
             note = "INSERT INTO meta(key, value) VALUES (?1, ?2) ON CONFLICT(key) DO UPDATE SET value ="
-            self._connection.execute(f"{note} value + ?2", (crash_count.COUNT, recovered))
-            self._connection.execute(f"{note} ?2", (crash_count.LAST, self.at))
+            self._connection.execute(f"{note} value + ?2", (CRASH_COUNT_KEY, recovered))
+            self._connection.execute(f"{note} ?2", (LAST_CRASH_KEY, self.at))
         if self._cuts:
-            from store.database import redaction_log
-
-            redaction_log.keep(self._connection, self._cuts, self.at, self.actor, self.database.door)
+            store_redactions(self._connection, self._cuts, self.at, self.actor, self.database.door)
         self._connection.execute("COMMIT")
         if rules := take_cut_rules():
             self.database.cut.update({place: number for place, number in self._cuts.items() if place[3] in rules})
         if self.seq is not None:
             self.database.last_step = self.seq
 
-    def execute(self, sql: str, parameters: Sequence[Value] | None = None) -> "apsw.Cursor":
+    def execute(self, sql: str, parameters: Sequence[SqlValue] | None = None) -> apsw.Cursor:
         """Run one statement; every `str` among the parameters is redacted, unless it is Verbatim."""
         if parameters is None:
             return self._connection.execute(sql)
-        bound = tuple(map(bind, parameters))
+        bound = tuple(map(bind_value, parameters))
         for value in bound:
-            if value.__class__ is str and MARKER in value:
-                from store.database import redaction_log
-
-                return redaction_log.execute(self._connection, sql, bound, self._cuts)
+            if value.__class__ is str and REDACTION_MARKER in value:
+                return execute_with_markers(self._connection, sql, bound, self._cuts)
         return self._connection.execute(sql, bound)
 
-    def rows(self, sql: str, parameters: Sequence[Value] | None = None) -> "Iterator[tuple[Any, ...]]":
+    def rows(self, sql: str, parameters: Sequence[SqlValue] | None = None) -> Iterator[tuple[Any, ...]]:
         """Run `execute` and return the rows."""
         return iter(self.execute(sql, parameters))
 
-    def insert(self, table: str, **columns: Value) -> int:
+    def insert(self, table: str, **columns: SqlValue) -> int:
         """Insert one row and return its id. Table and column names are ours, never a person's."""
         names = ", ".join(columns)
         marks = ", ".join("?" * len(columns))
         self.execute(f"INSERT INTO {table}({names}) VALUES ({marks})", tuple(columns.values()))
         return self._connection.last_insert_rowid()
 
-    def rewrite(self, sql: str, parameters: Sequence[Value] = ()) -> "apsw.Cursor":
-        """Run `execute` without recording: for a purge, which rewrites its history as well."""
+    def execute_unrecorded(self, sql: str, parameters: Sequence[SqlValue] = ()) -> apsw.Cursor:
+        """Run a statement without recording it: for a purge, which rewrites its history as well."""
         self._session.enabled = False
         try:
             return self.execute(sql, parameters)
         finally:
             self._session.enabled = True
 
-    def unrecorded(self) -> None:
+    def stop_recording(self) -> None:
         """Record no history of what follows: for a text that must be removed from it too."""
         self._session.enabled = False
 
     @property
-    def answer(self) -> str | None:
+    def earlier_answer(self) -> str | None:
         """Return the result of an earlier write with this key, in which case nothing may be written now; else None."""
         if self._key is None:
             return None
         found: str | None = self.execute("SELECT answer FROM answers WHERE key = ?", (self._key,)).get
         return found
 
-    def answered(self, *ids: int) -> None:
+    def store_answer(self, *ids: int) -> None:
         """Store the result of this write, the ids that it made, for a retry with its key."""
         if self._key is not None:
             self.insert("answers", key=self._key, answer=Verbatim(" ".join(map(str, ids))), at=Verbatim(self.at))
 
-    def put_back(self, sql: str, held: str) -> "apsw.Cursor":
+    def execute_verbatim(self, sql: str, held: str) -> apsw.Cursor:
         """Run one statement on text from history: it was redacted when it was written, and is not again."""
         return self._connection.execute(sql, (held,))
+
+
+# The `worker` lease: background work is done by the process that holds it, and a killed holder is soon replaced.
+#
+# A lease is a row that expires. Its holder renews it inside the transactions in which it works, so a holder that was
+# paused and replaced cannot overwrite the work of its successor.
+
+LEASE_MS = 5_000
+
+
+class LeaseLost(MemorandaError):
+    """Another process took over the work."""
+
+    code = "lease-lost"
+
+
+class Lease:
+    """A claim on the work called `name`, by this object alone."""
+
+    def __init__(self, database: Database, name: str = "worker") -> None:
+        self._database = database
+        self._name = name
+        self._holder = f"{os.getpid()}-{os.urandom(6).hex()}"
+
+    def acquire(self) -> bool:
+        """Take the lease if it is free or has expired; return whether it is held."""
+        with self._database.write("agent", "lease") as write:
+            return self._claim_lease(write)
+
+    def renew(self, write: Transaction) -> None:
+        """Extend the lease, in the transaction that does the work. Raise LeaseLost."""
+        if not self._claim_lease(write):
+            raise LeaseLost("Another process took this work over.")
+
+    def release(self) -> None:
+        """Release the lease at once."""
+        with self._database.write("agent", "lease") as write:
+            mine = (Verbatim(self._name), Verbatim(self._holder))
+            write.execute("DELETE FROM leases WHERE name = ? AND holder = ?", mine)
+
+    def _claim_lease(self, write: Transaction) -> bool:
+        """Take or extend the lease, in an open transaction; return whether it is held."""
+        now = to_ms(write.at)
+        row = write.execute("SELECT holder, expires_at FROM leases WHERE name = ?", (Verbatim(self._name),)).get
+        if row and row[0] != self._holder:
+            left = to_ms(row[1]) - now
+            # more time left than a lease can have: the clock was set back, and that holder ended long ago
+            if 0 < left <= LEASE_MS:
+                return False
+        write.execute(
+            "INSERT INTO leases(name, holder, expires_at) VALUES (?, ?, ?)"
+            " ON CONFLICT(name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at",
+            (Verbatim(self._name), Verbatim(self._holder), Verbatim(from_ms(now + LEASE_MS))),
+        )
+        return True

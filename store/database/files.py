@@ -4,15 +4,110 @@ Nothing here opens an existing database for reading: closing such a handle would
 in this process.
 """
 
+from __future__ import annotations
+
 import os
 import stat
+from collections.abc import Callable
+from shlex import quote
+from typing import TypeVar
 
-from store.base.errors import DamagedFile, StorageError, UnsafeFile
-from store.base.location import FOLDER, kept_backups
-from store.database.writing import disk_reserve
+from store.base.errors import DamagedFile, DiskFull, StorageError, UnsafeFile
+from store.base.location import MEMORANDA_FOLDER, list_backup_files
 
-SQLITE = b"SQLite format 3\0"  # the first bytes of a database
-NETWORK = (
+# A reserve of 128 KiB beside a memory, freed when the disk is full, so that forgetting still works.
+#
+# SQLite needs space to delete: the pages it changes are written to the log first.
+
+Result = TypeVar("Result")
+
+RESERVE_BYTES = 128 << 10
+# for each byte one that is in no UTF-8 text: a purged word of three letters was among random ones once in twenty times
+WORDLESS_BYTES = ((b"\xc0\xc1" + bytes(range(0xF5, 0x100))) * 20)[:256]
+MIN_SPARE_BYTES = 8 * RESERVE_BYTES  # free space that must remain once it is made
+
+
+def reserve_path(path: str) -> str:
+    """Return the path of the reserve of the memory at `path`."""
+    return f"{path}-ballast"
+
+
+def create_reserve(path: str) -> bool:
+    """Create the reserve unless it exists, or the disk has little space; return whether it exists now."""
+    ballast = reserve_path(path)
+    if os.path.lexists(ballast):
+        return True
+    try:
+        disk = os.statvfs(os.path.dirname(ballast) or ".")
+        if disk.f_bavail * disk.f_frsize < RESERVE_BYTES + MIN_SPARE_BYTES:
+            return False
+        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+        handle = os.open(ballast, flags, 0o600)
+    except FileExistsError:
+        return True
+    except OSError:
+        return False
+    try:
+        # random: a compressing file system would reserve no space for a file of zeros
+        whole = os.write(handle, os.urandom(RESERVE_BYTES).translate(WORDLESS_BYTES)) == RESERVE_BYTES
+    except OSError:
+        whole = False
+    finally:
+        os.close(handle)
+    if not whole:
+        free_reserve(path)
+    return whole
+
+
+def renew_reserve(path: str) -> None:
+    """Replace the reserve, as an older version may have written a short word into it by chance."""
+    if free_reserve(path):
+        create_reserve(path)
+
+
+def missing_reserve_reason(path: str) -> str:
+    """Return why the reserve of the memory at `path` is missing, in a sentence; empty if it exists."""
+    ballast = reserve_path(path)
+    try:
+        status = os.lstat(ballast)
+        if stat.S_ISREG(status.st_mode) and status.st_size == RESERVE_BYTES:
+            return ""
+        return f"{ballast} is not the file that Memoranda keeps there."
+    except OSError:
+        pass
+    folder = os.path.dirname(ballast) or "."
+    try:
+        disk = os.statvfs(folder)
+        if disk.f_bavail * disk.f_frsize < RESERVE_BYTES + MIN_SPARE_BYTES:
+            return "It is missing because the disk is nearly full: forgetting and purging may fail."
+    except OSError:
+        return "It is missing, and the free space is not known."
+    if not os.access(folder, os.W_OK):
+        return f"It is missing because {folder} cannot be written."
+    return "It is missing: it was used up on a full disk, or removed."
+
+
+def free_reserve(path: str) -> bool:
+    """Delete the reserve; return whether there was one."""
+    try:
+        os.unlink(reserve_path(path))
+    except OSError:
+        return False
+    return True
+
+
+def run_with_reserve(path: str, work: Callable[[], Result]) -> Result:
+    """Run work that only deletes; on a full disk run it once more, with the space of the reserve. Raise DiskFull."""
+    try:
+        return work()
+    except DiskFull:
+        if not free_reserve(path):
+            raise
+        return work()
+
+
+SQLITE_HEADER = b"SQLite format 3\0"  # the first bytes of a database
+NETWORK_FILE_SYSTEMS = (
     "nfs",
     "nfs4",
     "cifs",
@@ -28,29 +123,29 @@ NETWORK = (
 )
 
 
-def prepare(path: str, create: bool, look: bool = False) -> list[str]:
+def prepare_file(path: str, create: bool, look: bool = False) -> list[str]:
     """Create or check the file at `path`; return warnings to show. Raise UnsafeFile, DamagedFile or StorageError.
 
     With `create` a missing file is created, empty and 0600, in a folder that is 0700. With `look` nothing is changed.
     """
     folder = os.path.dirname(path)
     warnings: list[str] = []
-    refuse_lost(path)
+    refuse_lost_file(path)
     if create:
-        _make_folder(folder)
+        _make_private_folder(folder)
     try:
-        if os.path.basename(folder) == FOLDER:
-            _check(folder, stat.S_ISDIR, "folder")
+        if os.path.basename(folder) == MEMORANDA_FOLDER:
+            _check_owner_and_kind(folder, stat.S_ISDIR, "folder")
             if not look:
-                _tighten(folder, 0o700, warnings)
+                _remove_permissions(folder, 0o700, warnings)
         _refuse_network(folder)
         if create and not os.path.lexists(path):
-            if os.path.basename(folder) == FOLDER:
-                _ignore(os.path.join(folder, ".gitignore"))  # before there is anything that git could see
-            _create(path)
-            disk_reserve.keep(path)
+            if os.path.basename(folder) == MEMORANDA_FOLDER:
+                _write_gitignore(os.path.join(folder, ".gitignore"))  # before there is anything that git could see
+            _create_file(path)
+            create_reserve(path)
             sync_folder(folder)
-        _check(path, stat.S_ISREG, "file")
+        _check_owner_and_kind(path, stat.S_ISREG, "file")
     except FileNotFoundError:
         raise StorageError(
             f"There is no memory at {path}.", "Run `memoranda init` in the project, or name a file with --db."
@@ -60,12 +155,12 @@ def prepare(path: str, create: bool, look: bool = False) -> list[str]:
             f"The memory {path} cannot be reached: {error.strerror}.", "Name another file with --db PATH."
         ) from None
     if not look:
-        _tighten(path, 0o600, warnings)
-        _unlock(path)
+        _remove_permissions(path, 0o600, warnings)
+        _make_log_writable(path)
     return warnings
 
 
-def refuse_lost(path: str) -> None:
+def refuse_lost_file(path: str) -> None:
     """Raise DamagedFile where a file is gone or empty while its backups are there: a new one in its place would
     hide that. A log that is left must be moved away first, as SQLite would apply it to the backup."""
     try:
@@ -76,10 +171,8 @@ def refuse_lost(path: str) -> None:
         how = "is gone"
     except OSError:
         return  # whoever opens it says why
-    kept = kept_backups(path)
+    kept = list_backup_files(path)
     if kept:
-        from shlex import quote  # not at the top: it imports `re`
-
         log = f"{path}-wal"
         aside = f"mv {quote(log)} {quote(f'{log}.old')}; " if os.path.exists(log) and os.path.getsize(log) else ""
         folder = os.path.dirname(kept[-1])
@@ -90,7 +183,7 @@ def refuse_lost(path: str) -> None:
         )
 
 
-def plain_name(name: object) -> bool:
+def is_plain_name(name: object) -> bool:
     """Return whether a name from a memory is that of a file directly in its folder: not a path, nothing that leads out
     of it."""
     return (
@@ -100,7 +193,8 @@ def plain_name(name: object) -> bool:
     )
 
 
-def _make_folder(folder: str) -> None:
+def _make_private_folder(folder: str) -> None:
+    """Create the folder of a memory, private, unless it exists. Raise StorageError."""
     if os.path.isdir(folder) or os.path.lexists(folder):
         return
     try:
@@ -115,7 +209,7 @@ def _make_folder(folder: str) -> None:
         ) from None
 
 
-def _ignore(path: str) -> None:
+def _write_gitignore(path: str) -> None:
     """Exclude the folder from `git status`."""
     try:
         handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
@@ -130,8 +224,8 @@ def _ignore(path: str) -> None:
         os.close(handle)
 
 
-def _create(path: str) -> None:
-    """Create an empty private file before SQLite opens it: its -wal and -shm get the same mode."""
+def _create_file(path: str) -> None:
+    """Create an empty private file before SQLite opens it: its -wal and -shm get its mode."""
     flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
     try:
         os.close(os.open(path, flags, 0o600))
@@ -157,7 +251,7 @@ def sync_folder(folder: str) -> None:
         os.close(handle)
 
 
-def _check(path: str, kind: object, word: str) -> None:
+def _check_owner_and_kind(path: str, kind: object, word: str) -> None:
     """Refuse what is not a plain file or folder of this person. Raise FileNotFoundError if it is missing."""
     status = os.lstat(path)
     move = "Move it away, or name another file with --db PATH."
@@ -169,7 +263,7 @@ def _check(path: str, kind: object, word: str) -> None:
         raise UnsafeFile(f"{path} belongs to another user of this machine.", move)
 
 
-def _tighten(path: str, mode: int, warnings: list[str]) -> None:
+def _remove_permissions(path: str, mode: int, warnings: list[str]) -> None:
     """Remove the permissions of others; a file system without modes is a warning, not an error."""
     if os.name != "posix" or not stat.S_IMODE(os.lstat(path).st_mode) & ~mode & 0o777:
         return
@@ -181,7 +275,7 @@ def _tighten(path: str, mode: int, warnings: list[str]) -> None:
         warnings.append(f"{path} can be read by others: its file system keeps no permissions.")
 
 
-def _unlock(path: str) -> None:
+def _make_log_writable(path: str) -> None:
     """Make the -wal and -shm writable if the file is: created while it was read-only, they would stay so."""
     if os.name != "posix" or not os.lstat(path).st_mode & stat.S_IWUSR:
         return
@@ -196,15 +290,15 @@ def _unlock(path: str) -> None:
 
 def _refuse_network(folder: str) -> None:
     """Refuse a network file system: WAL needs memory shared between processes (SQLite, wal.html §1)."""
-    kind = file_system(folder)
-    if kind in NETWORK:
+    kind = file_system_type(folder)
+    if kind in NETWORK_FILE_SYSTEMS:
         raise UnsafeFile(
             f"{folder} is on a network file system ({kind}), where SQLite cannot keep a memory safe.",
             "Name a file on a local disk with --db PATH.",
         )
 
 
-def file_system(folder: str) -> str:
+def file_system_type(folder: str) -> str:
     """Return the type of a folder's file system, as the system names it; empty where it cannot be determined."""
     try:
         with open("/proc/self/mounts", encoding="utf-8", errors="surrogateescape") as mounts:
@@ -224,6 +318,6 @@ def is_database(path: str) -> bool:
     """Return whether a file begins like a database of SQLite; not to be called for one that is open here."""
     try:
         with open(path, "rb") as file:
-            return file.read(len(SQLITE)) == SQLITE
+            return file.read(len(SQLITE_HEADER)) == SQLITE_HEADER
     except OSError:
         return False

@@ -1,16 +1,18 @@
 """Bind many integers as one parameter of a statement."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 import apsw
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import numpy as np
     from numpy.typing import NDArray
 
 
-def integers(values: "NDArray[np.int64] | Iterable[int]") -> object:
+def bind_integers(values: NDArray[np.int64] | Iterable[int]) -> object:
     """Return `values` for `carray(?)`, a table with one row for each; none give a table without rows.
 
     `apsw.carray` itself raises ValueError for none, and `carray(NULL)` has no rows.

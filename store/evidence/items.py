@@ -5,21 +5,31 @@ where it was, the commit that was checked out then (`-` without git), and a dige
 in the file. `C#<sha>` a commit, `https://…` an address, `$ make test` a command.
 """
 
+import ast
+import os
 import re
+import time
+import warnings
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from urllib.parse import quote, unquote
 
-from store.base.citations import parse
+from store.base.citations import parse_citation
 from store.base.errors import InvalidInput
+from store.base.location import checkout_root
+from store.documents.files import DocumentPath, Unreadable, read_document_bytes
+from store.git import repository
+from store.git.process import GitError
+from store.git.repository import GitMove, find_files_with_word, list_repository_files, read_head_sha, resolve_commits
 
-FILE, SYMBOL, COMMIT, URL, COMMAND = "file", "symbol", "commit", "url", "command"
-RUN = (URL, COMMAND)  # looked at only when a person allowed it
+FILE_ITEM, SYMBOL_ITEM, COMMIT_ITEM, URL_ITEM, COMMAND_ITEM = "file", "symbol", "commit", "url", "command"
+RUN_TYPES = (URL_ITEM, COMMAND_ITEM)  # looked at only when a person allowed it
 UNSEEN, HOLDS, MOVED, CHANGED, GONE = range(5)
-LONGEST = 1_000  # characters of an address or a command
-BASE = 12  # digits of a commit
+LONGEST_ITEM = 1_000  # characters of an address or a command
+COMMIT_DIGITS = 12  # digits of a commit
 NO_BASE = "-"
-_KEPT = "/!$&*+,;=@~"  # in a path, written as it is
+_UNQUOTED = "/!$&*+,;=@~"  # in a path, written as it is
 _PLACED = re.compile(
     r"(?P<path>[^\s#:]{1,4000})(?:#L(?P<first>[1-9]\d{0,8})(?:-L(?P<last>[1-9]\d{0,8}))?|::(?P<symbol>[\w.]{1,200}))?"
     r" @(?P<base>[0-9a-f]{12}|-) ~(?P<digest>[0-9a-f]{24})"
@@ -40,110 +50,460 @@ class EvidenceItem:
     digest: str = ""
 
     def __str__(self) -> str:
-        if self.type == COMMIT:
+        if self.type == COMMIT_ITEM:
             return f"C#{self.target}"
-        if self.type == URL:
+        if self.type == URL_ITEM:
             return self.target
-        if self.type == COMMAND:
+        if self.type == COMMAND_ITEM:
             return f"$ {self.target}"
         lines = f"#L{self.first}" + (f"-L{self.last}" if self.last > self.first else "") if self.first else ""
         symbol = f"::{self.symbol}" if self.symbol else ""
-        return f"{quote(self.target, _KEPT)}{lines}{symbol} @{self.base} ~{self.digest}"
+        return f"{quote(self.target, _UNQUOTED)}{lines}{symbol} @{self.base} ~{self.digest}"
 
     @property
-    def shown(self) -> str:
+    def typed_form(self) -> str:
         """How a person writes it: `src/pay.py:10-20`, `src/pay.py::total`, `C#1a2b3c4`, `$ make test`."""
-        if self.type == COMMIT:
+        if self.type == COMMIT_ITEM:
             return f"C#{self.target[:7]}"
-        if self.type in RUN:
+        if self.type in RUN_TYPES:
             return str(self)
-        return placed(self.target, self.first, self.last, self.symbol)
+        return format_place(self.target, self.first, self.last, self.symbol)
 
     @property
-    def place(self) -> tuple[str, ...]:
+    def identity(self) -> tuple[str, ...]:
         """What it is about, whatever was there."""
-        if self.type in (FILE, SYMBOL):
+        if self.type in (FILE_ITEM, SYMBOL_ITEM):
             return (self.type, self.target, self.symbol, str(self.first), str(self.last))
         return (self.type, self.target)
 
 
-def placed(path: str, first: int = 0, last: int = 0, symbol: str = "") -> str:
+def format_place(path: str, first: int = 0, last: int = 0, symbol: str = "") -> str:
     """Return a place as a person writes it."""
     if symbol:
         return f"{path}::{symbol}"
     return f"{path}:{first}-{last}" if last > first else f"{path}:{first}" if first else path
 
 
-def read(text: str) -> EvidenceItem | None:
+def parse_item(text: str) -> EvidenceItem | None:
     """Read a text of a record's evidence; None for a citation or anything else that is not looked at again."""
     if match := _PLACED.fullmatch(text):
         first = int(match["first"] or 0)
         last = int(match["last"] or first)
-        kind = SYMBOL if match["symbol"] else FILE
+        kind = SYMBOL_ITEM if match["symbol"] else FILE_ITEM
         path = unquote(match["path"], errors="surrogateescape")
-        if last < first or not plain(path):
+        if last < first or not is_plain_path(path):
             return None
         return EvidenceItem(kind, path, match["symbol"] or "", first, last, match["base"], match["digest"])
     if text.startswith("C#"):
         try:
-            return EvidenceItem(COMMIT, str(parse(text).target))
+            return EvidenceItem(COMMIT_ITEM, str(parse_citation(text).target))
         except InvalidInput:
             return None
-    if len(text) <= LONGEST and "\n" not in text:
+    if len(text) <= LONGEST_ITEM and "\n" not in text:
         if text.startswith(("https://", "http://")):
-            return EvidenceItem(URL, text)
+            return EvidenceItem(URL_ITEM, text)
         if text.startswith("$ ") and text[2:].strip():
-            return EvidenceItem(COMMAND, text[2:])
+            return EvidenceItem(COMMAND_ITEM, text[2:])
     return None
 
 
-def plain(path: str) -> bool:
+def is_plain_path(path: str) -> bool:
     """Return whether a path is one below the project: no `..`, no `.git`, no root, no line break."""
     steps = path.split("/")
     bad = any(step in ("", ".", "..") or step.lower() == ".git" for step in steps)
     return not bad and "\0" not in path and "\n" not in path
 
 
-_ASKED = re.compile(
+_TYPED = re.compile(
     r"(?P<path>.+?)(?:#L(?P<a>[1-9]\d{0,8})(?:-L?(?P<b>[1-9]\d{0,8}))?|:(?P<c>[1-9]\d{0,8})(?:-(?P<d>[1-9]\d{0,8}))?)"
 )
 
 
-def asked(text: str) -> EvidenceItem:
+def parse_typed_item(text: str) -> EvidenceItem:
     """Read what a person typed, without base and digest; a path is as it was typed. Raise InvalidInput."""
     text = text.strip()
-    if not text or "\n" in text or "\0" in text or len(text) > LONGEST:
+    if not text or "\n" in text or "\0" in text or len(text) > LONGEST_ITEM:
         raise InvalidInput(
             "That is nothing to bind to.", "Write src/pay.py:10-20, src/pay.py::total, C#a1b2c3d or https://…"
         )
-    if (found := read(text)) and found.type in (COMMIT, *RUN):
+    if (found := parse_item(text)) and found.type in (COMMIT_ITEM, *RUN_TYPES):
         return found
     if re.fullmatch(r"[0-9a-f]{7,64}", text):
-        return EvidenceItem(COMMIT, text)
+        return EvidenceItem(COMMIT_ITEM, text)
     if "://" in text:
         raise InvalidInput("Only http and https addresses can be looked at.", "Write https://…")
     path, apart, symbol = text.rpartition("::")
     if apart and path and re.fullmatch(r"[\w.]{1,200}", symbol):
-        return EvidenceItem(SYMBOL, path, symbol)
-    if match := _ASKED.fullmatch(text):
+        return EvidenceItem(SYMBOL_ITEM, path, symbol)
+    if match := _TYPED.fullmatch(text):
         first = int(match["a"] or match["c"])
         last = int(match["b"] or match["d"] or first)
         if last < first:
             raise InvalidInput(f"Lines {first} to {last} are no lines.", "Write the first one first: src/pay.py:10-20.")
-        return EvidenceItem(FILE, match["path"], "", first, last)
-    return EvidenceItem(FILE, text)
+        return EvidenceItem(FILE_ITEM, match["path"], "", first, last)
+    return EvidenceItem(FILE_ITEM, text)
 
 
-def lines_of(raw: bytes) -> list[bytes]:
+def split_file_lines(raw: bytes) -> list[bytes]:
     """Return the lines of a file as they are compared: what is white at their ends does not count."""
     lines = [line.rstrip() for line in raw.split(b"\n")]
     return lines[:-1] if lines and not lines[-1] else lines
 
 
-def digest_of(lines: list[bytes]) -> str:
+def digest_lines(lines: list[bytes]) -> str:
     """Return 16 digits of a digest of these lines, and 8 of their first, by which they are found again."""
-    return sha256(b"\n".join(lines)).hexdigest()[:16] + first_digest(lines[0] if lines else b"")
+    return sha256(b"\n".join(lines)).hexdigest()[:16] + digest_first_line(lines[0] if lines else b"")
 
 
-def first_digest(line: bytes) -> str:
+def digest_first_line(line: bytes) -> str:
+    """Return 8 digits of a digest of a line."""
     return sha256(line).hexdigest()[:8]
+
+
+# The files of a project, read for one look at evidence: each at most once, through no symbolic link, none large; and
+# what git knows of where they went.
+
+GIT_SECONDS = 5.0  # for all that git is asked in one look
+MOST_COMPARED = 2_000_000  # lines, in search of one place
+MOST_BASES = 40  # commits with which the present one is compared
+MOST_NEW = 300  # files that are searched for what is in none that git knows
+MOST_NAMES = 40  # names that git is asked about
+LineRange = tuple[int, int]
+
+
+class ProjectSources:
+    """The files below the folder `root`."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self.git = checkout_root(root) is not None
+        self._files: dict[str, list[bytes] | None] = {}
+        self._firsts: dict[str, dict[str, list[int]]] = {}
+        self._moves: dict[str, dict[str, GitMove]] = {}
+        self._names: list[str] | None = None
+        self._held: dict[str, list[str]] = {}
+        self._until = time.monotonic() + GIT_SECONDS
+
+    @property
+    def head(self) -> str:
+        """The first digits of the commit that is checked out; empty without git."""
+        top = checkout_root(self.root)
+        return read_head_sha(top)[:COMMIT_DIGITS] if top else ""
+
+    def read_lines(self, path: str) -> list[bytes] | None:
+        """Return the lines of a file; None where there is none. Raise Unreadable."""
+        if path not in self._files:
+            self._files[path] = None
+            if is_plain_path(path):
+                try:
+                    self._files[path] = split_file_lines(
+                        read_document_bytes(DocumentPath(self.root, tuple(path.split("/")), path))[0]
+                    )
+                except (FileNotFoundError, NotADirectoryError):
+                    pass
+        return self._files[path]
+
+    def try_read_lines(self, path: str) -> list[bytes] | None:
+        """Return the lines of a file; None where there is none that can be read."""
+        try:
+            return self.read_lines(path)
+        except Unreadable:
+            return None
+
+    def find_lines(self, path: str, size: int, digest: str, near: int) -> LineRange | None:
+        """Return where a file has these lines, the nearest to where they were."""
+        lines = self.try_read_lines(path)
+        if not lines or size < 1:
+            return None
+        if path not in self._firsts:
+            firsts: dict[str, list[int]] = {}
+            for place, line in enumerate(lines):
+                firsts.setdefault(digest_first_line(line), []).append(place)
+            self._firsts[path] = firsts
+        places = sorted(self._firsts[path].get(digest[-8:], ()), key=lambda place: abs(place + 1 - near))
+        for place in places[: max(1, MOST_COMPARED // size)]:
+            if digest_lines(lines[place : place + size]) == digest:
+                return place + 1, place + size
+        return None
+
+    def find_git_move(self, item: EvidenceItem) -> GitMove | None:
+        """Return what git says became of the file of an item since it was bound; None if it does not know."""
+        if not self.git or item.base == "-":
+            return None
+        if item.base not in self._moves:
+            known: dict[str, GitMove] = {}
+            if len(self._moves) < MOST_BASES and time.monotonic() < self._until:
+                try:
+                    known = repository.find_file_moves(self.root, item.base, self._until)
+                except GitError:
+                    pass  # that commit is of a rewritten history
+            self._moves[item.base] = known
+        return self._moves[item.base].get(item.target)
+
+    def candidate_files(self, path: str) -> Iterator[str]:
+        """Yield files in which the content of a missing one may be: those of its name first, then new ones."""
+        if self._names is None:
+            self._names = []
+            if self.git and time.monotonic() < self._until:
+                try:
+                    self._names = list_repository_files(self.root, self._until)
+                except GitError:
+                    pass
+        name, ending = os.path.basename(path), os.path.splitext(path)[1]
+        same = [one for one in self._names if os.path.basename(one) == name]
+        alike = [one for one in self._names if one.endswith(ending) and os.path.basename(one) != name]
+        yield from [*same, *alike][:MOST_NEW]
+
+    def files_holding(self, symbol: str) -> Iterable[str]:
+        """Return the files that hold a name as a word."""
+        name = symbol.rpartition(".")[2]
+        if name not in self._held:
+            found: list[str] = []
+            if self.git and len(self._held) < MOST_NAMES and time.monotonic() < self._until:
+                try:
+                    found = find_files_with_word(self.root, name, self._until)
+                except GitError:
+                    pass
+            self._held[name] = found[:MOST_NEW]
+        return self._held[name]
+
+    def find_commits(self, shas: list[str]) -> dict[str, tuple[str, bool]]:
+        """Return, of each commit that git has, its whole sha, and whether something leads to it; nothing where git
+        cannot be asked."""
+        try:
+            return resolve_commits(self.root, shas, self._until) if self.git and shas else {}
+        except GitError:
+            return {}
+
+
+# Find where a file defines a name: functions, classes and the like, and headings of Markdown. Nothing is run.
+#
+# Python is parsed; of other languages the line that defines the name is recognised by its words, and its block by how
+# far
+# the lines after it are indented.
+
+LARGEST_PARSED = 500_000  # bytes of a file of Python; a larger one is read as any other language
+DEFINING_WORDS = frozenset(
+    b"def class function func fn interface struct enum trait type impl module const let var static sub object record"
+    b" protocol namespace union macro_rules procedure defn defun table view trigger index".split()
+)
+_WORD = re.compile(rb"[\w$\x80-\xff]+")  # with letters that are not ASCII, in UTF-8
+_CLOSES = (b"}", b")", b"]", b"end")
+
+
+def find_definition(path: str, lines: list[bytes], symbol: str) -> tuple[int, int] | None:
+    """Return the first and the last line (from 1) of the definition of `symbol` in a file's lines; None for none. Of a
+    dotted name all of it counts in Python, elsewhere its end."""
+    if path.endswith((".py", ".pyi")) and sum(map(len, lines)) <= LARGEST_PARSED:
+        try:
+            return _find_in_python(b"\n".join(lines), symbol.split("."))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            pass  # it may be of another version of Python
+    name = symbol.rpartition(".")[2].encode()
+    if path.lower().endswith((".md", ".markdown")):
+        return _find_heading(lines, symbol)
+    for place, line in enumerate(lines):
+        if name in line and _defines_name(line, name):
+            return place + 1, _block_end(lines, place)
+    return None
+
+
+def _find_in_python(source: bytes, names: list[str]) -> tuple[int, int] | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        inside: list[ast.stmt] = ast.parse(source).body
+    node: ast.stmt | None = None
+    for name in names:
+        node = next((one for one in inside if _is_definition_of(one, name)), None)
+        if node is None:
+            return None
+        inside = getattr(node, "body", [])
+    if node is None:
+        return None
+    first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+    return first, node.end_lineno or node.lineno
+
+
+def _is_definition_of(node: object, name: str) -> bool:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return node.name == name
+    if isinstance(node, ast.Assign):
+        return any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+    return isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name
+
+
+def _defines_name(line: bytes, name: bytes) -> bool:
+    """Tell whether a line defines a name, by its words."""
+    words = _WORD.findall(line[:2_000])
+    if name not in words:
+        return False
+    before = words[: words.index(name)]
+    if before and DEFINING_WORDS.intersection(before):
+        return True
+    after = line[line.find(name) + len(name) :].lstrip()
+    alone = not line[:1].isspace() and after.startswith(b"(") and not line.endswith(b";")
+    whole = alone and bool(before or line.endswith(b"{"))
+    return whole and not {b"return", b"if", b"while"}.intersection(before)  # a function of C
+
+
+def _block_end(lines: list[bytes], place: int) -> int:
+    """Return the last line of the block that begins at an index."""
+    depth = _indentation(lines[place])
+    last = place
+    for number in range(place + 1, len(lines)):
+        line = lines[number]
+        if not line.strip():
+            continue
+        if _indentation(line) <= depth:
+            if _indentation(line) == depth and line.strip().startswith(_CLOSES):
+                return number + 1
+            if _indentation(line) < depth or not line.strip().startswith((b"{", b")")):
+                break
+        last = number
+    return last + 1
+
+
+def _find_heading(lines: list[bytes], title: str) -> tuple[int, int] | None:
+    """Find a heading of Markdown and the end of its section."""
+    wanted = re.sub(r"\W+", "_", title.lower()).strip("_")
+    level = first = 0
+    for number, line in enumerate(lines, start=1):
+        marks = len(line) - len(line.lstrip(b"#"))
+        if not 0 < marks <= 6 or line[marks : marks + 1] != b" ":
+            continue
+        if first and marks <= level:
+            return first, number - 1
+        said = re.sub(r"\W+", "_", line[marks:].decode("utf-8", "replace").lower()).strip("_")
+        if not first and said == wanted:
+            first, level = number, marks
+    return (first, len(lines)) if first else None
+
+
+def _indentation(line: bytes) -> int:
+    """Return how far a line is indented."""
+    return len(line) - len(line.lstrip())
+
+
+# Look at files, symbols and commits again: whether each is what it was. Nothing is run and nothing is written.
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceLook:
+    """What was seen: a state of `items.STATES`, and where it is now if that is elsewhere."""
+
+    state: int
+    place: str = ""
+
+
+def bind_item(item: EvidenceItem, sources: ProjectSources) -> EvidenceItem | str:
+    """Return an item as it is now, with its digest; else why it cannot be bound."""
+    if item.type == COMMIT_ITEM:
+        known = sources.find_commits([item.target]).get(item.target)
+        return EvidenceItem(COMMIT_ITEM, known[0]) if known else "git has no such commit"
+    if item.type in RUN_TYPES:
+        return item
+    try:
+        lines = sources.read_lines(item.target)
+    except Unreadable as error:
+        return error.message
+    if lines is None:
+        return "there is no such file"
+    first, last = item.first, item.last
+    if item.type == SYMBOL_ITEM:
+        found = find_definition(item.target, lines, item.symbol)
+        if found is None:
+            return f"it does not define {item.symbol}"
+        first, last = found
+    elif last > len(lines):
+        return f"it has {len(lines):,} lines"
+    part = lines[first - 1 : last] if first else lines
+    base = sources.head or NO_BASE
+    return EvidenceItem(item.type, item.target, item.symbol, item.first, item.last, base, digest_lines(part))
+
+
+def look_at_items(items: Iterable[EvidenceItem], sources: ProjectSources) -> dict[EvidenceItem, EvidenceLook]:
+    """Look again at each item that needs no permission; the others are left out."""
+    wanted = list(dict.fromkeys(items))
+    shas = sources.find_commits([item.target for item in wanted if item.type == COMMIT_ITEM])
+    found = {}
+    for item in wanted:
+        if item.type == FILE_ITEM:
+            found[item] = _look_at_file(item, sources)
+        elif item.type == SYMBOL_ITEM:
+            found[item] = _look_at_symbol(item, sources)
+        elif item.type == COMMIT_ITEM:
+            held = shas.get(item.target, ("", False))[1]
+            found[item] = EvidenceLook(HOLDS if held else GONE if sources.git else UNSEEN)
+    return found
+
+
+def _look_at_file(item: EvidenceItem, sources: ProjectSources) -> EvidenceLook:
+    """Look again at a file or some of its lines."""
+    try:
+        lines = sources.read_lines(item.target)
+    except Unreadable:
+        return EvidenceLook(CHANGED)  # a pipe, a link, something large: not what was bound
+    size = item.last - item.first + 1
+    if lines is not None:
+        part = lines[item.first - 1 : item.last] if item.first else lines
+        if digest_lines(part) == item.digest:
+            return EvidenceLook(HOLDS)
+        if not item.first:
+            return EvidenceLook(CHANGED)
+        if found := sources.find_lines(item.target, size, item.digest, item.first):
+            return EvidenceLook(MOVED, format_place(item.target, *found))
+    move = sources.find_git_move(item)
+    path = move.path if move and move.path else item.target
+    there = sources.try_read_lines(path)
+    if path != item.target and there is not None:
+        if not item.first:
+            same = digest_lines(there) == item.digest
+            return EvidenceLook(MOVED if same else CHANGED, path)
+        if found := sources.find_lines(path, size, item.digest, item.first):
+            return EvidenceLook(MOVED, format_place(path, *found))
+    if there is None:
+        return _look_elsewhere(item, sources)
+    if move and (now := move.map_lines(item.first, item.last)) is None:
+        return EvidenceLook(GONE)
+    if move and now:
+        first, last = min(now[0], len(there) or 1), min(now[1], len(there) or 1)
+        return EvidenceLook(
+            CHANGED,
+            "" if (path, first, last) == (item.target, item.first, item.last) else format_place(path, first, last),
+        )
+    return EvidenceLook(CHANGED if item.first <= len(there) else GONE)
+
+
+def _look_elsewhere(item: EvidenceItem, sources: ProjectSources) -> EvidenceLook:
+    """Look for the content of a file that is gone, in files that may be the same under another name."""
+    size = item.last - item.first + 1
+    for path in sources.candidate_files(item.target):
+        if item.first:
+            if found := sources.find_lines(path, size, item.digest, item.first):
+                return EvidenceLook(MOVED, format_place(path, *found))
+        elif (lines := sources.try_read_lines(path)) is not None and digest_lines(lines) == item.digest:
+            return EvidenceLook(MOVED, path)
+    return EvidenceLook(GONE)
+
+
+def _look_at_symbol(item: EvidenceItem, sources: ProjectSources) -> EvidenceLook:
+    """Look again at the definition of a name."""
+    try:
+        lines = sources.read_lines(item.target)
+    except Unreadable:
+        return EvidenceLook(CHANGED)
+    if lines is not None and (found := find_definition(item.target, lines, item.symbol)):
+        same = digest_lines(lines[found[0] - 1 : found[1]]) == item.digest
+        return EvidenceLook(HOLDS if same else CHANGED, "" if same else format_place(item.target, *found))
+    changed = ""
+    move = sources.find_git_move(item)
+    first = [move.path] if move and move.path else []
+    for path in dict.fromkeys([*first, *sources.files_holding(item.symbol)]):
+        lines = sources.try_read_lines(path)
+        if lines is None or path == item.target or not (found := find_definition(path, lines, item.symbol)):
+            continue
+        if digest_lines(lines[found[0] - 1 : found[1]]) == item.digest:
+            return EvidenceLook(MOVED, format_place(path, symbol=item.symbol))
+        if os.path.splitext(path)[1] == os.path.splitext(item.target)[1]:  # in another language it is another thing
+            changed = changed or format_place(path, symbol=item.symbol)
+    return EvidenceLook(CHANGED, changed) if changed else EvidenceLook(GONE)

@@ -4,6 +4,8 @@ What is allowed is the exact text, for one project's folder, on this installatio
 checkout and every memory, so nothing that was imported, synced or shared is allowed by having come.
 """
 
+from __future__ import annotations
+
 import os
 import re
 import selectors
@@ -14,15 +16,14 @@ from dataclasses import dataclass
 from hashlib import sha256
 from html.parser import HTMLParser
 
-from store.base.installation import drop, keep, name_of
-from store.base.installation import read as read_kept
-from store.evidence.items import CHANGED, GONE, HOLDS, MOVED, UNSEEN, URL, EvidenceItem
+from store.base.state_files import delete_state, read_state, state_name_of, write_state
+from store.evidence.items import CHANGED, GONE, HOLDS, MOVED, UNSEEN, URL_ITEM, EvidenceItem
 
-KIND = "evidence"
-SECONDS = 60.0  # a command may take
+ALLOWED_KIND = "evidence"
+COMMAND_SECONDS = 60.0  # a command may take
 ADDRESS_SECONDS = 10.0
-MOST = 1_000_000  # bytes of an answer that count
-NOT_FOUND = (126, 127)  # a shell's status for a command that is not there, or cannot be run
+MOST_OUTPUT = 1_000_000  # bytes of an answer that count
+NOT_FOUND_STATUSES = (126, 127)  # a shell's status for a command that is not there, or cannot be run
 _VARYING = re.compile(rb"\d+(?:[.,:]\d+)*\s?(?:ms|s|sec|seconds|m|min)\b")
 
 
@@ -36,38 +37,40 @@ class EvidenceRun:
     says: str = ""
 
 
-def allowed(root: str, item: EvidenceItem) -> bool:
+def is_run_allowed(root: str, item: EvidenceItem) -> bool:
     """Return whether a person allowed this exact text in this folder."""
-    return _digest(item) in read_kept(name_of(KIND, root)).split("\n")
+    return _digest_item(item) in read_state(state_name_of(ALLOWED_KIND, root)).split("\n")
 
 
-def allow(root: str, item: EvidenceItem) -> bool:
+def allow_run(root: str, item: EvidenceItem) -> bool:
     """Allow it from now on; return whether that is stored for longer than this process runs."""
-    name = name_of(KIND, root)
-    return keep(name, "\n".join(dict.fromkeys([*read_kept(name).split(), _digest(item)])))
+    name = state_name_of(ALLOWED_KIND, root)
+    return write_state(name, "\n".join(dict.fromkeys([*read_state(name).split(), _digest_item(item)])))
 
 
-def disallow(root: str, item: EvidenceItem) -> None:
+def disallow_run(root: str, item: EvidenceItem) -> None:
     """Ask again before it is run the next time."""
-    name = name_of(KIND, root)
-    left = [one for one in read_kept(name).split() if one != _digest(item)]
+    name = state_name_of(ALLOWED_KIND, root)
+    left = [one for one in read_state(name).split() if one != _digest_item(item)]
     if left:
-        keep(name, "\n".join(left))
+        write_state(name, "\n".join(left))
     else:
-        drop(name)
+        delete_state(name)
 
 
-def run(root: str, item: EvidenceItem, before: str) -> EvidenceRun:
+def run_item(root: str, item: EvidenceItem, before: str) -> EvidenceRun:
     """Run a command in a folder, or ask an address, and compare with the digest of what it gave `before`; without one
     it holds."""
-    return _address(item.target, before) if item.type == URL else _command(root, item.target, before)
+    return _ask_address(item.target, before) if item.type == URL_ITEM else _run_command(root, item.target, before)
 
 
-def _digest(item: EvidenceItem) -> str:
+def _digest_item(item: EvidenceItem) -> str:
+    """Return a digest of an item's exact text."""
     return sha256(str(item).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _command(root: str, command: str, before: str) -> EvidenceRun:
+def _run_command(root: str, command: str, before: str) -> EvidenceRun:
+    """Run a command and compare what it gives."""
     try:
         process = subprocess.Popen(
             ["/bin/sh", "-c", command],
@@ -80,9 +83,9 @@ def _command(root: str, command: str, before: str) -> EvidenceRun:
     except OSError as error:
         return EvidenceRun(UNSEEN, before, says=f"it could not be run: {(error.strerror or '').lower()}")
     try:
-        output = _output(process)
+        output = _read_output(process)
         if output is None:
-            return EvidenceRun(CHANGED, before, says=f"it did not end within {SECONDS:.0f} s")
+            return EvidenceRun(CHANGED, before, says=f"it did not end within {COMMAND_SECONDS:.0f} s")
         status = process.wait()
     finally:
         if process.poll() is None:
@@ -90,7 +93,7 @@ def _command(root: str, command: str, before: str) -> EvidenceRun:
             process.wait()
         if process.stdout is not None:
             process.stdout.close()
-    if status in NOT_FOUND:
+    if status in NOT_FOUND_STATUSES:
         return EvidenceRun(GONE, before, says="there is no such command")
     digest = f"{status}:{sha256(_VARYING.sub(b'', output)).hexdigest()[:16]}"
     says = f"exit status {status}"
@@ -102,10 +105,10 @@ def _command(root: str, command: str, before: str) -> EvidenceRun:
     )
 
 
-def _output(process: "subprocess.Popen[bytes]") -> bytes | None:
+def _read_output(process: subprocess.Popen[bytes]) -> bytes | None:
     """Return what a command writes, its first MOST bytes; None if it takes too long."""
     assert process.stdout is not None
-    end = time.monotonic() + SECONDS
+    end = time.monotonic() + COMMAND_SECONDS
     found: list[bytes] = []
     size = 0
     with selectors.DefaultSelector() as selector:
@@ -120,13 +123,14 @@ def _output(process: "subprocess.Popen[bytes]") -> bytes | None:
                 except subprocess.TimeoutExpired:
                     return None
                 return b"".join(found)
-            if size < MOST:
-                found.append(part[: MOST - size])
+            if size < MOST_OUTPUT:
+                found.append(part[: MOST_OUTPUT - size])
                 size += len(found[-1])
     return None
 
 
-def _address(url: str, before: str) -> EvidenceRun:
+def _ask_address(url: str, before: str) -> EvidenceRun:
+    """Ask an address and compare what it answers."""
     import httpx
 
     try:
@@ -141,22 +145,22 @@ def _address(url: str, before: str) -> EvidenceRun:
                 return EvidenceRun(UNSEEN, before, says=f"it answers {answer.status_code}")
             parts, size, end = [], 0, time.monotonic() + ADDRESS_SECONDS
             for part in answer.iter_bytes():
-                parts.append(part[: MOST - size])
+                parts.append(part[: MOST_OUTPUT - size])
                 size += len(parts[-1])
-                if size >= MOST or time.monotonic() > end:
+                if size >= MOST_OUTPUT or time.monotonic() > end:
                     break
             page = "html" in answer.headers.get("content-type", "")
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         return EvidenceRun(UNSEEN, before, says=f"it could not be reached: {str(error)[:200] or type(error).__name__}")
     raw = b"".join(parts)
-    digest = sha256(_words(raw).encode("utf-8", "replace") if page else raw).hexdigest()[:16]
+    digest = sha256(_page_words(raw).encode("utf-8", "replace") if page else raw).hexdigest()[:16]
     same = not before or digest == before
     return EvidenceRun(
         HOLDS if same else CHANGED, digest if same else before, says="" if same else "it says something else"
     )
 
 
-class _Text(HTMLParser):
+class _PageText(HTMLParser):
     """The words of a page, without its scripts and styles."""
 
     def __init__(self) -> None:
@@ -164,7 +168,7 @@ class _Text(HTMLParser):
         self.words: list[str] = []
         self._hidden = 0
 
-    def handle_starttag(self, tag: str, attrs: "list[tuple[str, str | None]]") -> None:
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._hidden += tag in ("script", "style")
 
     def handle_endtag(self, tag: str) -> None:
@@ -175,7 +179,8 @@ class _Text(HTMLParser):
             self.words += data.split()
 
 
-def _words(raw: bytes) -> str:
-    page = _Text()
+def _page_words(raw: bytes) -> str:
+    """Return the words of a page of HTML."""
+    page = _PageText()
     page.feed(raw.decode("utf-8", "replace"))
     return " ".join(page.words)

@@ -4,25 +4,28 @@ The published description, `export.schema.json`, is generated from it: `python -
 generates it again and compares, so a new or removed column changes the description, the export and the import together.
 """
 
+from __future__ import annotations
+
+import json
+import os
 import re
+import tempfile
+from typing import Any
 
-from store.database.schema.tables import JOURNAL, RECORDED
+import apsw
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from store.database.database import Database
+from store.database.schema import JOURNAL_TABLES, RECORDED_TABLES, SCHEMA_VERSION
 
-    import apsw
-
-FORMAT = "memoranda-export"
-VERSION = 2
+EXPORT_FORMAT = "memoranda-export"
+EXPORT_VERSION = 2
 """1 had no checksums, and a space after each colon."""
-TABLES = (*RECORDED, *JOURNAL)
-MOMENT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
-SHA256 = "[0-9a-f]{64}"
+EXPORT_TABLES = (*RECORDED_TABLES, *JOURNAL_TABLES)
+MOMENT_PATTERN = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
+SHA256_PATTERN = "[0-9a-f]{64}"
 # columns whose text is JSON, and its type: a list of texts, a list, an object, or anything; for a column not named
 # here, a default of '[]' makes it a list and one of 'null' anything
-JSON = {
+JSON_COLUMN_TYPES = {
     ("facts", "evidence"): "texts",
     ("facts", "tags"): "texts",
     ("decisions", "alternatives"): "texts",
@@ -37,7 +40,7 @@ JSON = {
     ("history_row", "after"): "object",
 }
 # texts in a format of their own, which contain nobody's words
-PATTERNS = {
+TEXT_PATTERNS = {
     ("facts", "text_hash"): "[0-9a-f]{32}",
     ("proposals", "asked"): "([0-9a-f]{32})?",
     ("proposals", "based_on"): "([0-9a-f]{32})?",
@@ -45,7 +48,7 @@ PATTERNS = {
     ("history_row", "tbl"): "[a-z_]+",
     ("history", "door"): "[a-z]+",
 }
-_WORDS = re.compile(r"CHECK\s*\(\s*(\w+)\s+IN\s*\(([^)]*)\)")
+_CHECK_CONSTRAINT = re.compile(r"CHECK\s*\(\s*(\w+)\s+IN\s*\(([^)]*)\)")
 
 
 class ExportColumn:
@@ -56,7 +59,7 @@ class ExportColumn:
     __slots__ = ("default", "json", "key", "kind", "name", "nullable", "pattern", "words")
 
     def __init__(
-        self, table: str, name: str, kind: str, nullable: bool, default: str | None, key: int, words: "tuple[Any, ...]"
+        self, table: str, name: str, kind: str, nullable: bool, default: str | None, key: int, words: tuple[Any, ...]
     ) -> None:
         self.name = name
         self.kind = kind
@@ -64,19 +67,22 @@ class ExportColumn:
         self.default = default
         self.key = key
         self.words = words
-        self.json = JSON.get((table, name)) or {"'[]'": "list", "'null'": "any"}.get(default or "", "")
+        self.json = JSON_COLUMN_TYPES.get((table, name)) or {"'[]'": "list", "'null'": "any"}.get(default or "", "")
         moment = kind == "TEXT" and (name == "at" or name.endswith("_at"))
-        self.pattern = MOMENT if moment else PATTERNS.get((table, name), "")
+        self.pattern = MOMENT_PATTERN if moment else TEXT_PATTERNS.get((table, name), "")
 
     @property
-    def moment(self) -> bool:
-        return self.pattern == MOMENT
+    def is_moment(self) -> bool:
+        """Tell whether the column holds a moment."""
+        return self.pattern == MOMENT_PATTERN
 
 
-def columns_of(connection: "apsw.Connection", table: str, schema: str = "main") -> tuple[ExportColumn, ...]:
+def export_columns(connection: apsw.Connection, table: str, schema: str = "main") -> tuple[ExportColumn, ...]:
     """Return the columns of a table, in order; none if there is no such table."""
     sql = connection.execute(f"SELECT sql FROM {schema}.sqlite_schema WHERE name = ?", (table,)).get
-    words = {name: tuple(map(_literal, listed.split(","))) for name, listed in _WORDS.findall(sql or "")}
+    words = {
+        name: tuple(map(_parse_sql_literal, listed.split(","))) for name, listed in _CHECK_CONSTRAINT.findall(sql or "")
+    }
     return tuple(
         ExportColumn(table, name, kind, not (notnull or key), default, key, words.get(name, ()))
         for name, kind, notnull, default, key in connection.execute(
@@ -85,15 +91,16 @@ def columns_of(connection: "apsw.Connection", table: str, schema: str = "main") 
     )
 
 
-def _literal(text: str) -> str | int:
+def _parse_sql_literal(text: str) -> str | int:
+    """Parse a text or a whole number as SQL writes it."""
     text = text.strip()
     return text[1:-1] if text.startswith("'") else int(text)
 
 
-def json_schema(connection: "apsw.Connection", schema: int) -> "dict[str, Any]":
+def export_json_schema(connection: apsw.Connection, schema: int) -> dict[str, Any]:
     """Return the JSON Schema of an export of this memory."""
-    tables = {table: _table(columns_of(connection, table)) for table in TABLES}
-    checksum = {"type": "string", "pattern": f"^{SHA256}$"}
+    tables = {table: _table_schema(export_columns(connection, table)) for table in EXPORT_TABLES}
+    checksum = {"type": "string", "pattern": f"^{SHA256_PATTERN}$"}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "An export of a Memoranda memory",
@@ -104,17 +111,17 @@ def json_schema(connection: "apsw.Connection", schema: int) -> "dict[str, Any]":
         ),
         "type": "object",
         "properties": {
-            "format": {"const": FORMAT},
-            "version": {"const": VERSION},
+            "format": {"const": EXPORT_FORMAT},
+            "version": {"const": EXPORT_VERSION},
             "schema": {"const": schema},
-            "tables": _object(tables),
+            "tables": _object_schema(tables),
             "sequence": {
                 "description": "The highest id that each table ever gave",
                 "type": "object",
-                "propertyNames": {"enum": list(TABLES)},
+                "propertyNames": {"enum": list(EXPORT_TABLES)},
                 "additionalProperties": {"type": "integer", "minimum": 0},
             },
-            "checksums": _object(dict.fromkeys(TABLES, checksum)),
+            "checksums": _object_schema(dict.fromkeys(EXPORT_TABLES, checksum)),
             "checksum": checksum,
         },
         "required": ["format", "version", "schema", "tables", "sequence", "checksums", "checksum"],
@@ -122,15 +129,18 @@ def json_schema(connection: "apsw.Connection", schema: int) -> "dict[str, Any]":
     }
 
 
-def _object(properties: "dict[str, Any]") -> "dict[str, Any]":
+def _object_schema(properties: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON Schema of an object that has exactly these properties."""
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def _table(columns: tuple[ExportColumn, ...]) -> "dict[str, Any]":
-    return {"type": "array", "items": _object({column.name: _value(column) for column in columns})}
+def _table_schema(columns: tuple[ExportColumn, ...]) -> dict[str, Any]:
+    """Return the JSON Schema of a table's rows."""
+    return {"type": "array", "items": _object_schema({column.name: _value_schema(column) for column in columns})}
 
 
-def _value(column: ExportColumn) -> "dict[str, Any]":
+def _value_schema(column: ExportColumn) -> dict[str, Any]:
+    """Return the JSON Schema of a column's value."""
     kind = {"INTEGER": "integer", "REAL": "number", "TEXT": "string", "BLOB": "string"}[column.kind]
     rule: dict[str, Any] = {"type": [kind, "null"] if column.nullable else kind}
     if column.words:
@@ -146,16 +156,9 @@ def _value(column: ExportColumn) -> "dict[str, Any]":
 
 def main() -> None:
     """Write the published description again."""
-    import json
-    import os
-    import tempfile
-
-    from store.database.database import Database
-    from store.database.schema.version import SCHEMA_VERSION
-
     with tempfile.TemporaryDirectory() as folder:
         database = Database(os.path.join(folder, "memory.db"), "cli")
-        described = json_schema(database.connection, SCHEMA_VERSION)
+        described = export_json_schema(database.connection, SCHEMA_VERSION)
         database.close()
     with open(os.path.join(os.path.dirname(__file__), "export.schema.json"), "w", encoding="utf-8") as file:
         file.write(json.dumps(described, indent=1) + "\n")

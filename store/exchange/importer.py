@@ -6,25 +6,603 @@ by identity (`merge`) as one new step of history, by `import:NAME`, which `undo`
 its checkpoints are not imported. Importing twice changes nothing.
 """
 
+from __future__ import annotations
+
+import json
 import os
+from collections.abc import Iterator
+from hashlib import sha256
+from types import TracebackType
+from typing import Any
 
-from store.base.errors import Conflict, InvalidInput
+import apsw
+
+from store.base.citations import cite, find_citations
+from store.base.errors import Conflict, InvalidInput, StorageError
+from store.base.vocabulary import CITATION_LETTERS
+from store.database.change_capture import encode_for_hash
+from store.database.connection import explain_sqlite_error
 from store.database.database import Database, Transaction
-from store.exchange.export_reader import open_source
-from store.exchange.export_schema import TABLES
-from store.exchange.merge import DESCRIPTIVE, ENDS, STATE, STAY, Merge, empty
-from store.exchange.staging import NAME, Staged
+from store.database.schema import SCHEMA_VERSION
+from store.database.tombstones import make_tombstone_test
+from store.database.values import SqlValue, Verbatim
+from store.exchange.export_reader import ExportDocument, InvalidValue, MemoryFile, RowValidator, open_import_source
+from store.exchange.export_schema import EXPORT_TABLES, ExportColumn, export_columns
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import TracebackType
+# A document's rows beside the memory: checked, redacted, in a private scratch database.
+#
+# Nothing is decided before a whole document is staged, its references resolve and its checksums are right. The scratch
+# file is private, unlinked as soon as it is open (a killed process leaves nothing), and of any size.
 
-STRATEGIES = ("mine", "replace")
-MERGED = (
+STAGED_SCHEMA = "staged"
+# what must be unique in a table, besides its primary key
+UNIQUE_COLUMNS = {"commits": ("sha",), "turns": ("session", "number"), "summaries": ("session", "first")}
+
+
+class StagedDocument:
+    """A document's rows, attached to a memory's connection as `staged`; to be closed."""
+
+    def __init__(self, database: Database, source: ExportDocument | MemoryFile) -> None:
+        """Read all of it. Raise BrokenDocument, NewerFile or StorageError."""
+        self.database = database
+        self.source = source
+        self.columns: dict[str, tuple[ExportColumn, ...]] = {
+            table: export_columns(database.connection, table) for table in EXPORT_TABLES
+        }
+        self.redacted: dict[tuple[str, str, str], int] = {}  # by table, column and rule
+        self.ahead: dict[str, int] = {}
+        """How many rows of a table have a time in the future."""
+        self.torn = ""
+        """Where the document's history is inconsistent; empty if it is not."""
+        self._chain = _DigestChain()
+        self._connection = database.connection
+        try:
+            self._attach_scratch()
+            self._prepare_scratch()
+            self._stage_rows()
+            for table in EXPORT_TABLES:
+                self._check_unique(table)
+            self._check_references()
+        except apsw.Error as error:
+            self.close()
+            raise explain_sqlite_error(error, database.path) from None
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Detach the scratch database. An error of the disk here was reported before, or comes after all is done."""
+        try:
+            if not self._connection.get_autocommit():
+                self._connection.execute("ROLLBACK")
+            self._detach_scratch()
+        except apsw.Error:
+            pass  # the file has no name any more, and the next import detaches it first
+
+    def _detach_scratch(self) -> None:
+        """Detach the scratch database if it is attached."""
+        if self._connection.execute("SELECT 1 FROM pragma_database_list WHERE name = ?", (STAGED_SCHEMA,)).get:
+            self._connection.execute(f"DETACH {STAGED_SCHEMA}")
+
+    def count_staged(self, table: str) -> int:
+        """Return how many rows of a table are staged."""
+        found: int = self.database.value(f"SELECT count(*) FROM {STAGED_SCHEMA}.{table}")
+        return found
+
+    def _attach_scratch(self) -> None:
+        """Create a private file, attach it and unlink it at once. Raise StorageError."""
+        path = os.path.join(os.path.dirname(self.database.path), f".import-{os.urandom(6).hex()}")
+        self._detach_scratch()
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
+            try:
+                self._connection.execute(f"ATTACH ? AS {STAGED_SCHEMA}", (path,))
+                self._connection.execute(f"SELECT 1 FROM {STAGED_SCHEMA}.sqlite_schema").fetchall()  # this opens it
+            finally:
+                os.unlink(path)
+        except OSError as error:
+            folder = os.path.dirname(path)
+            raise StorageError(
+                f"Nothing can be written to {folder}: {error.strerror}.", "Nothing was changed."
+            ) from None
+
+    def _prepare_scratch(self) -> None:
+        """Set the scratch database up, with the table of counters."""
+        self._connection.execute(f"PRAGMA {STAGED_SCHEMA}.journal_mode = OFF")
+        self._connection.execute(f"PRAGMA {STAGED_SCHEMA}.synchronous = OFF")
+        self._connection.execute(f"CREATE TABLE {STAGED_SCHEMA}.sequence(name TEXT PRIMARY KEY, seq INTEGER)")
+
+    def _stage_rows(self) -> None:
+        """Read the whole document into the scratch database."""
+        connection = self._connection
+        for table, columns in self.columns.items():
+            names = ", ".join(f"{column.name} {column.kind}" for column in columns)
+            connection.execute(f"CREATE TABLE {STAGED_SCHEMA}.{table}(line INTEGER PRIMARY KEY, {names})")
+        connection.execute("BEGIN")
+        for table, rows in self.source.sections():
+            columns = self.columns[table]
+            marks = ", ".join("?" * (len(columns) + 1))
+            connection.executemany(
+                f"INSERT INTO {STAGED_SCHEMA}.{table} VALUES ({marks})", self._validate_rows(table, rows)
+            )
+            if table in ("history", "history_row"):
+                self._index_key(table)
+        connection.executemany(f"INSERT INTO {STAGED_SCHEMA}.sequence VALUES (?, ?)", self.source.sequence.items())
+        connection.execute("COMMIT")
+
+    def _validate_rows(self, table: str, rows: Iterator[tuple[int, Any]]) -> Iterator[list[Any]]:
+        """Yield the rows of a table, validated and redacted. Raise BrokenDocument."""
+        check = RowValidator(table, self.columns[table], 0 < self.source.schema < SCHEMA_VERSION)
+        moments = [place for place, column in enumerate(check.columns) if column.is_moment]
+        now = self.database.clock()
+        ahead = 0
+        for number, pairs in rows:
+            try:
+                row = check.validate_row(pairs)
+            except InvalidValue as error:
+                raise self.source.broken_document(f"{table}, row {number}: {error}") from None
+            if table in ("history", "history_row") and not self.torn:
+                self.torn = self._chain.verify_row(self._connection, table, check.names, pairs, row)
+            if any(row[place] is not None and row[place] > now for place in moments):
+                ahead += 1
+            yield [number, *row]
+        self.redacted.update(check.redacted)
+        if ahead:
+            self.ahead[table] = ahead
+
+    def _index_key(self, table: str) -> None:
+        """Create the index of a table's key. Raise BrokenDocument where two rows have the same."""
+        keys = [column.name for column in sorted(self.columns[table], key=lambda column: column.key) if column.key]
+        for names in (keys, UNIQUE_COLUMNS.get(table)):
+            if not names:
+                continue
+            listed = ", ".join(names)
+            twice = self._connection.execute(
+                f"SELECT max(line) FROM {STAGED_SCHEMA}.{table} GROUP BY {listed} HAVING count(*) > 1 ORDER BY 1 LIMIT 1"
+            ).get
+            if twice is not None:
+                raise self.source.broken_document(
+                    f"{table}, row {twice}: another row has the same {' and '.join(names)}"
+                )
+            self._connection.execute(f"CREATE UNIQUE INDEX {STAGED_SCHEMA}.{table}_{names[0]} ON {table}({listed})")
+
+    def _check_unique(self, table: str) -> None:
+        """Check that no two rows of a table have one key; history was checked while it was read."""
+        if table not in ("history", "history_row"):
+            self._index_key(table)
+
+    def _check_references(self) -> None:
+        """Raise BrokenDocument where a row refers to one that does not exist; record a history that breaks off."""
+        for table in EXPORT_TABLES:
+            for column, parent in self.database.rows(
+                'SELECT "from", "table" FROM pragma_foreign_key_list(?)', (table,)
+            ):
+                if parent not in EXPORT_TABLES:
+                    continue
+                key = next(other.name for other in self.columns[parent] if other.key == 1)
+                line = self.database.value(
+                    f"SELECT min(line) FROM {STAGED_SCHEMA}.{table} AS c WHERE {column} IS NOT NULL"
+                    f" AND NOT EXISTS (SELECT 1 FROM {STAGED_SCHEMA}.{parent} AS p WHERE p.{key} = c.{column})"
+                )
+                if line is not None:
+                    raise self.source.broken_document(
+                        f"{table}, row {line}: {column} refers to a row that is not there"
+                    )
+        self.torn = self.torn or self._chain.finish_step(self._connection) or find_lost_rows(self._connection)
+        for table in EXPORT_TABLES:
+            key = next((column.name for column in self.columns[table] if column.name in ("id", "seq")), "")
+            if not key:
+                continue
+            highest = self.database.value(f"SELECT max({key}) FROM {STAGED_SCHEMA}.{table}") or 0
+            if highest > (self.source.sequence.get(table) or 0) and table in self.source.sequence:
+                raise self.source.broken_document(f"the sequence of {table} is behind its rows")
+
+
+class _DigestChain:
+    """Verify the digests of a document's history, step by step and row by row, and compute those of the stored rows,
+    which differ only where a word of a step's own line was redacted."""
+
+    def __init__(self) -> None:
+        self._read = self._made = b""
+        self._seq = 0  # the step whose rows are being read
+        self._leaves = sha256()
+        self._count = 0
+
+    def verify_row(
+        self, connection: apsw.Connection, table: str, names: tuple[str, ...], pairs: Any, row: list[Any]
+    ) -> str:
+        """Check one row; return what does not fit, else an empty text."""
+        raw = dict(pairs)
+        kept = dict(zip(names, row, strict=True))
+        return (
+            self._verify_step(names, raw, kept, row)
+            if table == "history"
+            else self._verify_history_row(connection, raw, kept)
+        )
+
+    def _verify_step(self, names: tuple[str, ...], raw: dict[str, Any], kept: dict[str, Any], row: list[Any]) -> str:
+        """Check the header of a step, and compute its new digest; return what does not fit, else an empty text."""
+        digests = []
+        for previous, step in ((self._read, raw), (self._made, kept)):
+            head = [step[name] for name in ("seq", "at", "actor", "door", "reason", "undoes", "changes")]
+            try:
+                digests.append(sha256(previous + encode_for_hash(*head) + kept["rows_root"]).digest())
+            except UnicodeEncodeError:  # an unpaired surrogate
+                return f"step {kept['seq']}"
+        self._read, self._made = digests
+        row[names.index("digest")] = self._made
+        return "" if digests[0] == kept["digest"] else f"step {kept['seq']}"
+
+    def _verify_history_row(self, connection: apsw.Connection, raw: dict[str, Any], kept: dict[str, Any]) -> str:
+        """Check a row of a step against its leaf; return what does not fit, else an empty text."""
+        if kept["seq"] != self._seq:
+            if torn := self.finish_step(connection):
+                return torn
+            self._seq, self._leaves, self._count = kept["seq"], sha256(), 0
+        self._leaves.update(kept["leaf"])
+        self._count += 1
+        if raw["salt"] is None:  # purged
+            return ""
+        words = [raw[name] for name in ("tbl", "pk", "op", "indirect", "before", "after")]
+        try:
+            same = sha256(bytes.fromhex(raw["salt"]) + encode_for_hash(*words)).digest() == kept["leaf"]
+        except UnicodeEncodeError:
+            same = False
+        return "" if same else f"row {kept['n']} of step {self._seq}"
+
+    def finish_step(self, connection: apsw.Connection) -> str:
+        """Compare the rows of the finished step with its header; return what differs, else an empty text."""
+        if self._seq:
+            stored = connection.execute(
+                f"SELECT rows_root, changes FROM {STAGED_SCHEMA}.history WHERE seq = ?", (self._seq,)
+            ).get
+            if stored is None or stored[0] != self._leaves.digest() or stored[1] != self._count:
+                return f"the rows of step {self._seq}"
+        return ""
+
+
+def find_lost_rows(connection: apsw.Connection) -> str:
+    """Return the first step of the staged history that has lost all its rows; an empty text if none has."""
+    lost = connection.execute(
+        f"SELECT seq FROM {STAGED_SCHEMA}.history AS h WHERE changes > 0"
+        f" AND NOT EXISTS (SELECT 1 FROM {STAGED_SCHEMA}.history_row AS r WHERE r.seq = h.seq) ORDER BY seq LIMIT 1"
+    ).get
+    return f"the rows of step {lost}" if lost is not None else ""
+
+
+# Merge by identity: which rows of a document exist here already, and what happens to the others.
+#
+# The same id means another record in another file, so a record is identified by what never changes in it: a fact by its
+# text and time, a decision by title, choice and time, a task by text and time, a commit by its sha, a turn by session
+# and
+# number, an iteration by command, description and start, an event by all its columns. Of several equal ones the first
+# matches the first. An active fact with the text of another active fact of this memory is that one, as when it is
+# remembered again. Every other row gets a new id, and all references to it follow: supersedes, iterations, links, and
+# the
+# citations in a fact's evidence. Citations inside people's own sentences are not changed.
+#
+# History and checkpoints describe the other file's steps and are not imported.
+
+# table → columns that identify a record; narrower first, so that of several equal ones those in the same state match
+IDENTITY_COLUMNS = {
+    "iterations": ("command, description, started_at, status", "command, description, started_at"),
+    "commits": ("sha",),
+    "facts": ("text_hash, created_at, status", "text_hash, created_at"),
+    "decisions": ("title, chosen, decided_at, status", "title, chosen, decided_at"),
+    "tasks": ("text, created_at, status", "text, created_at"),
+    "proposals": ("kind, text, created_at, state", "kind, text, created_at"),
+    "events": ("event_type, phase, payload, created_at",),
+    "turns": ("session, number",),
+    "summaries": ("session, first",),
+}
+# rows identified by the records they connect: table → its columns, and the table that each refers to
+END_COLUMNS = {
+    "commit_links": {"commit_id": "commits", "decision_id": "decisions"},
+    "mutes": {"fact_id": "facts"},
+}
+UNMERGED_TABLES = ("checkpoints", "history", "history_row")
+# what may differ in an existing record, and is updated with the strategy `replace`
+STATE_COLUMNS = {
+    "facts": ("domain", "confidence", "source", "scope", "status", "last_confirmed_at", "importance", "pinned", "tags"),
+    "decisions": ("context", "alternatives", "rationale", "impact", "phase", "status", "tags"),
+    "tasks": ("status", "updated_at", "tags"),
+    "proposals": ("state", "decided_at"),
+    "commit_links": ("link_type",),
+}
+# what may differ in the journal, and is only reported: a journal is not rewritten
+DESCRIPTIVE_COLUMNS = {
+    "iterations": ("status",),
+    "turns": ("role", "speaker", "text"),
+    "summaries": ("topic", "outcome"),
+}
+REFERENCE_COLUMNS = {"supersedes": "", "iteration_id": "iterations", "target": "facts", "made": "facts"}
+# the text shown for a record, and the text of its tombstone
+TEXT_SQL = {
+    "facts": "fact",
+    "decisions": "title || char(10) || chosen",
+    "tasks": "text",
+    "proposals": "text",
+    "iterations": "description",
+    "turns": "text",
+    "summaries": "topic",
+    "commits": "message",
+    "events": "event_type",
+}
+CITED_TABLES = {
+    "fact": "facts",
+    "decision": "decisions",
+    "iteration": "iterations",
+    "event": "events",
+    "turn": "turns",
+    "summary": "summaries",
+    "task": "tasks",
+    "proposal": "proposals",
+}
+
+
+class ImportMerge:
+    """The mapping of a staged document's rows to rows here; computed again in the transaction that applies it."""
+
+    def __init__(self, staged: StagedDocument) -> None:
+        self._database: Database = staged.database
+        self._connection = staged.database.connection
+        self._staged = staged
+        self._buried = make_tombstone_test(staged.database)
+        for table in IDENTITY_COLUMNS:
+            self._connection.execute(
+                f"CREATE TABLE IF NOT EXISTS {STAGED_SCHEMA}.map_{table}"
+                "(theirs INTEGER PRIMARY KEY, ours INTEGER UNIQUE, fresh INTEGER)"
+            )
+
+    def match_rows(self) -> None:
+        """Map each row to its id here: `ours` is the id, `fresh` whether it is new. A text that was erased here gets no
+        id."""
+        self._connection.create_scalar_function("erased", self._is_erased, 1)
+        for table, passes in IDENTITY_COLUMNS.items():
+            self._connection.execute(f"DELETE FROM {STAGED_SCHEMA}.map_{table}")
+            for key in passes:
+                self._pair_rows(table, key)
+            if table == "facts":
+                self._match_repeated_facts()
+            self._assign_ids(table)
+
+    def has_erased_text(self) -> bool:
+        """Tell whether a staged text was erased here."""
+        if not self._database.value("SELECT EXISTS (SELECT 1 FROM tombstones)"):
+            return False
+        self._connection.create_scalar_function("erased", self._is_erased, 1)
+        return any(
+            self._database.value(f"SELECT 1 FROM {STAGED_SCHEMA}.{table} WHERE erased({text}) LIMIT 1")
+            for table, text in TEXT_SQL.items()
+        )
+
+    def _is_erased(self, *values: Any) -> int:
+        """Tell SQLite whether a text was erased here."""
+        return int(self._buried(str(values[0])))
+
+    def _pair_rows(self, table: str, key: str) -> None:
+        """Map the rows that have equal values in these columns, in the order of their ids."""
+        names = key.split(", ")
+        same = " AND ".join(f"d.{name} = m.{name}" for name in names)
+
+        def numbered(schema: str, known: str) -> str:
+            return (
+                f"SELECT id, {key}, row_number() OVER (PARTITION BY {key} ORDER BY id) AS n FROM {schema}.{table}"
+                f" WHERE id NOT IN (SELECT {known} FROM {STAGED_SCHEMA}.map_{table})"
+            )
+
+        self._connection.execute(
+            f"INSERT INTO {STAGED_SCHEMA}.map_{table} SELECT d.id, m.id, 0"
+            f" FROM ({numbered(STAGED_SCHEMA, 'theirs')}) AS d JOIN ({numbered('main', 'ours')}) AS m ON {same} AND d.n = m.n"
+        )
+
+    def _match_repeated_facts(self) -> None:
+        """Map active facts to the active fact here that has the same text; of several only the first."""
+        self._connection.execute(
+            f"INSERT INTO {STAGED_SCHEMA}.map_facts SELECT min(d.id), m.id, 0 FROM {STAGED_SCHEMA}.facts AS d"
+            " JOIN (SELECT min(id) AS id, text_hash FROM main.facts WHERE status = 'active' GROUP BY text_hash) AS m"
+            " ON m.text_hash = d.text_hash"
+            f" WHERE d.status = 'active' AND d.id NOT IN (SELECT theirs FROM {STAGED_SCHEMA}.map_facts)"
+            f" AND m.id NOT IN (SELECT ours FROM {STAGED_SCHEMA}.map_facts) GROUP BY m.id"
+        )
+
+    def _assign_ids(self, table: str) -> None:
+        """Assign new ids to the rest, in the order of their old ones."""
+        base = self._database.value(
+            f"SELECT max(coalesce((SELECT seq FROM main.sqlite_sequence WHERE name = '{table}'), 0),"
+            f" coalesce((SELECT max(id) FROM main.{table}), 0))"
+        )
+        text = TEXT_SQL[table]
+        self._connection.execute(
+            f"INSERT INTO {STAGED_SCHEMA}.map_{table} SELECT id, iif(gone, NULL, ? + sum(NOT gone) OVER (ORDER BY id)), NOT gone"
+            f" FROM (SELECT id, erased({text}) AS gone FROM {STAGED_SCHEMA}.{table}"
+            f" WHERE id NOT IN (SELECT theirs FROM {STAGED_SCHEMA}.map_{table}))",
+            (base,),
+        )
+
+    # what there is to do, as SQL over the staged rows, `d`
+
+    def new_rows_sql(self, table: str) -> str:
+        """Return FROM and WHERE of the rows that do not exist here."""
+        if table in END_COLUMNS:
+            there = " AND ".join(f"{column}_here.ours IS NOT NULL" for column in END_COLUMNS[table])
+            return f"{_mapped_ends_sql(table)} WHERE {there} AND NOT EXISTS (SELECT 1 FROM main.{table} AS m WHERE {_same_ends_sql(table)})"
+        return (
+            f"FROM {STAGED_SCHEMA}.{table} AS d JOIN {STAGED_SCHEMA}.map_{table} AS o ON o.theirs = d.id WHERE o.fresh"
+        )
+
+    def differing_rows_sql(self, table: str) -> str:
+        """Return FROM and WHERE of the rows that exist here, `m`, in another state."""
+        names = STATE_COLUMNS.get(table) or DESCRIPTIVE_COLUMNS.get(table) or ()
+        if not names:
+            return f"FROM {STAGED_SCHEMA}.{table} AS d WHERE false"
+        other = " OR ".join(f"d.{name} IS NOT m.{name}" for name in names)
+        if table in END_COLUMNS:
+            return f"{_mapped_ends_sql(table)} JOIN main.{table} AS m ON {_same_ends_sql(table)} WHERE {other}"
+        return (
+            f"FROM {STAGED_SCHEMA}.{table} AS d JOIN {STAGED_SCHEMA}.map_{table} AS o ON o.theirs = d.id AND NOT o.fresh"
+            f" JOIN main.{table} AS m ON m.id = o.ours WHERE {other}"
+        )
+
+    def superseded_rows_sql(self, table: str) -> str:
+        """Return FROM and WHERE of the active records here, `m`, that a new record supersedes."""
+        return (
+            f"FROM {STAGED_SCHEMA}.{table} AS d JOIN {STAGED_SCHEMA}.map_{table} AS o ON o.theirs = d.id AND o.fresh"
+            f" JOIN {STAGED_SCHEMA}.{table} AS old ON old.id = d.supersedes AND old.status = 'superseded'"
+            f" JOIN {STAGED_SCHEMA}.map_{table} AS was ON was.theirs = old.id AND NOT was.fresh"
+            f" JOIN main.{table} AS m ON m.id = was.ours AND m.status = 'active' WHERE true"
+        )
+
+    def count_rows(self, which: str) -> int:
+        """Return how many rows a FROM and WHERE find."""
+        found: int = self._database.value(f"SELECT count(*) {which}")
+        return found
+
+    def count_left_out(self, table: str) -> int:
+        """Return how many rows were erased here, or summarise an erased row."""
+        if table in END_COLUMNS:
+            gone = " OR ".join(f"{column}_here.ours IS NULL" for column in END_COLUMNS[table])
+            return self.count_rows(f"{_mapped_ends_sql(table)} WHERE {gone}")
+        return self.count_rows(f"FROM {STAGED_SCHEMA}.map_{table} WHERE ours IS NULL")
+
+    # apply
+
+    def merge_rows(self, write: Transaction, replace: bool, origin: str) -> None:
+        """Add the rows that do not exist here, and with `replace` update the states that differ. The new records'
+        origin is `origin`: a document's own claim about who wrote it is not trusted."""
+
+        def followed(*values: Any) -> str:
+            return self._follow_list(str(values[0]), origin.partition(":")[2])
+
+        self._connection.create_scalar_function("followed", followed, 1)
+        write.execute("PRAGMA defer_foreign_keys = ON")
+        for table in ("facts", "decisions"):
+            write.execute(
+                f"UPDATE main.{table} SET status = 'superseded' WHERE id IN (SELECT m.id {self.superseded_rows_sql(table)})"
+            )
+        if replace:
+            for table, names in STATE_COLUMNS.items():
+                self._update_states(write, table, names)
+        for table in (
+            *("iterations", "commits", "facts", "decisions", "tasks", *END_COLUMNS, "events", "turns", "summaries"),
+            "proposals",
+        ):
+            self._insert_rows(write, table, origin)
+
+    def _update_states(self, write: Transaction, table: str, names: tuple[str, ...]) -> None:
+        """Update the state of existing records to the document's."""
+        changed = ", ".join(names)
+        values = ", ".join(f"d.{name}" for name in names)
+        ends = END_COLUMNS.get(table, {})
+        keys = ", ".join(f"{column}_here.ours AS {column}_ours" for column in ends) or "o.ours AS ours"
+        same = " AND ".join(f"{column} = {column}_ours" for column in ends) or "id = ours"
+        write.execute(
+            f"UPDATE main.{table} SET ({changed}) = ({', '.join(f'new.{name}' for name in names)})"
+            f" FROM (SELECT {keys}, {values} {self.differing_rows_sql(table)}) AS new WHERE {same}"
+        )
+
+    def _insert_rows(self, write: Transaction, table: str, origin: str) -> None:
+        """Insert the rows of a table that do not exist here, with their new ids."""
+        names, values = [], []
+        parameters: list[SqlValue] = []
+        for column in self._staged.columns[table]:
+            name = column.name
+            value = f"d.{name}"
+            if name == "id":
+                value = "o.ours"
+            elif name in END_COLUMNS.get(table, ()):
+                value = f"{name}_here.ours"
+            elif name in REFERENCE_COLUMNS:
+                parent = REFERENCE_COLUMNS[name] or table
+                value = f"(SELECT ours FROM {STAGED_SCHEMA}.map_{parent} WHERE theirs = d.{name})"
+            elif name == "origin":
+                value = "?"
+                parameters.append(origin)
+            elif name in ("evidence", "others"):
+                value = f"followed(d.{name})"
+            elif (table, name) == ("iterations", "status"):  # only one at a time can be active
+                value = (
+                    "iif(d.status = 'active' AND EXISTS (SELECT 1 FROM main.iterations WHERE status = 'active'),"
+                    " 'abandoned', d.status)"
+                )
+            elif (table, name) == ("iterations", "completed_at"):
+                value = (
+                    "iif(d.status = 'active' AND EXISTS (SELECT 1 FROM main.iterations WHERE status = 'active'),"
+                    " ?, d.completed_at)"
+                )
+                parameters.append(Verbatim(write.at))
+            names.append(name)
+            values.append(value)
+        order = "" if table in END_COLUMNS else " ORDER BY o.ours"
+        write.execute(
+            f"INSERT INTO main.{table}({', '.join(names)}) SELECT {', '.join(values)} {self.new_rows_sql(table)}{order}",
+            parameters,
+        )
+
+    def _follow_list(self, text: str, name: str) -> str:
+        """Return a list of citations with the ids that their records have here. A citation of a record that is not
+        here is written with the name of its file, `notes/K#3`, so that it never refers to another record."""
+        if "#" not in text:
+            return text
+        return json.dumps(
+            [self._follow_item(item, name) for item in json.loads(text)],
+            ensure_ascii=False,
+            separators=(",", ":"),
+        )
+
+    def _follow_item(self, item: Any, name: str) -> Any:
+        """Return a citation, or an object that has one, with the id that its record has here."""
+        if isinstance(item, dict):
+            return {**item, "citation": self._follow_text(str(item.get("citation", "")), name)}
+        return self._follow_text(item, name)
+
+    def _follow_text(self, item: str, name: str) -> str:
+        """Return a text whose citations have the ids of the records here."""
+        parts, end = [], 0
+        for start, stop, citation in find_citations(item):
+            if citation.kind in ("commit", "document"):
+                continue
+            ours = None
+            if citation.kind in CITED_TABLES:
+                ours = self._connection.execute(
+                    f"SELECT ours FROM {STAGED_SCHEMA}.map_{CITED_TABLES[citation.kind]} WHERE theirs = ?",
+                    (citation.target,),
+                ).get
+            here = (
+                f"{name}/{CITATION_LETTERS[citation.kind]}#{citation.target}"
+                if ours is None
+                else cite(citation.kind, ours)
+            )
+            parts += [item[end:start], here]
+            end = stop
+        return "".join([*parts, item[end:]])
+
+
+def _mapped_ends_sql(table: str) -> str:
+    """Return FROM of the staged rows of a table identified by its ends, each end with its id here."""
+    joins = [
+        f"JOIN {STAGED_SCHEMA}.map_{parent} AS {column}_here ON {column}_here.theirs = d.{column}"
+        for column, parent in END_COLUMNS[table].items()
+    ]
+    return f"FROM {STAGED_SCHEMA}.{table} AS d {' '.join(joins)}"
+
+
+def _same_ends_sql(table: str) -> str:
+    """Return SQL for the row here, `m`, that has the same ends."""
+    return " AND ".join(f"m.{column} = {column}_here.ours" for column in END_COLUMNS[table])
+
+
+def is_memory_empty(database: Database) -> bool:
+    """Tell whether nothing was ever recorded in this memory."""
+    return not any(database.value(f"SELECT 1 FROM main.{table} LIMIT 1") for table in EXPORT_TABLES)
+
+
+IMPORT_STRATEGIES = ("mine", "replace")
+MERGED_TABLES = (
     *("facts", "decisions", "commit_links", "tasks", "proposals", "mutes"),
     *("iterations", "commits", "events", "turns", "summaries"),
 )
-KINDS = {
+TABLE_KINDS = {
     "facts": "fact",
     "decisions": "decision",
     "commit_links": "link",
@@ -39,7 +617,7 @@ KINDS = {
 }
 
 
-class Counts:
+class ImportCounts:
     """Counts for one table: rows of the document that are `new` here, the `same`, in another state (`differ`), of which
     `changed` would be updated; and those `left` out, because they were erased here or are not imported."""
 
@@ -56,7 +634,7 @@ class Counts:
         return {name: getattr(self, name) for name in ("new", "same", "differ", "changed", "left")}
 
 
-class Shown:
+class AffectedRecord:
     """One record that an import would affect: `sign` is `+` for a new one, `~` for one that would change, `=` for one
     that differs and is kept unchanged; `citation` of one that exists here, else empty."""
 
@@ -77,33 +655,33 @@ class Import:
 
     def __init__(self, database: Database, path: str, strategy: str = "mine") -> None:
         """Read it. Raise NotFound, BrokenDocument, NewerFile, InvalidInput or StorageError."""
-        if strategy not in STRATEGIES:
-            raise InvalidInput("There is no such strategy.", f"Choose one of: {', '.join(STRATEGIES)}.")
+        if strategy not in IMPORT_STRATEGIES:
+            raise InvalidInput("There is no such strategy.", f"Choose one of: {', '.join(IMPORT_STRATEGIES)}.")
         database.refuse_unwritable()
         if os.path.exists(path) and os.path.samefile(path, database.path):
             raise InvalidInput("That is this memory itself.", "Name an export, a backup or another memory's file.")
         self.database = database
-        self.name = _name(path)
+        self.name = _import_name(path)
         self._replace = strategy == "replace"
-        source = open_source(path)
-        self._staged = Staged(database, source)
+        source = open_import_source(path)
+        self._staged = StagedDocument(database, source)
         self.redacted = self._staged.redacted
         self.ahead = self._staged.ahead
         self.torn = self._staged.torn
-        self.counts: dict[str, Counts] = {}
+        self.counts: dict[str, ImportCounts] = {}
         self.whole = False
         """Whether everything is imported unchanged, history too, into an empty memory."""
         try:
-            self._look()
+            self._compute_preview()
         except BaseException:
             self.close()
             raise
 
-    def __enter__(self) -> "Import":
+    def __enter__(self) -> Import:
         return self
 
     def __exit__(
-        self, kind: "type[BaseException] | None", error: BaseException | None, traceback: "TracebackType | None"
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
 
@@ -119,84 +697,88 @@ class Import:
     def origin(self) -> str:
         return f"import:{self.name}"
 
-    def _look(self) -> None:
+    def _compute_preview(self) -> None:
         """Compute the preview. Each query is its own transaction, since a long read keeps the log from being emptied;
         `apply` computes it again."""
-        self.whole, self.counts = self._weigh()
+        self.whole, self.counts = self._count_changes()
 
-    def _weigh(self) -> tuple[bool, dict[str, Counts]]:
-        """Return (whether all of it is imported unchanged, what would happen to each table)."""
-        merge = self._merge = Merge(self._staged)
-        if empty(self.database) and not self.torn and not merge.any_erased():
-            return True, {table: Counts(self._staged.count(table)) for table in TABLES}
-        merge.match()
+    def _count_changes(self) -> tuple[bool, dict[str, ImportCounts]]:
+        """Return whether everything is imported unchanged, and what would happen to each table."""
+        merge = self._merge = ImportMerge(self._staged)
+        if is_memory_empty(self.database) and not self.torn and not merge.has_erased_text():
+            return True, {table: ImportCounts(self._staged.count_staged(table)) for table in EXPORT_TABLES}
+        merge.match_rows()
         return False, {
-            **{table: self._counted(merge, table) for table in MERGED},
-            **{table: Counts(0, left=self._staged.count(table)) for table in STAY},
+            **{table: self._count_table(merge, table) for table in MERGED_TABLES},
+            **{table: ImportCounts(0, left=self._staged.count_staged(table)) for table in UNMERGED_TABLES},
         }
 
-    def _counted(self, merge: Merge, table: str) -> Counts:
-        new, differ = merge.count(merge.fresh(table)), merge.count(merge.differing(table))
-        left = merge.left_out(table)
-        changed = differ if self._replace and table in STATE else 0
+    def _count_table(self, merge: ImportMerge, table: str) -> ImportCounts:
+        """Count what would happen to the rows of one table."""
+        new, differ = merge.count_rows(merge.new_rows_sql(table)), merge.count_rows(merge.differing_rows_sql(table))
+        left = merge.count_left_out(table)
+        changed = differ if self._replace and table in STATE_COLUMNS else 0
         if not changed and table in ("facts", "decisions"):
-            changed = merge.count(merge.superseded(table))
-        same = self._staged.count(table) - new - differ - left
-        return Counts(new, same, differ, changed, left)
+            changed = merge.count_rows(merge.superseded_rows_sql(table))
+        same = self._staged.count_staged(table) - new - differ - left
+        return ImportCounts(new, same, differ, changed, left)
 
-    def records(self, limit: int = 50) -> list[Shown]:
+    def list_records(self, limit: int = 50) -> list[AffectedRecord]:
         """List the records that would be added or changed, and those that differ, the first `limit` of each kind of
         each table."""
         shown = []
-        for table in MERGED:
-            kind, title = KINDS[table], TITLES[table]
+        for table in MERGED_TABLES:
+            kind, title = TABLE_KINDS[table], TITLE_SQL[table]
             if self.whole:
-                titled = f"SELECT {title} FROM {NAME}.{table} AS d LIMIT ?"
+                titled = f"SELECT {title} FROM {STAGED_SCHEMA}.{table} AS d LIMIT ?"
                 rows = self.database.rows(titled, (limit,))
-                shown += [Shown("+", kind, "", str(text)) for (text,) in rows]
+                shown += [AffectedRecord("+", kind, "", str(text)) for (text,) in rows]
                 continue
-            found = [("+", "NULL", self._merge.fresh(table))]
+            found = [("+", "NULL", self._merge.new_rows_sql(table))]
             if table in ("facts", "decisions") and not self._replace:
-                found.append(("~", "m.id", self._merge.superseded(table)))
-            if table in STATE or table in DESCRIPTIVE:
-                sign = "~" if self._replace and table in STATE else "="
-                found.append((sign, "m.id", self._merge.differing(table)))
+                found.append(("~", "m.id", self._merge.superseded_rows_sql(table)))
+            if table in STATE_COLUMNS or table in DESCRIPTIVE_COLUMNS:
+                sign = "~" if self._replace and table in STATE_COLUMNS else "="
+                found.append((sign, "m.id", self._merge.differing_rows_sql(table)))
             for sign, number, which in found:
-                number = "NULL" if table in ENDS else number
+                number = "NULL" if table in END_COLUMNS else number
                 rows = self.database.rows(f"SELECT {number}, {title} {which} LIMIT ?", (limit,))
-                shown += [Shown(sign, kind, _citation(kind, number), str(text)) for number, text in rows]
+                shown += [AffectedRecord(sign, kind, _cite_record(kind, number), str(text)) for number, text in rows]
         return shown
 
-    def apply(self) -> int | None:
+    def apply_import(self) -> int | None:
         """Apply the preview, in one transaction; return its step of history (None where there is no new one: into an
         empty memory, or when only the journal grew). Raise Conflict when the memory changed meanwhile."""
         with self.database.write(self.origin, "import") as write:
-            whole, counts = self._weigh()
+            whole, counts = self._count_changes()
             if whole != self.whole or any(counts[table].as_dict() != self.counts[table].as_dict() for table in counts):
                 raise Conflict("The memory changed since this was worked out.", "Nothing was changed; import it again.")
             if whole:
-                self._adopt(write)
+                self._adopt_rows(write)
             else:
-                self._merge.apply(write, self._replace, self.origin)
+                self._merge.merge_rows(write, self._replace, self.origin)
             write.execute(
                 "INSERT INTO main.sessions(id, started_at) SELECT session, min(at) FROM main.turns"
                 " WHERE session NOT IN (SELECT id FROM main.sessions) GROUP BY session"
             )
         return write.seq
 
-    def _adopt(self, write: Transaction) -> None:
-        write.adopt()
+    def _adopt_rows(self, write: Transaction) -> None:
+        """Copy every staged row unchanged into the empty memory."""
+        write.adopt_history()
         write.execute("PRAGMA defer_foreign_keys = ON")
-        for table in TABLES:
+        for table in EXPORT_TABLES:
             names = ", ".join(column.name for column in self._staged.columns[table])
-            write.execute(f"INSERT INTO main.{table}({names}) SELECT {names} FROM {NAME}.{table} ORDER BY line")
-        listed = ", ".join(f"'{table}'" for table in TABLES)
+            write.execute(
+                f"INSERT INTO main.{table}({names}) SELECT {names} FROM {STAGED_SCHEMA}.{table} ORDER BY line"
+            )
+        listed = ", ".join(f"'{table}'" for table in EXPORT_TABLES)
         write.execute(f"DELETE FROM main.sqlite_sequence WHERE name IN ({listed})")
-        write.execute(f"INSERT INTO main.sqlite_sequence(name, seq) SELECT name, seq FROM {NAME}.sequence")
+        write.execute(f"INSERT INTO main.sqlite_sequence(name, seq) SELECT name, seq FROM {STAGED_SCHEMA}.sequence")
 
 
 # a record in a line
-TITLES = {
+TITLE_SQL = {
     "facts": "d.fact",
     "decisions": "d.title",
     "commit_links": "d.link_type",
@@ -211,13 +793,11 @@ TITLES = {
 }
 
 
-def _citation(kind: str, number: int | None) -> str:
-    from store.base.citations import cite
-
+def _cite_record(kind: str, number: int | None) -> str:
     return "" if number is None or kind == "commit" else cite(kind, number)
 
 
-def _name(path: str) -> str:
+def _import_name(path: str) -> str:
     """Return the name of an import: the file's name without its endings, short, one word."""
     name = os.path.basename(path)
     for ending in (".gz", ".json", ".db"):

@@ -14,15 +14,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO
 
-from store.base.cancelling import Cancelled, never
 from store.base.errors import MemorandaError
+from store.base.runtime import IsCancelled, never_cancelled
 
 CANCEL_POLL_SECONDS = 0.1
 PIPE_BYTES = 65_536
-REASON_CHARACTERS = 200
+MAX_REASON_LENGTH = 200
 
 # On the command line these override the repository's own configuration, which may be hostile.
-_CONFIGURATION = (
+_SAFE_CONFIGURATION = (
     "core.bigFileThreshold=64m",  # a larger file counts as binary: comparing two costs git ten times their size
     "core.fsmonitor=false",
     "core.pager=cat",
@@ -53,12 +53,12 @@ class GitError(MemorandaError):
     code = "git"
 
 
-class NeverFetched(GitError):
+class ObjectNeverFetched(GitError):
     """The object is one that a partial clone left on the server."""
 
 
 @dataclass(frozen=True, slots=True)
-class Child:
+class GitProcess:
     """A running git, and its output."""
 
     process: subprocess.Popen[bytes]
@@ -66,13 +66,13 @@ class Child:
     complaints: IO[bytes]
     root: str
 
-    def check(self, accepted: Sequence[int] = (0,)) -> None:
+    def check_exit(self, accepted: Sequence[int] = (0,)) -> None:
         """Wait for the end; raise GitError with git's reason when it failed."""
         if self.process.wait() not in accepted:
             self.complaints.seek(0)
-            raise _failure(self.complaints.read(20_000).decode("utf-8", "replace"), self.root)
+            raise _git_failure(self.complaints.read(20_000).decode("utf-8", "replace"), self.root)
 
-    def chunks(self, cancelled: Cancelled) -> Iterator[bytes]:
+    def read_chunks(self, cancelled: IsCancelled) -> Iterator[bytes]:
         """Yield the output as it arrives, to its end or until `cancelled`, which is called ten times a second at
         least."""
         with selectors.DefaultSelector() as selector:
@@ -84,15 +84,15 @@ class Child:
                         return
                     yield chunk
 
-    def words(self, cancelled: Cancelled, accepted: Sequence[int] = (0,)) -> list[str]:
+    def read_words(self, cancelled: IsCancelled, accepted: Sequence[int] = (0,)) -> list[str]:
         """Return the whole output as ASCII words, which are shas; none if it was cancelled. Raise GitError."""
-        data = b"".join(self.chunks(cancelled))
+        data = b"".join(self.read_chunks(cancelled))
         if cancelled():
             return []
-        self.check(accepted)
+        self.check_exit(accepted)
         return data.decode("ascii").split()
 
-    def ask(self, question: str, cancelled: Cancelled) -> bytes:
+    def ask_line(self, question: str, cancelled: IsCancelled) -> bytes:
         """Write a line to a git that was started with `talk`, and read the first line of its answer; empty when it was
         cancelled. The answer before must have been read whole. Raise GitError when git ended."""
         assert self.process.stdin is not None
@@ -100,7 +100,7 @@ class Child:
             self.process.stdin.write(f"{question}\n".encode("ascii"))
             self.process.stdin.flush()
         except BrokenPipeError:
-            self.check()
+            self.check_exit()
         with selectors.DefaultSelector() as selector:
             selector.register(self.output, selectors.EVENT_READ)
             while not selector.select(CANCEL_POLL_SECONDS):
@@ -108,15 +108,15 @@ class Child:
                     return b""
         line = self.output.readline()
         if not line:
-            self.check(accepted=())
+            self.check_exit(accepted=())
         return line
 
 
 @contextmanager
-def run(root: str, *arguments: str, lines: Sequence[str] = (), talk: bool = False) -> Iterator[Child]:
+def run_git(root: str, *arguments: str, lines: Sequence[str] = (), talk: bool = False) -> Iterator[GitProcess]:
     """Run git in `root` with `lines` on its standard input, or with a pipe there to `talk` to it; on any exit it is
     killed and reaped. Raise GitError."""
-    settings = (word for setting in _CONFIGURATION for word in ("-c", setting))
+    settings = (word for setting in _SAFE_CONFIGURATION for word in ("-c", setting))
     command = ["git", "--no-pager", *settings, "-C", root, *arguments]
     # Files and not pipes for what is not read as it arrives: a full pipe would block git, and then us.
     with tempfile.TemporaryFile() as fed, tempfile.TemporaryFile() as complaints:
@@ -128,7 +128,7 @@ def run(root: str, *arguments: str, lines: Sequence[str] = (), talk: bool = Fals
                 stdin=subprocess.PIPE if talk else fed if lines else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=complaints,
-                env=_environment(),
+                env=_git_environment(),
             )
         except FileNotFoundError as error:
             raise GitError("git is not installed, or not on PATH.", "Install git and try again.") from error
@@ -136,7 +136,7 @@ def run(root: str, *arguments: str, lines: Sequence[str] = (), talk: bool = Fals
             raise GitError(f"git could not be started: {error}.", "Check that `git --version` works.") from error
         try:
             assert process.stdout is not None
-            yield Child(process, process.stdout, complaints, root)
+            yield GitProcess(process, process.stdout, complaints, root)
         finally:
             process.kill()
             process.wait()
@@ -148,16 +148,17 @@ def run(root: str, *arguments: str, lines: Sequence[str] = (), talk: bool = Fals
                         pass  # a last line that git did not wait for
 
 
-def _environment() -> dict[str, str]:
+def _git_environment() -> dict[str, str]:
+    """Return the environment for git: of its own variables only the harmless, and ours."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or _KEPT_VARIABLES.match(key)}
     return kept | _OWN_VARIABLES
 
 
-def _failure(complaint: str, root: str) -> GitError:
+def _git_failure(complaint: str, root: str) -> GitError:
     """Return git's message as an error that names the next step."""
     lines = [line.strip() for line in complaint.splitlines()]
     fatal = [line[7:] for line in lines if line.startswith(("fatal: ", "error: "))]
-    reason = (fatal or lines or ["no reason given"])[-1].replace("^{commit}", "")[:REASON_CHARACTERS].rstrip(".")
+    reason = (fatal or lines or ["no reason given"])[-1].replace("^{commit}", "")[:MAX_REASON_LENGTH].rstrip(".")
     if "not a git repository" in complaint:
         return GitError(f"There is no git repository at {root}.", "Open a folder of one, or run `git init` there.")
     if "dubious ownership" in complaint or "unsafe repository" in complaint:
@@ -167,19 +168,19 @@ def _failure(complaint: str, root: str) -> GitError:
         return GitError(f"git could not open the folder: {reason}.", "Check that it is there and that you may read it.")
     if re.search(r"promisor|lazy fetching", complaint):
         mend = "This clone was made with --filter and is not completed behind your back: make a whole one to see it."
-        return NeverFetched(f"An object was never fetched: {reason}.", mend)
+        return ObjectNeverFetched(f"An object was never fetched: {reason}.", mend)
     if re.search(r"bad object|bad revision|unable to read|missing", complaint):
         mend = "It may be of a rewritten history or another clone: try `git fetch`; failing that, `git fsck`."
         return GitError(f"An object is not in this repository: {reason}.", mend)
     return GitError(f"git failed: {reason}.", f"Run `git -C {root} log` to see whether git can read it.")
 
 
-def printed(folder: str, *arguments: str) -> str:
+def capture_git_output(folder: str, *arguments: str) -> str:
     """Return what git prints in a folder; empty where it fails."""
     try:
-        with run(folder, *arguments) as child:
-            found = b"".join(child.chunks(never)).decode("utf-8", "replace").strip()
-            child.check()
+        with run_git(folder, *arguments) as child:
+            found = b"".join(child.read_chunks(never_cancelled)).decode("utf-8", "replace").strip()
+            child.check_exit()
             return found
     except GitError:
         return ""

@@ -4,32 +4,43 @@ It lies beside the personal memory, private, and holds no text in clear. Who cha
 the lock: a look, a restore and a purge come one after the other, also of several processes.
 """
 
+from __future__ import annotations
+
 import fcntl
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from store.base.clock import DAY_MS
 from store.base.errors import Busy, DamagedFile, MemorandaError, NewerFile, NotFound, StorageError, UnsafeFile
-from store.base.location import personal_path
+from store.base.location import personal_memory_path
 from store.config.configuration import Config
-from store.database import connection as connections
+from store.database.connection import (
+    DEFAULT_BUSY_MS,
+    configure_connection,
+    explain_sqlite_error,
+    guard_connection,
+    require_utf8_path,
+)
+from store.documents.files import Unreadable, decode_text
+from store.guard.files import GUARDED_SUFFIX, GuardedFile
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from apsw import SQLiteValue
 
-    from store.guard.sealing import Sealer  # it imports OpenSSL, and where nothing is kept nobody needs it
+    from store.guard.sealing import Sealer
 
-FILE, LOCK = "guard.db", "guard.lock"
-APPLICATION, VERSION = 0x4D67_7264, 1
-PATIENCE = 10.0  # seconds to wait for another process that holds the lock
-SCHEMA = """
+
+GUARD_FILE, GUARD_LOCK = "guard.db", "guard.lock"
+GUARD_APPLICATION_ID, GUARD_VERSION = 0x4D67_7264, 1
+LOCK_SECONDS = 10.0  # seconds to wait for another process that holds the lock
+GUARD_SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value ANY) STRICT;
 -- `digest` and `path` are of the file's path, the second one sealed; `stamp` tells whether it must be read again;
 -- `version` is what was read last, NULL where there is no such file; one that is `erased` has no content any more
@@ -67,76 +78,80 @@ CREATE INDEX changes_by_after ON changes(after);
 class KeptVersions:
     """An open database of kept versions."""
 
-    def __init__(self, path: str, connection: apsw.Connection, sealer: "Sealer") -> None:
+    def __init__(self, path: str, connection: apsw.Connection, sealer: Sealer) -> None:
         self.path = path
         self.connection = connection
         self.sealer = sealer
 
-    def rows(self, sql: str, parameters: "tuple[SQLiteValue, ...]" = ()) -> "list[tuple[Any, ...]]":
+    def query(self, sql: str, parameters: tuple[SQLiteValue, ...] = ()) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
         return list(self.connection.execute(sql, parameters))
 
-    def row(self, sql: str, parameters: "tuple[SQLiteValue, ...]" = ()) -> "tuple[Any, ...] | None":
-        return next(iter(self.rows(sql, parameters)), None)
+    def query_row(self, sql: str, parameters: tuple[SQLiteValue, ...] = ()) -> tuple[Any, ...] | None:
+        """Return the first row of a query; None without one."""
+        return next(iter(self.query(sql, parameters)), None)
 
-    def get(self, key: str, default: int = 0) -> int:
+    def get_number(self, key: str, default: int = 0) -> int:
         """Return a number of `meta`."""
-        found = self.row("SELECT value FROM meta WHERE key = ?", (key,))
+        found = self.query_row("SELECT value FROM meta WHERE key = ?", (key,))
         return int(found[0]) if found else default
 
-    def put(self, key: str, value: int | str | bytes) -> None:
+    def set_value(self, key: str, value: int | str | bytes) -> None:
+        """Store a value of `meta`."""
         self.connection.execute(
             "INSERT INTO meta(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
             (key, value),
         )
 
 
-def place() -> str:
+def guard_path() -> str:
     """Return where the database of this person is."""
-    return os.path.join(os.path.dirname(personal_path()), FILE)
+    return os.path.join(os.path.dirname(personal_memory_path()), GUARD_FILE)
 
 
-def there() -> bool:
-    """Return whether anything was ever kept."""
-    return os.path.lexists(place())
+def has_kept_versions() -> bool:
+    """Tell whether anything was ever kept."""
+    return os.path.lexists(guard_path())
 
 
-def nothing_kept() -> NotFound:
+def nothing_kept_error() -> NotFound:
+    """Return the error for a person of whom nothing is kept yet."""
     return NotFound("Nothing is kept yet.", "memoranda guard takes the first look.")
 
 
 @contextmanager
-def opened(config: Config | None = None, *, locked: bool = False) -> Iterator[KeptVersions]:
+def open_guard(config: Config | None = None, *, locked: bool = False) -> Iterator[KeptVersions]:
     """Open the database to read it, `locked` to change it. With `config` it is locked too, and created where there is
     none. Raise NotFound where there is none, StorageError, UnsafeFile, Busy, DamagedFile, NewerFile."""
-    path = place()
+    path = guard_path()
     if config is None and not os.path.lexists(path):
-        raise nothing_kept()
-    with _locked(path) if locked or config is not None else nullcontext():
+        raise nothing_kept_error()
+    with _hold_lock(path) if locked or config is not None else nullcontext():
         if config is not None:
-            _create(path)
-        connection = _connected(path)
+            _create_file(path)
+        connection = _connect(path)
         try:
-            yield KeptVersions(path, connection, _sealer(connection, path, config))
+            yield KeptVersions(path, connection, _open_sealer(connection, path, config))
         except apsw.Error as error:
-            raise _explained(error, path) from None
+            raise _explain_error(error, path) from None
         finally:
             connection.close()
 
 
-def forget_all() -> int:
+def delete_guard() -> int:
     """Delete the database and its key; return how many bytes it had. Raise NotFound, StorageError, Busy."""
-    from store.guard.sealing import drop_key
+    from store.guard.sealing import delete_guard_key
 
-    path = place()
+    path = guard_path()
     if not os.path.lexists(path):
-        raise nothing_kept()
-    with _locked(path):
+        raise nothing_kept_error()
+    with _hold_lock(path):
         size, where = os.lstat(path).st_size, "file"
         with suppress(MemorandaError, apsw.Error):
-            connection = _connected(path)
+            connection = _connect(path)
             where = str(connection.execute("SELECT value FROM meta WHERE key = 'key_in'").get or where)
             connection.close()
-        drop_key(where, path)
+        delete_guard_key(where, path)
         for end in ("", "-journal"):
             with suppress(FileNotFoundError):
                 os.unlink(path + end)
@@ -144,15 +159,16 @@ def forget_all() -> int:
 
 
 @contextmanager
-def _locked(path: str) -> Iterator[None]:
+def _hold_lock(path: str) -> Iterator[None]:
+    """Hold the lock of the database. Raise Busy if another process holds it for long, StorageError."""
     folder = os.path.dirname(path)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        handle = os.open(os.path.join(folder, LOCK), os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        handle = os.open(os.path.join(folder, GUARD_LOCK), os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise StorageError(f"{folder} cannot be written: {error.strerror}.", "Look at its permissions.") from None
     try:
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + LOCK_SECONDS
         while True:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -166,7 +182,7 @@ def _locked(path: str) -> Iterator[None]:
         os.close(handle)
 
 
-def _create(path: str) -> None:
+def _create_file(path: str) -> None:
     """Create the file, private, if there is none."""
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
@@ -176,83 +192,295 @@ def _create(path: str) -> None:
         raise StorageError(f"{path} cannot be made: {error.strerror}.", "Look at its folder.") from None
 
 
-def _connected(path: str) -> apsw.Connection:
+def _connect(path: str) -> apsw.Connection:
+    """Connect to the database, and check that it is ours. Raise UnsafeFile, DamagedFile, NewerFile or
+    StorageError."""
     status = os.lstat(path)
     if not stat.S_ISREG(status.st_mode) or status.st_uid != os.getuid():
         raise UnsafeFile(f"{path} is not a plain file of yours.", "Move it away.")
     if stat.S_IMODE(status.st_mode) & 0o077:
         os.chmod(path, 0o600)
-    connections.utf8(path, "Name another folder in $XDG_DATA_HOME.")
+    require_utf8_path(path, "Name another folder in $XDG_DATA_HOME.")
     try:
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     except apsw.Error as error:
-        raise _explained(error, path) from None
+        raise _explain_error(error, path) from None
     try:
-        connection.set_busy_timeout(connections.BUSY_MS)
-        connections.guard(connection)
-        if _empty(connection):
+        connection.set_busy_timeout(DEFAULT_BUSY_MS)
+        guard_connection(connection)
+        if _is_empty(connection):
             connection.pragma("auto_vacuum", 1)
-        elif connection.pragma("application_id") != APPLICATION:
-            raise _damaged(path)
-        elif connection.pragma("user_version") > VERSION:
+        elif connection.pragma("application_id") != GUARD_APPLICATION_ID:
+            raise _damage_error(path)
+        elif connection.pragma("user_version") > GUARD_VERSION:
             raise NewerFile(f"{path} was written by a newer Memoranda.", "Upgrade this one.")
-        connections.configure(connection)
+        configure_connection(connection)
         return connection
     except apsw.Error as error:
         connection.close()
-        raise _explained(error, path) from None
+        raise _explain_error(error, path) from None
     except MemorandaError:
         connection.close()
         raise
 
 
-def _empty(connection: apsw.Connection) -> bool:
+def _is_empty(connection: apsw.Connection) -> bool:
+    """Tell whether a database has no tables yet."""
     return not connection.execute("SELECT count(*) FROM sqlite_schema").get
 
 
-def _sealer(connection: apsw.Connection, path: str, config: Config | None) -> "Sealer":
+def _open_sealer(connection: apsw.Connection, path: str, config: Config | None) -> Sealer:
     """Return the sealer with the database's key; of a new one make both. A key that is to be elsewhere is moved."""
-    from store.guard.sealing import Sealer, drop_key, find_key, new_key, store_key
+    from store.guard.sealing import Sealer, create_guard_key, delete_guard_key, read_guard_key, store_guard_key
 
     wanted = str(config["guard.key"]) if config is not None else ""
-    if _empty(connection):
+    if _is_empty(connection):
         if not wanted:
-            raise nothing_kept()
-        sealer = Sealer(new_key(wanted, path))
+            raise nothing_kept_error()
+        sealer = Sealer(create_guard_key(wanted, path))
         with connection:
-            connection.execute(SCHEMA)
-            connection.pragma("application_id", APPLICATION)
-            connection.pragma("user_version", VERSION)
-            _note(connection, wanted, sealer)
+            connection.execute(GUARD_SCHEMA)
+            connection.pragma("application_id", GUARD_APPLICATION_ID)
+            connection.pragma("user_version", GUARD_VERSION)
+            _store_key_place(connection, wanted, sealer)
         return sealer
     where, check = (
         connection.execute("SELECT value FROM meta WHERE key = ?", (name,)).get for name in ("key_in", "check")
     )
-    key = find_key(str(where), path)
+    key = read_guard_key(str(where), path)
     sealer = Sealer(key)
     sealer.unseal(bytes(check), b"check")
     if wanted and wanted != where:
-        store_key(wanted, path, key)
+        store_guard_key(wanted, path, key)
         with connection:
-            _note(connection, wanted, sealer)
-        drop_key(str(where), path)
+            _store_key_place(connection, wanted, sealer)
+        delete_guard_key(str(where), path)
     return sealer
 
 
-def _note(connection: apsw.Connection, where: str, sealer: "Sealer") -> None:
+def _store_key_place(connection: apsw.Connection, where: str, sealer: Sealer) -> None:
+    """Note where the key is, with a text that checks it."""
     connection.execute(
         "INSERT OR REPLACE INTO meta(key, value) VALUES ('key_in', ?), ('check', ?)",
         (where, sealer.seal(b"", b"check")),
     )
 
 
-def _explained(error: apsw.Error, path: str) -> MemorandaError:
+def _explain_error(error: apsw.Error, path: str) -> MemorandaError:
+    """Return the error of SQLite as ours."""
     if isinstance(error, apsw.NotADBError | apsw.CorruptError):
-        return _damaged(path)
-    return connections.explain(error, path)
+        return _damage_error(path)
+    return explain_sqlite_error(error, path)
 
 
-def _damaged(path: str) -> DamagedFile:
+def _damage_error(path: str) -> DamagedFile:
+    """Return the error for a damaged database."""
     return DamagedFile(
         f"{path} is damaged, or no database of kept versions.", "`memoranda guard off` deletes it and starts over."
     )
+
+
+# Versions of files, in pieces that are each stored once, and how long they are kept.
+
+PIECE_BYTES = 1 << 18  # bytes; a database changes in few of them
+UNPRUNED_MS = DAY_MS  # what changed so recently is never dropped for its size
+
+
+def file_number(kept: KeptVersions, tool: str, path: str) -> int:
+    """Return the number of a file; it is new if the file was never seen."""
+    name = path.encode("utf-8", "surrogateescape")
+    digest = kept.sealer.digest(name)
+    if found := kept.query_row("SELECT id FROM files WHERE digest = ?", (digest,)):
+        return int(found[0])
+    kept.connection.execute(
+        "INSERT INTO files(tool, digest, path) VALUES (?, ?, ?)", (tool, digest, kept.sealer.seal(name, digest))
+    )
+    return kept.connection.last_insert_rowid()
+
+
+def unseal_path(kept: KeptVersions, digest: bytes, sealed: bytes) -> str:
+    """Return the path of a row of `files`."""
+    return kept.sealer.unseal(sealed, digest).decode("utf-8", "surrogateescape")
+
+
+def keep_version(kept: KeptVersions, file: int, raw: bytes, mode: int) -> int:
+    """Store a version of a file, unless it is kept already; return its number."""
+    digest = kept.sealer.digest(raw)
+    if found := kept.query_row("SELECT id FROM versions WHERE file = ? AND digest = ?", (file, digest)):
+        return int(found[0])
+    kept.connection.execute(
+        "INSERT INTO versions(file, digest, size, mode) VALUES (?, ?, ?, ?)", (file, digest, len(raw), mode)
+    )
+    version = kept.connection.last_insert_rowid()
+    kept.connection.executemany(
+        "INSERT INTO version_pieces(version, place, piece) VALUES (?, ?, ?)",
+        [
+            (version, at // PIECE_BYTES, _store_piece(kept, raw[at : at + PIECE_BYTES]))
+            for at in range(0, len(raw), PIECE_BYTES)
+        ],
+    )
+    return version
+
+
+def erase_version(kept: KeptVersions, version: int) -> None:
+    """Erase the content of a version: it is still told that there was one."""
+    digest = os.urandom(32)
+    kept.connection.execute("UPDATE versions SET erased = 1, size = 0, digest = ? WHERE id = ?", (digest, version))
+    kept.connection.execute("DELETE FROM version_pieces WHERE version = ?", (version,))
+
+
+def replace_version(kept: KeptVersions, file: int, version: int, raw: bytes) -> None:
+    """Let a version of a file have another content, everywhere that it is told of."""
+    mode = kept.query_row("SELECT mode FROM versions WHERE id = ?", (version,))
+    other = keep_version(kept, file, raw, mode[0] if mode else 0o600)
+    for table, column in (("files", "version"), ("changes", "before"), ("changes", "after")):
+        kept.connection.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (other, version))
+
+
+def _store_piece(kept: KeptVersions, part: bytes) -> int:
+    """Store a piece unless it is stored already; return its number."""
+    digest = kept.sealer.digest(part)
+    if found := kept.query_row("SELECT id FROM pieces WHERE digest = ?", (digest,)):
+        return int(found[0])
+    sealed = kept.sealer.seal(part, digest)
+    kept.connection.execute("INSERT INTO pieces(digest, sealed) VALUES (?, ?)", (digest, sealed))
+    return kept.connection.last_insert_rowid()
+
+
+def version_content(kept: KeptVersions, version: int) -> bytes:
+    """Return the bytes of a version. Raise NotFound where they were erased, StorageError where they cannot be
+    opened."""
+    if kept.query_row("SELECT 1 FROM versions WHERE id = ? AND erased", (version,)):
+        raise NotFound(
+            "That version was erased, for what was purged from it.", "Another moment may have what you need."
+        )
+    return b"".join(
+        kept.sealer.unseal(sealed, digest)
+        for digest, sealed in kept.query(
+            "SELECT p.digest, p.sealed FROM version_pieces v JOIN pieces p ON p.id = v.piece WHERE v.version = ?"
+            " ORDER BY v.place",
+            (version,),
+        )
+    )
+
+
+def is_version_erased(kept: KeptVersions, version: int) -> bool:
+    """Tell whether the content of a version was erased."""
+    return kept.query_row("SELECT 1 FROM versions WHERE id = ? AND erased", (version,)) is not None
+
+
+def is_same_content(kept: KeptVersions, version: int | None, raw: bytes | None) -> bool:
+    """Tell whether a version has these bytes; None stands for no file."""
+    if version is None or raw is None:
+        return version is None and raw is None
+    found = kept.query_row("SELECT digest FROM versions WHERE id = ?", (version,))
+    return found is not None and found[0] == kept.sealer.digest(raw)
+
+
+def kept_bytes(kept: KeptVersions) -> int:
+    """Return how many bytes are kept, as they are stored."""
+    found = kept.query_row("SELECT coalesce(sum(length(sealed)), 0) FROM pieces")
+    return int(found[0]) if found else 0
+
+
+def prune_versions(kept: KeptVersions, days: int, most: int, now: int) -> int:
+    """Drop moments older than `days` (0: none), then the oldest until `most` bytes are kept, never one of the last day;
+    return how many went. What is there now is always kept."""
+    gone = 0
+    if days:
+        gone += _drop_moments(kept, "last_at < ?", now - days * DAY_MS)
+    sweep_versions(kept)
+    while kept_bytes(kept) > most and (
+        oldest := kept.query_row(
+            "SELECT id FROM moments WHERE NOT pending AND last_at < ? ORDER BY last_at, id LIMIT 1",
+            (now - UNPRUNED_MS,),
+        )
+    ):
+        gone += _drop_moments(kept, "id = ?", int(oldest[0]))
+        sweep_versions(kept)
+    return gone
+
+
+def _drop_moments(kept: KeptVersions, where: str, value: int) -> int:
+    """Delete the moments that meet a condition; return how many."""
+    kept.connection.execute(f"DELETE FROM moments WHERE NOT pending AND {where}", (value,))
+    return kept.connection.changes()
+
+
+def sweep_versions(kept: KeptVersions) -> None:
+    """Delete versions that no moment and no present file needs, and what only they needed."""
+    kept.connection.execute(
+        "DELETE FROM versions WHERE id NOT IN (SELECT version FROM files WHERE version IS NOT NULL"
+        " UNION SELECT before FROM changes WHERE before IS NOT NULL"
+        " UNION SELECT after FROM changes WHERE after IS NOT NULL)"
+    )
+    kept.connection.execute("DELETE FROM pieces WHERE id NOT IN (SELECT piece FROM version_pieces)")
+    kept.connection.execute("DELETE FROM files WHERE version IS NULL AND id NOT IN (SELECT file FROM changes)")
+
+
+# Words that are purged, in what is kept: find them, and cut them out of each version. The tool's own files stay.
+
+
+@dataclass(frozen=True, slots=True)
+class KeptContent:
+    """A version: of which file, its number, its bytes, and whether it is what was there at the last look."""
+
+    number: int
+    file: GuardedFile
+    version: int
+    raw: bytes
+    now: bool
+
+    @property
+    def text(self) -> str | None:
+        """Its text; None for what is no Markdown in UTF-8, which cannot be cut."""
+        if not self.file.path.endswith(GUARDED_SUFFIX):
+            return None
+        try:
+            return self.raw.decode()
+        except UnicodeDecodeError:
+            return None
+
+    @property
+    def readable_text(self) -> str:
+        """What can be read of it, to look for words in it."""
+        try:
+            return decode_text(self.raw)[0]
+        except Unreadable:
+            return self.raw.decode("utf-8", "replace")
+
+
+def kept_contents(kept: KeptVersions) -> Iterator[KeptContent]:
+    """Yield every version, one at a time. Raise StorageError where one cannot be opened."""
+    rows = kept.query(
+        "SELECT f.id, f.tool, f.digest, f.path, v.id, v.id IS f.version FROM versions v JOIN files f ON f.id = v.file"
+        " WHERE NOT v.erased ORDER BY f.id, v.id"
+    )
+    for number, tool, digest, sealed, version, now in rows:
+        file = GuardedFile(tool, unseal_path(kept, digest, sealed))
+        yield KeptContent(number, file, version, version_content(kept, version), bool(now))
+
+
+def cut_from_versions(
+    kept: KeptVersions,
+    paths: Collection[str],
+    holds: Callable[[KeptContent], bool],
+    named: Callable[[str], bool],
+    without: Callable[[str], str],
+) -> None:
+    """Cut words out of the versions of these files that hold them: out of a text what `without` leaves out; any other
+    version is erased, and a file that is `named` so is forgotten."""
+    with kept.connection:
+        for one in kept_contents(kept):
+            if one.file.path not in paths or not holds(one):
+                continue
+            if named(one.file.path):
+                kept.connection.execute("UPDATE files SET version = NULL WHERE id = ?", (one.number,))
+                kept.connection.execute("DELETE FROM changes WHERE file = ?", (one.number,))
+            elif (text := one.text) is None:
+                erase_version(kept, one.version)
+            else:
+                replace_version(kept, one.number, one.version, without(text).encode())
+        kept.connection.execute("DELETE FROM moments WHERE id NOT IN (SELECT moment FROM changes)")
+        sweep_versions(kept)
+    kept.connection.execute("VACUUM")

@@ -9,32 +9,56 @@ import apsw
 from store.base.clock import Clock, utc_now
 from store.base.errors import DamagedFile, Defect, MemorandaError, NotOurs
 from store.base.location import Location
-from store.database.files import refuse_lost
-from store.health import components, filesystem, hash_chain, integrity, record_history, timestamps, wal
-from store.health.finding import NOTE, OK, WRONG, CheckContext, Finding, Progress, quiet, salvage
+from store.database.files import refuse_lost_file
+from store.health.checks import (
+    OK,
+    WRONG,
+    CheckContext,
+    CheckProgress,
+    Finding,
+    check_agent_model,
+    check_backups,
+    check_clocks,
+    check_documents,
+    check_embedding_model,
+    check_file_system,
+    check_history,
+    check_keywords,
+    check_learning,
+    check_pages,
+    check_purges,
+    check_records,
+    check_references,
+    check_synced_files,
+    check_values,
+    check_vector_extension,
+    check_versions,
+    check_wal,
+    check_wal_length,
+    ignore_progress,
+    salvage_step,
+)
 from store.memory import Memory
-from store.trust import ownership
+from store.trust.ownership import is_own_memory
 
-__all__ = ["NOTE", "OK", "WRONG", "Finding", "examine", "quiet"]
-
-CHECKS: tuple[tuple[str, Callable[[CheckContext], Iterator[Finding]]], ...] = (
-    ("versions", components.versions),
-    ("file", integrity.file),
-    ("log", wal.length),
-    ("links", integrity.references),
-    ("history", hash_chain.history),
-    ("records", record_history.records),
-    ("values", timestamps.values),
-    ("clocks", timestamps.clocks),
-    ("keywords", integrity.keywords),
-    ("vec0", components.extension),
-    ("model", components.model),
-    ("agent", components.agent),
-    ("documents", components.documents),
-    ("sync", components.synced),
-    ("backups", components.backups),
-    ("purge", components.purges),
-    ("learning", components.learning),
+DOCTOR_CHECKS: tuple[tuple[str, Callable[[CheckContext], Iterator[Finding]]], ...] = (
+    ("versions", check_versions),
+    ("file", check_pages),
+    ("log", check_wal_length),
+    ("links", check_references),
+    ("history", check_history),
+    ("records", check_records),
+    ("values", check_values),
+    ("clocks", check_clocks),
+    ("keywords", check_keywords),
+    ("vec0", check_vector_extension),
+    ("model", check_embedding_model),
+    ("agent", check_agent_model),
+    ("documents", check_documents),
+    ("sync", check_synced_files),
+    ("backups", check_backups),
+    ("purge", check_purges),
+    ("learning", check_learning),
 )
 
 
@@ -42,7 +66,7 @@ def examine(
     location: Location,
     quick: bool = False,
     head: str = "",
-    progress: Progress = quiet,
+    progress: CheckProgress = ignore_progress,
     cancelled: Callable[[], bool] = lambda: False,
     door: str = "cli",
     clock: Clock = utc_now,
@@ -54,7 +78,7 @@ def examine(
     """
     path = location.path
     try:
-        refuse_lost(path)
+        refuse_lost_file(path)
     except DamagedFile as error:
         yield Finding("file", WRONG, error.message, error.next)
         return
@@ -62,8 +86,8 @@ def examine(
         yield Finding("file", WRONG, f"There is no memory at {path}.", "memoranda init starts one.", "init")
         return
     try:
-        yield from filesystem.look(path, closes=not location.look and ownership.ours(path))
-        damage = list(wal.damage(path))
+        yield from check_file_system(path, closes=not location.look and is_own_memory(path))
+        damage = list(check_wal(path))
     except OSError as error:
         yield Finding("private", WRONG, f"{path} cannot be looked at: {error.strerror}.", "Look at its permissions.")
         return
@@ -82,18 +106,19 @@ def examine(
             if not location.look:
                 yield Finding("whose", OK, "It is yours: this installation made or adopted it.")
     except MemorandaError as error:
-        yield _of("file", error, path)
+        yield _error_finding("file", error, path)
         return
     with memory:
-        yield from _checks(CheckContext(memory, quick, head, progress), cancelled, damaged=bool(damage))
+        yield from _run_checks(CheckContext(memory, quick, head, progress), cancelled, damaged=bool(damage))
 
 
-def _checks(visit: CheckContext, cancelled: Callable[[], bool], damaged: bool) -> Iterator[Finding]:
+def _run_checks(visit: CheckContext, cancelled: Callable[[], bool], damaged: bool) -> Iterator[Finding]:
+    """Run every check in order, and yield its findings; continue where a check meets damage."""
     connection = visit.database.connection
     # if the log of another file were beside this one, closing it would write it into the file for good
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     connection.set_progress_handler(cancelled, 20_000)
-    for subject, check in CHECKS:
+    for subject, check in DOCTOR_CHECKS:
         if cancelled():
             return
         try:
@@ -106,19 +131,20 @@ def _checks(visit: CheckContext, cancelled: Callable[[], bool], damaged: bool) -
             if cancelled():
                 return
             damaged = True
-            yield _of(subject, error, visit.database.path)
+            yield _error_finding(subject, error, visit.database.path)
         except (apsw.Error, UnicodeDecodeError, ValueError, TypeError) as error:
             # numbers in place of text, text that is not UTF-8: our own code never writes that
             damaged = True
             says = f"What is there cannot be read ({type(error).__name__})."
-            yield Finding(subject, WRONG, says, *salvage(visit.database.path))
+            yield Finding(subject, WRONG, says, *salvage_step(visit.database.path))
     if not damaged:
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
 
 
-def _of(subject: str, error: MemorandaError, path: str) -> Finding:
+def _error_finding(subject: str, error: MemorandaError, path: str) -> Finding:
+    """Return the finding for an error. Raise a Defect again, as it is our own mistake."""
     if isinstance(error, DamagedFile):
-        return Finding(subject, WRONG, error.message, *salvage(path))
+        return Finding(subject, WRONG, error.message, *salvage_step(path))
     if isinstance(error, Defect):
         raise error
     return Finding(subject, WRONG, error.message, error.next)

@@ -5,34 +5,36 @@ summary; bounded, so that a recovery fits into a prompt however large the memory
 recovery must not have less because the newest checkpoint is one of every five minutes.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
-from store.base import token_count
 from store.base.citations import cite
 from store.base.clock import from_ms, to_ms
-from store.base.vocabulary import PERSON, TASK_WORDS
-from store.conversations.rule_summary import said_in
+from store.base.vocabulary import PERSON_ORIGIN, TASK_STATUS_LABELS
+from store.conversations.summaries import meaningful_sentences
 from store.conversations.turns import Turns
 from store.database.database import Database, Transaction
 from store.database.values import Json, Verbatim
-from store.history import compression
+from store.history.compression import every_row_view
 from store.records.decisions import Decisions
-from store.records.tasks import Tasks
-from store.text import entities as names
+from store.records.workflow import Tasks
+from store.text.language import extract_names
+from store.text.words import count_tokens, shorten_to_tokens
 
-TASKS, DECISIONS = 20, 5  # at most
-TEXT = 75  # tokens of a task, or of one field of a decision
-SUMMARY = 50  # tokens of a summary
-RECENT_MS = 1_800_000  # a session with a turn within this time is the subject of the memory
-LOOKED_AT = 2_000  # changes since the previous checkpoint that are counted
+MOST_TASKS, MOST_DECISIONS = 20, 5  # at most
+FIELD_TOKENS = 75  # tokens of a task, or of one field of a decision
+CHECKPOINT_SUMMARY_TOKENS = 50  # tokens of a summary
+RECENT_TURN_MS = 1_800_000  # a session with a turn within this time is the subject of the memory
+MOST_CHANGES = 2_000  # changes since the previous checkpoint that are counted
 # all fields of a checkpoint, except when it was recovered
-SEALED = (
+SEALED_FIELDS = (
     "json_array(id, name, created_at, seq, trigger, origin, level, session, used, tokens, summary, changed, working,"
     " tasks, decisions, entities)"
 )
-WORDS = {  # (table, change of the record) → the word for its count
+CHANGE_WORDS = {  # (table, change of the record) → the word for its count
     ("facts", "INSERT"): "new fact",
     ("facts", "forgotten"): "fact forgotten",
     ("facts", "UPDATE"): "fact changed",
@@ -46,7 +48,7 @@ WORDS = {  # (table, change of the record) → the word for its count
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class CheckpointContents:
     """`summary` is a line on the topic, `changed` one on how much happened since the previous checkpoint, both together
     SUMMARY tokens at most; `turns` are {citation, role, speaker, text}, oldest first; `tasks` {citation, status, text},
     those in progress first; `decisions` {citation, title, chosen, rationale, origin}, newest first; `entities` the
@@ -61,12 +63,12 @@ class Contents:
     entities: tuple[str, ...]
 
 
-def mark(
+def insert_checkpoint(
     write: Transaction, name: str, trigger: str, level: str = "macro", session: str = "", used: int | None = None
 ) -> int:
     """Take a checkpoint of the moment at which this transaction begins; return its id. `session` is the one whose turns
     it holds, the newest unless named."""
-    held = gather(write.database, write.at, session)
+    held = gather_contents(write.database, write.at, session)
     seq = write.execute("SELECT coalesce(max(seq), 0) FROM history").get
     number = write.insert(
         "checkpoints",
@@ -78,7 +80,7 @@ def mark(
         level=Verbatim(level),
         session=held.session,
         used=used,
-        tokens=token_count.count(prompt(held)),
+        tokens=count_tokens(format_contents(held)),
         summary=held.summary,
         changed=held.changed,
         working=Json(list(held.turns)),
@@ -86,33 +88,35 @@ def mark(
         decisions=Json(list(held.decisions)),
         entities=Json(list(held.entities)),
     )
-    seal(write, number)
+    seal_checkpoint(write, number)
     return number
 
 
-def seal(write: Transaction, number: int) -> None:
+def seal_checkpoint(write: Transaction, number: int) -> None:
     """Store the digest of a checkpoint's content, after it was written: nothing else in the memory duplicates it."""
-    text = write.execute(f"SELECT {SEALED} FROM checkpoints WHERE id = ?", (number,)).get
+    text = write.execute(f"SELECT {SEALED_FIELDS} FROM checkpoints WHERE id = ?", (number,)).get
     if text is not None:
-        write.execute("UPDATE checkpoints SET digest = ? WHERE id = ?", (sealed(text), number))
+        write.execute("UPDATE checkpoints SET digest = ? WHERE id = ?", (digest_checkpoint(text), number))
 
 
-def sealed(text: str) -> bytes:
-    """Return the digest of a checkpoint's SEALED."""
+def digest_checkpoint(text: str) -> bytes:
+    """Return the digest of the SEALED_FIELDS of a checkpoint."""
     digest: bytes = sha256(text.encode()).digest()
     return digest
 
 
-def torn(database: Database) -> "list[int]":
+def find_damaged_checkpoints(database: Database) -> list[int]:
     """Return the checkpoints whose content differs from what was written."""
     return [
         number
-        for number, digest, text in database.rows(f"SELECT id, digest, {SEALED} FROM checkpoints WHERE digest <> x''")
-        if sealed(text) != digest
+        for number, digest, text in database.rows(
+            f"SELECT id, digest, {SEALED_FIELDS} FROM checkpoints WHERE digest <> x''"
+        )
+        if digest_checkpoint(text) != digest
     ]
 
 
-def gather(database: Database, now: str, session: str = "") -> Contents:
+def gather_contents(database: Database, now: str, session: str = "") -> CheckpointContents:
     """Collect the content of a checkpoint of this moment; some milliseconds, however large the memory is."""
     window = Turns(database).window(session)
     open_tasks = Tasks(database)
@@ -121,49 +125,51 @@ def gather(database: Database, now: str, session: str = "") -> Contents:
         {"citation": turn.citation, "role": turn.role, "speaker": turn.speaker, "text": turn.text} for turn in window
     )
     tasks = tuple(
-        {"citation": task.citation, "status": task.status, "text": token_count.cut(task.text, TEXT)}
-        for task in open_tasks.many(open_tasks.ids(limit=TASKS))
+        {"citation": task.citation, "status": task.status, "text": shorten_to_tokens(task.text, FIELD_TOKENS)}
+        for task in open_tasks.get_many(open_tasks.ids(limit=MOST_TASKS))
     )
     numbers = database.rows(
-        "SELECT id FROM decisions WHERE status = 'active' ORDER BY decided_at DESC, id DESC LIMIT ?", (DECISIONS,)
+        "SELECT id FROM decisions WHERE status = 'active' ORDER BY decided_at DESC, id DESC LIMIT ?", (MOST_DECISIONS,)
     )
     decisions = tuple(
         {
             "citation": found.citation,
-            "title": token_count.cut(found.title, TEXT),
-            "chosen": token_count.cut(found.chosen, TEXT),
-            "rationale": token_count.cut(found.rationale, TEXT),
+            "title": shorten_to_tokens(found.title, FIELD_TOKENS),
+            "chosen": shorten_to_tokens(found.chosen, FIELD_TOKENS),
+            "rationale": shorten_to_tokens(found.rationale, FIELD_TOKENS),
             "origin": found.origin,
         }
         for found in sorted(
-            latest.many([number for (number,) in numbers]), key=lambda one: (one.decided_at, one.id), reverse=True
+            latest.get_many([number for (number,) in numbers]), key=lambda one: (one.decided_at, one.id), reverse=True
         )
     )
-    mentioned = tuple(names.named(one["text"] for one in (*turns, *tasks)))  # decisions are found by themselves
-    held = Contents(window[-1].session if window else session, "", "", turns, tasks, decisions, mentioned)
-    summary, changed = _summary(database, now, held)
+    mentioned = tuple(extract_names(one["text"] for one in (*turns, *tasks)))  # decisions are found by themselves
+    held = CheckpointContents(window[-1].session if window else session, "", "", turns, tasks, decisions, mentioned)
+    summary, changed = _summarize_contents(database, now, held)
     return replace(held, summary=summary, changed=changed)
 
 
 # the summary: the topic, and how much changed
 
 
-def _summary(database: Database, now: str, held: Contents) -> tuple[str, str]:
+def _summarize_contents(database: Database, now: str, held: CheckpointContents) -> tuple[str, str]:
     """Return (the topic, how much happened since the previous checkpoint)."""
     before = database.row("SELECT id, seq, created_at FROM checkpoints ORDER BY id DESC LIMIT 1") or (0, 0, "")
     number, seq, at = before
-    counts = _counts(database, seq)
+    counts = _count_changes(database, seq)
     for table, column, word in ("turns", "at", "turn"), ("commits", "committed_at", "commit"):
         many = database.value(f"SELECT count(*) FROM {table} WHERE {column} > ? AND {column} <= ?", (at, now))
         counts.append((many, word))
-    changed = ", ".join(_counted(count, word) for count, word in counts if count) or "nothing new"
-    changed = token_count.cut(changed + (f" since {cite('checkpoint', number)}" if number else ""), SUMMARY // 2)
-    return _topic(
-        database, held, min(at, from_ms(to_ms(now) - RECENT_MS)), SUMMARY - token_count.count(changed)
+    changed = ", ".join(_format_count(count, word) for count, word in counts if count) or "nothing new"
+    changed = shorten_to_tokens(
+        changed + (f" since {cite('checkpoint', number)}" if number else ""), CHECKPOINT_SUMMARY_TOKENS // 2
+    )
+    return _find_topic(
+        database, held, min(at, from_ms(to_ms(now) - RECENT_TURN_MS)), CHECKPOINT_SUMMARY_TOKENS - count_tokens(changed)
     ), changed
 
 
-def _counts(database: Database, seq: int) -> list[tuple[int, str]]:
+def _count_changes(database: Database, seq: int) -> list[tuple[int, str]]:
     """Count the changes of records since a step, most first: four kinds of change at most. A step that was undone since
     is none, nor is its undo; one that was redone is."""
     rows = database.rows(
@@ -174,72 +180,75 @@ def _counts(database: Database, seq: int) -> list[tuple[int, str]]:
         " standing AS (SELECT seq FROM chain JOIN history USING (seq) WHERE depth % 2 = 0 AND undone_by IS NULL) "
         "SELECT tbl, iif(op = 'UPDATE' AND status IN ('forgotten', 'done'), status, op) AS what, count(DISTINCT pk)"
         " FROM (SELECT tbl, pk, op, json_extract(after, '$.status') AS status"
-        f"   FROM {compression.every_row(database)} WHERE seq > ?1 AND seq IN standing ORDER BY seq DESC LIMIT ?2)"
+        f"   FROM {every_row_view(database)} WHERE seq > ?1 AND seq IN standing ORDER BY seq DESC LIMIT ?2)"
         " GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2",
-        (seq, LOOKED_AT),
+        (seq, MOST_CHANGES),
     )
-    return [(count, WORDS[table, what]) for table, what, count in rows if (table, what) in WORDS][:4]
+    return [(count, CHANGE_WORDS[table, what]) for table, what, count in rows if (table, what) in CHANGE_WORDS][:4]
 
 
-def _counted(count: int, word: str) -> str:
+def _format_count(count: int, word: str) -> str:
     """Return a count with its word: `1 new fact`, `3 facts forgotten`."""
     noun = next(one for one in ("fact", "decision", "task", "turn", "commit") if one in word)
     return f"{count} {word}" if count == 1 else f"{count} {word.replace(noun, noun + 's')}"
 
 
-def _topic(database: Database, held: Contents, since: str, room: int) -> str:
+def _find_topic(database: Database, held: CheckpointContents, since: str, room: int) -> str:
     """Return the topic, `room` tokens at most: a whole sentence of what the person last said in the session, if it went
     on since then; else the work in progress. Not the newest decision, which is found by itself."""
-    asked = [turn["text"] for turn in held.turns if turn["role"] == PERSON]
+    asked = [turn["text"] for turn in held.turns if turn["role"] == PERSON_ORIGIN]
     newest = database.value("SELECT max(at) FROM turns WHERE session = ?", (held.session,)) or ""
     if asked and newest > since:
-        sentences = (one for text in reversed(asked) for one in said_in(text))
-        return next((one for one in sentences if token_count.count(one) <= room), "")
+        sentences = (one for text in reversed(asked) for one in meaningful_sentences(text))
+        return next((one for one in sentences if count_tokens(one) <= room), "")
     work = database.row("SELECT command, description FROM iterations WHERE status = 'active' ORDER BY id DESC LIMIT 1")
     if work is not None:
         about = f"{work[0]}: {work[1]}" if work[1] else str(work[0])
     else:
         about = next((task["text"] for task in held.tasks if task["status"] == "in_progress"), "")
-    return token_count.cut(" ".join(about.split()), room)
+    return shorten_to_tokens(" ".join(about.split()), room)
 
 
 # text for a prompt
 
 
-def prompt(held: Contents, notes: dict[str, str] | None = None) -> str:
+def format_contents(held: CheckpointContents, notes: dict[str, str] | None = None) -> str:
     """Return the contents as text for the session that continues: one item a line, continued lines indented, so that no
     text looks like a heading or another turn. `notes` gives for a citation what happened to it since."""
     notes = notes or {}
     summary = " · ".join(filter(None, (held.summary, held.changed)))
-    lines = [f"Summary: {_indented(summary)}"] if summary else []
+    lines = [f"Summary: {_indent_lines(summary)}"] if summary else []
     if held.tasks:
         lines += ["", "To do:"]
         lines += [
-            f"- [{task['citation']}] {TASK_WORDS[task['status']]}: {_indented(task['text'])}{_note(notes, task)}"
+            f"- [{task['citation']}] {TASK_STATUS_LABELS[task['status']]}: {_indent_lines(task['text'])}{_format_note(notes, task)}"
             for task in held.tasks
         ]
     if held.decisions:
         lines += ["", "Decided:"]
-        lines += [f"- [{one['citation']}] {_decision(one)}{_note(notes, one)}" for one in held.decisions]
+        lines += [f"- [{one['citation']}] {_format_decision(one)}{_format_note(notes, one)}" for one in held.decisions]
     if held.turns:
         lines += ["", "Said last:"]
         for turn in held.turns:
-            lines.append(f"- [{turn['citation']}] {turn['speaker'] or turn['role']}: {_indented(turn['text'])}")
+            lines.append(f"- [{turn['citation']}] {turn['speaker'] or turn['role']}: {_indent_lines(turn['text'])}")
     if held.entities:
-        lines += ["", f"Named: {', '.join(map(_indented, held.entities))}"]
+        lines += ["", f"Named: {', '.join(map(_indent_lines, held.entities))}"]
     return "\n".join(lines).strip("\n")
 
 
-def _decision(one: dict[str, Any]) -> str:
-    because = f", because {_indented(one['rationale'])}" if one["rationale"] else ""
+def _format_decision(one: dict[str, Any]) -> str:
+    """Return a decision on one line, with its reason and who decided."""
+    because = f", because {_indent_lines(one['rationale'])}" if one["rationale"] else ""
     by = "" if one["origin"] == "user" else f" (by {one['origin']})"
-    return f"{_indented(one['title'])}: {_indented(one['chosen'])}{because}{by}"
+    return f"{_indent_lines(one['title'])}: {_indent_lines(one['chosen'])}{because}{by}"
 
 
-def _note(notes: dict[str, str], one: dict[str, Any]) -> str:
+def _format_note(notes: dict[str, str], one: dict[str, Any]) -> str:
+    """Return what happened since to an item, in parentheses; empty if nothing did."""
     note = notes.get(one["citation"], "")
     return f"  ({note})" if note else ""
 
 
-def _indented(text: str) -> str:
+def _indent_lines(text: str) -> str:
+    """Indent all lines of a text but the first."""
     return "\n    ".join(text.splitlines())

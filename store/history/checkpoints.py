@@ -1,32 +1,43 @@
 """Checkpoints: named points in history with what a session needs to continue; take, find, recover, restore."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
-from store.base.citations import cite, parse
+from store.base.citations import cite, parse_citation
 from store.base.clock import days_before, from_ms, to_ms
 from store.base.errors import Conflict, InvalidInput, NotFound
-from store.base.record_keys import pack
-from store.base.vocabulary import BY_ITSELF, PERSON, TASK_WORDS
+from store.base.models import Checkpoint, Turn
+from store.base.vocabulary import AUTOMATIC_TRIGGERS, PERSON_ORIGIN, TASK_STATUS_LABELS, pack_key
+from store.conversations.sessions import end_session
+from store.conversations.turns import Turns
 from store.database.database import Database, Transaction
-from store.database.values import Verbatim, clean
-from store.records.timeline import open_counts
-from store.records.timeline.checkpoint_levels import MINUTE_MS, USAGE, WINDOW, due, percent, threshold
+from store.database.values import Verbatim, clean_text
+from store.history.checkpoint_payload import CheckpointContents, insert_checkpoint
+from store.history.restore_plan import Plans, rewind_to_step
+from store.records.timeline import (
+    CONTEXT_WINDOW,
+    MINUTE_MS,
+    USAGE_LEVELS,
+    count_openings,
+    due_checkpoint_level,
+    passed_threshold,
+    usage_percent,
+)
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from store.base.models import Checkpoint, Turn
-    from store.history.checkpoint_payload import Contents
-
-COLUMNS = "id, name, created_at, seq, trigger, origin, level, session, used, tokens, recovered_at, summary, changed"
-QUIET_MS = 30 * MINUTE_MS  # a session without a turn for so long is no longer under way
-OFFERED_DAYS = 7  # and after so long a recovery is no longer offered
+CHECKPOINT_COLUMNS = (
+    "id, name, created_at, seq, trigger, origin, level, session, used, tokens, recovered_at, summary, changed"
+)
+RECOVERY_QUIET_MS = 30 * MINUTE_MS  # a session without a turn for so long is no longer under way
+RECOVERY_OFFER_DAYS = 7  # and after so long a recovery is no longer offered
 FORGET_USAGE_DAYS = 7
-MANY = 10  # records above which an act is preceded by a checkpoint
-OURS = "trigger IN ({})".format(", ".join(f"'{trigger}'" for trigger in BY_ITSELF))
+MANY_RECORDS = 10  # records above which an act is preceded by a checkpoint
+AUTOMATIC_SQL = "trigger IN ({})".format(", ".join(f"'{trigger}'" for trigger in AUTOMATIC_TRIGGERS))
 
 # whether anything happened after step ?1, or after moment ?2 and up to now, ?3
-STIRRED = " OR ".join(
+HAPPENED_SINCE_SQL = " OR ".join(
     (
         "(SELECT coalesce(max(seq), 0) FROM history) > ?1",
         *(
@@ -42,13 +53,13 @@ STIRRED = " OR ".join(
 )
 
 
-class Recovered:
+class RecoveredCheckpoint:
     """Result of a recovery: the checkpoint, what it `held` without what was forgotten or undone since, `notes` on
     changes to the rest by citation, and how many items were `left_out`."""
 
     __slots__ = ("checkpoint", "held", "left_out", "notes")
 
-    def __init__(self, checkpoint: "Checkpoint", held: "Contents", notes: dict[str, str], left_out: int) -> None:
+    def __init__(self, checkpoint: Checkpoint, held: CheckpointContents, notes: dict[str, str], left_out: int) -> None:
         self.checkpoint = checkpoint
         self.held = held
         self.notes = notes
@@ -63,29 +74,27 @@ class Checkpoints:
 
     # take
 
-    def take(self, name: str = "", *, actor: str = PERSON) -> int:
+    def take_checkpoint(self, name: str = "", *, actor: str = PERSON_ORIGIN) -> int:
         """Take a checkpoint of this moment; return its id. Raise InvalidInput."""
-        from store.history.checkpoint_payload import mark
-
         if len(name) > 200:
             raise InvalidInput("A checkpoint's name holds at most 200 characters.", "Give it a shorter one.")
         with self._database.write(actor, "checkpoint") as write:
-            return mark(write, name.strip() or "unnamed", "person")
+            return insert_checkpoint(write, name.strip() or "unnamed", "person")
 
-    def before(self, act: str, things: int, *, actor: str = PERSON) -> int | None:
+    def take_before(self, act: str, things: int, *, actor: str = PERSON_ORIGIN) -> int | None:
         """Take a checkpoint before an act that changes more than MANY records; return its id, or None for fewer."""
-        return self.take(f"before: {act}"[:200], actor=actor) if things > MANY else None
+        return self.take_checkpoint(f"before: {act}"[:200], actor=actor) if things > MANY_RECORDS else None
 
-    def usage(self, tokens: int, *, session: str = "", window: int = WINDOW, actor: str = "hook") -> int | None:
+    def record_usage(
+        self, tokens: int, *, session: str = "", window: int = CONTEXT_WINDOW, actor: str = "hook"
+    ) -> int | None:
         """Record how many tokens of its context window a session uses now; return the id of the checkpoint that this
         made due, or None. One is taken when one of the thresholds of `levels.USAGE` is passed; when the use falls, as
         after a compaction, the thresholds can be passed again. Raise InvalidInput."""
-        from store.history.checkpoint_payload import mark
-
         if tokens < 0:
             raise InvalidInput("Tokens are counted from 0.", "checkpoint --tokens 140000")
-        used = percent(tokens, window)
-        passed, session = threshold(used), clean(session)
+        used = usage_percent(tokens, window)
+        passed, session = passed_threshold(used), clean_text(session)
         query = "SELECT threshold FROM context_usage WHERE session = ?"
         if (self._database.value(query, (session,)) or 0) == passed:
             return None
@@ -98,36 +107,34 @@ class Checkpoints:
             )
             if passed <= before:
                 return None
-            return mark(write, "", "usage", USAGE[passed], session, used)
+            return insert_checkpoint(write, "", "usage", USAGE_LEVELS[passed], session, used)
 
-    def session_end(self, *, session: str = "", actor: str = "hook") -> int:
+    def record_session_end(self, *, session: str = "", actor: str = "hook") -> int:
         """Record the end of a session, the newest unless named; return the id of the checkpoint of its end. Called
         again while nothing happened since, return the same one."""
-        from store.conversations.sessions import end
-        from store.conversations.turns import Turns
-        from store.history.checkpoint_payload import mark
-
         with self._database.write(actor, "checkpoint") as write:
-            session, last = clean(session), self.newest()
+            session, last = clean_text(session), self.newest()
             over = session or Turns(self._database).newest_session()
-            end(write, over)
+            end_session(write, over)
             taken = last is not None and last.trigger == "session_end" and session in ("", last.session)
-            if last is not None and taken and not self._stirred(last, write.at):
+            if last is not None and taken and not self._has_changed_since(last, write.at):
                 return last.id
             write.execute("DELETE FROM context_usage WHERE session = ?", (session,))
-            return mark(write, "", "session_end", "macro", session)
+            return insert_checkpoint(write, "", "session_end", "macro", session)
 
     def before_compaction(self, session: str) -> int | None:
         """Take a checkpoint before a session's context is cut; return its id, or None if nothing happened since the
         last."""
-        from store.history.checkpoint_payload import mark
-
         with self._database.write("agent", "checkpoint") as write:
-            return mark(write, "", "usage", "meso", session) if self._stirred(self.newest(), write.at) else None
+            return (
+                insert_checkpoint(write, "", "usage", "meso", session)
+                if self._has_changed_since(self.newest(), write.at)
+                else None
+            )
 
-    def due(self, now: str) -> str | None:
+    def due_level(self, now: str) -> str | None:
         """Return the level of the checkpoint that is due by time, or None: never while nothing changed."""
-        if not self._stirred(self.newest(), now):
+        if not self._has_changed_since(self.newest(), now):
             return None
         start = self._database.value("SELECT value FROM meta WHERE key = 'created_at'") or now
         taken = dict(
@@ -135,17 +142,15 @@ class Checkpoints:
                 "SELECT level, created_at FROM checkpoints WHERE id IN (SELECT max(id) FROM checkpoints GROUP BY level)"
             )
         )
-        return due(now, taken, start)
+        return due_checkpoint_level(now, taken, start)
 
     def take_due(self, level: str = "", *, claim: Callable[[Transaction], None] = lambda write: None) -> int | None:
         """Take the checkpoint that is due by time, or one of this `level` even if not due, unless nothing changed;
         return its id, or None. `claim` is called inside the transaction, to hold a lease on the work."""
-        from store.history.checkpoint_payload import mark
-
         with self._database.write("agent", "checkpoint") as write:
             claim(write)
-            wanted = level if level and self._stirred(self.newest(), write.at) else self.due(write.at)
-            return mark(write, "", "interval", wanted) if wanted else None
+            wanted = level if level and self._has_changed_since(self.newest(), write.at) else self.due_level(write.at)
+            return insert_checkpoint(write, "", "interval", wanted) if wanted else None
 
     def expire(self, now: str, days: Mapping[str, int]) -> int:
         """Delete automatic ones, and those before a restore, that are older than their level's `days` (0 keeps them for
@@ -167,81 +172,75 @@ class Checkpoints:
             gone: int = self._database.connection.changes()
             return gone
 
-    def remove(self, *numbers: int, actor: str = PERSON) -> None:
+    def remove(self, *numbers: int, actor: str = PERSON_ORIGIN) -> None:
         """Delete checkpoints, whatever took them, all or none; the steps of history stay, and so does what they can be
         put back to. Cannot be undone. Raise NotFound."""
         with self._database.write(actor, "checkpoint") as write:
             for number in numbers:
                 write.execute("DELETE FROM checkpoints WHERE id = ?", (number,))
                 if not self._database.connection.changes():
-                    raise _missing(number)
+                    raise _no_such_checkpoint(number)
 
-    def _stirred(self, since: "Checkpoint | None", now: str) -> bool:
+    def _has_changed_since(self, since: Checkpoint | None, now: str) -> bool:
         """Return whether anything happened since a checkpoint, or ever."""
         point = (since.seq, since.created_at) if since else (0, "")
-        return bool(self._database.value(f"SELECT {STIRRED}", (*point, now)))
+        return bool(self._database.value(f"SELECT {HAPPENED_SINCE_SQL}", (*point, now)))
 
     # find
 
-    def get(self, number: int) -> "Checkpoint":
+    def get(self, number: int) -> Checkpoint:
         """Return one checkpoint. Raise NotFound."""
-        found = self.many([number])
+        found = self.get_many([number])
         if not found:
-            raise _missing(number)
+            raise _no_such_checkpoint(number)
         return found[0]
 
-    def many(self, numbers: Sequence[int]) -> "list[Checkpoint]":
+    def get_many(self, numbers: Sequence[int]) -> list[Checkpoint]:
         """Return the checkpoints of these ids that exist, in no particular order."""
-        from store.base.models import Checkpoint
-
         rows = self._database.rows(
-            f"SELECT {COLUMNS} FROM checkpoints WHERE id IN (SELECT value FROM json_each(?))",
+            f"SELECT {CHECKPOINT_COLUMNS} FROM checkpoints WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(numbers)),),
         )
         return [Checkpoint(*row) for row in rows]
 
-    def list(self, limit: int = -1, *, every: bool = True) -> "list[Checkpoint]":
+    def list_newest_first(self, limit: int = -1, *, every: bool = True) -> list[Checkpoint]:
         """List checkpoints, newest first; automatic ones only with `every`."""
-        from store.base.models import Checkpoint
-
-        where = "" if every else f" WHERE NOT {OURS}"
-        rows = self._database.rows(f"SELECT {COLUMNS} FROM checkpoints{where} ORDER BY id DESC LIMIT ?", (limit,))
+        where = "" if every else f" WHERE NOT {AUTOMATIC_SQL}"
+        rows = self._database.rows(
+            f"SELECT {CHECKPOINT_COLUMNS} FROM checkpoints{where} ORDER BY id DESC LIMIT ?", (limit,)
+        )
         return [Checkpoint(*row) for row in rows]
 
     def ids(self, *, every: bool = True) -> Sequence[int]:
         """Return the ids of what `list` returns, in its order."""
-        where = "" if every else f" WHERE NOT {OURS}"
+        where = "" if every else f" WHERE NOT {AUTOMATIC_SQL}"
         return [number for (number,) in self._database.rows(f"SELECT id FROM checkpoints{where} ORDER BY id DESC")]
 
-    def taken_by_itself(self) -> int:
+    def count_automatic(self) -> int:
         """Return how many are automatic."""
-        count: int = self._database.value(f"SELECT count(*) FROM checkpoints WHERE {OURS}")
+        count: int = self._database.value(f"SELECT count(*) FROM checkpoints WHERE {AUTOMATIC_SQL}")
         return count
 
-    def contents(self, number: int) -> "Contents":
+    def contents(self, number: int) -> CheckpointContents:
         """Return the content of a checkpoint, as it was then. Raise NotFound."""
-        from store.history.checkpoint_payload import Contents
-
         row = self._database.row(
             "SELECT session, summary, changed, working, tasks, decisions, entities FROM checkpoints WHERE id = ?",
             (number,),
         )
         if row is None:
-            raise _missing(number)
-        return Contents(*row[:3], *(tuple(json.loads(column)) for column in row[3:]))
+            raise _no_such_checkpoint(number)
+        return CheckpointContents(*row[:3], *(tuple(json.loads(column)) for column in row[3:]))
 
     # recover
 
-    def broken_off(self, now: str) -> "Turn | None":
+    def find_broken_off(self, now: str) -> Turn | None:
         """Return the last turn of a session that may be continued: the newest session, if it was not ended and not
         recovered since, and if that turn is between half an hour and a week old."""
-        from store.conversations.turns import Turns
-
         number = self._database.value("SELECT max(id) FROM turns")
         if number is None:
             return None
         turn = Turns(self._database).get(number)
-        if not days_before(now, OFFERED_DAYS) <= turn.at <= from_ms(to_ms(now) - QUIET_MS):
+        if not days_before(now, RECOVERY_OFFER_DAYS) <= turn.at <= from_ms(to_ms(now) - RECOVERY_QUIET_MS):
             return None
         done = self._database.value(  # an end that we recorded ourselves was not reported by anybody
             "SELECT 1 FROM checkpoints WHERE session = ?1 AND (recovered_at >= ?2"
@@ -250,16 +249,15 @@ class Checkpoints:
         )
         return None if done else turn
 
-    def newest(self, session: str = "") -> "Checkpoint | None":
+    def newest(self, session: str = "") -> Checkpoint | None:
         """Return the newest checkpoint, of one session if named."""
-        from store.base.models import Checkpoint
-
         row = self._database.row(
-            f"SELECT {COLUMNS} FROM checkpoints WHERE ?1 = '' OR session = ?1 ORDER BY id DESC LIMIT 1", (session,)
+            f"SELECT {CHECKPOINT_COLUMNS} FROM checkpoints WHERE ?1 = '' OR session = ?1 ORDER BY id DESC LIMIT 1",
+            (session,),
         )
         return Checkpoint(*row) if row else None
 
-    def recover(self, number: int | None = None, *, actor: str = PERSON) -> Recovered:
+    def recover(self, number: int | None = None, *, actor: str = PERSON_ORIGIN) -> RecoveredCheckpoint:
         """Return the content of a checkpoint, the newest unless named, and record that it was recovered now. What was
         forgotten or undone since is left out; what was done or decided since is noted. Raise NotFound."""
         if number is None:
@@ -271,55 +269,49 @@ class Checkpoints:
         if not self._database.read_only:
             with self._database.write(actor, "recover") as write:
                 write.execute("UPDATE checkpoints SET recovered_at = ? WHERE id = ?", (Verbatim(write.at), number))
-                cited = (parse(one["citation"]) for one in (*held.turns, *held.tasks, *held.decisions))
-                open_counts.count(
-                    write, [pack("checkpoint", number), *(pack(one.kind, int(one.target)) for one in cited)]
+                cited = (parse_citation(one["citation"]) for one in (*held.turns, *held.tasks, *held.decisions))
+                count_openings(
+                    write, [pack_key("checkpoint", number), *(pack_key(one.kind, int(one.target)) for one in cited)]
                 )
-        return _as_of_now(self._database, self.get(number), held)
+        return _update_contents(self._database, self.get(number), held)
 
     # restore
 
-    def changed_since(self, number: int) -> int:
+    def count_changed_since(self, number: int) -> int:
         """Return how many records differ from then: what a restore would change."""
-        from store.history.rewind import to_step
+        return len(rewind_to_step(self._database, self.get(number).seq))
 
-        return len(to_step(self._database, self.get(number).seq))
-
-    def restore(self, number: int, *, actor: str = PERSON) -> tuple[int, int]:
+    def restore(self, number: int, *, actor: str = PERSON_ORIGIN) -> tuple[int, int]:
         """Restore every recorded table to its state then, but facts that were moved to or from the personal memory
         since; return (records changed, id of the checkpoint taken just before).
 
         One new change, which can be undone. Commits, events and history are never rolled back. Both ids are of the same
         transaction, so a kill leaves the old memory or the new one. Raise NotFound or Conflict.
         """
-        from store.history.restore_plan import Plans
-
         plans = Plans(self._database)
-        plan = plans.checkpoint(number)
+        plan = plans.plan_checkpoint(number)
         blocked = {index for index, change in enumerate(plan.changes) if change.blocked}
-        chosen = plans.proposed(plan) | blocked  # which raises
+        chosen = plans.propose_changes(plan) | blocked  # which raises
         if not chosen:
             raise Conflict(f"Nothing changed since {cite('checkpoint', number)}.", "There is nothing to restore.")
-        applied = plans.apply(plan, chosen, actor=actor)
+        applied = plans.apply_plan(plan, chosen, actor=actor)
         assert applied.checkpoint is not None
         return applied.changed, applied.checkpoint
 
 
-def _as_of_now(database: Database, checkpoint: "Checkpoint", held: "Contents") -> Recovered:
+def _update_contents(database: Database, checkpoint: Checkpoint, held: CheckpointContents) -> RecoveredCheckpoint:
     """Update a checkpoint's contents by what happened since."""
-    from dataclasses import replace
-
     notes: dict[str, str] = {}
     tasks, decisions = [], []
     for task in held.tasks:
-        status = database.value("SELECT status FROM tasks WHERE id = ?", (parse(task["citation"]).target,))
+        status = database.value("SELECT status FROM tasks WHERE id = ?", (parse_citation(task["citation"]).target,))
         if status is None:
             continue  # undone
         if status != task["status"]:
-            notes[task["citation"]] = f"{TASK_WORDS[status]} since"
+            notes[task["citation"]] = f"{TASK_STATUS_LABELS[status]} since"
         tasks.append(task)
     for decision in held.decisions:
-        number = parse(decision["citation"]).target
+        number = parse_citation(decision["citation"]).target
         status = database.value("SELECT status FROM decisions WHERE id = ?", (number,))
         if status in (None, "forgotten"):
             continue
@@ -331,8 +323,11 @@ def _as_of_now(database: Database, checkpoint: "Checkpoint", held: "Contents") -
             notes[decision["citation"]] = f"replaced since{by}"
         decisions.append(decision)
     left_out = len(held.tasks) + len(held.decisions) - len(tasks) - len(decisions)
-    return Recovered(checkpoint, replace(held, tasks=tuple(tasks), decisions=tuple(decisions)), notes, left_out)
+    return RecoveredCheckpoint(
+        checkpoint, replace(held, tasks=tuple(tasks), decisions=tuple(decisions)), notes, left_out
+    )
 
 
-def _missing(number: int) -> NotFound:
+def _no_such_checkpoint(number: int) -> NotFound:
+    """Return the error for a checkpoint that does not exist."""
     return NotFound(f"There is no checkpoint {cite('checkpoint', number)}.", "List them with `memoranda checkpoints`.")

@@ -5,10 +5,15 @@ of a row that has its salt is not stored, since it is derived from the row; the 
 whether it is still the same.
 """
 
+from __future__ import annotations
+
 import json
+import weakref
+import zlib
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Container, Iterator
+from collections.abc import Callable, Collection, Container, Iterable, Iterator
+from hashlib import sha256
 from operator import itemgetter
 from typing import Any
 
@@ -16,85 +21,391 @@ import apsw
 
 from store.base.clock import days_before
 from store.base.errors import DamagedFile
-from store.database.database import Database, Transaction
-from store.database.lease import Lease, LeaseLost
+from store.database.change_capture import encode_for_hash
+from store.database.database import Database, Lease, LeaseLost, Transaction
 from store.database.values import Verbatim
-from store.history.block_table import (
-    COLUMNS,
-    ERASED,
-    KEY,
-    PURGED,
-    TABLE,
-    Block,
-    PackedRows,
-    Row,
-    directory,
-    encoded,
-    first,
-    hashed,
-    opened,
-    piece,
-    purged,
-)
 
-BLOCK = 500  # rows of a block: twice as many take 5 % less space, and twice as long to find one in
-EVERY = "every_history_row"
+# Blocks of packed history: their encoding, and the virtual table of SQLite that reads them.
+
+PackedRow = tuple[Any, ...]
+
+ZLIB_LEVEL = 9  # 6 ms a block, outside of any transaction
+ROW_COLUMNS = "seq, n, tbl, pk, op, indirect, before, after, salt, leaf, purged"
+SEQ, N, TABLE, KEY, OP, INDIRECT, BEFORE, AFTER, SALT, LEAF, PURGED = range(11)
+_SALT_BYTES, _LEAF_BYTES = 16, 32  # bytes
+# flags of a row besides `purged` (0 to 2): it has no salt; its leaf is not derived from its salt
+ERASED, _PURGED_FLAGS, _NO_SALT, _OWN_LEAF = 1, 3, 4, 8
+INFLATE_BYTES = 1 << 15  # bytes that are decompressed at a time
+FEW_ROWS = 8  # rows that SQLite extracts from a block
+_KEPT_BLOCKS = 8  # blocks that a connection keeps decompressed
+
+
+def encode_block(found: list[PackedRow]) -> PackedRow:
+    """Encode rows as the columns of a block."""
+    columns = list(zip(*found, strict=True))
+    flags, salts = [], []
+    for row in found:
+        flag = row[PURGED]
+        if row[SALT] is None:
+            flag |= _NO_SALT
+        elif _leaf_of_row(row[SALT], row[TABLE:SALT]) != row[LEAF]:
+            flag |= _OWN_LEAF
+        salts += [row[SALT] or b"", row[LEAF] if flag & (_NO_SALT | _OWN_LEAF) else b""]
+        flags.append(flag)
+    hashes = array("I", sorted({hash_record(row[TABLE], row[KEY]) for row in found}))
+    return (
+        found[0][SEQ],
+        found[-1][SEQ],
+        len(found),
+        sum(row[PURGED] == ERASED for row in found),
+        hashes.tobytes(),
+        _compress_lines(*columns[:BEFORE], flags),
+        _compress_lines(*columns[BEFORE:SALT]),
+        b"".join(salts),
+    )
+
+
+def _compress_lines(*values: Any) -> bytes:
+    """Compress values, each as a line of JSON; in JSON a newline is never raw."""
+    lines = [json.dumps(value, ensure_ascii=False, separators=(",", ":")) for value in values]
+    return zlib.compress("\n".join(lines).encode(), ZLIB_LEVEL)
+
+
+class HistoryBlock:
+    """One decompressed block; its texts are decompressed at first use."""
+
+    __slots__ = ("_columns", "_salts", "_texts")
+
+    def __init__(self, places: bytes, texts: bytes, salts: bytes) -> None:
+        self._columns: list[list[Any] | None] = [*read_directory(places), None, None, None, None]
+        flags = self._columns[6]
+        # the columns in COLUMNS
+        self._columns = [*self._columns[:6], None, None, None, None, [purge_state(flag) for flag in flags or ()]]
+        self._texts, self._salts = texts, (salts, flags)
+
+    @property
+    def seqs(self) -> list[int]:
+        return self.column(SEQ)
+
+    def column(self, number: int) -> list[Any]:
+        found = self._columns[number]
+        if found is None:
+            if number in (BEFORE, AFTER):
+                self._columns[BEFORE:SALT] = _decode_lists(self._texts, 2)
+            else:
+                self._columns[SALT:PURGED] = self._salts_and_leaves()
+            found = self._columns[number]
+            assert found is not None
+        return found
+
+    def _salts_and_leaves(self) -> tuple[list[bytes | None], list[bytes]]:
+        """Return the salts and the leaves of the rows: both are stored, or one of the two."""
+        raw, flags = self._salts
+        salts: list[bytes | None] = []
+        leaves: list[bytes] = []
+        at = 0
+        for place, flag in enumerate(flags or ()):
+            salt = None
+            if not flag & _NO_SALT:
+                salt, at = raw[at : at + _SALT_BYTES], at + _SALT_BYTES
+            if flag & (_NO_SALT | _OWN_LEAF):
+                leaf, at = raw[at : at + _LEAF_BYTES], at + _LEAF_BYTES
+            else:
+                leaf = _leaf_of_row(salt or b"", [self.column(number)[place] for number in range(TABLE, SALT)])
+            salts.append(salt)
+            leaves.append(leaf)
+        return salts, leaves
+
+    def all_rows(self) -> list[PackedRow]:
+        """Return all rows of the block."""
+        return list(zip(*(self.column(number) for number in range(PURGED + 1)), strict=True))
+
+
+def read_directory(packed: bytes, most: int = 7) -> list[list[Any]]:
+    """Return seqs, ns, tables, keys, ops, whether indirect, flags: a list each; the first `most` of them."""
+    return _decode_lists(packed, most)
+
+
+def purge_state(flag: int) -> int:
+    """Return the value of `purged` in a row's flags."""
+    return flag & _PURGED_FLAGS
+
+
+def _decode_lists(packed: bytes, most: int) -> list[list[Any]]:
+    """Decode the first lists of a value of `_packed`. Raise DamagedFile."""
+    try:
+        found = [json.loads(line) for line in zlib.decompress(packed).split(b"\n")[:most]]
+        if len(found) == most and all(len(values) == len(found[0]) for values in found):
+            return found
+    except (zlib.error, ValueError, TypeError):
+        pass
+    raise _damaged_block()
+
+
+def _damaged_block() -> DamagedFile:
+    """Return the error for a block that cannot be decoded."""
+    return DamagedFile(
+        "A block of old history is damaged.", "Keep the file as it is; `memoranda doctor` names the way out."
+    )
+
+
+def inflate_lines(packed: bytes, most: int) -> list[str]:
+    """Decompress the first lists of a value of `_packed`, still as JSON. Raise DamagedFile."""
+    try:
+        lines = zlib.decompress(packed).decode().split("\n")[:most]
+    except (zlib.error, ValueError):
+        raise _damaged_block() from None
+    if len(lines) < most:
+        raise _damaged_block()
+    return lines
+
+
+def decode_first_list(packed: bytes) -> list[Any]:
+    """Decode the first list of a value of `_packed`, without decompressing the rest. Raise DamagedFile."""
+    unpacking, parts = zlib.decompressobj(), []
+    try:
+        while packed:
+            part, newline, _ = unpacking.decompress(packed, INFLATE_BYTES).partition(b"\n")
+            parts.append(part)
+            packed = b"" if newline else unpacking.unconsumed_tail
+        found: list[Any] = json.loads(b"".join(parts))
+    except (zlib.error, ValueError):
+        raise _damaged_block() from None
+    return found
+
+
+def slice_lists(connection: apsw.Connection, lists: list[str], places: range) -> list[PackedRow]:
+    """Return the items at these indexes of lists, one row for each. For a few, SQLite is four times as fast as decoding
+    the lists in Python. Raise DamagedFile."""
+    try:
+        if len(places) > FEW_ROWS:
+            return list(zip(*(json.loads(line)[places.start : places.stop] for line in lists), strict=True))
+        sql = f"SELECT {', '.join(f'?{number} ->> ?1' for number in range(2, len(lists) + 2))}"
+        return [row for place in places for row in connection.execute(sql, (place, *lists))]
+    except (ValueError, TypeError, apsw.SQLError):
+        raise _damaged_block() from None
+
+
+def _leaf_of_row(salt: bytes, row: Iterable[Any]) -> bytes:
+    """Return the leaf of a row in the digest of its step."""
+    return sha256(salt + encode_for_hash(*row)).digest()
+
+
+def hash_record(table: str, key: str) -> int:
+    """Return a short hash of a record, by which blocks are searched for it."""
+    return zlib.crc32(f"{table} {key}".encode())
+
+
+class PackedRows:
+    """The packed rows as a virtual table of SQLite, for one connection: looked up by step, by record, or from a step
+    on."""
+
+    SCHEMA = f"CREATE TABLE packed({ROW_COLUMNS})"
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = weakref.proxy(connection)  # it refers to this table: a cycle would keep both alive
+        self._version: tuple[int, int] | None = None
+        self._blocks: list[tuple[int, int, int]] = []  # (first step, last step, id), in order
+        self._lasts: list[int] = []  # the highest last step up to each
+        self._records: dict[int, array[int]] = {}  # id → hashes of its records
+        self._kept: dict[int, HistoryBlock] = {}  # most recently used last
+
+    def Connect(self, *names: Any) -> tuple[str, PackedRows]:
+        return self.SCHEMA, self
+
+    def BestIndex(self, constraints: list[tuple[int, int]], orders: Any) -> Any:
+        places = {constraint: place for place, constraint in reversed(list(enumerate(constraints)))}
+        equal = apsw.SQLITE_INDEX_CONSTRAINT_EQ
+        bounds = [
+            (places[SEQ, operator], name)
+            for operators, name in (
+                ((apsw.SQLITE_INDEX_CONSTRAINT_GT, apsw.SQLITE_INDEX_CONSTRAINT_GE), "from"),
+                ((apsw.SQLITE_INDEX_CONSTRAINT_LT, apsw.SQLITE_INDEX_CONSTRAINT_LE), "to"),
+            )
+            for operator in operators
+            if (SEQ, operator) in places
+        ]
+        if (SEQ, equal) in places:
+            wanted, cost = [(places[SEQ, equal], "step")], 20.0
+        elif (TABLE, equal) in places and (KEY, equal) in places:
+            wanted, cost = [(places[TABLE, equal], "table"), (places[KEY, equal], "key"), *bounds], 500.0
+        else:
+            wanted, cost = bounds, 1e5 if bounds else 1e6
+        used: list[int | None] = [None] * len(constraints)
+        for argument, (place, _) in enumerate(wanted):
+            used[place] = argument
+        return used, 0, " ".join(name for _, name in wanted), False, cost
+
+    def Open(self) -> _Cursor:
+        return _Cursor(self)
+
+    def Disconnect(self) -> None:
+        self._kept.clear()
+
+    Destroy = Disconnect
+
+    def find_rows(self, asked: dict[str, Any]) -> Iterator[tuple[HistoryBlock, int]]:
+        """Yield (block, index in it) of the rows that may match; SQLite checks each again."""
+        self._refresh_blocks()
+        first = asked.get("step", asked.get("from", 0))
+        last = asked.get("step", asked.get("to"))
+        if not all(isinstance(value, int | float | None) for value in (first, last)):
+            first, last = 0, None
+        number = hash_record(asked["table"], asked["key"]) if "table" in asked else None
+        start = bisect_left(self._lasts, first)
+        for first_seq, last_seq, block in self._blocks[start:]:
+            if last is not None and first_seq > last:
+                break
+            if last_seq < first or (number is not None and not self._may_hold(block, number)):
+                continue
+            yield from self._rows_in_block(self._load_block(block), asked, first, last)
+
+    def _rows_in_block(
+        self, block: HistoryBlock, asked: dict[str, Any], first: Any, last: Any
+    ) -> Iterator[tuple[HistoryBlock, int]]:
+        """Yield (block, index) of the rows of a block that are asked for."""
+        start = bisect_left(block.seqs, first)
+        end = len(block.seqs) if last is None else bisect_right(block.seqs, last)
+        if "table" in asked:
+            tables, keys = block.column(TABLE), block.column(KEY)
+            for place in range(start, end):
+                if keys[place] == asked["key"] and tables[place] == asked["table"]:
+                    yield block, place
+        else:
+            for place in range(start, end):
+                yield block, place
+
+    def _refresh_blocks(self) -> None:
+        """Read the list of blocks. A block is never changed: another replaces it, with a higher id."""
+        version = self._connection.execute("SELECT max(id), count(*) FROM history_block").get
+        if version != self._version:
+            self._version = version
+            found: Any = self._connection.execute(
+                "SELECT first_seq, last_seq, id FROM history_block ORDER BY first_seq, last_seq"
+            ).fetchall()
+            self._blocks = found
+            self._lasts = []
+            for _, last, _ in self._blocks:
+                self._lasts.append(max(last, self._lasts[-1]) if self._lasts else last)
+            there = {block for *_, block in self._blocks}
+            self._records = {block: records for block, records in self._records.items() if block in there}
+
+    def _may_hold(self, block: int, number: int) -> bool:
+        """Tell whether a block may have rows of a record, by its hash."""
+        records = self._records.get(block)
+        if records is None:
+            raw = self._connection.execute("SELECT records FROM history_block WHERE id = ?", (block,)).get
+            records = self._records[block] = array("I", raw)
+        place = bisect_left(records, number)
+        return place < len(records) and records[place] == number
+
+    def _load_block(self, number: int) -> HistoryBlock:
+        """Return a decompressed block; the most recently used are kept."""
+        block = self._kept.pop(number, None)
+        if block is None:
+            block = HistoryBlock(
+                *self._connection.execute(
+                    "SELECT directory, texts, salts FROM history_block WHERE id = ?", (number,)
+                ).get
+            )
+            if len(self._kept) >= _KEPT_BLOCKS:
+                del self._kept[next(iter(self._kept))]
+        self._kept[number] = block
+        return block
+
+
+class _Cursor:
+    """A cursor over packed rows."""
+
+    def __init__(self, packed: PackedRows) -> None:
+        self._packed = packed
+        self._found: Iterator[tuple[HistoryBlock, int]] = iter(())
+        self._at: tuple[HistoryBlock, int] | None = None
+
+    def Filter(self, number: int, names: str, values: tuple[Any, ...]) -> None:
+        self._found = self._packed.find_rows(dict(zip(names.split(), values, strict=True)))
+        self.Next()
+
+    def Next(self) -> None:
+        self._at = next(self._found, None)
+
+    def Eof(self) -> bool:
+        return self._at is None
+
+    def Column(self, number: int) -> Any:
+        assert self._at is not None
+        block, place = self._at
+        return block.column(number)[place]
+
+    def Rowid(self) -> int:
+        assert self._at is not None
+        block, place = self._at
+        n: int = block.column(N)[place]
+        return block.seqs[place] << 24 | n
+
+    def Close(self) -> None:
+        self._found = iter(())
+
+
+BLOCK_ROWS = 500  # rows of a block: twice as many take 5 % less space, and twice as long to find one in
+EVERY_ROW_VIEW = "every_history_row"
 
 
 # read
 
 
-def every_row(database: Database) -> str:
+def every_row_view(database: Database) -> str:
     """Return what replaces history_row in a query, so that it includes the packed rows."""
-    return every_row_of(database.connection)
+    return every_row_view_of(database.connection)
 
 
-def every_row_of(connection: apsw.Connection) -> str:
-    """Return `every_row` for a connection."""
-    if not connection.execute("SELECT 1 FROM temp.sqlite_schema WHERE name = ?", (EVERY,)).get:
-        view(connection, "true")
-    return EVERY
+def every_row_view_of(connection: apsw.Connection) -> str:
+    """Return `every_row_view` for a connection."""
+    if not connection.execute("SELECT 1 FROM temp.sqlite_schema WHERE name = ?", (EVERY_ROW_VIEW,)).get:
+        create_every_row_view(connection, "true")
+    return EVERY_ROW_VIEW
 
 
-def view(connection: apsw.Connection, condition: str) -> None:
+def create_every_row_view(connection: apsw.Connection, condition: str) -> None:
     """Create the view of all rows of history for which a condition holds, for this connection."""
     module: Any = PackedRows(connection)
     connection.create_module("packed_row", module, eponymous_only=True, read_only=True)
-    parts = [f"SELECT {COLUMNS} FROM {table} WHERE {condition}" for table in ("main.history_row", "packed_row")]
+    parts = [f"SELECT {ROW_COLUMNS} FROM {table} WHERE {condition}" for table in ("main.history_row", "packed_row")]
     guarded = connection.pragma("query_only")
     connection.pragma("query_only", 0)  # a temporary view does not change the file
-    connection.execute(f"CREATE TEMP VIEW {EVERY} AS {' UNION ALL '.join(parts)}")
+    connection.execute(f"CREATE TEMP VIEW {EVERY_ROW_VIEW} AS {' UNION ALL '.join(parts)}")
     connection.pragma("query_only", guarded)
 
 
-def rows(database: Database) -> Iterator[Row]:
+def read_all_rows(database: Database) -> Iterator[PackedRow]:
     """Yield every row of history in order, as COLUMNS, reading some steps at a time."""
-    source = every_row(database)
+    source = every_row_view(database)
     newest = database.value("SELECT max(seq) FROM history") or 0
-    for start in range(0, newest, BLOCK):
+    for start in range(0, newest, BLOCK_ROWS):
         yield from database.rows(
-            f"SELECT {COLUMNS} FROM {source} WHERE seq > ? AND seq <= ? ORDER BY seq, n", (start, start + BLOCK)
+            f"SELECT {ROW_COLUMNS} FROM {source} WHERE seq > ? AND seq <= ? ORDER BY seq, n",
+            (start, start + BLOCK_ROWS),
         )
 
 
-def of_step(database: Database, seq: int, count: int) -> list[Row]:
+def read_step_rows(database: Database, seq: int, count: int) -> list[PackedRow]:
     """Return (table, key, op, before, after, purged) of the rows of a step that changed `count`, in order. Packed rows
     are read only if the table has not all of them, and without the view, which reads a block whole."""
     found = database.rows(
         "SELECT n, tbl, pk, op, before, after, purged FROM main.history_row WHERE seq = ? ORDER BY n", (seq,)
     )
     if len(found) < count:
-        for number, lists, within in _of_step(database, seq):
+        for number, lists, within in _find_step_blocks(database, seq):
             texts = database.value("SELECT texts FROM history_block WHERE id = ?", (number,))
-            rows = piece(database.connection, lists, within)
-            states = piece(database.connection, opened(texts, 2), within)
+            rows = slice_lists(database.connection, lists, within)
+            states = slice_lists(database.connection, inflate_lines(texts, 2), within)
             for (_, n, table, key, op, _, flags), (before, after) in zip(rows, states, strict=True):
-                found.append((n, table, key, op, before, after, purged(flags)))
+                found.append((n, table, key, op, before, after, purge_state(flags)))
         found.sort(key=itemgetter(0))
     return [tuple(row) for _, *row in found]
 
 
-def whole(database: Database, seq: int) -> bool:
+def has_unpurged_row(database: Database, seq: int) -> bool:
     """Return whether at least one row of a step was not purged."""
     changes, here = database.rows(
         "SELECT changes, EXISTS (SELECT 1 FROM main.history_row AS r WHERE r.seq = history.seq AND purged <> 1)"
@@ -105,39 +416,39 @@ def whole(database: Database, seq: int) -> bool:
         not changes
         or here
         or any(
-            purged(flags) != ERASED
-            for _, lists, within in _of_step(database, seq)
-            for (flags,) in piece(database.connection, lists[-1:], within)
+            purge_state(flags) != ERASED
+            for _, lists, within in _find_step_blocks(database, seq)
+            for (flags,) in slice_lists(database.connection, lists[-1:], within)
         )
     )
 
 
-def _of_step(database: Database, seq: int) -> Iterator[tuple[int, list[str], range]]:
+def _find_step_blocks(database: Database, seq: int) -> Iterator[tuple[int, list[str], range]]:
     """Yield (id, directory, indexes) of each block that holds rows of a step."""
     for number, packed in database.rows(
         "SELECT id, directory FROM history_block WHERE first_seq <= ?1 AND last_seq >= ?1", (seq,)
     ):
-        lists = opened(packed, 7)
+        lists = inflate_lines(packed, 7)
         seqs = json.loads(lists[0])
         within = range(bisect_left(seqs, seq), bisect_right(seqs, seq))
         if within:
             yield number, lists, within
 
 
-def befores(database: Database, seq: int, newest: int) -> Iterator[tuple[str, str, str, str | None]]:
+def read_packed_befores(database: Database, seq: int, newest: int) -> Iterator[tuple[str, str, str, str | None]]:
     """Yield (table, key, op, before) of the packed rows after one step and up to another; those of one record in order.
     Much faster than through the view. To be read in one transaction with the rows that are not packed."""
     for places, texts in database.rows(
         "SELECT directory, texts FROM history_block WHERE last_seq > ? AND first_seq <= ? ORDER BY first_seq, last_seq",
         (seq, newest),
     ):
-        seqs, _, tables, keys, ops = directory(places, 5)
-        before = first(texts)
+        seqs, _, tables, keys, ops = read_directory(places, 5)
+        before = decode_first_list(texts)
         part = slice(bisect_right(seqs, seq), bisect_right(seqs, newest))
         yield from zip(tables[part], keys[part], ops[part], before[part], strict=True)
 
 
-def newest(
+def find_newest_packed(
     database: Database, records: set[tuple[str, str]], since: int, until: int, but: Container[int]
 ) -> dict[tuple[str, str], int]:
     """Return the newest packed step after `since` up to `until`, none of `but`, that changed each of these records
@@ -145,7 +456,7 @@ def newest(
     found: dict[tuple[str, str], int] = {}
     if not records:
         return found
-    for seqs, _, tables, keys, *_ in _directories(database, "first_seq <= ? ORDER BY last_seq DESC", until):
+    for seqs, _, tables, keys, *_ in _read_directories(database, "first_seq <= ? ORDER BY last_seq DESC", until):
         for place in reversed(range(bisect_right(seqs, since), bisect_right(seqs, until))):
             record = tables[place], keys[place]
             if record in records and seqs[place] > found.get(record, 0) and seqs[place] not in but:
@@ -155,74 +466,75 @@ def newest(
     return found
 
 
-def records(database: Database, table: str, after: str) -> set[str]:
+def find_packed_keys(database: Database, table: str, after: str) -> set[str]:
     """Return the keys of the records of a table that have packed rows and are after another key."""
     found: set[str] = set()
-    for _, _, tables, keys, *_ in _directories(database, "last_seq >= ?", 0):
+    for _, _, tables, keys, *_ in _read_directories(database, "last_seq >= ?", 0):
         found.update([key for name, key in zip(tables, keys, strict=True) if key > after and name == table])
     return found
 
 
-def afters(database: Database, table: str, above: str, end: str) -> list[Row]:
+def read_packed_afters(database: Database, table: str, above: str, end: str) -> list[PackedRow]:
     """Return (key, step, n, op, after, purged) of the packed rows of the records whose keys are above one and up to
     another, reading block by block."""
-    found: list[Row] = []
+    found: list[PackedRow] = []
     for number in database.keys("SELECT id FROM history_block ORDER BY first_seq"):
         places, texts = database.rows("SELECT directory, texts FROM history_block WHERE id = ?", (number,))[0]
-        seqs, ns, tables, keys, ops, _, flags = directory(places)
+        seqs, ns, tables, keys, ops, _, flags = read_directory(places)
         mine = [at for at, key in enumerate(keys) if above < key <= end and tables[at] == table]
         if mine:
-            states = json.loads(opened(texts, 2)[1])
-            found += [(keys[at], seqs[at], ns[at], ops[at], states[at], purged(flags[at])) for at in mine]
+            states = json.loads(inflate_lines(texts, 2)[1])
+            found += [(keys[at], seqs[at], ns[at], ops[at], states[at], purge_state(flags[at])) for at in mine]
     return found
 
 
-def erased(database: Database, since: int) -> set[tuple[str, str]]:
+def find_erased_records(database: Database, since: int) -> set[tuple[str, str]]:
     """Return the records (table, key) of which a packed row after a step has lost its text to a purge."""
     return {
         (table, key)
-        for seqs, _, tables, keys, _, _, flags in _directories(database, "purged > 0 AND last_seq > ?", since)
+        for seqs, _, tables, keys, _, _, flags in _read_directories(database, "purged > 0 AND last_seq > ?", since)
         for seq, table, key, flag in zip(seqs, tables, keys, flags, strict=True)
         if flag & ERASED and seq > since
     }
 
 
-def _directories(database: Database, condition: str, seq: int) -> Iterator[list[list[Any]]]:
+def _read_directories(database: Database, condition: str, seq: int) -> Iterator[list[list[Any]]]:
+    """Yield the directories of blocks for which a condition holds."""
     for (packed,) in database.rows(f"SELECT directory FROM history_block WHERE {condition}", (seq,)):
-        yield directory(packed)
+        yield read_directory(packed)
 
 
 # pack and unpack
 
 
-def pack(
+def pack_history(
     database: Database,
     days: int,
     steps: int,
     cancelled: Callable[[], bool] = lambda: False,
-    least: int = BLOCK,
+    least: int = BLOCK_ROWS,
 ) -> int:
     """Pack the rows of steps older than `days`, and of those before the newest `steps`, block by block, while there are
     at least `least` of them; return how many blocks were made. One process at a time, each block in a transaction of
     its own (some 10 ms): after a kill each row is either unpacked or packed."""
-    horizon = _horizon(database, days, steps)
-    if database.read_only or len(_oldest(database, horizon, least)) < least:
+    horizon = _newest_packable_step(database, days, steps)
+    if database.read_only or len(_oldest_rows(database, horizon, least)) < least:
         return 0
     lease = Lease(database, "history")
-    if not lease.take():
+    if not lease.acquire():
         return 0
     made = 0
     try:
         while not cancelled():
-            found = _oldest(database, horizon, BLOCK)
+            found = _oldest_rows(database, horizon, BLOCK_ROWS)
             if len(found) < least:
                 break
-            packed = encoded(found)
+            packed = encode_block(found)
             with database.write("agent", "pack") as write:
                 lease.renew(write)
-                if _oldest(database, horizon, BLOCK) != found:
+                if _oldest_rows(database, horizon, BLOCK_ROWS) != found:
                     continue  # purged meanwhile: the packed rows are no longer current
-                _keep(write, packed)
+                _insert_block(write, packed)
                 ends = found[0][:2] + found[-1][:2]
                 write.execute("DELETE FROM history_row WHERE (seq, n) >= (?, ?) AND (seq, n) <= (?, ?)", ends)
             made += 1
@@ -233,35 +545,36 @@ def pack(
     return made
 
 
-def unpack(write: Transaction, records: Collection[tuple[str, str]]) -> int:
+def unpack_records(write: Transaction, records: Collection[tuple[str, str]]) -> int:
     """Move every packed row of these records (table, key as history writes it, `[12]`) back into history_row; return
     how many. Their blocks are rewritten without them, and no byte of the old ones remains."""
-    numbers = {hashed(table, pk) for table, pk in records}
+    numbers = {hash_record(table, pk) for table, pk in records}
     count = 0
     for block, hashes in list(write.rows("SELECT id, records FROM history_block ORDER BY first_seq")):
         if numbers.isdisjoint(array("I", hashes)):
             continue
         packed = write.execute("SELECT directory, texts, salts FROM history_block WHERE id = ?", (block,)).get
-        every = Block(*packed).rows()
+        every = HistoryBlock(*packed).all_rows()
         mine = [row for row in every if (row[TABLE], row[KEY]) in records]
         if not mine:
             continue
         write.execute("DELETE FROM history_block WHERE id = ?", (block,))
         if len(mine) < len(every):
-            _keep(write, encoded([row for row in every if (row[TABLE], row[KEY]) not in records]))
-        _put(write, mine)
+            _insert_block(write, encode_block([row for row in every if (row[TABLE], row[KEY]) not in records]))
+        _put_back_rows(write, mine)
         count += len(mine)
     return count
 
 
-def _put(write: Transaction, found: list[Row]) -> None:
+def _put_back_rows(write: Transaction, found: list[PackedRow]) -> None:
+    """Insert rows into history_row."""
     marks = ", ".join("?" * (PURGED + 1))
     for row in found:
         values = [Verbatim(value) if isinstance(value, str) else value for value in row]
-        write.execute(f"INSERT INTO main.history_row({COLUMNS}) VALUES ({marks})", values)
+        write.execute(f"INSERT INTO main.history_row({ROW_COLUMNS}) VALUES ({marks})", values)
 
 
-def unpack_all(connection: apsw.Connection) -> int:
+def unpack_all_records(connection: apsw.Connection) -> int:
     """Move all readable packed rows back into history_row, and drop the rest; return how many. For a file that is being
     salvaged."""
     count = 0
@@ -269,17 +582,17 @@ def unpack_all(connection: apsw.Connection) -> int:
     for (block,) in connection.execute("SELECT id FROM history_block ORDER BY first_seq").fetchall():
         packed = connection.execute("SELECT directory, texts, salts FROM history_block WHERE id = ?", (block,)).get
         try:
-            found = Block(*packed).rows()
+            found = HistoryBlock(*packed).all_rows()
         except (DamagedFile, ValueError, TypeError, IndexError):
             continue  # its rows are lost, and `mending` reports it
         before = connection.total_changes()
-        connection.executemany(f"INSERT OR IGNORE INTO main.history_row({COLUMNS}) VALUES ({marks})", found)
+        connection.executemany(f"INSERT OR IGNORE INTO main.history_row({ROW_COLUMNS}) VALUES ({marks})", found)
         count += connection.total_changes() - before
     connection.execute("DELETE FROM history_block")
     return count
 
 
-def _horizon(database: Database, days: int, steps: int) -> int:
+def _newest_packable_step(database: Database, days: int, steps: int) -> int:
     """Return the newest step whose rows may be packed."""
     old = database.value(
         "SELECT seq FROM history WHERE at < ? ORDER BY seq DESC LIMIT 1", (days_before(database.clock(), days),)
@@ -288,12 +601,14 @@ def _horizon(database: Database, days: int, steps: int) -> int:
     return max(old or 0, (newest or 0) - steps)
 
 
-def _oldest(database: Database, horizon: int, count: int) -> list[Row]:
+def _oldest_rows(database: Database, horizon: int, count: int) -> list[PackedRow]:
+    """Return the oldest rows that may be packed and are not, `count` at most."""
     return database.rows(
-        f"SELECT {COLUMNS} FROM main.history_row WHERE seq <= ? ORDER BY seq, n LIMIT ?", (horizon, count)
+        f"SELECT {ROW_COLUMNS} FROM main.history_row WHERE seq <= ? ORDER BY seq, n LIMIT ?", (horizon, count)
     )
 
 
-def _keep(write: Transaction, block: Row) -> None:
+def _insert_block(write: Transaction, block: PackedRow) -> None:
+    """Insert an encoded block."""
     names = "first_seq, last_seq, rows, purged, records, directory, texts, salts"
     write.execute(f"INSERT INTO history_block({names}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", block)

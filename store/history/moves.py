@@ -3,33 +3,45 @@
 The fact that was moved is forgotten where it was, and is a new one where it is now: undo brings back the first and
 removes the second. What the evidence of a project's fact cites is that project's, and stays there with it."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput
-from store.base.location import is_personal, personal_path
-from store.base.vocabulary import PERSON
+from store.base.location import is_personal_memory, personal_memory_path
+from store.base.models import Fact
+from store.base.vocabulary import PERSON_ORIGIN
 from store.database.database import Database, Transaction
-from store.database.erasure import tombstones
+from store.database.tombstones import refuse_purged
 from store.database.values import Verbatim
-from store.history import two_files
-from store.history.history import History
-from store.history.two_files import IN, OUT, Move
-from store.personal.beside import beside, existing, needed, trouble
-from store.personal.global_facts import missing
-from store.records.fact_rows import insert, same
+from store.history import history
+from store.history.history import (
+    MOVE_IN,
+    MOVE_OUT,
+    MOVE_UNDO,
+    FactMove,
+    History,
+    carry_out_move,
+    drop_move,
+    find_move,
+    list_begun_moves,
+)
+from store.personal.memory import (
+    ensure_personal_memory,
+    find_personal_memory,
+    missing_global_error,
+    personal_memory_problem,
+    require_personal_memory,
+)
+from store.records.facts import find_same_fact, insert_fact, no_such_fact
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from store.base.models import Fact
-
-GLOBAL, PROJECT = "global", "project"
-CARRIED = "fact, domain, confidence, source, importance, pinned, origin, tags, created_at, last_confirmed_at"
-_STATE = f"status, scope, {CARRIED}"
-MUTED = "SELECT EXISTS (SELECT 1 FROM mutes WHERE fact_id = ?)"
+GLOBAL_FACT_SCOPE, PROJECT_FACT_SCOPE = "global", "project"
+CARRIED_COLUMNS = "fact, domain, confidence, source, importance, pinned, origin, tags, created_at, last_confirmed_at"
+_FACT_COLUMNS = f"status, scope, {CARRIED_COLUMNS}"
+IS_MUTED_SQL = "SELECT EXISTS (SELECT 1 FROM mutes WHERE fact_id = ?)"
 
 
 class Moves:
@@ -38,53 +50,60 @@ class Moves:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def to_global(self, number: int, *, seen: "Fact | None" = None, again: bool = False) -> int:
+    def move_to_global(self, number: int, *, seen: Fact | None = None, again: bool = False) -> int:
         """Make a fact global; return its number in the person's own memory, which is created if it is missing. In that
         memory itself only its scope is changed. `seen` is the fact as it was shown: raise Conflict if it changed since.
         `again` stores a text that was purged there. Raise NotFound, Conflict, Purged, StorageError."""
-        settle(self._database)
-        if is_personal(self._database.path):
-            self._rescope(number, GLOBAL, seen)
+        finish_moves(self._database)
+        if is_personal_memory(self._database.path):
+            self._rescope(number, GLOBAL_FACT_SCOPE, seen)
             return number
-        _row(self._database, number, "fact", seen)  # before anything is noted
-        own = needed(self._database)
-        move = two_files.begin(self._database, OUT, fact=number)
+        _read_movable_fact(self._database, number, "fact", seen)  # before anything is noted
+        own = ensure_personal_memory(self._database)
+        move = history.begin_move(self._database, MOVE_OUT, fact=number)
 
         def there(far: Transaction, write: Transaction) -> None:
-            row = _row(self._database, number, "fact", seen)
-            move.own = _copied(far, row, write.execute(MUTED, (number,)).get, GLOBAL, again, "in your personal memory")
+            row = _read_movable_fact(self._database, number, "fact", seen)
+            move.own = _copy_fact(
+                far,
+                row,
+                write.execute(IS_MUTED_SQL, (number,)).get,
+                GLOBAL_FACT_SCOPE,
+                again,
+                "in your personal memory",
+            )
             far.reason = f"move {cite('global', move.own)}"
 
-        self._do(own, move, there)
+        self._carry_out(own, move, there)
         return int(move.own or 0)
 
-    def to_project(self, number: int, *, seen: "Fact | None" = None, again: bool = False) -> int:
+    def move_to_project(self, number: int, *, seen: Fact | None = None, again: bool = False) -> int:
         """Move a global fact into this project; return its number here. In the person's own memory only its scope is
         changed. As `to_global`."""
-        settle(self._database)
-        if is_personal(self._database.path):
-            self._rescope(number, PROJECT, seen)
+        finish_moves(self._database)
+        if is_personal_memory(self._database.path):
+            self._rescope(number, PROJECT_FACT_SCOPE, seen)
             return number
-        own = existing(self._database)
-        _row(own, number, "global", seen)
-        move = two_files.begin(self._database, IN, own=number)
+        own = require_personal_memory(self._database)
+        _read_movable_fact(own, number, "global", seen)
+        move = history.begin_move(self._database, MOVE_IN, own=number)
 
         def there(far: Transaction, write: Transaction) -> None:
-            _row(own, number, "global", seen)
+            _read_movable_fact(own, number, "global", seen)
             far.execute("UPDATE facts SET status = 'forgotten' WHERE id = ?", (number,))
             far.reason = f"move {cite('global', number)}"
 
-        self._do(own, move, there, again)
+        self._carry_out(own, move, there, again)
         return int(move.fact or 0)
 
-    def in_project(self, number: int, *, seen: "Fact | None" = None) -> None:
+    def widen_to_project(self, number: int, *, seen: Fact | None = None) -> None:
         """Make a fact of one session one of the whole project. Raise NotFound, Conflict."""
-        self._rescope(number, PROJECT, seen)
+        self._rescope(number, PROJECT_FACT_SCOPE, seen)
 
     def moved_to(self, number: int) -> str:
         """Return the citation of the global fact that a fact of this project became; empty if it was not moved, and in
         the person's own memory, where a move names it by its number in the project."""
-        if is_personal(self._database.path):
+        if is_personal_memory(self._database.path):
             return ""
         row = self._database.row(
             "SELECT m.own FROM moves m JOIN history h ON h.seq = m.step"
@@ -93,11 +112,11 @@ class Moves:
         )
         return cite("global", row[0]) if row else ""
 
-    def beside(self, facts: Sequence[int], shared: Sequence[int]) -> tuple[list[int], list[int]]:
+    def find_counterparts(self, facts: Sequence[int], shared: Sequence[int]) -> tuple[list[int], list[int]]:
         """Return (the facts of this project, the facts of the person's own memory) that these facts and global facts
         were moved from or to: the same words are in both files, and in their histories. None in the person's own
         memory, which knows the facts of projects by `projects` alone."""
-        if is_personal(self._database.path):
+        if is_personal_memory(self._database.path):
             return [], []
         rows = self._database.rows(
             "SELECT DISTINCT fact, own FROM moves WHERE state = 'done' AND kind <> 'undo'"
@@ -106,10 +125,10 @@ class Moves:
         )
         return [fact for fact, _ in rows if fact not in facts], [own for _, own in rows if own not in shared]
 
-    def projects(self, shared: Sequence[int]) -> list[tuple[str, int]]:
+    def find_other_projects(self, shared: Sequence[int]) -> list[tuple[str, int]]:
         """Return (the file, the number there) of the facts of other projects that these global facts, by their numbers
         in the person's own memory, were moved from or to."""
-        own = self._database if is_personal(self._database.path) else beside(self._database)
+        own = self._database if is_personal_memory(self._database.path) else find_personal_memory(self._database)
         if own is None:
             return []
         rows = own.rows(
@@ -119,105 +138,108 @@ class Moves:
         )
         return [(project, fact) for project, fact in rows if fact is not None]
 
-    def _do(
-        self, own: Database, move: Move, there: Callable[[Transaction, Transaction], None], again: bool = False
+    def _carry_out(
+        self, own: Database, move: FactMove, there: Callable[[Transaction, Transaction], None], again: bool = False
     ) -> None:
-        two_files.carry_out(self._database, own, move, there, lambda write: _here(write, own, move, again))
+        """Carry out a move that has begun, in both files."""
+        carry_out_move(self._database, own, move, there, lambda write: _change_project(write, own, move, again))
 
-    def _rescope(self, number: int, scope: str, seen: "Fact | None") -> None:
+    def _rescope(self, number: int, scope: str, seen: Fact | None) -> None:
         """Change the scope of a fact that stays in its file."""
-        with self._database.write(PERSON, f"move {cite('fact', number)}") as write:
-            row = _row(self._database, number, "fact", seen)
+        with self._database.write(PERSON_ORIGIN, f"move {cite('fact', number)}") as write:
+            row = _read_movable_fact(self._database, number, "fact", seen)
             if row["scope"] == scope:
-                raise InvalidInput(f"{cite('fact', number)} is {_of(scope)} already.", "Nothing was changed.")
+                raise InvalidInput(f"{cite('fact', number)} is {_scope_words(scope)} already.", "Nothing was changed.")
             write.execute("UPDATE facts SET scope = ?, session = '' WHERE id = ?", (Verbatim(scope), number))
 
 
-def _of(scope: str) -> str:
-    return "global" if scope == GLOBAL else "of the project"
+def _scope_words(scope: str) -> str:
+    """Return a scope in words."""
+    return "global" if scope == GLOBAL_FACT_SCOPE else "of the project"
 
 
-def settle(database: Database) -> list[str]:
-    """Finish, or take back, each move that was begun in this file and not completed; return what could not be, in
-    sentences. Costs one look at an index where there is none."""
-    return [said for move in two_files.begun(database) if (said := _settled(database, move))]
+def finish_moves(database: Database) -> list[str]:
+    """Finish, or take back, each move that was begun in this file and not completed; return a sentence for each
+    that could not be finished. Costs one look at an index if there is none."""
+    return [said for move in list_begun_moves(database) if (said := _finish_move(database, move))]
 
 
-def _settled(database: Database, move: Move) -> str:
-    own = beside(database)
-    if own is None and (why := trouble(database)):
-        return f"A move of a fact was broken off and waits for your personal memory ({personal_path()}): {why}"
+def _finish_move(database: Database, move: FactMove) -> str:
+    """Finish or take back one move; return why it could not be finished, empty if it was."""
+    own = find_personal_memory(database)
+    if own is None and (why := personal_memory_problem(database)):
+        return f"A move of a fact was broken off and waits for your personal memory ({personal_memory_path()}): {why}"
     door, database.door = database.door, move.door  # it is the person's step, by the door where it began
     try:
-        with database.write(PERSON, "move") as write:
+        with database.write(PERSON_ORIGIN, "move") as write:
             if not write.execute(
                 "SELECT 1 FROM moves WHERE token = ? AND state = 'begun'", (Verbatim(move.token),)
             ).get:
                 return ""  # whoever began it has finished it meanwhile
-            noted = two_files.of_token(own, move.token) if own is not None else None
+            noted = find_move(own, move.token) if own is not None else None
             if own is None or noted is None:
-                two_files.drop(write, move)
+                drop_move(write, move)
                 return ""
             move.fact, move.own, move.other = noted.fact, noted.own, noted.step
-            _here(write, own, move)
-            two_files.complete(write, move)
+            _change_project(write, own, move)
+            history.complete_move(write, move)
             return ""
     except Conflict as error:
         if own is None:
             raise
-        return _taken_back(database, own, move, error)
+        return _undo_half(database, own, move, error)
     finally:
         database.door = door
 
 
-def _taken_back(database: Database, own: Database, move: Move, error: Conflict) -> str:
+def _undo_half(database: Database, own: Database, move: FactMove, error: Conflict) -> str:
     """Take back the half of a move that was done in the personal memory, as the other cannot be done any more; where
     that changed since, leave it."""
-    with database.write(PERSON, "move") as write:
-        noted = two_files.of_token(own, move.token)
+    with database.write(PERSON_ORIGIN, "move") as write:
+        noted = find_move(own, move.token)
         if noted is not None and noted.step is not None:
             try:
-                with own.write(PERSON, "undo") as far:
-                    History(own).take_back(far, noted.step)
-                    two_files.drop(far, move)
+                with own.write(PERSON_ORIGIN, "undo") as far:
+                    History(own).undo_within(far, noted.step)
+                    drop_move(far, move)
             except Conflict:
-                two_files.drop(write, move)
+                drop_move(write, move)
                 return f"A move of a fact was broken off, and what it did was changed since: {error.message}"
-        two_files.drop(write, move)
+        drop_move(write, move)
     return f"A move of a fact was broken off and taken back: {error.message}"
 
 
-def _here(write: Transaction, own: Database, move: Move, again: bool = False) -> None:
+def _change_project(write: Transaction, own: Database, move: FactMove, again: bool = False) -> None:
     """Do the half of a move that changes the project's file, whose other half is done or being done."""
     database = write.database
-    if move.kind == two_files.UNDO:
+    if move.kind == MOVE_UNDO:
         undone = History(database).step(int(move.undoes or 0))
-        History(database).take_back(write, undone.seq)
+        History(database).undo_within(write, undone.seq)
         if undone.undoes is not None:
             write.reason = f"redo {undone.undoes}"
         return
-    if move.kind == IN:
-        row = _values(own, int(move.own or 0))
-        muted = own.value(MUTED, (move.own,))
-        move.fact = _copied(write, row, muted, PROJECT, again, "in this project")
+    if move.kind == MOVE_IN:
+        row = _read_fact(own, int(move.own or 0))
+        muted = own.value(IS_MUTED_SQL, (move.own,))
+        move.fact = _copy_fact(write, row, muted, PROJECT_FACT_SCOPE, again, "in this project")
     else:
-        row = _row(database, int(move.fact or 0), "fact", None)
+        row = _read_movable_fact(database, int(move.fact or 0), "fact", None)
         if row["fact"] != own.value("SELECT fact FROM facts WHERE id = ?", (move.own,)):
             raise Conflict(f"{cite('fact', int(move.fact or 0))} changed meanwhile.", "Look at it, and move it again.")
         write.execute("UPDATE facts SET status = 'forgotten' WHERE id = ?", (move.fact,))
     ends = [cite("fact", int(move.fact or 0)), cite("global", int(move.own or 0))]
-    write.reason = " ".join(["move", *(ends if move.kind == OUT else reversed(ends))])
+    write.reason = " ".join(["move", *(ends if move.kind == MOVE_OUT else reversed(ends))])
 
 
-def _copied(write: Transaction, row: "dict[str, Any]", muted: bool, scope: str, again: bool, where: str) -> int:
+def _copy_fact(write: Transaction, row: dict[str, Any], muted: bool, scope: str, again: bool, where: str) -> int:
     """Insert a fact with these values into another file; return its number there."""
-    known = same(write, row["fact"])
+    known = find_same_fact(write, row["fact"])
     if known is not None:
         scoped = write.execute("SELECT scope FROM facts WHERE id = ?", (known,)).get
-        name = cite("global" if scope == GLOBAL and scoped == GLOBAL else "fact", known)
+        name = cite("global" if scope == GLOBAL_FACT_SCOPE and scoped == GLOBAL_FACT_SCOPE else "fact", known)
         raise Conflict(f"{name} {where} says that already.", "Forget the one that is not needed.")
-    tombstones.refuse(write, row["fact"], again)
-    number = insert(
+    refuse_purged(write, row["fact"], again)
+    number = insert_fact(
         write,
         row["fact"],
         domain=row["domain"],
@@ -233,22 +255,21 @@ def _copied(write: Transaction, row: "dict[str, Any]", muted: bool, scope: str, 
         created=row["created_at"],
     )
     if muted:
-        write.insert("mutes", fact_id=number, at=Verbatim(write.at), origin=PERSON)
+        write.insert("mutes", fact_id=number, at=Verbatim(write.at), origin=PERSON_ORIGIN)
     return number
 
 
-def _values(database: Database, number: int) -> "dict[str, Any]":
-    row = database.row(f"SELECT {_STATE} FROM facts WHERE id = ?", (number,))
-    return dict(zip(_STATE.split(", "), row, strict=True)) if row else {}
+def _read_fact(database: Database, number: int) -> dict[str, Any]:
+    """Return the columns of a fact; empty if it does not exist."""
+    row = database.row(f"SELECT {_FACT_COLUMNS} FROM facts WHERE id = ?", (number,))
+    return dict(zip(_FACT_COLUMNS.split(", "), row, strict=True)) if row else {}
 
 
-def _row(database: Database, number: int, kind: str, seen: "Fact | None") -> "dict[str, Any]":
+def _read_movable_fact(database: Database, number: int, kind: str, seen: Fact | None) -> dict[str, Any]:
     """Return the values of an active fact. Raise NotFound, and Conflict if it is not in force or not as it was seen."""
-    from store.records.facts import missing as no_fact
-
-    row = _values(database, number)
-    if not row or (kind == "global" and row["scope"] != GLOBAL):
-        raise missing(number) if kind == "global" else no_fact(number)
+    row = _read_fact(database, number)
+    if not row or (kind == "global" and row["scope"] != GLOBAL_FACT_SCOPE):
+        raise missing_global_error(number) if kind == "global" else no_such_fact(number)
     if row["status"] != "active":
         raise Conflict(f"{cite(kind, number)} is {row['status']}.", "Only a fact that is in force can be moved.")
     if seen is not None and (seen.fact, seen.scope, seen.domain, seen.pinned) != (

@@ -5,6 +5,9 @@ Everything found becomes a proposal in the inbox, in one step that can be undone
 a person rejected is not proposed again.
 """
 
+from __future__ import annotations
+
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,41 +17,233 @@ from typing import TYPE_CHECKING, Any
 from store.base.citations import cite
 from store.base.clock import days_before
 from store.base.models import Decision, Fact
-from store.base.record_keys import pack
-from store.base.vocabulary import PERSON
+from store.base.vocabulary import PERSON_ORIGIN, pack_key
 from store.database.database import Database
-from store.embedding import mean_removal, model_registry
-from store.inbox.candidate_pairs import BEGINNING, by_vectors, by_words, centred, groups, paraphrase
-from store.inbox.decision_conflicts import facts_against
+from store.embedding.model_registry import EmbeddingModel, find_serving_model
+from store.embedding.vectors import load_vector_space
+from store.inbox.candidate_pairs import (
+    IDENTIFYING_LETTERS,
+    centre_vectors,
+    find_pairs_by_vectors,
+    find_pairs_by_words,
+    group_connected,
+    paraphrase_product,
+)
 from store.inbox.inbox import Inbox
-from store.inbox.merge_text import summed_up
-from store.inbox.proposal_basis import ProposalQuestion
-from store.records.timeline.open_counts import counted_since
-from store.text.language import foreign, language
-from store.text.similarity.contradiction import AGAINST, ALIKE, APART, CLOSE, SAME, ParsedSentence, compare, taken_apart
+from store.inbox.proposals import ProposalQuestion
+from store.records.decisions import Decisions
+from store.records.facts import Facts
+from store.records.timeline import openings_counted_since
+from store.text.language import detect_language, is_other_language
+from store.text.similarity import (
+    CLOSE_RATIO,
+    CONTRADICTS,
+    NO_RELATION,
+    SAME_STATEMENT,
+    SIMILAR_STATEMENT,
+    ParsedSentence,
+    compare_sentences,
+    parse_sentence,
+)
+from store.text.words import normalize_text
 
 if TYPE_CHECKING:
     from store.inbox.candidate_pairs import Matrix
-    from store.records.facts import Facts
 
-ORIGIN = "duplicates"  # the origin of these proposals
-MOST = 40  # new proposals of one pass: nobody would read more
-EACH = 2  # proposals that a fact may be in
-SERIES = 3  # facts that differ only in numbers or days, from which on they are a list and no contradiction
-COMPARED = 0.75  # calibrated similarity from which two facts are compared
-BEYOND_DOUBT = 0.9  # and from which two of one language are the same though they share no word
-# The product of two facts in the memory's own space that counts as 1. Paraphrases have .53 there (median) and unrelated
-# texts .01, .27 at the most of a thousand; two facts about one thing of one project have more (bench.duplicates).
-IN_SPACE = 0.6
-RELATED = 0.6  # and from which two old ones are about one thing
-OLD_DAYS = 90  # since it was confirmed, from which on a fact is old
-OPENED = 1  # times, at most, that an unused fact was opened
-FEWEST, LARGEST = 3, 6  # facts that one sentence replaces
-CANDIDATES = 40  # facts that one text is compared with
+
+# Find the decisions that a text contradicts or repeats, by words; report them only.
+#
+# A decision states what was chosen, in its title up to a `not` and in the option taken, and what was rejected: the
+# options not taken, and what its title says after a `not`. A text contradicts it if it states the contrary of the
+# former,
+# or if it names one of the latter and is about the same thing.
+
+DECISION_CANDIDATES = 12  # decisions that one text is compared with, and three times as many facts with one decision
+MOST_NAME_WORDS = 3  # words of an option that its name alone identifies, if it has one
+MIN_SUBJECT_SHARE = (
+    0.5  # of a text, that must be about the decision; and of what was chosen, above which a text may not name it
+)
+SHORTEST_FORM = 3  # letters of a word that may have forms
+MIN_CLAIM_WORDS = 2  # words that a title must have to be compared with a sentence
+_INSTEAD = re.compile(
+    r",?\s+(?:and not|not|instead of|rather than|over|y no|no|en vez de|en lugar de)\s+(?=\S)", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class DecisionMatch:
+    """A decision that a text contradicts or repeats; `how` is a word of `cues`."""
+
+    decision: Decision
+    how: str
+
+    @property
+    def against(self) -> bool:
+        return self.how == CONTRADICTS
+
+
+def find_decision_matches(database: Database, text: str) -> list[DecisionMatch]:
+    """Return the active decisions that a text contradicts or repeats, the contradicted first; it takes a
+    millisecond or two."""
+    parsed = parse_sentence(text)
+    found = []
+    for decision in Decisions(database).get_many(
+        _find_sharing_records(database, 1, _search_words([parsed]), DECISION_CANDIDATES)
+    ):
+        if decision.status == "active" and (how := _relation_to_decision(parsed, decision)) != NO_RELATION:
+            found.append(DecisionMatch(decision, how))
+    return sorted(found, key=lambda one: (one.how != CONTRADICTS, -one.decision.id))
+
+
+def find_named_decision(database: Database, text: str) -> Decision | None:
+    """Return the active decision whose choice, or else whose title, a text names; of several with as many words
+    the newest. Return None if it names none."""
+    said = {*parse_sentence(text).words}
+    best: tuple[int, int, int, Decision] | None = None
+    for decision in Decisions(database).get_many(_find_sharing_records(database, 1, sorted(said), DECISION_CANDIDATES)):
+        claim = title_claim(decision)
+        chosen, title = (len(said.intersection(parse_sentence(one).words)) for one in (decision.chosen, claim))
+        found = (chosen, title, decision.id, decision)
+        if decision.status == "active" and (chosen or title) and (best is None or found[:3] > best[:3]):
+            best = found
+    return best[3] if best else None
+
+
+def find_overruled_facts(database: Database, facts: Facts) -> Iterator[tuple[Fact, Decision]]:
+    """Yield (fact, decision) for each active fact that contradicts a decision newer than its last confirmation,
+    with the newest such decision. Pinned facts are left out."""
+    decisions = Decisions(database)
+    seen: set[int] = set()
+    for decision in decisions.get_many(decisions.ids()):
+        texts = [decision.title, decision.chosen, *decision.alternatives]
+        words = _search_words(map(parse_sentence, texts))
+        for fact in facts.get_many(_find_sharing_records(database, 0, words, 3 * DECISION_CANDIDATES)):
+            if fact.id in seen or fact.pinned or fact.status != "active":
+                continue
+            if fact.last_confirmed_at >= decision.decided_at:
+                continue
+            if _relation_to_decision(parse_sentence(fact.fact), decision) == CONTRADICTS:
+                seen.add(fact.id)
+                yield fact, decision
+
+
+def title_claim(decision: Decision) -> str:
+    """Return what the title of a decision says, up to a `not`."""
+    return _INSTEAD.split(decision.title)[0]
+
+
+def rejected_options(decision: Decision) -> tuple[str, ...]:
+    """Return what a decision did not take: its alternatives, and what its title says after a `not`."""
+    return (*decision.alternatives, *_INSTEAD.split(decision.title)[1:])
+
+
+def _relation_to_decision(parsed: ParsedSentence, decision: Decision) -> str:
+    """Return the relation of a text to a decision, a word of `cues`."""
+    from rapidfuzz.fuzz import ratio
+
+    claim = title_claim(decision)
+    chosen = parse_sentence(decision.chosen)
+    for option in rejected_options(decision):
+        if _takes_rejected_option(parsed, option, claim, chosen, decision):
+            return CONTRADICTS
+    ways = []
+    for way in (claim, f"{claim}: {decision.chosen}"):
+        other = parse_sentence(way)
+        if len(other.words) + len(other.values) >= MIN_CLAIM_WORDS:
+            ways.append(compare_sentences(parsed, other, ratio(parsed.plain, other.plain) / 100))
+    return next((how for how in (CONTRADICTS, SAME_STATEMENT, SIMILAR_STATEMENT) if how in ways), NO_RELATION)
+
+
+def _takes_rejected_option(
+    parsed: ParsedSentence, option: str, claim: str, chosen: ParsedSentence, decision: Decision
+) -> bool:
+    """Return whether a text takes an option that was rejected: it names it, without a negation and without what was
+    chosen, and says little else; and it is about the subject of the decision, or the option is a name."""
+    other = parse_sentence(option)
+    named = {*other.words, *other.values}
+    words = {*parsed.words, *parsed.values}
+    if not named or not named <= words or parsed.negations:
+        return False
+    reasons = parse_sentence(f"{decision.rationale}\n{decision.context}")
+    if parsed.values and {*parsed.values} <= {*reasons.values}:
+        return False  # it compares both by the figures for which the decision was taken
+    taken = {*chosen.words, *chosen.values} - named
+    if taken and len(taken & words) >= MIN_SUBJECT_SHARE * len(taken):
+        return False
+    about = parse_sentence(f"{claim}\n{decision.context}")
+    subject = {*about.words, *chosen.words} - named
+    shared = {word for word in words - named if any(is_same_form(word, other) for other in subject)}
+    if len(named | shared) < MIN_SUBJECT_SHARE * len(words):
+        return False
+    return bool(shared) or (len(named) <= MOST_NAME_WORDS and any(map(_is_name, re.findall(r"\w+", option))))
+
+
+def is_same_form(word: str, other: str) -> bool:
+    """Return whether two words may be forms of one: deploy and deployment, use and uses."""
+    least = min(len(word), len(other), IDENTIFYING_LETTERS)
+    return least >= SHORTEST_FORM and word[:least] == other[:least]
+
+
+def _is_name(word: str) -> bool:
+    return any(letter.isupper() for letter in word)
+
+
+def _search_words(sentences: Iterable[ParsedSentence]) -> list[str]:
+    """Return the words by which to search for records related to these texts."""
+    found = dict.fromkeys(
+        word for one in sentences for word in (*one.words, *(value for value in one.values if value[0] != "="))
+    )
+    return [word for word in found if word.isalnum()]
+
+
+def _find_sharing_records(database: Database, kind: int, words: Sequence[str], most: int) -> list[int]:
+    """Return the active records of a kind (`store/base/vocabulary.py`) that share words, weighted by their rarity."""
+    if not words:
+        return []
+    rows = database.rows(
+        "SELECT c.record_id FROM corpus_fts f JOIN corpus c ON c.id = f.rowid"
+        " WHERE corpus_fts MATCH ? AND c.id % 16 = ? AND c.status = 'active' ORDER BY f.rank LIMIT ?",
+        (" OR ".join(f'"{word}"' for word in words), kind, most),
+    )
+    return [number for (number,) in rows]
+
+
+# Join several facts in one sentence, by rule: each of them whole, one after the other.
+#
+# A model may replace it (`duplicates.Summary`); it must return a sentence that contains nothing beyond these facts.
+
+LONGEST_SUMMARY = 400  # characters; a longer text is no summary
+SUMMARY_ENDS = ".!;, "
+
+
+def join_fact_texts(texts: Sequence[str]) -> str:
+    """Return one sentence for several facts: `Jenkins builds take 20 minutes; Jenkins has two agents`. Texts that
+    differ only in capitals, accents and final marks are in it once. Empty when they are too long for one sentence."""
+    distinct = {
+        normalize_text(text).rstrip(SUMMARY_ENDS): " ".join(text.split()).rstrip(SUMMARY_ENDS) for text in texts
+    }
+    whole = "; ".join(distinct.values())
+    return whole if len(whole) <= LONGEST_SUMMARY else ""
+
+
+DUPLICATES_ORIGIN = "duplicates"  # the origin of these proposals
+MOST_NEW_PROPOSALS = 40  # new proposals of one pass: nobody would read more
+MOST_PER_FACT = 2  # proposals that a fact may be in
+MIN_SERIES = 3  # facts that differ only in numbers or days, from which on they are a list and no contradiction
+MIN_COMPARED = 0.75  # calibrated similarity from which two facts are compared
+BEYOND_DOUBT = 0.9  # and from which two of one language are the same though they share no word
+# The product of two facts in the memory's own space that counts as 1. Paraphrases have .53 there (median) and unrelated
+# texts .01, .27 at the most of a thousand; two facts about one thing of one project have more (bench.duplicates).
+OWN_SPACE_PRODUCT = 0.6
+MIN_RELATED = 0.6  # and from which two old ones are about one thing
+OLD_FACT_DAYS = 90  # since it was confirmed, from which on a fact is old
+MOST_OPENED = 1  # times, at most, that an unused fact was opened
+MIN_CLUSTER, MAX_CLUSTER = 3, 6  # facts that one sentence replaces
+FACT_CANDIDATES = 40  # facts that one text is compared with
+
+
+@dataclass(frozen=True, slots=True)
+class FactPair:
     """Two facts: `how` is a word of `cues`, `score` their similarity from 0 to 1."""
 
     one: Fact
@@ -58,7 +253,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Like:
+class SimilarFact:
     """A fact similar to a text: a word of `cues`, and the similarity from 0 to 1."""
 
     fact: Fact
@@ -67,7 +262,7 @@ class Like:
 
 
 @dataclass(frozen=True, slots=True)
-class Nominated:
+class DuplicatesResult:
     """Result of a pass: the ids of its new proposals, how many pairs and groups were found, how many facts contradict a
     later decision, and how many were compared; `left` of the findings wait for the next pass. `meaning` is whether a
     model's vectors were used."""
@@ -82,46 +277,48 @@ class Nominated:
     meaning: bool
 
 
-Summary = Callable[[Sequence[str]], str]
+SummarizeFacts = Callable[[Sequence[str]], str]
 """Summarise several facts in one sentence, empty where that is not possible; a model may take this place."""
 
 
-def nominate(
+def propose_duplicates(
     database: Database,
-    facts: "Facts",
+    facts: Facts,
     inbox: Inbox,
     now: str,
     *,
-    actor: str = PERSON,
-    summary: Summary = summed_up,
-    most: int = MOST,
-) -> Nominated:
+    actor: str = PERSON_ORIGIN,
+    summary: SummarizeFacts = join_fact_texts,
+    most: int = MOST_NEW_PROPOSALS,
+) -> DuplicatesResult:
     """Compare every active fact, and propose what should be merged, superseded or replaced by one sentence: at most
     `most` at a time, the most certain first. One step of history. `summary` may take long: the facts are read again
     afterwards, and where one was changed or purged meanwhile its proposal is left out."""
-    known = facts.many(facts.ids(now))
-    pairs, near = compared(database, known)
-    questions = [_question(pair) for pair in _few(pairs)]
+    known = facts.get_many(facts.ids(now))
+    pairs, near = find_similar_pairs(database, known)
+    questions = [_question_about_pair(pair) for pair in _keep_most_certain(pairs)]
     taken = {fact.id for pair in pairs for fact in (pair.one, pair.other)}
-    clusters = _clusters(database, [fact for fact in known if fact.id not in taken], now)
-    since = counted_since(database)
-    counted = bool(since) and since <= days_before(now, OLD_DAYS)
-    summaries = [question for cluster in clusters if (question := _summary(cluster, summary, counted)) is not None]
-    overruled = [_overruled(fact, decision) for fact, decision in facts_against(database, facts)]
+    clusters = _cluster_old_facts(database, [fact for fact in known if fact.id not in taken], now)
+    since = openings_counted_since(database)
+    counted = bool(since) and since <= days_before(now, OLD_FACT_DAYS)
+    summaries = [
+        question for cluster in clusters if (question := _question_about_cluster(cluster, summary, counted)) is not None
+    ]
+    overruled = [_question_about_overruled(fact, decision) for fact, decision in find_overruled_facts(database, facts)]
     questions += [*overruled, *summaries]
     gone = list[ProposalQuestion]()
 
     def standing() -> Iterator[ProposalQuestion]:
         for question in questions:
-            if _stands(facts, question):
+            if _still_has_quotes(facts, question):
                 yield question
             else:
                 gone.append(question)
 
     before = database.value("SELECT coalesce(max(id), 0) FROM proposals")
     asked = inbox.propose_all(standing(), actor, most=most) if questions else []
-    against = sum(pair.how == AGAINST for pair in pairs)
-    return Nominated(
+    against = sum(pair.how == CONTRADICTS for pair in pairs)
+    return DuplicatesResult(
         tuple(sorted({number for number in asked if number > before})),
         len(pairs) - against,
         against,
@@ -133,71 +330,81 @@ def nominate(
     )
 
 
-def compared(database: Database, known: Sequence[Fact]) -> tuple[list[Pair], dict[tuple[int, int], float] | None]:
-    """Return (every two of these facts that say the same or contradict each other, the most certain first; the
-    calibrated similarity of those that are near each other by meaning, by index, None where there are no vectors of a
-    model)."""
+def find_similar_pairs(
+    database: Database, known: Sequence[Fact]
+) -> tuple[list[FactPair], dict[tuple[int, int], float] | None]:
+    """Return (the pairs of facts that repeat or contradict each other, the most certain first; the calibrated
+    similarity of facts that are near each other by meaning, by their indexes in `known`, or None without
+    vectors of a model)."""
     from rapidfuzz.fuzz import ratio
 
-    apart = [taken_apart(fact.fact) for fact in known]
-    near = _near(database, known)
-    alike = {pair for pair, meaning in (near or {}).items() if meaning >= COMPARED}
+    apart = [parse_sentence(fact.fact) for fact in known]
+    near = _find_near_pairs(database, known)
+    alike = {pair for pair, meaning in (near or {}).items() if meaning >= MIN_COMPARED}
     frames = Counter(frozenset(parsed.words) for parsed in apart)
     found = []
-    for one, other in alike.union(by_words([{*parsed.words, *parsed.values} for parsed in apart])):
+    for one, other in alike.union(find_pairs_by_words([{*parsed.words, *parsed.values} for parsed in apart])):
         likeness = ratio(apart[one].plain, apart[other].plain) / 100
         meaning = None if near is None else near.get((one, other), 0.0)
-        how = compare(apart[one], apart[other], likeness, meaning)
-        if how == ALIKE and likeness < CLOSE and not _about_one_thing(known[one], known[other], meaning or 0.0):
+        how = compare_sentences(apart[one], apart[other], likeness, meaning)
+        if (
+            how == SIMILAR_STATEMENT
+            and likeness < CLOSE_RATIO
+            and not _may_be_one_thing(known[one], known[other], meaning or 0.0)
+        ):
             continue
         listed = frozenset(apart[one].words) == frozenset(apart[other].words) and frames[frozenset(apart[one].words)]
-        if how != APART and not (how == AGAINST and listed >= SERIES):
-            score = 1.0 if how == SAME else max(likeness, meaning or 0.0)
-            found.append(Pair(known[one], known[other], how, round(score, 3)))
+        if how != NO_RELATION and not (how == CONTRADICTS and listed >= MIN_SERIES):
+            score = 1.0 if how == SAME_STATEMENT else max(likeness, meaning or 0.0)
+            found.append(FactPair(known[one], known[other], how, round(score, 3)))
     found.sort(key=lambda pair: (-pair.score, pair.one.id, pair.other.id))
     return found, near
 
 
-def _about_one_thing(one: Fact, other: Fact, meaning: float) -> bool:
+def _may_be_one_thing(one: Fact, other: Fact, meaning: float) -> bool:
     """Return whether two facts that a model finds the same may be: in one language they share a word other than a day
     or a number, which a model overrates; or their similarity is BEYOND_DOUBT."""
-    if meaning >= BEYOND_DOUBT or foreign(language(one.fact), language(other.fact)):
+    if meaning >= BEYOND_DOUBT or is_other_language(detect_language(one.fact), detect_language(other.fact)):
         return True
-    first, second = ({word[:BEGINNING] for word in taken_apart(fact.fact).words} for fact in (one, other))
+    first, second = ({word[:IDENTIFYING_LETTERS] for word in parse_sentence(fact.fact).words} for fact in (one, other))
     return bool(first & second)
 
 
-def alike(database: Database, facts: "Facts", text: str, without: Iterable[int] = ()) -> list[Like]:
+def find_similar_facts(database: Database, facts: Facts, text: str, without: Iterable[int] = ()) -> list[SimilarFact]:
     """Return the active facts that repeat or contradict a text, the most certain first: found by its words, without a
     model, in a millisecond or two."""
     from rapidfuzz.fuzz import ratio
 
-    parsed = taken_apart(text)
+    parsed = parse_sentence(text)
     left_out = set(without)
     found = []
-    for fact in facts.many([number for number in sharing(database, parsed) if number not in left_out]):
+    for fact in facts.get_many(
+        [number for number in find_facts_sharing_words(database, parsed) if number not in left_out]
+    ):
         if fact.status != "active":
             continue
-        other = taken_apart(fact.fact)
+        other = parse_sentence(fact.fact)
         likeness = ratio(parsed.plain, other.plain) / 100
-        how = compare(parsed, other, likeness)
-        if how != APART:
-            found.append(Like(fact, how, round(1.0 if how == SAME else likeness, 3)))
+        how = compare_sentences(parsed, other, likeness)
+        if how != NO_RELATION:
+            found.append(SimilarFact(fact, how, round(1.0 if how == SAME_STATEMENT else likeness, 3)))
     return sorted(found, key=lambda like: (-like.score, like.fact.id))
 
 
-def about_new(database: Database, facts: "Facts", fact: Fact) -> ProposalQuestion | None:
-    """Return the proposal to make about a new fact if it repeats or contradicts another: for the most certain one. By
-    its words a member of a list contradicts no other member."""
-    likes = alike(database, facts, fact.fact, [fact.id])
-    words = frozenset(taken_apart(fact.fact).words)
-    listed = [like for like in likes if like.how == AGAINST and words == frozenset(taken_apart(like.fact.fact).words)]
-    if len(listed) + 1 >= SERIES:
+def question_about_new_fact(database: Database, facts: Facts, fact: Fact) -> ProposalQuestion | None:
+    """Return the proposal to make about a new fact if it repeats or contradicts another fact: about the most
+    certain of them. By its words a member of a list contradicts no other member."""
+    likes = find_similar_facts(database, facts, fact.fact, [fact.id])
+    words = frozenset(parse_sentence(fact.fact).words)
+    listed = [
+        like for like in likes if like.how == CONTRADICTS and words == frozenset(parse_sentence(like.fact.fact).words)
+    ]
+    if len(listed) + 1 >= MIN_SERIES:
         likes = [like for like in likes if like not in listed]
-    return _question(Pair(likes[0].fact, fact, likes[0].how, likes[0].score)) if likes else None
+    return _question_about_pair(FactPair(likes[0].fact, fact, likes[0].how, likes[0].score)) if likes else None
 
 
-def sharing(database: Database, parsed: ParsedSentence) -> list[int]:
+def find_facts_sharing_words(database: Database, parsed: ParsedSentence) -> list[int]:
     """Return the facts that share words with a text, weighted by their rarity."""
     words = [
         word for word in (*parsed.words, *(one for one in parsed.values if not one.startswith("="))) if word.isalnum()
@@ -209,14 +416,15 @@ def sharing(database: Database, parsed: ParsedSentence) -> list[int]:
     rows = database.rows(
         "SELECT c.record_id FROM corpus_fts f JOIN corpus c ON c.id = f.rowid"
         " WHERE corpus_fts MATCH ? AND c.id % 16 = 0 AND c.status = 'active' ORDER BY f.rank LIMIT ?",
-        (" OR ".join(f'"{word}"' for word in dict.fromkeys(words)), CANDIDATES),
+        (" OR ".join(f'"{word}"' for word in dict.fromkeys(words)), FACT_CANDIDATES),
     )
     return [number for (number,) in rows]
 
 
-def _near(database: Database, known: Sequence[Fact]) -> dict[tuple[int, int], float] | None:
-    """Return the calibrated similarity of the facts that are near each other, by index."""
-    model = model_registry.serving(database)
+def _find_near_pairs(database: Database, known: Sequence[Fact]) -> dict[tuple[int, int], float] | None:
+    """Return the calibrated similarity of facts that are near each other by meaning, by their indexes in `known`;
+    None without vectors of a model."""
+    model = find_serving_model(database)
     if model is None:
         return None
     import numpy as np
@@ -232,112 +440,118 @@ def _near(database: Database, known: Sequence[Fact]) -> dict[tuple[int, int], fl
     if len(places) < 2:
         return {}
     stored = np.frombuffer(b"".join(rows[known[place].id] for place in places), "<f4").reshape(len(places), -1)
-    vectors, one = placed(database, model, stored, [known[place].fact for place in places])
+    vectors, one = make_comparable(database, model, stored, [known[place].fact for place in places])
     return {
         (places[first], places[second]): min(1.0, product / one)
-        for first, second, product in by_vectors(vectors, RELATED * one)
+        for first, second, product in find_pairs_by_vectors(vectors, MIN_RELATED * one)
     }
 
 
-def placed(
-    database: Database, model: model_registry.EmbeddingModel, stored: "Matrix", texts: Sequence[str]
-) -> "tuple[Matrix, float]":
+def make_comparable(
+    database: Database, model: EmbeddingModel, stored: Matrix, texts: Sequence[str]
+) -> tuple[Matrix, float]:
     """Return (stored vectors as they can be compared with each other, the product that is 1 on the calibrated scale).
 
     In the memory's own space where it has one: there both languages coincide, and what all facts of a project have in
     common does not count. Of the demo's 6,900 pairs the three that say the same rank first, fourth and fifth; by plain
     vectors one of them is among the first fifty.
     """
-    own = mean_removal.load(database, model.slot, model.fingerprint, model.dimension)
+    own = load_vector_space(database, model.slot, model.fingerprint, model.dimension)
     if own is None:
-        return centred(stored, model), paraphrase(model)
-    return own.move(stored, [language(text) for text in texts]), IN_SPACE
+        return centre_vectors(stored, model), paraphrase_product(model)
+    return own.move_vectors(stored, [detect_language(text) for text in texts]), OWN_SPACE_PRODUCT
 
 
-def _few(pairs: Iterable[Pair]) -> list[Pair]:
+def _keep_most_certain(pairs: Iterable[FactPair]) -> list[FactPair]:
     """Keep the most certain pairs of each fact: five that say the same are not ten proposals."""
     often: dict[int, int] = {}
     chosen = []
     for pair in pairs:
-        if max(often.get(pair.one.id, 0), often.get(pair.other.id, 0)) < EACH:
+        if max(often.get(pair.one.id, 0), often.get(pair.other.id, 0)) < MOST_PER_FACT:
             chosen.append(pair)
             for fact in (pair.one, pair.other):
                 often[fact.id] = often.get(fact.id, 0) + 1
     return chosen
 
 
-def _question(pair: Pair) -> ProposalQuestion:
-    evidence = _quotes((pair.one, pair.other))
-    if pair.how == AGAINST:
+def _question_about_pair(pair: FactPair) -> ProposalQuestion:
+    """Return the proposal to make about two facts."""
+    evidence = _quote_facts((pair.one, pair.other))
+    if pair.how == CONTRADICTS:
         old, new = sorted((pair.one, pair.other), key=lambda fact: (fact.pinned, fact.last_confirmed_at, fact.id))
         return ProposalQuestion(
             "supersede",
             {"fact": new.fact, "others": [new.id]},
             old.id,
             evidence,
-            ORIGIN,
+            DUPLICATES_ORIGIN,
             f"{new.citation}, confirmed later, contradicts {old.citation}.",
         )
     keep, other = sorted((pair.one, pair.other), key=lambda fact: (not fact.pinned, -len(fact.fact), fact.id))
-    same = "say the same" if pair.how == SAME else f"look like the same, {pair.score:.2f} of 1"
+    same = "say the same" if pair.how == SAME_STATEMENT else f"look like the same, {pair.score:.2f} of 1"
     return ProposalQuestion(
-        "merge", {"fact": keep.fact, "others": [other.id]}, keep.id, evidence, ORIGIN,
+        "merge", {"fact": keep.fact, "others": [other.id]}, keep.id, evidence, DUPLICATES_ORIGIN,
         f"{keep.citation} and {other.citation} {same}.",
     )  # fmt: skip
 
 
-def _overruled(fact: Fact, decision: Decision) -> ProposalQuestion:
-    evidence = (*_quotes([fact]), {"citation": decision.citation, "quote": decision.title})
-    who = "" if decision.origin == PERSON else f" by {decision.origin}"
+def _question_about_overruled(fact: Fact, decision: Decision) -> ProposalQuestion:
+    """Return the proposal to forget a fact that contradicts a later decision."""
+    evidence = (*_quote_facts([fact]), {"citation": decision.citation, "quote": decision.title})
+    who = "" if decision.origin == PERSON_ORIGIN else f" by {decision.origin}"
     reason = f"{fact.citation} contradicts {decision.citation}, which was decided later{who}."
-    return ProposalQuestion("forget", {}, fact.id, evidence, ORIGIN, reason)
+    return ProposalQuestion("forget", {}, fact.id, evidence, DUPLICATES_ORIGIN, reason)
 
 
-def _stands(facts: "Facts", question: ProposalQuestion) -> bool:
+def _still_has_quotes(facts: Facts, question: ProposalQuestion) -> bool:
     """Return whether the facts of a proposal still have the text that it quotes."""
     numbers = [question.target, *question.change.get("others", ())]
     quoted = {one["citation"]: one["quote"] for one in question.evidence}
-    now = {fact.id: fact.fact for fact in facts.many(numbers) if fact.status == "active"}
+    now = {fact.id: fact.fact for fact in facts.get_many(numbers) if fact.status == "active"}
     return all(now.get(number) == quoted[cite("fact", number)] for number in numbers)
 
 
-def _quotes(facts: Iterable[Fact]) -> tuple[dict[str, str], ...]:
+def _quote_facts(facts: Iterable[Fact]) -> tuple[dict[str, str], ...]:
+    """Return facts as evidence."""
     return tuple({"citation": fact.citation, "quote": fact.fact} for fact in facts)
 
 
-def _clusters(database: Database, known: Sequence[Fact], now: str) -> list[list[Fact]]:
+def _cluster_old_facts(database: Database, known: Sequence[Fact], now: str) -> list[list[Fact]]:
     """Group old facts that are about one thing, without those that were opened more than OPENED times."""
-    opened = dict(database.rows("SELECT key, count FROM accesses WHERE count > ?", (OPENED,)))
-    limit = days_before(now, OLD_DAYS)
+    opened = dict(database.rows("SELECT key, count FROM accesses WHERE count > ?", (MOST_OPENED,)))
+    limit = days_before(now, OLD_FACT_DAYS)
     old = [
         fact
         for fact in known
-        if not fact.pinned and fact.last_confirmed_at < limit and pack("fact", fact.id) not in opened
+        if not fact.pinned and fact.last_confirmed_at < limit and pack_key("fact", fact.id) not in opened
     ]
-    closest = sorted(_related(database, old), key=lambda pair: (-pair[2], pair[0], pair[1]))
-    found = groups(((one, other) for one, other, _ in closest if old[one].domain == old[other].domain), LARGEST)
-    return [[old[place] for place in group] for group in found if len(group) >= FEWEST]
+    closest = sorted(_find_related_pairs(database, old), key=lambda pair: (-pair[2], pair[0], pair[1]))
+    found = group_connected(
+        ((one, other) for one, other, _ in closest if old[one].domain == old[other].domain), MAX_CLUSTER
+    )
+    return [[old[place] for place in group] for group in found if len(group) >= MIN_CLUSTER]
 
 
-def _related(database: Database, old: Sequence[Fact]) -> list[tuple[int, int, float]]:
+def _find_related_pairs(database: Database, old: Sequence[Fact]) -> list[tuple[int, int, float]]:
     """Return the pairs of these facts that are about one thing: by meaning, else by their first word."""
-    near = _near(database, old)
+    near = _find_near_pairs(database, old)
     if near is not None:
-        return [(one, other, meaning) for (one, other), meaning in near.items() if meaning >= RELATED]
+        return [(one, other, meaning) for (one, other), meaning in near.items() if meaning >= MIN_RELATED]
     subjects: dict[str, list[int]] = {}
     for place, fact in enumerate(old):
-        if words := taken_apart(fact.fact).words:
+        if words := parse_sentence(fact.fact).words:
             subjects.setdefault(words[0], []).append(place)
-    return [(one, other, RELATED) for places in subjects.values() for one, other in pairwise(places)]
+    return [(one, other, MIN_RELATED) for places in subjects.values() for one, other in pairwise(places)]
 
 
-def _summary(cluster: Sequence[Fact], summary: Summary, counted: bool) -> ProposalQuestion | None:
+def _question_about_cluster(cluster: Sequence[Fact], summary: SummarizeFacts, counted: bool) -> ProposalQuestion | None:
+    """Return the proposal to replace several facts by one sentence; None if they cannot be summarised."""
     text = summary([fact.fact for fact in cluster])
     if not text:
         return None
     first, *rest = cluster
     change: dict[str, Any] = {"fact": text, "domain": first.domain, "others": [fact.id for fact in rest]}
     cited = ", ".join(cite("fact", fact.id) for fact in cluster)
-    opened = f", opened {'once' if OPENED == 1 else f'{OPENED} times'} at most since then" if counted else ""
-    reason = f"{len(cluster)} facts about one thing, not confirmed for {OLD_DAYS} days{opened}: {cited}."
-    return ProposalQuestion("merge", change, first.id, _quotes(cluster), ORIGIN, reason)
+    opened = f", opened {'once' if MOST_OPENED == 1 else f'{MOST_OPENED} times'} at most since then" if counted else ""
+    reason = f"{len(cluster)} facts about one thing, not confirmed for {OLD_FACT_DAYS} days{opened}: {cited}."
+    return ProposalQuestion("merge", change, first.id, _quote_facts(cluster), DUPLICATES_ORIGIN, reason)

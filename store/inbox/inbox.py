@@ -6,34 +6,134 @@ proposal becomes a fact. Each decision, of one or of many, is one step of histor
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from store.base.citations import cite, parse
+from store.base.citations import cite, parse_citation
 from store.base.errors import Conflict, InvalidInput, MemorandaError, NotFound
-from store.base.models import Proposal
-from store.base.vocabulary import PERSON, PROPOSAL_KINDS, PROPOSAL_STATES
+from store.base.models import (
+    Chunk,
+    Commit,
+    Decision,
+    Event,
+    Fact,
+    GlobalFact,
+    Iteration,
+    Proposal,
+    Quote,
+    Record,
+    Summary,
+    Task,
+    Turn,
+)
+from store.base.vocabulary import PERSON_ORIGIN, PROPOSAL_KINDS, PROPOSAL_STATES
+from store.database.change_capture import PURGED_MARK
 from store.database.database import Database, Transaction
-from store.database.erasure import tombstones
+from store.database.tombstones import decision_text, normal_form, refuse_purged
 from store.database.values import Json, Verbatim
-from store.database.writing.change_capture import PURGED
 from store.documents.documents import Documents
-from store.inbox import proposal_basis
-from store.inbox.evidence import Doubt, doubts
-from store.inbox.proposal_basis import ProposalQuestion as Question
-from store.inbox.resolution import Accepting, take_back
-from store.records import proposals
-from store.records.fact_rows import checked, same
+from store.inbox.proposals import (
+    ProposalAcceptance,
+    ProposalQuestion,
+    clean_change,
+    clean_quote,
+    digest_basis,
+    digest_proposal,
+    find_earlier_proposal,
+    read_active_fact,
+    undo_file_change,
+)
+from store.records.facts import clean_fact_text, find_same_fact
+from store.records.proposals import get_proposals, proposal_fact_ids
+from store.search.lookup import get_record
+
+# Evidence: check whether quoted words are still in the place they were quoted from.
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Why a piece of evidence no longer holds: `says` in a sentence, `then` what was quoted or known, `now` the current
+    text (empty if there is none)."""
+
+    says: str
+    then: str
+    now: str
+
+
+def find_doubts(database: Database, documents: Documents, evidence: Iterable[Quote]) -> Iterator[Doubt]:
+    """Yield what no longer holds of quotes. Files are read from the disk."""
+    for one in evidence:
+        try:
+            citation = parse_citation(one.citation)
+            if citation.kind == "document":
+                text = documents.read_lines(str(citation.target)).text
+            else:
+                record = get_record(database, citation)
+                text = record_text(record)
+                if isinstance(record, Fact | Decision) and record.status != "active":
+                    yield Doubt(f"{one.citation} is {record.status} since.", one.quote, "")
+                    continue
+        except MemorandaError as error:
+            yield Doubt(f"{one.citation} is not there any more: {error.message}", one.quote, "")
+            continue
+        if not contains_quote(one.quote, text):
+            yield Doubt(f"{one.citation} no longer says what was quoted from it.", one.quote, text)
+
+
+def contains_quote(quote: str, text: str) -> bool:
+    """Return whether a text contains these words, whole, in any capitals and spaces."""
+    return bool(re.search(rf"(?<!\w){re.escape(normal_form(quote))}(?!\w)", normal_form(text)))
+
+
+def record_text(record: Record) -> str:
+    """Return all that people wrote in a record."""
+    parts: Sequence[str]
+    match record:
+        case (
+            Fact(fact=text)
+            | GlobalFact(fact=text)
+            | Turn(text=text)
+            | Task(text=text)
+            | Chunk(text=text)
+            | Proposal(text=text)
+        ):
+            parts = (text,)
+        case Decision():
+            parts = (record.title, record.chosen, record.context, record.rationale, *record.alternatives)
+        case Commit(message=text):
+            parts = (text,)
+        case Iteration():
+            parts = (record.command, record.description)
+        case Event():
+            parts = (record.event_type, record.phase, str(record.payload))
+        case Summary():
+            parts = (record.prompt_line,)
+        case _:
+            parts = (record.title, record.summary)
+    return "\n".join(parts)
+
 
 # the keys of `change` besides the text, "fact"
-CHANGES = ("fact", "domain", "confidence", "importance", "pinned", "tags", "others", "decision", "created", "scope")
-ABOUT_ONE = ("correct", "confirm", "supersede", "forget", "conflict")  # kinds that have a target
-VERBS = ("accept", "reject", "merge", "supersede")
-IMPORTED = "import:"  # begins the origin of what was read from other tools and documents
+CHANGE_FIELDS = (
+    "fact",
+    "domain",
+    "confidence",
+    "importance",
+    "pinned",
+    "tags",
+    "others",
+    "decision",
+    "created",
+    "scope",
+)
+TARGETED_KINDS = ("correct", "confirm", "supersede", "forget", "conflict")  # kinds that have a target
+INBOX_VERBS = ("accept", "reject", "merge", "supersede")
+IMPORT_PREFIX = "import:"  # begins the origin of what was read from other tools and documents
 
 
-class Doubtful(Conflict):
+class DoubtfulProposal(Conflict):
     """The basis of a proposal has changed; `doubts` list the old and the new."""
 
     code = "doubtful"
@@ -58,7 +158,7 @@ class InboxChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class InboxDecision:
     """Result of choices: the fact of each accepted proposal (None where one was forgotten, or a decision recorded), the
     ids that were `rejected`, those `left` waiting, each with the reason, and the `decisions` recorded, by proposal."""
 
@@ -67,7 +167,7 @@ class Decided:
     left: dict[int, MemorandaError]
     decisions: dict[int, int]
 
-    def came(self, number: int) -> str:
+    def resulting_citation(self, number: int) -> str:
         """Return the citation of the record that an accepted proposal made or confirmed; empty if there is none."""
         if number in self.decisions:
             return cite("decision", self.decisions[number])
@@ -108,64 +208,64 @@ class Inbox:
 
         Raise InvalidInput, NotFound, Conflict (the target is not active) or Purged.
         """
-        return self.propose_all([Question(kind, change, target, tuple(evidence), origin, reason)], origin, key=key)[0]
+        return self.propose_all(
+            [ProposalQuestion(kind, change, target, tuple(evidence), origin, reason)], origin, key=key
+        )[0]
 
     def propose_all(
-        self, questions: Iterable[Question], actor: str, *, key: str = "", most: int | None = None
+        self, questions: Iterable[ProposalQuestion], actor: str, *, key: str = "", most: int | None = None
     ) -> list[int]:
         """Call `propose` for each, all or none, as one step of history; return their ids. With `most`, stop when so
         many are new. The questions are read one by one, inside the transaction."""
         with self._database.write(actor, "propose", key) as write:
-            if (answer := write.answer) is not None:
+            if (answer := write.earlier_answer) is not None:
                 return [int(number) for number in answer.split()]
             asked: list[tuple[int, bool]] = []
             for question in questions:
                 if most is not None and sum(fresh for _, fresh in asked) >= most:
                     break
-                asked.append(self.ask(write, question))
+                asked.append(self.propose_within(write, question))
             new = [number for number, fresh in asked if fresh]
-            write.reason = _reason("propose", new)
-            write.answered(*(number for number, _ in asked))
+            write.reason = _proposals_reason("propose", new)
+            write.store_answer(*(number for number, _ in asked))
             return [number for number, _ in asked]
 
-    def ask(self, write: Transaction, question: Question) -> tuple[int, bool]:
-        """Propose as part of a transaction; return (the proposal's id, whether it is new). Every error is raised before
-        anything is written."""
+    def propose_within(self, write: Transaction, question: ProposalQuestion) -> tuple[int, bool]:
+        """Propose as part of a transaction; return (the proposal's id, whether it is new). Every error is raised
+        before anything is written."""
         kind, target = question.kind, question.target
         if kind not in PROPOSAL_KINDS:
             raise InvalidInput("There is no such kind of proposal.", f"Choose one of: {', '.join(PROPOSAL_KINDS)}.")
         change = dict(question.change)
-        if unknown := [name for name in change if name not in CHANGES]:
-            raise InvalidInput(f"A fact has no {unknown[0][:40]}.", f"What it has: {', '.join(CHANGES)}.")
+        if unknown := [name for name in change if name not in CHANGE_FIELDS]:
+            raise InvalidInput(f"A fact has no {unknown[0][:40]}.", f"What it has: {', '.join(CHANGE_FIELDS)}.")
         others = [number for number in dict.fromkeys(map(int, change.pop("others", ()))) if number != target]
         text = change.pop("fact", "")
         if kind == "merge" and (target is None or not others):
             raise InvalidInput("Merging takes two facts.", "Name one as the target, the rest as others.")
-        if kind in ABOUT_ONE and target is None:
+        if kind in TARGETED_KINDS and target is None:
             raise InvalidInput(f"To {kind} takes a fact.", "Name it as the target.")
         if kind == "add" and target is not None:
             raise InvalidInput("What is added is about no other fact.", "To change one, propose to correct it.")
-        text = checked(text) if text else ""
+        text = clean_fact_text(text) if text else ""
         if "decision" in change and kind != "add":
             raise InvalidInput("Only what is added can be a decision.", "Propose to add it.")
         if kind == "add" and text and "decision" not in change:
-            known = same(write, text)
+            known = find_same_fact(write, text)
             if known is not None:
                 kind, target = "confirm", known
-        about = [proposal_basis.holding(write, number) for number in ([] if target is None else [target]) + others]
-        text = text or (about[0][0] if about else checked(text))
+        about = [read_active_fact(write, number) for number in ([] if target is None else [target]) + others]
+        text = text or (about[0][0] if about else clean_fact_text(text))
         reason = question.reason.strip()
         if kind not in ("confirm", "forget"):
-            tombstones.refuse(write, text, again=False)
-        elif tombstones.normal(text) != tombstones.normal(about[0][0]):
-            tombstones.refuse(write, text, again=False)
+            refuse_purged(write, text, again=False)
+        elif normal_form(text) != normal_form(about[0][0]):
+            refuse_purged(write, text, again=False)
             text, reason = about[0][0], f"{reason} “{text}”".strip()
-        based_on = proposal_basis.based_on(write, about)
-        whole = tombstones.decision_text(text, str(change["decision"]["chosen"])) if "decision" in change else text
-        asked = proposal_basis.asked(
-            write, kind, whole, target, others, based_on, [confirmed for *_, confirmed in about]
-        )
-        before = proposal_basis.asked_before(write, asked, kind, question)
+        based_on = digest_basis(write, about)
+        whole = decision_text(text, str(change["decision"]["chosen"])) if "decision" in change else text
+        asked = digest_proposal(write, kind, whole, target, others, based_on, [confirmed for *_, confirmed in about])
+        before = find_earlier_proposal(write, asked, kind, question)
         if before is not None:
             return before, False
         number = write.insert(
@@ -173,11 +273,11 @@ class Inbox:
             kind=Verbatim(kind),
             text=text,
             asked=Verbatim(asked),
-            change=Json(proposal_basis.tidy(change)),
+            change=Json(clean_change(change)),
             target=target,
             others=Json([cite("fact", number) for number in others]),
             based_on=Verbatim(based_on),
-            evidence=Json([proposal_basis.quoted(one) for one in question.evidence]),
+            evidence=Json([clean_quote(one) for one in question.evidence]),
             reason=reason,
             origin=question.origin,
             state=Verbatim("waiting"),
@@ -185,19 +285,20 @@ class Inbox:
         )
         return number, True
 
-    def trust(self, write: Transaction, question: Question) -> tuple[int, bool]:
-        """Propose an addition as part of a transaction and accept it at once, for a person who trusts where it comes
-        from; return what `ask` does. Nobody confirmed it now, so that its age is counted from when it was written."""
-        number, new = self.ask(write, question)
+    def propose_and_accept(self, write: Transaction, question: ProposalQuestion) -> tuple[int, bool]:
+        """Propose an addition as part of a transaction and accept it at once, for a person who trusts where it
+        comes from; return (the proposal's id, whether it is new). Nobody confirmed it now, so its age is
+        counted from when it was written."""
+        number, new = self.propose_within(write, question)
         if new:
             proposal = self.get(number)
-            fact = Accepting(write, proposal, None, False).accept()
-            _settle(write, number, "accepted", fact)
+            fact = ProposalAcceptance(write, proposal, None, False).accept()
+            _settle_proposal(write, number, "accepted", fact)
             if fact is not None and proposal.kind == "add":
                 write.execute("UPDATE facts SET last_confirmed_at = created_at WHERE id = ?", (fact,))
         return number, new
 
-    def withdraw(self, write: Transaction, facts: Sequence[int], origin: str) -> None:
+    def withdraw_confirmations(self, write: Transaction, facts: Sequence[int], origin: str) -> None:
         """Close the proposals of an origin to confirm these facts, which it changed since, as part of a transaction."""
         write.execute(
             "UPDATE proposals SET state = 'rejected', decided_at = ? WHERE state = 'waiting' AND kind = 'confirm'"
@@ -205,7 +306,7 @@ class Inbox:
             (Verbatim(write.at), Verbatim(origin), Json(list(facts))),
         )
 
-    def close(self, write: Transaction, number: int) -> bool:
+    def close_proposal(self, write: Transaction, number: int) -> bool:
         """Close a waiting proposal whose origin says something else now, as part of a transaction; return whether it
         waited. Nobody rejected it: the same may be asked again."""
         closed = write.execute(
@@ -215,22 +316,22 @@ class Inbox:
         )
         return closed.get is not None
 
-    def proposed(self, numbers: Sequence[int]) -> str:
+    def proposing_reason(self, numbers: Sequence[int]) -> str:
         """Return the reason of a step of history that made these proposals."""
-        return _reason("propose", numbers)
+        return _proposals_reason("propose", numbers)
 
     # reading
 
     def get(self, number: int) -> Proposal:
         """Return one proposal, whatever its state. Raise NotFound."""
-        found = self.many([number])
+        found = self.get_many([number])
         if not found:
-            raise _missing(number)
+            raise _no_such_proposal(number)
         return found[0]
 
-    def many(self, numbers: Sequence[int]) -> list[Proposal]:
+    def get_many(self, numbers: Sequence[int]) -> list[Proposal]:
         """Return the proposals of these ids that exist, in this order."""
-        return proposals.many(self._database, numbers)
+        return get_proposals(self._database, numbers)
 
     def ids(self, *, state: str = "waiting", origin: str | None = None, limit: int = -1) -> list[int]:
         """List the ids of the proposals in a state, of one origin if named, newest first."""
@@ -245,9 +346,9 @@ class Inbox:
 
     def waiting(self, *, origin: str | None = None, limit: int = -1) -> list[Proposal]:
         """List the waiting proposals, newest first; `store.inbox.duplicates.alike` finds the facts similar to each."""
-        return self.many(self.ids(origin=origin, limit=limit))
+        return self.get_many(self.ids(origin=origin, limit=limit))
 
-    def count(self) -> int:
+    def count_waiting(self) -> int:
         """Return how many proposals wait."""
         found: int = self._database.value("SELECT count(*) FROM proposals WHERE state = 'waiting'")
         return found
@@ -263,21 +364,22 @@ class Inbox:
 
     def doubts(self, proposal: Proposal) -> list[Doubt]:
         """Return what changed in the basis of a proposal: quotes that are no longer found, facts that changed."""
-        return [*self._doubted(proposal), *self._moved(proposal)]
+        return [*self._evidence_doubts(proposal), *self._fact_doubts(proposal)]
 
-    def _doubted(self, proposal: Proposal) -> list[Doubt]:
-        """Return what changed in its evidence, except the facts that it is about, which `_moved` covers, and places
-        outside of this memory, which an import names and nobody reads again."""
-        about = {cite("fact", number) for number in proposals.about(proposal)}
+    def _evidence_doubts(self, proposal: Proposal) -> list[Doubt]:
+        """Return what changed in a proposal's evidence. The facts that it is about are left out, since
+        `_fact_doubts` covers them, and so are places outside of this memory, which an import names and nobody
+        reads again."""
+        about = {cite("fact", number) for number in proposal_fact_ids(proposal)}
         rest = [one for one in proposal.evidence if one.citation not in about]
-        if proposal.origin.startswith(IMPORTED):
-            rest = [one for one in rest if not _outside(one.citation)]
-        return list(doubts(self._database, self._documents, rest))
+        if proposal.origin.startswith(IMPORT_PREFIX):
+            rest = [one for one in rest if not _is_outside(one.citation)]
+        return list(find_doubts(self._database, self._documents, rest))
 
-    def _moved(self, proposal: Proposal) -> list[Doubt]:
+    def _fact_doubts(self, proposal: Proposal) -> list[Doubt]:
         """Return what changed in the facts that a proposal is about. Their texts are kept, except for what a purge
         cuts."""
-        about = proposals.about(proposal)
+        about = proposal_fact_ids(proposal)
         rows = self._database.rows(
             "SELECT id, fact, status, (SELECT max(id) FROM facts AS newer WHERE newer.supersedes = facts.id)"
             " FROM facts WHERE id IN (SELECT value FROM json_each(?))",
@@ -295,36 +397,36 @@ class Inbox:
                 now = self._database.value("SELECT fact FROM facts WHERE id = ?", (newer,)) if newer else ""
                 place = f" by {cite('fact', newer)}" if newer else ""
                 parts.append(Doubt(f"{cited}, which it is about, is {status}{place} since.", text, now or ""))
-            elif PURGED in text and PURGED not in proposal.text:
+            elif PURGED_MARK in text and PURGED_MARK not in proposal.text:
                 parts.append(Doubt(f"Words of {cited}, which it is about, were purged since.", "", text))
         return parts
 
     # deciding, by a person
 
     def accept(
-        self, number: int, edited: str | None = None, *, anyway: bool = False, actor: str = PERSON
+        self, number: int, edited: str | None = None, *, anyway: bool = False, actor: str = PERSON_ORIGIN
     ) -> int | None:
         """Accept a proposal, in a person's own words if given; return the id of the resulting fact, or of the one it
         was about. Raise NotFound, Conflict, InvalidInput, Purged, and, unless `anyway`, Doubtful when its evidence or
         the fact it is about has changed."""
-        return self._one(InboxChoice(number, "accept", edited), anyway, actor)
+        return self._decide_one(InboxChoice(number, "accept", edited), anyway, actor)
 
     def merge(
-        self, number: int, fact: int, edited: str | None = None, *, anyway: bool = False, actor: str = PERSON
+        self, number: int, fact: int, edited: str | None = None, *, anyway: bool = False, actor: str = PERSON_ORIGIN
     ) -> int | None:
         """Merge a proposal into the fact that says the same: the fact is confirmed, and gets its evidence and tags too.
         With `edited`, words for both, a new fact replaces it. Raise as `accept` does."""
-        return self._one(InboxChoice(number, "merge", edited, fact), anyway, actor)
+        return self._decide_one(InboxChoice(number, "merge", edited, fact), anyway, actor)
 
     def supersede(
-        self, number: int, fact: int, edited: str | None = None, *, anyway: bool = False, actor: str = PERSON
+        self, number: int, fact: int, edited: str | None = None, *, anyway: bool = False, actor: str = PERSON_ORIGIN
     ) -> int | None:
         """Accept a proposal in place of this fact, which it supersedes; return the id of the new one. Raise as `accept`
         does."""
-        return self._one(InboxChoice(number, "supersede", edited, fact), anyway, actor)
+        return self._decide_one(InboxChoice(number, "supersede", edited, fact), anyway, actor)
 
-    def join(
-        self, fact: int, others: Sequence[int], text: str = "", *, again: bool = False, actor: str = PERSON
+    def join_facts(
+        self, fact: int, others: Sequence[int], text: str = "", *, again: bool = False, actor: str = PERSON_ORIGIN
     ) -> int:
         """Merge facts that say the same: the first is kept, with the evidence and tags of all; or with other words,
         `text`, a new one replaces them. Return its id. Raise NotFound, Conflict, InvalidInput or Purged."""
@@ -332,35 +434,36 @@ class Inbox:
         if not rest:
             raise InvalidInput("Merging takes two facts.", "Name another: merge 12 13.")
         with self._database.write(actor, f"merge {' '.join(cite('fact', one) for one in (fact, *rest)[:10])}") as write:
-            joined = text or proposal_basis.holding(write, fact)[0]
+            joined = text or read_active_fact(write, fact)[0]
             both = Proposal(
                 id=0, kind="merge", text=joined, change={}, target=fact,
                 others=tuple(cite("fact", one) for one in rest), based_on="", evidence=(), reason="", origin=actor,
                 state="waiting", created_at=write.at, decided_at=None, made=None,
             )  # fmt: skip
-            made = Accepting(write, both, None, again).accept()
+            made = ProposalAcceptance(write, both, None, again).accept()
             assert made is not None
             return made
 
-    def reject(self, numbers: Sequence[int], *, actor: str = PERSON) -> None:
+    def reject(self, numbers: Sequence[int], *, actor: str = PERSON_ORIGIN) -> None:
         """Reject proposals, all or none; the same is not proposed again. Raise NotFound or Conflict."""
         decided = self.decide([InboxChoice(number, "reject") for number in numbers], actor=actor, whole=True)
         assert not decided.left
 
-    def _one(self, choice: InboxChoice, anyway: bool, actor: str) -> int | None:
+    def _decide_one(self, choice: InboxChoice, anyway: bool, actor: str) -> int | None:
+        """Carry out one decision; return the resulting fact, if there is one."""
         return self.decide([choice], anyway=anyway, actor=actor, whole=True).made[choice.number]
 
     def decide(
-        self, choices: Sequence[InboxChoice], *, anyway: bool = False, actor: str = PERSON, whole: bool = False
-    ) -> Decided:
+        self, choices: Sequence[InboxChoice], *, anyway: bool = False, actor: str = PERSON_ORIGIN, whole: bool = False
+    ) -> InboxDecision:
         """Carry out a person's decisions on proposals, as one step of history. What cannot be done is left waiting and
         reported; with `whole` its error is raised, and nothing is done."""
         choices = list({choice.number: choice for choice in choices}.values())
         if not choices:
             raise InvalidInput("No proposal was named.", "Name them by their numbers: accept 8 9.")
-        asked = {one.id: one for one in self.many([choice.number for choice in choices])}
+        asked = {one.id: one for one in self.get_many([choice.number for choice in choices])}
         found = {  # reads files, so it is done before anything is locked
-            number: self._doubted(one) if not anyway else [] for number, one in asked.items()
+            number: self._evidence_doubts(one) if not anyway else [] for number, one in asked.items()
         }
         made: dict[int, int | None] = {}
         rejected: list[int] = []
@@ -371,79 +474,85 @@ class Inbox:
                 proposal = asked.get(choice.number)
                 try:
                     if proposal is None:
-                        raise _missing(choice.number)
-                    _still_waiting(write, proposal)
+                        raise _no_such_proposal(choice.number)
+                    _require_waiting(write, proposal)
                     if choice.verb == "reject":
-                        take_back(write, proposal)
-                        _settle(write, proposal.id, "rejected", None)
+                        undo_file_change(write, proposal)
+                        _settle_proposal(write, proposal.id, "rejected", None)
                         rejected.append(proposal.id)
                         continue
-                    if not anyway and (wrong := [*found[proposal.id], *self._moved(proposal)]):
-                        raise Doubtful(proposal, wrong)
-                    accepting = Accepting(write, proposal, choice.edited, anyway)
-                    fact = _carried_out(accepting, choice)
+                    if not anyway and (wrong := [*found[proposal.id], *self._fact_doubts(proposal)]):
+                        raise DoubtfulProposal(proposal, wrong)
+                    accepting = ProposalAcceptance(write, proposal, choice.edited, anyway)
+                    fact = _carry_out_choice(accepting, choice)
                 except MemorandaError as error:
                     if whole:
                         raise
                     left[choice.number] = error
                     continue
-                _settle(write, proposal.id, "accepted", fact)
+                _settle_proposal(write, proposal.id, "accepted", fact)
                 made[proposal.id] = fact
                 if accepting.decision is not None:
                     decisions[proposal.id] = accepting.decision
-            done = Decided(made, tuple(rejected), left, decisions)
-            write.reason = _summary(choices, done)
+            done = InboxDecision(made, tuple(rejected), left, decisions)
+            write.reason = _decision_reason(choices, done)
         return done
 
 
-def _carried_out(accepting: Accepting, choice: InboxChoice) -> int | None:
+def _carry_out_choice(accepting: ProposalAcceptance, choice: InboxChoice) -> int | None:
+    """Carry out a person's choice that is no rejection; return the resulting fact, if there is one."""
     if choice.verb == "accept":
         return accepting.accept()
-    if choice.fact is None or choice.verb not in VERBS:
+    if choice.fact is None or choice.verb not in INBOX_VERBS:
         raise InvalidInput(f"To {choice.verb} takes a fact.", "Name it: merge P#8 12.")
     return accepting.merge(choice.fact) if choice.verb == "merge" else accepting.supersede(choice.fact)
 
 
-def _settle(write: Transaction, number: int, state: str, fact: int | None) -> None:
+def _settle_proposal(write: Transaction, number: int, state: str, fact: int | None) -> None:
+    """Record that a proposal was decided, and the fact that it made."""
     write.execute(
         "UPDATE proposals SET state = ?, decided_at = ?, made = ? WHERE id = ?",
         (Verbatim(state), Verbatim(write.at), fact, number),
     )
 
 
-def _still_waiting(write: Transaction, proposal: Proposal) -> None:
+def _require_waiting(write: Transaction, proposal: Proposal) -> None:
+    """Raise unless a proposal waits. Raise NotFound or Conflict."""
     state = write.execute("SELECT state FROM proposals WHERE id = ?", (proposal.id,)).get
     if state is None:
-        raise _missing(proposal.id)
+        raise _no_such_proposal(proposal.id)
     if state != "waiting":
         raise Conflict(f"{proposal.citation} was {state} already.", "Undo lets it wait again.")
 
 
-def _reason(verb: str, numbers: Sequence[int]) -> str:
+def _proposals_reason(verb: str, numbers: Sequence[int]) -> str:
     """Return a verb and what it was about; of many, the first ten."""
-    return f"{verb} {_first([cite('proposal', number) for number in numbers])}".strip()
+    return f"{verb} {_list_first_ten([cite('proposal', number) for number in numbers])}".strip()
 
 
-def _first(cited: Sequence[str]) -> str:
+def _list_first_ten(cited: Sequence[str]) -> str:
+    """Join citations; of many, the first ten and how many more there are."""
     return " ".join([*cited[:10], *([f"+{len(cited) - 10}"] if len(cited) > 10 else [])])
 
 
-def _summary(choices: Sequence[InboxChoice], done: Decided) -> str:
+def _decision_reason(choices: Sequence[InboxChoice], done: InboxDecision) -> str:
     """Return the reason of the step of history that decided proposals, by verb, with the resulting records."""
     words: dict[str, list[str]] = {}
     for choice in choices:
         if choice.number in done.made:
-            cited = f"{cite('proposal', choice.number)} {done.came(choice.number)}".rstrip()
+            cited = f"{cite('proposal', choice.number)} {done.resulting_citation(choice.number)}".rstrip()
             words.setdefault(choice.verb, []).append(cited)
     if done.rejected:
         words["reject"] = [cite("proposal", number) for number in done.rejected]
-    return ", ".join(f"{verb} {_first(cited)}" for verb, cited in words.items()) or "decide"
+    return ", ".join(f"{verb} {_list_first_ten(cited)}" for verb, cited in words.items()) or "decide"
 
 
-def _outside(citation: str) -> bool:
-    found = parse(citation)
+def _is_outside(citation: str) -> bool:
+    """Tell whether a citation names a document outside of the memory's project."""
+    found = parse_citation(citation)
     return found.kind == "document" and os.path.isabs(str(found.target))
 
 
-def _missing(number: int) -> NotFound:
+def _no_such_proposal(number: int) -> NotFound:
+    """Return the error for a proposal that does not exist."""
     return NotFound(f"There is no proposal {cite('proposal', number)}.", "List them with `memoranda inbox`.")

@@ -5,6 +5,8 @@ source in that session. A keyed digest of that is kept, so that a turn that was 
 from the same source.
 """
 
+from __future__ import annotations
+
 import os
 import re
 import time
@@ -13,40 +15,102 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from io import BytesIO
-from itertools import groupby
+from itertools import chain, groupby
 from typing import BinaryIO
 
-from store.base.cancelling import Cancelled, never
-from store.base.clock import from_ms, parse_moment, to_ms
+from store.base.clock import DAY_MS, days_before, from_ms, parse_moment, to_ms
 from store.base.errors import InvalidInput, StorageError
-from store.conversations import same_turn
-from store.conversations.turns import NewTurn, put
+from store.base.runtime import IsCancelled, never_cancelled
+from store.conversations.turns import NewTurn, claim_same_turn, insert_turns
 from store.database.database import Database, Transaction
-from store.database.erasure.tombstones import buried
-from store.database.values import Verbatim, clean
-from store.ingest import claude, formats, source_file
-from store.ingest.discard import expire, keep
-from store.ingest.formats import FormatEntry
-from store.ingest.parsed_line import LONGEST, ParsedLine
-from store.ingest.source_file import SourceOffset
-from store.text.one_line import one_line
-from store.text.small_talk import small_talk
+from store.database.tombstones import make_tombstone_test
+from store.database.values import Verbatim, clean_text
+from store.ingest.formats import (
+    LONGEST_TURN_TEXT,
+    FormatEntry,
+    ParsedLine,
+    RawLine,
+    SourceOffset,
+    describe_foreign_file,
+    is_claude_transcript,
+    is_json_lines,
+    open_source_file,
+    parse_entries,
+    read_raw_lines,
+    remember_offset,
+    resume_source,
+    source_name,
+)
+from store.text.sentences import is_small_talk
+from store.text.words import reduce_to_one_line
 
-TURNS, BYTES = 100, 1 << 17  # of one transaction: some 30 ms, so that no writer waits long
-OVER = 4  # bits: skipped bytes count a sixteenth of written ones
-LISTED = 20  # broken lines that are listed one by one
-BREATH = 0.002  # seconds between two transactions, in which other writers get the file
-KEY = "ingest.key"
-ORIGIN = "import:transcript"
-DOUBTFUL = "import:text"  # the origin of turns that others may have written: facts learned from them are proposed
-READABLE = (
+# Discarded text: what no later session needs. It is kept apart for a day, for a person who looks for it, and is never
+# found by a search or put into a prompt.
+
+DISCARD_DAYS = 1
+DISCARD_REASONS = {"talk": "a greeting, thanks or the like", "tool": "what a tool wrote"}
+LONGEST_DISCARDED = 2_000  # characters that are kept of each
+
+
+def keep_discarded(write: Transaction, session: str, role: str, kind: str, text: str, at: str) -> bool:
+    """Keep discarded text until a day after it was written; return whether it is kept: an older one is dropped."""
+    if at < days_before(write.at, DISCARD_DAYS):
+        return False
+    write.insert(
+        "discarded", session=session, role=role, kind=Verbatim(kind), text=text[:LONGEST_DISCARDED], at=Verbatim(at)
+    )
+    return True
+
+
+def list_discarded(database: Database, now: str, limit: int = -1) -> list[dict[str, str]]:
+    """List the discarded texts, newest first: session, role, kind, `why` it was discarded, text, when it was written
+    (`at`) and when it is deleted (`until`)."""
+    rows = database.rows(
+        "SELECT session, role, kind, text, at FROM discarded WHERE at >= ? ORDER BY at DESC, id DESC LIMIT ?",
+        (days_before(now, DISCARD_DAYS), limit),
+    )
+    return [
+        {
+            "session": session,
+            "role": role,
+            "kind": kind,
+            "why": DISCARD_REASONS.get(kind, kind),
+            "text": text,
+            "at": at,
+            "until": from_ms(to_ms(at) + DISCARD_DAYS * DAY_MS),
+        }
+        for session, role, kind, text, at in rows
+    ]
+
+
+def expire_discarded(database: Database, now: str) -> int:
+    """Delete what is older than a day; return how many."""
+    cut = Verbatim(days_before(now, DISCARD_DAYS))
+    if not database.value("SELECT 1 FROM discarded WHERE at < ? LIMIT 1", (cut,)):
+        return 0
+    with database.write("agent", "retention") as write:
+        write.execute("DELETE FROM discarded WHERE at < ?", (cut,))
+        gone: int = database.connection.changes()
+        return gone
+
+
+BATCH_TURNS, BATCH_BYTES = 100, 1 << 17  # of one transaction: some 30 ms, so that no writer waits long
+SKIPPED_SHIFT = 4  # bits: skipped bytes count a sixteenth of written ones
+MOST_TROUBLES = 20  # broken lines that are listed one by one
+INGEST_PAUSE_SECONDS = 0.002  # seconds between two transactions, in which other writers get the file
+INGEST_KEY = "ingest.key"
+TRANSCRIPT_ORIGIN = "import:transcript"
+DOUBTFUL_ORIGIN = (
+    "import:text"  # the origin of turns that others may have written: facts learned from them are proposed
+)
+READABLE_HINT = (
     "Transcripts of Claude Code, JSON lines and `role: text` can be read; exports of ChatGPT and Claude.ai cannot."
 )
-SETTLED = 60  # seconds without a change of the file, after which its last line counts as complete
+SETTLED_SECONDS = 60  # seconds without a change of the file, after which its last line counts as complete
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
-Progress = Callable[[int, int], None]
+IngestProgress = Callable[[int, int], None]
 
 
 @dataclass(slots=True)
@@ -75,20 +139,20 @@ class IngestReport:
     sessions: set[str] = field(default_factory=set)
 
 
-def _quiet(done: int, total: int) -> None:
+def _ignore_progress(done: int, total: int) -> None:
     """Report no progress."""
 
 
-def ingest(
+def ingest_file(
     database: Database,
-    source: "str | BinaryIO",
+    source: str | BinaryIO,
     *,
     session: str = "",
     project: str = "",
-    origin: str = ORIGIN,
+    origin: str = TRANSCRIPT_ORIGIN,
     report: IngestReport | None = None,
-    progress: Progress = _quiet,
-    cancelled: Cancelled = never,
+    progress: IngestProgress = _ignore_progress,
+    cancelled: IsCancelled = never_cancelled,
 ) -> IngestReport:
     """Import a file or a stream; return the result, added to `report` if given.
 
@@ -97,10 +161,10 @@ def ingest(
     was read is kept when it is cancelled or killed; the next call continues there. Raise StorageError.
     """
     report = report if report is not None else IngestReport()
-    with _opened(source) as file:
+    with _open_given(source) as file:
         path = os.path.realpath(source) if isinstance(source, str) else ""
-        run = _Run(database, file, path, os.path.realpath(project) if project else "", origin, report)
-        run.work(session, progress, cancelled)
+        run = _IngestRun(database, file, path, os.path.realpath(project) if project else "", origin, report)
+        run.read_source(session, progress, cancelled)
     report.files += 1
     return report
 
@@ -113,31 +177,32 @@ def ingest_lines(
     project: str = "",
     report: IngestReport | None = None,
     progress: Callable[[int], None] = lambda done: None,
-    cancelled: Cancelled = never,
+    cancelled: IsCancelled = never_cancelled,
 ) -> IngestReport:
     """Import turns that were read elsewhere, each with the path it comes from, as `ingest` does. Their roles are not
     reliable. `progress` is called with the number of turns read. Raise StorageError."""
     report = report if report is not None else IngestReport()
-    run = _Run(database, BytesIO(), "", os.path.realpath(project) if project else "", origin, report)
+    run = _IngestRun(database, BytesIO(), "", os.path.realpath(project) if project else "", origin, report)
     for path, several in groupby(lines, key=lambda line: line[0]):
         run.take_lines(path, (line for _, line in several), progress, cancelled)
         report.files += 1
         if cancelled():
             break
-    expire(database, database.clock())
+    expire_discarded(database, database.clock())
     return report
 
 
 @contextmanager
-def _opened(source: "str | BinaryIO") -> Iterator[BinaryIO]:
+def _open_given(source: str | BinaryIO) -> Iterator[BinaryIO]:
+    """Open a file, or take a stream as it is."""
     if isinstance(source, str):
-        with source_file.opened(os.path.realpath(source)) as file:
+        with open_source_file(os.path.realpath(source)) as file:
             yield file
     else:
         yield source
 
 
-class _Run:
+class _IngestRun:
     """One reading of one source, and what is to be written."""
 
     def __init__(
@@ -146,15 +211,15 @@ class _Run:
         self._database = database
         self._file = file
         self._path = path
-        self._source = source_file.name(path) if path else ""
+        self._source = source_name(path) if path else ""
         self._project = project
         self._origin = origin
         self._report = report
-        self._secret = _secret(database)
+        self._secret = _digest_secret(database)
         self._purges: object = None  # number of purges when they were last read
-        self._buried = buried(database)
+        self._buried = make_tombstone_test(database)
         self._inside: dict[str, bool] = {}
-        self._own = bool(path) and claude.wrote(path)
+        self._own = bool(path) and is_claude_transcript(path)
         self._from_start = True
         self._times: dict[bytes, int] = {}  # how often a line without id and time occurred
         # a file without times was written when it was last changed; piped text is of now
@@ -163,86 +228,89 @@ class _Run:
         self._weight = 0
         self._taken = 0  # turns that were read elsewhere
 
-    def work(self, session: str, progress: Progress, cancelled: Cancelled) -> None:
+    def read_source(self, session: str, progress: IngestProgress, cancelled: IsCancelled) -> None:
+        """Read the source to its end, or until cancelled, and write its turns in batches."""
         place, size, as_json, growing = SourceOffset(), 0, None, False
         if self._path:
             size = os.fstat(self._file.fileno()).st_size
-            if what := formats.foreign(self._file):
-                raise StorageError(f"{self._source} is {what}, and holds no lines of a conversation.", READABLE)
-            as_json = formats.is_json(self._file)
-            growing = as_json or abs(to_ms(self._database.clock()) - to_ms(self._at)) < SETTLED * 1000
-            place, anew = source_file.resume(self._database, self._path, self._file)
+            if what := describe_foreign_file(self._file):
+                raise StorageError(f"{self._source} is {what}, and holds no lines of a conversation.", READABLE_HINT)
+            as_json = is_json_lines(self._file)
+            growing = as_json or abs(to_ms(self._database.clock()) - to_ms(self._at)) < SETTLED_SECONDS * 1000
+            place, anew = resume_source(self._database, self._path, self._file)
             if anew:
-                self._report.anew.append(source_file.name(self._path))
-            session = session or self._own_name()
+                self._report.anew.append(source_name(self._path))
+            session = session or self._conversation_name()
             self._from_start = place.offset == 0
-        session = clean(one_line(session)) or "standard input"
+        session = clean_text(reduce_to_one_line(session)) or "standard input"
         start = place.offset
         if as_json is False:
             self._file.seek(0)
-        raws = source_file.lines(self._file, place if as_json else SourceOffset())
+        raws = read_raw_lines(self._file, place if as_json else SourceOffset())
         if as_json is None:
-            raws, as_json = _peeked(raws)
-        for entry in formats.entries(raws, place, session, growing, as_json):
+            raws, as_json = _peek_format(raws)
+        for entry in parse_entries(raws, place, session, growing, as_json):
             if entry.waiting:
                 self._report.waiting += 1
                 break
-            self._take(entry)
+            self._take_entry(entry)
             place = entry.place
-            if len(self._batch) >= TURNS or self._weight > BYTES:
-                self._write(place)
+            if len(self._batch) >= BATCH_TURNS or self._weight > BATCH_BYTES:
+                self._write_batch(place)
                 progress(place.offset, size)
                 if cancelled():
                     break
-                time.sleep(BREATH)
-        self._write(place)
-        expire(self._database, self._database.clock())
+                time.sleep(INGEST_PAUSE_SECONDS)
+        self._write_batch(place)
+        expire_discarded(self._database, self._database.clock())
         self._report.bytes += place.offset - start
         progress(place.offset, size)
 
     def take_lines(
-        self, path: str, lines: Iterable[ParsedLine], progress: Callable[[int], None], cancelled: Cancelled
+        self, path: str, lines: Iterable[ParsedLine], progress: Callable[[int], None], cancelled: IsCancelled
     ) -> None:
         """Write turns that come from another source, in batches."""
-        self._source = source_file.name(path)
+        self._source = source_name(path)
         for line in lines:
-            self._take(FormatEntry(SourceOffset(), 0, [line], size=len(line.text)))
+            self._take_entry(FormatEntry(SourceOffset(), 0, [line], size=len(line.text)))
             self._taken += 1
-            if len(self._batch) >= TURNS or self._weight > BYTES:
-                self._write(SourceOffset())
+            if len(self._batch) >= BATCH_TURNS or self._weight > BATCH_BYTES:
+                self._write_batch(SourceOffset())
                 progress(self._taken)
                 if cancelled():
                     return
-                time.sleep(BREATH)
-        self._write(SourceOffset())
+                time.sleep(INGEST_PAUSE_SECONDS)
+        self._write_batch(SourceOffset())
 
-    def _own_name(self) -> str:
+    def _conversation_name(self) -> str:
         """Return the name of a conversation for a file whose lines name none: the file's name; with its folder, where
         another file of that name was imported before."""
-        folder, file = os.path.split(source_file.name(self._path))
+        folder, file = os.path.split(source_name(self._path))
         stem = os.path.splitext(file)[0]
         for name in (stem, f"{os.path.basename(folder)}/{stem}"):
-            source = self._database.value("SELECT source FROM sessions WHERE id = ?", (clean(one_line(name)),))
-            if source in (None, "", source_file.name(self._path)):
+            source = self._database.value(
+                "SELECT source FROM sessions WHERE id = ?", (clean_text(reduce_to_one_line(name)),)
+            )
+            if source in (None, "", source_name(self._path)):
                 return name
         return f"{folder}/{stem}"
 
-    def _take(self, entry: FormatEntry) -> None:
+    def _take_entry(self, entry: FormatEntry) -> None:
         """Sort an entry by what it contains."""
-        self._weight += entry.size >> OVER
+        self._weight += entry.size >> SKIPPED_SHIFT
         if entry.trouble:
             self._report.broken += 1
-            if len(self._report.troubles) < LISTED:
-                self._report.troubles.append((source_file.name(self._path), entry.number, entry.trouble))
+            if len(self._report.troubles) < MOST_TROUBLES:
+                self._report.troubles.append((source_name(self._path), entry.number, entry.trouble))
         for line in entry.said:
             line.doubtful |= not self._own  # a role in any other file is not reliable
             if self._project and line.cwd and not self._is_inside(line.cwd):
                 self._report.elsewhere += 1
                 continue
-            self._weight += min(len(line.text), LONGEST)
-            if not line.kind and small_talk(line.text):
+            self._weight += min(len(line.text), LONGEST_TURN_TEXT)
+            if not line.kind and is_small_talk(line.text):
                 line.kind = "talk"
-            self._batch.append((line, self._name(line)))
+            self._batch.append((line, self._line_key(line)))
 
     def _is_inside(self, cwd: str) -> bool:
         if cwd not in self._inside:
@@ -253,64 +321,68 @@ class _Run:
             self._inside[cwd] = real == self._project or real.startswith(os.path.join(self._project, ""))
         return self._inside[cwd]
 
-    def _name(self, line: ParsedLine) -> bytes:
+    def _line_key(self, line: ParsedLine) -> bytes:
         """Return what identifies this line, as a keyed digest."""
         if _UUID.fullmatch(line.id):  # a forked session repeats earlier turns
-            return self._digest("id", line.role, line.id)
+            return self._digest_parts("id", line.role, line.id)
         if line.id:
-            return self._digest(line.session, line.role, "id", line.id)
-        parts = line.session, line.role, line.at, clean(line.text)  # not even a digest is made of a secret
-        return self._digest(*parts) if line.at else self._counted(parts)
+            return self._digest_parts(line.session, line.role, "id", line.id)
+        parts = line.session, line.role, line.at, clean_text(line.text)  # not even a digest is made of a secret
+        return self._digest_parts(*parts) if line.at else self._numbered_key(parts)
 
-    def _counted(self, parts: tuple[str, ...]) -> bytes:
+    def _numbered_key(self, parts: tuple[str, ...]) -> bytes:
         """Return the key of a line that has neither id nor time: the next number among equal lines."""
-        same = self._digest(*parts)
+        same = self._digest_parts(*parts)
         if same not in self._times:
             self._times[same] = 0
-            while not self._from_start and self._is_known(self._digest(*parts, str(self._times[same] + 1))):
+            while not self._from_start and self._is_known(self._digest_parts(*parts, str(self._times[same] + 1))):
                 self._times[same] += 1
         self._times[same] += 1
-        return self._digest(*parts, str(self._times[same]))
+        return self._digest_parts(*parts, str(self._times[same]))
 
     def _is_known(self, key: bytes) -> bool:
         return self._database.value("SELECT 1 FROM ingested WHERE key = ?", (key,)) is not None
 
-    def _digest(self, *parts: str) -> bytes:
+    def _digest_parts(self, *parts: str) -> bytes:
+        """Return the keyed digest of texts."""
         digest: bytes = sha256(self._secret + "\0".join(parts).encode("utf-8", "replace")).digest()[:16]
         return digest
 
     # writing
 
-    def _write(self, place: SourceOffset) -> None:
+    def _write_batch(self, place: SourceOffset) -> None:
         """Write the batch, and how far the source was read, in one transaction."""
         if not self._batch and not self._weight:
             return
         added: set[str] = set()
         with self._database.write(self._origin, "ingest") as write:
             report = _Counts()
-            self._look_at_purges()
-            fresh = [line for line, key in self._batch if self._is_new(write, line, key, report)]
+            self._refresh_purges()
+            fresh = [line for line, key in self._batch if self._is_new_line(write, line, key, report)]
             for (session, _), lines in groupby(fresh, key=lambda line: (line.session, line.doubtful)):
-                self._put(write, clean(one_line(session)) or "standard input", list(lines), added, report)
+                self._write_lines(
+                    write, clean_text(reduce_to_one_line(session)) or "standard input", list(lines), added, report
+                )
             if self._path:
-                source_file.remember(write, self._path, self._file, place)
+                remember_offset(write, self._path, self._file, place)
         for name in _Counts.__slots__:
             setattr(self._report, name, getattr(self._report, name) + getattr(report, name))
         self._report.sessions |= added
         self._batch, self._weight = [], 0
 
-    def _look_at_purges(self) -> None:
+    def _refresh_purges(self) -> None:
         """Read the tombstones, if a text was purged since the last call."""
         seen = self._database.row("SELECT count(*), max(at) FROM tombstones")
         if seen != self._purges:
-            self._purges, self._buried = seen, buried(self._database)
+            self._purges, self._buried = seen, make_tombstone_test(self._database)
 
-    def _is_new(self, write: Transaction, line: ParsedLine, key: bytes, report: "_Counts") -> bool:
+    def _is_new_line(self, write: Transaction, line: ParsedLine, key: bytes, report: _Counts) -> bool:
+        """Tell whether a line is to be written, and count it if not."""
         write.execute("INSERT OR IGNORE INTO ingested(key) VALUES (?)", (key,))
         if not write.database.connection.changes() or self._is_there(write, line):
             report.known += 1
             return False
-        if self._buried(clean(line.text)):
+        if self._buried(clean_text(line.text)):
             report.purged += 1
             return False
         return True
@@ -319,31 +391,34 @@ class _Run:
         """Return whether a turn from another source, an import for example, is this one."""
         if line.kind or not line.at:
             return False
-        line.at = _moment(line.at, write.at)
-        if same_turn.claim(write, line.session, line.role, line.text[:LONGEST], line.at, of_hook=True):
+        line.at = _line_moment(line.at, write.at)
+        if claim_same_turn(write, line.session, line.role, line.text[:LONGEST_TURN_TEXT], line.at, of_hook=True):
             return True
         rows = write.rows(
             "SELECT text FROM turns WHERE at = ? AND session = ? AND role = ?",
             (Verbatim(line.at), line.session, Verbatim(line.role)),
         )
         known = [text for (text,) in rows]
-        return bool(known) and clean(line.text[:LONGEST]) in known
+        return bool(known) and clean_text(line.text[:LONGEST_TURN_TEXT]) in known
 
-    def _put(
-        self, write: Transaction, session: str, lines: list[ParsedLine], added: set[str], report: "_Counts"
+    def _write_lines(
+        self, write: Transaction, session: str, lines: list[ParsedLine], added: set[str], report: _Counts
     ) -> None:
+        """Write lines of a session: turns, or text that is kept for a day."""
         turns = []
         for line in lines:
-            at = _moment(line.at, write.at) if line.at else self._at or write.at
+            at = _line_moment(line.at, write.at) if line.at else self._at or write.at
             if line.kind:
-                kept = keep(write, session, line.role, line.kind, line.text, at)
+                kept = keep_discarded(write, session, line.role, line.kind, line.text, at)
                 report.discarded += 1
                 report.dropped += not kept
             else:
-                turns.append(NewTurn(line.role, line.text[:LONGEST], line.speaker, at))
-                report.cut += len(line.text) > LONGEST
+                turns.append(NewTurn(line.role, line.text[:LONGEST_TURN_TEXT], line.speaker, at))
+                report.cut += len(line.text) > LONGEST_TURN_TEXT
         if turns:
-            put(write, session, turns, self._source, lines[0].cwd, DOUBTFUL if lines[0].doubtful else "")
+            insert_turns(
+                write, session, turns, self._source, lines[0].cwd, DOUBTFUL_ORIGIN if lines[0].doubtful else ""
+            )
             report.added += len(turns)
             report.doubtful += lines[0].doubtful and sum(turn.role == "user" for turn in turns)
             added.add(session)
@@ -358,7 +433,7 @@ class _Counts:
         self.added = self.cut = self.discarded = self.dropped = self.doubtful = self.known = self.purged = 0
 
 
-def _moment(text: str, now: str) -> str:
+def _line_moment(text: str, now: str) -> str:
     """Return the time of a line; now where it has no valid time, or one in the future."""
     try:
         return min(parse_moment(text, now), now)
@@ -366,10 +441,8 @@ def _moment(text: str, now: str) -> str:
         return now
 
 
-def _peeked(raws: "Iterator[source_file.Raw]") -> "tuple[Iterator[source_file.Raw], bool]":
+def _peek_format(raws: Iterator[RawLine]) -> tuple[Iterator[RawLine], bool]:
     """Return the lines of a stream, and whether they are JSON, by the first that is not blank."""
-    from itertools import chain
-
     seen = []
     for raw in raws:
         seen.append(raw)
@@ -379,13 +452,14 @@ def _peeked(raws: "Iterator[source_file.Raw]") -> "tuple[Iterator[source_file.Ra
     return chain(seen, raws), as_json
 
 
-def _secret(database: Database) -> bytes:
+def _digest_secret(database: Database) -> bytes:
     """Return the key of this memory's digests of lines; made at the first ingest."""
-    found = database.value("SELECT value FROM meta WHERE key = ?", (KEY,))
+    found = database.value("SELECT value FROM meta WHERE key = ?", (INGEST_KEY,))
     if found is None:
-        with database.write(ORIGIN, "ingest") as write:
+        with database.write(TRANSCRIPT_ORIGIN, "ingest") as write:
             write.execute(
-                "INSERT OR IGNORE INTO meta(key, value) VALUES (?, ?)", (Verbatim(KEY), Verbatim(os.urandom(16).hex()))
+                "INSERT OR IGNORE INTO meta(key, value) VALUES (?, ?)",
+                (Verbatim(INGEST_KEY), Verbatim(os.urandom(16).hex())),
             )
-        found = database.value("SELECT value FROM meta WHERE key = ?", (KEY,))
+        found = database.value("SELECT value FROM meta WHERE key = ?", (INGEST_KEY,))
     return bytes.fromhex(found)

@@ -4,29 +4,177 @@ The first that is available of: the model in `MEMORANDA_MODEL`, the configured o
 one, rules are used.
 """
 
+from __future__ import annotations
+
+import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from math import inf
-from typing import TYPE_CHECKING
+from shutil import which
+from time import monotonic
+from typing import Any, TypeVar
 
-from store.base.cancelling import Cancelled, never
 from store.base.errors import ModelFailed
-from store.base.feature_flags import VARIABLE as WITHOUT
-from store.base.feature_flags import without
-from store.llm import circuit_breaker, endpoint
+from store.base.runtime import DISABLED_PARTS_VARIABLE, IsCancelled, is_part_disabled, never_cancelled
+from store.config.configuration import Config
+from store.llm.chat import ChatClient, ChatRequest, DeadlineCall, OpenAIChat, parse_figure, shut_down_socket
+from store.llm.endpoint import (
+    breaker_of,
+    failure_of_error,
+    failure_of_status,
+    get_server_address,
+    get_written_address,
+    is_openai_server,
+    make_key_headers,
+    make_server_failure,
+    name_server,
+    split_address,
+)
+from store.llm.ollama_client import OllamaChat
+from store.text.fence import strip_invisible
 
-if TYPE_CHECKING:
-    from store.config.configuration import Config
-    from store.llm.clients.chat_client import ChatClient
-    from store.llm.clients.deadline_transport import Call
-    from store.llm.server_info import Installed
+# State of the model server: version, models, which of them are loaded.
+#
+# Uses only the standard library, as the status line refreshes twice a minute even when no model is used, and importing
+# Ollama's client takes 0.3 s. No proxy is used and no redirect followed, so that only the configured address is
+# contacted. Replies are data, and every field is checked.
 
-VARIABLE = "MEMORANDA_MODEL"
-USUAL = "qwen2.5:3b-instruct"
-FAMILY = "qwen2.5"
-SWITCH = "agent"  # value in MEMORANDA_WITHOUT
-ORDER = (f"${VARIABLE}", "agent.model", FAMILY, "any", "rules")
+SERVER_REPLY_SECONDS = 2.0  # for a whole reply, even one that arrives byte by byte
+MAX_REPLY_BYTES = 4 << 20  # bytes of a reply
+MAX_MODEL_NAME, MAX_MODEL_FIELD = 200, 40  # characters of a model's name, and of each other field
+_NO_CHAT_NAMES = ("embed", "minilm", "bge-", "-e5", "rerank", "whisper")  # in the names of models that cannot chat
+
+Value = TypeVar("Value")
+
+
+def is_cloud_model(name: str) -> bool:
+    """Return whether a model of this name runs on Ollama's cloud and not on the server."""
+    return name.endswith(("-cloud", ":cloud"))
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledModel:
+    """A model that the server lists. `size` in bytes; `parameters` and `quantization` as Ollama writes them ("3.1B",
+    "Q4_K_M"), empty where unknown; `loaded`: it is in memory and answers at once; `remote`: it runs on other
+    machines."""
+
+    name: str
+    size: int = 0
+    parameters: str = ""
+    quantization: str = ""
+    loaded: bool = False
+    remote: bool = False
+
+    @property
+    def can_chat(self) -> bool:
+        """Whether it can answer questions on this server: not remote, and not for vectors only."""
+        return not self.remote and not any(part in self.name.lower() for part in _NO_CHAT_NAMES)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """The state of the server; `trouble` is why it could not be read, None where it answered."""
+
+    address: str
+    version: str = ""
+    models: tuple[InstalledModel, ...] = ()
+    trouble: ModelFailed | None = None
+
+    def find_model(self, name: str) -> InstalledModel | None:
+        """Return the model of this name, with or without `:latest`; None if the server has none."""
+        return next((model for model in self.models if model.name in (name, f"{name}:latest")), None)
+
+
+def read_server_info(address: str, seconds: float = SERVER_REPLY_SECONDS) -> ServerInfo:
+    """Read the state of the server at `address`; each of its three requests may take so many seconds. Never raises: a
+    failure is in the result."""
+    call, version = DeadlineCall(never_cancelled), ""
+    try:
+        found = list_server_models(address, call, seconds)
+        loaded = {model.name for model in found}
+        if not is_openai_server(address):
+            version = _get_reply_part(address, "/api/version", "version", str, seconds, call)
+            loaded = {
+                _name_of_entry(entry) for entry in _get_reply_part(address, "/api/ps", "models", list, seconds, call)
+            }
+    except ModelFailed as error:
+        return ServerInfo(address, trouble=error)
+    return ServerInfo(
+        address, version[:MAX_MODEL_FIELD], tuple(replace(model, loaded=model.name in loaded) for model in found)
+    )
+
+
+def list_server_models(address: str, call: DeadlineCall, seconds: float = SERVER_REPLY_SECONDS) -> list[InstalledModel]:
+    """Return the server's models in its order; `loaded` is not set here. Raise ModelFailed."""
+    path, part = ("/models", "data") if is_openai_server(address) else ("/api/tags", "models")
+    return [
+        _parse_entry(entry)
+        for entry in _get_reply_part(address, path, part, list, seconds, call)
+        if _name_of_entry(entry)
+    ]
+
+
+def _name_of_entry(entry: object) -> str:
+    """Return the model's name in a list entry; empty where it has no valid one."""
+    if not isinstance(entry, dict):
+        return ""
+    name = entry.get("model") or entry.get("name") or entry.get("id")
+    return name if isinstance(name, str) and name.isprintable() and len(name) <= MAX_MODEL_NAME else ""
+
+
+def _parse_entry(entry: dict[str, Any]) -> InstalledModel:
+    """Return the model that an entry of the server's list describes."""
+    name, details = _name_of_entry(entry), entry.get("details")
+    if not isinstance(details, dict):
+        details = {}
+    parameters, quantization = (
+        str(details.get(key) or "")[:MAX_MODEL_FIELD] for key in ("parameter_size", "quantization_level")
+    )
+    remote = is_cloud_model(name) or bool(entry.get("remote_host") or entry.get("remote_model"))
+    return InstalledModel(name, parse_figure(entry.get("size")), parameters, quantization, remote=remote)
+
+
+def _get_reply_part(address: str, path: str, part: str, kind: type[Value], seconds: float, call: DeadlineCall) -> Value:
+    """Return a part of the JSON object that the server replies, within so many seconds. Raise ModelFailed, also where
+    it is not of this kind."""
+    from http.client import HTTPConnection, HTTPSConnection
+
+    parts = split_address(address)
+    protocol = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+    connection = protocol(parts.hostname or "", parts.port, timeout=seconds)
+
+    def talk() -> bytes:
+        connection.request("GET", parts.path + path, headers=make_key_headers(address))
+        answer = connection.getresponse()
+        body = answer.read(MAX_REPLY_BYTES)
+        if answer.status != 200:
+            raise failure_of_status(address, answer.status)
+        if answer.length:
+            raise make_server_failure("broken_off", address)
+        return body
+
+    def abort() -> None:
+        if connection.sock is not None:
+            shut_down_socket(connection.sock)
+        connection.close()
+
+    call.set_deadline(seconds)
+    try:
+        found = json.loads(call.run_beside(talk, abort)).get(part)
+    except Exception as error:
+        raise failure_of_error(error, address) from None
+    if not isinstance(found, kind):
+        raise make_server_failure("unexpected", address)
+    return found
+
+
+MODEL_VARIABLE = "MEMORANDA_MODEL"
+USUAL_MODEL = "qwen2.5:3b-instruct"
+MODEL_FAMILY = "qwen2.5"
+MODEL_SWITCH = "agent"  # value in MEMORANDA_WITHOUT
+SELECTION_ORDER = (f"${MODEL_VARIABLE}", "agent.model", MODEL_FAMILY, "any", "rules")
 """Where the name of the model comes from, in order; the first with an available model is taken."""
 
 
@@ -41,13 +189,13 @@ class SelectionStep:
     next: str = ""
 
 
-def found(
-    config: "Config",
+def open_selected_model(
+    config: Config,
     *,
-    cancelled: Cancelled = never,
+    cancelled: IsCancelled = never_cancelled,
     loading: Callable[[], None] | None = lambda: None,
     seconds: float = inf,
-) -> "ChatClient | None":
+) -> ChatClient | None:
     """Return the selected model; None where there is none and rules are used. Fetches the server's list of models,
     within two seconds; the caller closes the chat.
 
@@ -55,126 +203,211 @@ def found(
     called before a cold model is loaded, which may take a minute; with None it is not loaded, and asking it fails. The
     list and all questions end within `seconds` from now.
     """
-    where = endpoint.of(config)
-    breaker = circuit_breaker.of(where)
-    if why_disabled(config) is not None or breaker.why_open() is not None:
+    where = get_server_address(config)
+    breaker = breaker_of(where)
+    if why_model_disabled(config) is not None or breaker.why_open() is not None:
         return None
-    from store.llm.clients.deadline_transport import Call
-
     try:
-        return _selected(config, Call(cancelled, seconds), loading)
+        return _open_model(config, DeadlineCall(cancelled, seconds), loading)
     except ModelFailed as failed:
         breaker.record_failure(failed)
         return None
 
 
-def named_chat(config: "Config", name: str = "", cancelled: Cancelled = never) -> "ChatClient":
+def open_named_model(config: Config, name: str = "", cancelled: IsCancelled = never_cancelled) -> ChatClient:
     """Return the model of this name, or the selected one, even if the breaker is open; the caller closes it. A question
     ends soon once `cancelled` returns True. Raise ModelFailed: the server has none, or does not answer."""
-    from store.llm.clients.deadline_transport import Call
-
-    return _selected(config, Call(cancelled), lambda: None, name)
+    return _open_model(config, DeadlineCall(cancelled), lambda: None, name)
 
 
-def _selected(config: "Config", call: "Call", loading: Callable[[], None] | None, name: str = "") -> "ChatClient":
-    from store.llm import server_info
-
-    where = endpoint.of(config)
-    chosen, steps = choose(config, server_info.models(where, call))
+def _open_model(config: Config, call: DeadlineCall, loading: Callable[[], None] | None, name: str = "") -> ChatClient:
+    where = get_server_address(config)
+    chosen, steps = choose_model(config, list_server_models(where, call))
     if not (name or chosen):
         raise ModelFailed("missing", steps[-1].reason, steps[-1].next)
-    return client(where, call, loading, name or chosen)
+    return make_chat_client(where, call, loading, name or chosen)
 
 
-def client(where: str, call: "Call", loading: Callable[[], None] | None, name: str, warm: bool = True) -> "ChatClient":
+def make_chat_client(
+    where: str, call: DeadlineCall, loading: Callable[[], None] | None, name: str, warm: bool = True
+) -> ChatClient:
     """Return the client of a model at an address; with `warm` it loads a cold model before asking. Raise
     ModelFailed."""
-    if endpoint.openai(where):
-        from store.llm.clients.openai_client import OpenAIChat
-
+    if is_openai_server(where):
         return OpenAIChat(where, call, name)
-    from store.llm.clients.ollama_client import OllamaChat
-
     return OllamaChat(where, call, loading, name, warm)
 
 
-def why_none(config: "Config", *, ends: bool = False) -> str:
-    """Return why `found` returned None as text for a person, and how long nothing is asked unless the process `ends`;
-    empty where no server answers, none is installed here and nobody ever named one."""
-    disabled = why_disabled(config)
+def why_no_model(config: Config, *, ends: bool = False) -> str:
+    """Return why `open_selected_model` returned None as text for a person, and how long nothing is asked unless
+    the process `ends`; empty where no server answers, no model is installed here and nobody ever named a model."""
+    disabled = why_model_disabled(config)
     if disabled is not None:
         return f"{disabled.reason} {disabled.next}".strip()
-    tripped = circuit_breaker.of(endpoint.of(config)).why_open(ends=ends)
-    if tripped is None or (tripped.kind == "absent" and not _expected(config)):
+    tripped = breaker_of(get_server_address(config)).why_open(ends=ends)
+    if tripped is None or (tripped.kind == "absent" and not _is_model_expected(config)):
         return ""
     return str(tripped)
 
 
-def _expected(config: "Config") -> bool:
+def _is_model_expected(config: Config) -> bool:
     """Return whether somebody set up a model: named it or its server, or installed Ollama."""
-    from shutil import which
-
-    return bool(any(named(config).values()) or endpoint.named(config) or which("ollama"))
+    return bool(any(get_named_models(config).values()) or get_written_address(config) or which("ollama"))
 
 
-def why_disabled(config: "Config") -> SelectionStep | None:
+def why_model_disabled(config: Config) -> SelectionStep | None:
     """Return why no model may be asked, whatever the server has; None where one may be."""
-    if without(SWITCH):
-        return SelectionStep("rules", True, f"Switched off by {WITHOUT}.")
+    if is_part_disabled(MODEL_SWITCH):
+        return SelectionStep("rules", True, f"Switched off by {DISABLED_PARTS_VARIABLE}.")
     if config["agent.mode"] == "off":
         return SelectionStep("rules", True, "Switched off: agent.mode is off.", "memoranda model fast")
     return None
 
 
-def choose(config: "Config", installed: "Sequence[Installed]") -> tuple[str, list[SelectionStep]]:
+def choose_model(config: Config, installed: Sequence[InstalledModel]) -> tuple[str, list[SelectionStep]]:
     """Return (the first model of ORDER that the server has, empty if there is none; a step for each of ORDER)."""
     taken, steps = "", list[SelectionStep]()
-    for name, step in _tried(config, installed):
+    for name, step in _try_models(config, installed):
         steps.append(SelectionStep(step.who, False, "Not needed.") if taken else step)
         taken = taken or name
     return taken, steps
 
 
-def _pull(config: "Config", name: str) -> str:
+def _pull_command(config: Config, name: str) -> str:
     """Return how a model gets onto the server; empty for a server that serves what it was started with."""
-    return "" if endpoint.openai(endpoint.of(config)) else f"ollama pull {name}"
+    return "" if is_openai_server(get_server_address(config)) else f"ollama pull {name}"
 
 
-def untried(config: "Config", rules: SelectionStep, otherwise: str) -> list[SelectionStep]:
+def list_untried_steps(config: Config, rules: SelectionStep, otherwise: str) -> list[SelectionStep]:
     """Return a step for each of ORDER where no model is chosen: `rules` says why, `otherwise` is told of the others."""
-    names = named(config)
+    names = get_named_models(config)
     reasons = {who: f"{name}. {otherwise}" if name else "Not set." for who, name in names.items()}
-    return [*(SelectionStep(who, False, reasons.get(who, otherwise)) for who in ORDER[:-1]), rules]
+    return [*(SelectionStep(who, False, reasons.get(who, otherwise)) for who in SELECTION_ORDER[:-1]), rules]
 
 
-def _tried(config: "Config", installed: "Sequence[Installed]") -> Iterator[tuple[str, SelectionStep]]:
+def _try_models(config: Config, installed: Sequence[InstalledModel]) -> Iterator[tuple[str, SelectionStep]]:
     """Yield (the model that the server has, empty for none; the step) for each of ORDER."""
-    from store.llm.server_info import cloud
-
-    server, here = (endpoint.server(endpoint.of(config), begins) for begins in (True, False))
-    for who, wanted in named(config).items():
+    server, here = (name_server(get_server_address(config), begins) for begins in (True, False))
+    for who, wanted in get_named_models(config).items():
         one = next((one for one in installed if one.name in (wanted, f"{wanted}:latest")), None)
         if not wanted:
             yield "", SelectionStep(who, False, "Not set.")
-        elif cloud(wanted) or (one is not None and one.remote):
+        elif is_cloud_model(wanted) or (one is not None and one.remote):
             yield "", SelectionStep(who, False, f"{wanted} runs on other machines, and no text is sent there.")
         elif one is None:
-            yield "", SelectionStep(who, False, f"{server} has no model {wanted}.", _pull(config, wanted))
+            yield "", SelectionStep(who, False, f"{server} has no model {wanted}.", _pull_command(config, wanted))
         else:
             yield one.name, SelectionStep(who, True, f"{one.name}, named by {who}.")
     able = [one.name for one in installed if one.can_chat]
-    if ours := sorted((name for name in able if name.startswith(FAMILY)), key=lambda name: name != USUAL):
-        yield ours[0], SelectionStep(FAMILY, True, f"{ours[0]}, the first {FAMILY} that {here} has.")
+    if ours := sorted((name for name in able if name.startswith(MODEL_FAMILY)), key=lambda name: name != USUAL_MODEL):
+        yield ours[0], SelectionStep(MODEL_FAMILY, True, f"{ours[0]}, the first {MODEL_FAMILY} that {here} has.")
     else:
-        yield "", SelectionStep(FAMILY, False, f"{server} has no {FAMILY}.", _pull(config, USUAL))
+        yield (
+            "",
+            SelectionStep(MODEL_FAMILY, False, f"{server} has no {MODEL_FAMILY}.", _pull_command(config, USUAL_MODEL)),
+        )
     if able:
         yield able[0], SelectionStep("any", True, f"{able[0]}, the first model that {here} has.")
     else:
         yield "", SelectionStep("any", False, f"{server} has no model that can answer.")
     has_none = f"{server} has no model{' that can answer' if installed else ''}"
-    yield "", SelectionStep("rules", True, f"{has_none}; answers come from the records.", _pull(config, USUAL))
+    yield (
+        "",
+        SelectionStep("rules", True, f"{has_none}; answers come from the records.", _pull_command(config, USUAL_MODEL)),
+    )
 
 
-def named(config: "Config") -> dict[str, str]:
+def get_named_models(config: Config) -> dict[str, str]:
     """Return the names of models that are set, by who sets them; empty where not set."""
-    return {ORDER[0]: os.environ.get(VARIABLE, ""), ORDER[1]: str(config["agent.model"])}
+    return {SELECTION_ORDER[0]: os.environ.get(MODEL_VARIABLE, ""), SELECTION_ORDER[1]: str(config["agent.model"])}
+
+
+# Status of the model: the server, its models, which model is selected and why.
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStatus:
+    """The selected model (empty: none, rules are used), `mode` fast, smart or off, the selection `steps`, one for each
+    of ORDER, and the state of the server (`look`)."""
+
+    model: str
+    mode: str
+    steps: Sequence[SelectionStep]
+    look: ServerInfo
+
+    @property
+    def state(self) -> str:
+        """`ready` in memory, `cold` when it must be loaded first, `rules` where there is none."""
+        if not self.model:
+            return "rules"
+        installed = self.look.find_model(self.model)
+        return "ready" if installed is not None and installed.loaded else "cold"
+
+    @property
+    def chosen_step(self) -> SelectionStep:
+        """The step that selected it."""
+        return next(step for step in self.steps if step.taken)
+
+
+def read_model_status(config: Config, seconds: float = SERVER_REPLY_SECONDS) -> ModelStatus:
+    """Read the server's state and select a model. Never raises.
+
+    If the model is switched off (MEMORANDA_WITHOUT=agent) the server is not contacted. A server that was unreachable,
+    or had no model, may be asked again at once after this finds it; one that failed otherwise may not, as its list of
+    models says nothing about its answers.
+    """
+    where, mode = get_server_address(config), str(config["agent.mode"])
+    look = ServerInfo(where) if is_part_disabled(MODEL_SWITCH) else read_server_info(where, seconds)
+    if rules := why_model_disabled(config):
+        otherwise = "Not checked." if is_part_disabled(MODEL_SWITCH) else "No model is used."
+        return ModelStatus("", mode, list_untried_steps(config, rules, otherwise), look)
+    if look.trouble is not None:
+        rules = SelectionStep("rules", True, look.trouble.message, look.trouble.next)
+        return ModelStatus("", mode, list_untried_steps(config, rules, "The list of models could not be read."), look)
+    name, steps = choose_model(config, look.models)
+    if name:
+        breaker_of(where).note_reachable()
+    return ModelStatus(name, mode, steps, look)
+
+
+# Probe of a model: ask one short question and measure the answer.
+
+PROBE_QUESTION = "In one short sentence: what is a memory good for?"
+PROBE_TOKENS = 48  # tokens
+MIN_COLD_SECONDS = 0.3  # seconds of loading from which the model counts as cold
+PROBE_SECONDS = 120.0  # timeout in seconds, loading included
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """The result: the answer, `seconds` in all, of which `loading` the model took so many, and the number of `tokens`
+    written, at `rate` a second (None where the server does not report it)."""
+
+    model: str
+    answer: str
+    seconds: float
+    loading: float
+    tokens: int
+    rate: float | None
+
+    @property
+    def is_cold(self) -> bool:
+        """Whether the model had to be loaded first."""
+        return self.loading >= MIN_COLD_SECONDS
+
+
+def probe_model(
+    config: Config, found: ModelStatus, name: str = "", cancelled: Callable[[], bool] = lambda: False
+) -> ProbeResult:
+    """Probe the selected model, or the one named `name`. Raise ModelFailed: there is none, or it did not answer."""
+    if not (name or found.model):
+        trouble = found.look.trouble
+        raise trouble or ModelFailed("missing", "There is no model to test.", f"memoranda model pull {USUAL_MODEL}")
+    where, started = get_server_address(config), monotonic()
+    breaker_of(where).reset()  # a person asked for the probe
+    chat = make_chat_client(where, DeadlineCall(cancelled), lambda: None, name or found.model, warm=False)
+    with closing(chat):
+        said = chat.send_request(ChatRequest([("user", PROBE_QUESTION)], PROBE_TOKENS, early=True), PROBE_SECONDS)
+    text = " ".join(strip_invisible(said).split())
+    rate = chat.tokens / chat.writing if chat.tokens and chat.writing else None
+    return ProbeResult(chat.name, text, monotonic() - started, chat.loading, chat.tokens, rate)

@@ -8,48 +8,187 @@ import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from store.base import token_count
+from store.base.clock import days_before
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
-from store.database.database import Database
-from store.llm import call_log, model_selection, usage_stats
-from store.llm.chat import Chat, Message
-from store.text.fence import harmless, plain
+from store.database.database import Database, Transaction
+from store.database.values import Verbatim
+from store.llm import model_selection
+from store.llm.chat import ChatMessage, ChatModel
+from store.text.fence import make_harmless, strip_invisible
+from store.text.words import shorten_to_tokens
+
+# Log of the model's last calls, for a person to read: the answer, why it was dropped, and what was used instead.
+#
+# Entries are kept for a day. They are not searched and not sent to a model; a purge deletes all of them.
+
+CALL_LOG_DAYS = 1
+MAX_LOGGED_CALLS = 200  # calls
+MAX_LOGGED_ANSWER = 4_000  # characters of an answer
+TASK_FALLBACKS = {
+    "extract_facts": "requests by rule",
+    "reconfirm": "what was repeated word for word",
+    "summarize": "whole sentences of what was said",
+    "slug": "the first words of what was said",
+    "classify_domain": "general",
+    "rank_facts": "the order of the search",
+    "consolidate": "the facts' own words",
+    "answer": "the order of the search",
+}
+"""What each task uses where the model's answer cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedCall:
+    """One call. `dropped` is why its answer, or a part of it, was not used, and `fallback` what was used instead; both
+    are empty where all of it was used. `seconds` is how long it took."""
+
+    id: int
+    at: str
+    task: str
+    model: str
+    seconds: float
+    answer: str
+    dropped: str = ""
+    fallback: str = ""
+
+
+def log_model_call(write: Transaction, task: str, model: str, milliseconds: int, answer: str, dropped: str) -> None:
+    """Add a call, and delete those that are too old or too many."""
+    write.insert(
+        "model_calls",
+        at=Verbatim(write.at),
+        task=Verbatim(task),
+        model=model[:80],
+        ms=milliseconds,
+        answer=answer[:MAX_LOGGED_ANSWER],
+        dropped=dropped,
+    )
+    write.execute("DELETE FROM model_calls WHERE at < ?", (Verbatim(days_before(write.at, CALL_LOG_DAYS)),))
+    write.execute("DELETE FROM model_calls WHERE id <= (SELECT max(id) - ? FROM model_calls)", (MAX_LOGGED_CALLS,))
+
+
+def note_last_call(write: Transaction, task: str, column: str, text: str) -> None:
+    """Note of the last call of a task why its answer, or a part of it, was not used (column `dropped`), or what was
+    used in its place (`fallback`)."""
+    last = "SELECT max(id) FROM model_calls WHERE task = ?"
+    write.execute(f"UPDATE model_calls SET {column} = ? WHERE id = ({last})", (text, Verbatim(task)))
+
+
+def list_recent_calls(database: Database, now: str) -> list[LoggedCall]:
+    """List the calls of the last day, the newest first."""
+    rows = database.rows(
+        "SELECT id, at, task, model, ms / 1000.0, answer, dropped, fallback FROM model_calls WHERE at >= ?"
+        " ORDER BY id DESC",
+        (days_before(now, CALL_LOG_DAYS),),
+    )
+    return [LoggedCall(*row) for row in rows]
+
+
+def expire_model_calls(database: Database, now: str) -> None:
+    """Delete the calls that are older than a day."""
+    cut = days_before(now, CALL_LOG_DAYS)
+    if database.value("SELECT 1 FROM model_calls WHERE at < ? LIMIT 1", (cut,)):
+        with database.write("agent", "model") as write:
+            write.execute("DELETE FROM model_calls WHERE at < ?", (Verbatim(cut),))
+
+
+# Use of the model by task: how often it was asked, its answers were valid, and a rule was used in its place.
+# Operational data; a few rows.
+
+MODEL_LEASE = "model"  # held by the process that runs the model over queued turns
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStats:
+    """The use of the model in a memory, for the top line: `seconds` of the last answer (None before the first),
+    `queued` turns, how often the model was `asked`, how often rules were used in its place (`by_rule`), and whether any
+    process is `working` with it now."""
+
+    seconds: float | None = None
+    queued: int = 0
+    asked: int = 0
+    by_rule: int = 0
+    working: bool = False
+
+
+def count_model_call(
+    database: Database, task: str, model: str, milliseconds: int, kind: str, answer: str = "", dropped: str = ""
+) -> None:
+    """Count a call and log its answer. `kind` is the kind of its failure, empty where it succeeded; `dropped` why its
+    answer is not used."""
+    if database.read_only or database.moment:
+        return
+    with database.write("agent", "model") as write:
+        write.execute(
+            "INSERT INTO model_use(task, asked, valid, last_ms, total_ms, kind, model, at) VALUES"
+            " (?1,1,?2,?3,?3,?4,?5,?6)"
+            " ON CONFLICT(task) DO UPDATE SET asked = asked + 1, valid = valid + ?2, last_ms = ?3,"
+            " total_ms = total_ms + ?3, kind = ?4, model = ?5, at = ?6",
+            (Verbatim(task), int(not kind), milliseconds, Verbatim(kind), model[:80], Verbatim(write.at)),
+        )
+        log_model_call(write, task, model, milliseconds, answer, dropped)
+
+
+def count_fallback(database: Database, task: str) -> None:
+    """Count that a rule was used because the model failed."""
+    if database.read_only or database.moment:
+        return
+    with database.write("agent", "model") as write:
+        write.execute(
+            "INSERT INTO model_use(task, fell_back, at) VALUES (?1, 1, ?2)"
+            " ON CONFLICT(task) DO UPDATE SET fell_back = fell_back + 1",
+            (Verbatim(task), Verbatim(write.at)),
+        )
+        note_last_call(write, task, "fallback", TASK_FALLBACKS.get(task, ""))
+
+
+def read_model_stats(database: Database, now: str) -> ModelStats:
+    """Return the numbers as they are now; counts a few hundred rows at most."""
+    queued: int = database.value(
+        "SELECT count(DISTINCT turn) FROM pending_extraction WHERE task GLOB 'model.*' AND attempts < 3"
+    )
+    working = database.value("SELECT 1 FROM leases WHERE name = ? AND expires_at > ?", (MODEL_LEASE, now)) is not None
+    asked, fell_back = database.rows("SELECT coalesce(sum(asked), 0), coalesce(sum(fell_back), 0) FROM model_use")[0]
+    seconds = database.value("SELECT last_ms / 1000.0 FROM model_use WHERE asked ORDER BY at DESC LIMIT 1")
+    return ModelStats(seconds, queued, max(asked, fell_back), fell_back, working)
+
 
 Form = TypeVar("Form")
 Result = TypeVar("Result")
 
-LONGEST = 1_800  # tokens of the data in one question
+MAX_DATA_TOKENS = 1_800  # tokens of the data in one question
 
 
 class ModelSession:
     """A model with its timeout in seconds, and the memory in which its calls are counted and logged."""
 
-    def __init__(self, chat: Chat, seconds: float, database: Database | None = None) -> None:
+    def __init__(self, chat: ChatModel, seconds: float, database: Database | None = None) -> None:
         self.chat = chat
         self.name = chat.name
         self.seconds = seconds
         self._database = database
 
-    def ask(self, task: str, form: type[Form], messages: Sequence[Message], predict: int) -> Form:
+    def ask_for_form(self, task: str, form: type[Form], messages: Sequence[ChatMessage], predict: int) -> Form:
         """Ask for an answer of this form, whose JSON schema is added to the first message. Raise ModelFailed."""
-        shape = schema(form)
+        shape = make_form_schema(form)
         (role, system), *rest = messages
         instructions = f"{system}\nJSON: {json.dumps(shape, ensure_ascii=False, separators=(',', ':'))}"
         began, raw = time.monotonic(), ""
         try:
             raw = self.chat.answer([(role, instructions), *rest], schema=shape, predict=predict, seconds=self.seconds)
-            found = read(raw, form)
+            found = parse_form(raw, form)
         except ModelFailed as failed:
             if failed.kind != "stopped":
-                self.count(task, began, failed.kind, raw, failed.message)
+                self.count_call(task, began, failed.kind, raw, failed.message)
             raise
-        self.count(task, began, "", raw)
+        self.count_call(task, began, "", raw)
         return found
 
-    def or_rule(self, task: str, by_model: Callable[[], Result], by_rule: Callable[[], Result]) -> Result:
+    def run_or_fall_back(self, task: str, by_model: Callable[[], Result], by_rule: Callable[[], Result]) -> Result:
         """Return the result of the model or, if it fails, of the rule. Raise ModelFailed when the question was
         cancelled."""
         try:
@@ -58,27 +197,29 @@ class ModelSession:
             if failed.kind == "stopped":
                 raise
             if self._database is not None:
-                usage_stats.fell_back(self._database, task)
+                count_fallback(self._database, task)
             return by_rule()
 
-    def drop(self, task: str, why: str) -> None:
+    def log_dropped(self, task: str, why: str) -> None:
         """Log why the last answer of a task, or a part of it, is not used."""
         if self._database is not None and not self._database.read_only:
             with self._database.write("agent", "model") as write:
-                call_log.note(write, task, "dropped", why)
+                note_last_call(write, task, "dropped", why)
 
-    def count(self, task: str, began: float, kind: str, answer: str = "", dropped: str = "") -> None:
+    def count_call(self, task: str, began: float, kind: str, answer: str = "", dropped: str = "") -> None:
         """Count and log a call that `began` at a time of `time.monotonic`; see `usage_stats.count`."""
         if self._database is not None:
             spent = round((time.monotonic() - began) * 1000)
-            usage_stats.count(self._database, task, self.name, spent, kind, answer, dropped)
+            count_model_call(self._database, task, self.name, spent, kind, answer, dropped)
 
 
 @contextmanager
-def selected(config: Config, database: Database, patience: str, **limits: Any) -> Iterator[ModelSession | None]:
+def open_model_session(
+    config: Config, database: Database, patience: str, **limits: Any
+) -> Iterator[ModelSession | None]:
     """Yield the selected model, and close it at the end; None where rules are used. It may take as long for a question
     as the setting `patience` says; `limits` as of `model_selection.found`."""
-    chat = model_selection.found(config, **limits)
+    chat = model_selection.open_selected_model(config, **limits)
     if chat is None:
         yield None
         return
@@ -86,11 +227,12 @@ def selected(config: Config, database: Database, patience: str, **limits: Any) -
         yield ModelSession(chat, float(config[patience]), database)
 
 
-def numbered(texts: Sequence[str]) -> str:
+def number_texts(texts: Sequence[str]) -> str:
     """Return texts as a question shows them: one a line, numbered from 1, at most LONGEST tokens in all."""
-    each = max(20, LONGEST // max(1, len(texts)))
+    each = max(20, MAX_DATA_TOKENS // max(1, len(texts)))
     return "\n".join(
-        f"{number}. {token_count.cut(' '.join(harmless(text).split()), each)}" for number, text in enumerate(texts, 1)
+        f"{number}. {shorten_to_tokens(' '.join(make_harmless(text).split()), each)}"
+        for number, text in enumerate(texts, 1)
     )
 
 
@@ -105,7 +247,7 @@ class ModelChoice:
         return {**handler(core), "enum": self._words}
 
 
-def schema(form: type) -> dict[str, Any]:
+def make_form_schema(form: type) -> dict[str, Any]:
     """Return the JSON schema of a form, without titles, descriptions and defaults, references resolved in place:
     servers support little more."""
     from pydantic import TypeAdapter
@@ -130,7 +272,7 @@ def schema(form: type) -> dict[str, Any]:
     return found
 
 
-def read(raw: str, form: type[Form]) -> Form:
+def parse_form(raw: str, form: type[Form]) -> Form:
     """Return an answer as its form: text around the JSON is ignored, invisible characters are removed. Raise
     ModelFailed."""
     from pydantic import TypeAdapter, ValidationError
@@ -138,15 +280,15 @@ def read(raw: str, form: type[Form]) -> Form:
     start = raw.find("{")
     try:
         value, _ = json.JSONDecoder().raw_decode(raw, start) if start >= 0 else (json.loads(raw), 0)
-        return TypeAdapter(form).validate_python(_seen(value))
+        return TypeAdapter(form).validate_python(_clean_value(value))
     except (ValueError, RecursionError, ValidationError):
         raise ModelFailed("broken", "The model's answer does not have the requested form.", "") from None
 
 
-def _seen(value: Any) -> Any:
+def _clean_value(value: Any) -> Any:
     """Return a JSON value with its texts made plain (see `fence.plain`)."""
     if isinstance(value, str):
-        return plain(value)
+        return strip_invisible(value)
     if isinstance(value, list):
-        return [_seen(one) for one in value]
-    return {name: _seen(one) for name, one in value.items()} if isinstance(value, dict) else value
+        return [_clean_value(one) for one in value]
+    return {name: _clean_value(one) for name, one in value.items()} if isinstance(value, dict) else value

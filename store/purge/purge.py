@@ -6,27 +6,65 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from store.base import hook_resident
 from store.base.citations import cite
 from store.base.errors import Conflict, DiskFull, InvalidInput, MemorandaError, NotFound
-from store.base.vocabulary import PERSON
-from store.conversations import hook_spool
+from store.base.hook_resident import release
+from store.base.vocabulary import PERSON_ORIGIN
+from store.conversations.hook_spool import count_matching_lines, drop_matching_lines
+from store.database.change_capture import PURGED_VALUES, list_table_columns
 from store.database.database import Database
-from store.database.erasure import purged_words, tombstones
-from store.database.erasure.purge_state import pending
-from store.database.writing import disk_reserve
-from store.database.writing.change_capture import TEXTS, columns
+from store.database.files import renew_reserve, run_with_reserve
+from store.database.tombstones import (
+    HasTombstone,
+    add_purged_words,
+    add_tombstones,
+    decision_text,
+    is_purge_pending,
+    record_removal,
+)
 from store.documents.documents import Documents
-from store.exchange import noted_exports
-from store.history.compression import every_row, unpack
-from store.purge import documents as files
-from store.purge import finalize, guarded, proposals, row_eraser
-from store.purge.scan.column_scan import Elsewhere, Ref, RemainingMatch, elsewhere
-from store.purge.scan.pattern import Copies, Words
-from store.purge.scan.unique_words import distinct, said_elsewhere
+from store.exchange.exporter import drop_deleted_exports
+from store.history.compression import every_row_view, unpack_records
+from store.purge import cleanup
+from store.purge.cleanup import CleanupResult, save_cleanup_note
+from store.purge.file_eraser import (
+    GUARD_LABEL,
+    GUARD_TABLE,
+    cut_from_documents,
+    cut_from_guard,
+    drop_from_index,
+    find_file_matches,
+    find_guard_matches,
+    find_indexed_documents,
+)
+from store.purge.row_eraser import (
+    clear_supersedes,
+    close_empty_proposals,
+    delete_records,
+    drop_proposal_digests,
+    drop_unused_vectors,
+    find_cached_vectors,
+    find_proposals_about,
+    find_record_vectors,
+    find_successors,
+    group_by_table,
+    list_searchable_records,
+    mask_record_history,
+    scrub_row,
+)
+from store.purge.word_search import (
+    MemorySearch,
+    PurgedCopies,
+    PurgedTexts,
+    RemainingMatch,
+    RowRef,
+    find_remaining_matches,
+    find_texts_elsewhere,
+    find_unique_words,
+)
 
 # what can be purged: a kind of record, its table, and the columns that hold its words, its own text first
-SAID = {
+PURGED_TEXT_COLUMNS = {
     "fact": ("facts", ("fact",)),
     "decision": ("decisions", ("title", "chosen", "context", "rationale", "alternatives")),
     "task": ("tasks", ("text",)),
@@ -35,8 +73,8 @@ SAID = {
     "event": ("events", ("payload",)),
     "summary": ("summaries", ("topic", "outcome", "discussed", "decisions", "open_questions")),
 }
-TABLES = {table: kind for kind, (table, _) in SAID.items()}
-CAME = {  # when a record was created
+PURGEABLE_KIND_BY_TABLE = {table: kind for kind, (table, _) in PURGED_TEXT_COLUMNS.items()}
+CREATION_COLUMNS = {  # when a record was created
     "facts": "created_at",
     "decisions": "decided_at",
     "tasks": "created_at",
@@ -45,22 +83,24 @@ CAME = {  # when a record was created
     "events": "created_at",
     "summaries": "created_at",
 }
-CHAINED = ("facts", "decisions")  # one record supersedes another
+SUPERSEDING_TABLES = ("facts", "decisions")  # one record supersedes another
 # a fact, another that was merged into it and is among its evidence since, and the step that changed both
-MERGED = """
+MERGED_FACTS_SQL = """
 SELECT {0} FROM facts AS stays, json_each(stays.evidence) AS cited
 JOIN facts AS gone ON gone.id = CAST(substr(cited.value, 3) AS INTEGER)
 WHERE {2} AND stays.evidence LIKE '%F#%' AND cited.value LIKE 'F#%' AND gone.status = 'superseded' AND EXISTS (
   SELECT 1 FROM {1} AS one JOIN {1} AS other USING(seq)
   WHERE one.tbl = 'facts' AND one.pk = json_array(gone.id) AND other.tbl = 'facts' AND other.pk = json_array(stays.id))
 """
-OF_PERSON = ("export", guarded.TABLE)  # places outside of the memory, of which its backups know nothing
-ELSEWHERE = ("spool", "file", guarded.TABLE)  # places that are no row of the memory
-LONG = 16  # characters from which a decision's option, context or reason is looked for elsewhere; a title always is
+OUTSIDE_MEMORY = ("export", GUARD_TABLE)  # places outside of the memory, of which its backups know nothing
+OUTSIDE_TABLES = ("spool", "file", GUARD_TABLE)  # places that are no row of the memory
+MIN_SEARCHED_LENGTH = (
+    16  # characters from which a decision's option, context or reason is looked for elsewhere; a title always is
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Going:
+class PlannedRecord:
     """A record to be purged: `kind`, `citation`, its row's `table` and `key`, its own `text`, and `why` it is
     listed."""
 
@@ -78,31 +118,31 @@ class PurgePlan:
     that only these records contain: both are held in memory and never stored. `alone` means that only these records are
     purged, and not those that supersede them; `unsought` are then the texts that records which are kept contain too."""
 
-    going: tuple[Going, ...]
+    going: tuple[PlannedRecord, ...]
     places: tuple[RemainingMatch, ...]
     texts: tuple[str, ...] = field(repr=False)
     names: tuple[str, ...] = field(repr=False, default=())
     alone: bool = False
     unsought: tuple[str, ...] = field(repr=False, default=())
 
-    def proposed(self) -> frozenset[int]:
+    def default_places(self) -> frozenset[int]:
         """Return the places, by index, that are scrubbed unless a person decides otherwise: all that can be."""
         return frozenset(index for index, place in enumerate(self.places) if place.can)
 
-    def sought(self) -> tuple[str, ...]:
+    def searched_texts(self) -> tuple[str, ...]:
         """Return all texts that a proof searches for."""
         return (*self.texts, *self.names)
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class PurgeResult:
     """Result of a purge: records `purged`, places `scrubbed`, places `left` unchanged, what `finish` returned, and the
     `files` that were cut, each with what remains in it."""
 
     purged: int
     scrubbed: int
     left: tuple[RemainingMatch, ...]
-    finished: finalize.Finished
+    finished: CleanupResult
     files: tuple[tuple[str, str], ...] = ()
 
 
@@ -123,43 +163,45 @@ class Purge:
         if not named:
             raise InvalidInput("Nothing to purge was named.", "Name records: purge 12 D#3; or --query, or --origin.")
         for kind, _ in named:
-            if kind not in SAID:
-                raise InvalidInput(f"A {kind} cannot be purged.", f"What can: {', '.join(SAID)}.")
+            if kind not in PURGED_TEXT_COLUMNS:
+                raise InvalidInput(f"A {kind} cannot be purged.", f"What can: {', '.join(PURGED_TEXT_COLUMNS)}.")
         with self._database.read_snapshot():
-            going, texts = self._going(named, alone)
+            going, texts = self._collect_records(named, alone)
         # the rest is read table by table without a transaction: `erase` refuses if one of these records changed since,
         # and the proof that follows finds what was written elsewhere
         gone = {(one.table, one.key) for one in going}
-        unsought = said_elsewhere(self._database, texts, gone) if alone else ()
+        unsought = find_texts_elsewhere(self._database, texts, gone) if alone else ()
         texts = list(dict.fromkeys([*texts, *(text.strip() for text in quotes)]))
         texts = [text for text in texts if text not in unsought]
-        words = Words(texts)
-        search = Elsewhere(self._database, words, gone)
-        holding = search.records()
-        names = distinct(self._database, texts, gone, holding)
-        copies = Copies(texts, names)
-        places = search.rest(holding, copies, dropped=False) if copies else []
-        if count := hook_spool.holding(self._database.path, words) if words else 0:
+        words = PurgedTexts(texts)
+        search = MemorySearch(self._database, words, gone)
+        holding = search.find_records()
+        names = find_unique_words(self._database, texts, gone, holding)
+        copies = PurgedCopies(texts, names)
+        places = search.find_rest(holding, copies, dropped=False) if copies else []
+        if count := count_matching_lines(self._database.path, words) if words else 0:
             where = "1 line" if count == 1 else f"{count:,} lines"
             places.append(RemainingMatch("spool", "spool", "[]", "not brought in yet", where))
         if words and self._documents is not None:
-            places += files.places(self._database, self._documents.places, words)
-            places += guarded.places(words)
+            places += find_file_matches(self._database, self._documents.roots, words)
+            places += find_guard_matches(words)
         return PurgePlan(tuple(going), tuple(places), tuple(texts), tuple(names), alone, tuple(unsought))
 
-    def same(
+    def plan_for_backup(
         self,
         memory: Database,
-        buried: tombstones.Tombstones,
-        left: Collection[Ref],
+        buried: HasTombstone,
+        left: Collection[RowRef],
         texts: Sequence[str] = (),
         names: Sequence[str] = (),
     ) -> PurgePlan:
-        """Return what was purged in a memory, for a backup of it: records whose text has a tombstone in `buried` and
-        which the memory no longer holds, and all places but those that a person `left` unchanged."""
+        """Return what was purged in a memory, as a plan for a backup of it: the records whose text has a tombstone
+        and which the memory no longer holds, and all places except the rows that a person left unchanged."""
         records = []
-        for kind, (table, _) in SAID.items():
-            found = [number for number, row in self._rows(table, None).items() if buried(tombstone_of(table, row))]
+        for kind, (table, _) in PURGED_TEXT_COLUMNS.items():
+            found = [
+                number for number, row in self._read_rows(table, None).items() if buried(tombstone_text(table, row))
+            ]
             stay = {
                 number
                 for (number,) in memory.rows(
@@ -167,102 +209,112 @@ class Purge:
                 )
             }
             records += [(kind, number) for number in found if number not in stay]
-        going, texts_found = self._going(records, alone=True)
+        going, texts_found = self._collect_records(records, alone=True)
         erased = list(dict.fromkeys(texts or texts_found))
         gone = {(one.table, one.key) for one in going}
-        places = elsewhere(self._database, Words(erased), Copies(erased, names), gone, dropped=False)
+        places = find_remaining_matches(
+            self._database, PurgedTexts(erased), PurgedCopies(erased, names), gone, dropped=False
+        )
         kept = [one for one in places if one.can and (one.table, one.key) not in left]
         return PurgePlan(tuple(going), tuple(kept), tuple(erased), tuple(names), alone=True)
 
-    def of_origin(self, origin: str) -> list[tuple[str, int]]:
+    def list_by_origin(self, origin: str) -> list[tuple[str, int]]:
         """List all records written by this origin that can be purged. Raise NotFound."""
         found = [
             (kind, number)
-            for kind, (table, _) in SAID.items()
+            for kind, (table, _) in PURGED_TEXT_COLUMNS.items()
             for (number,) in self._database.rows(f"SELECT id FROM {table} WHERE origin = ? ORDER BY id", (origin,))
         ]
         if not found:
             raise NotFound("Nothing here was written by that origin.", "See who wrote: `memoranda history`.")
         return found
 
-    def before(self, at: str, kind: str | None = None) -> list[tuple[str, int]]:
-        """List all records created before a moment that can be purged, of one kind or of all. Raise InvalidInput."""
-        if kind is not None and kind not in SAID:
-            raise InvalidInput(f"Records of the kind “{kind}” cannot be purged.", f"What can: {', '.join(SAID)}.")
+    def list_created_before(self, at: str, kind: str | None = None) -> list[tuple[str, int]]:
+        """List all records created before a moment that can be purged, of one kind or of all kinds. Raise
+        InvalidInput."""
+        if kind is not None and kind not in PURGED_TEXT_COLUMNS:
+            raise InvalidInput(
+                f"Records of the kind “{kind}” cannot be purged.", f"What can: {', '.join(PURGED_TEXT_COLUMNS)}."
+            )
         return [
             (one, number)
-            for one, (table, _) in SAID.items()
+            for one, (table, _) in PURGED_TEXT_COLUMNS.items()
             if kind in (None, one)
-            for (number,) in self._database.rows(f"SELECT id FROM {table} WHERE {CAME[table]} < ? ORDER BY id", (at,))
+            for (number,) in self._database.rows(
+                f"SELECT id FROM {table} WHERE {CREATION_COLUMNS[table]} < ? ORDER BY id", (at,)
+            )
         ]
 
-    def run(self, plan: PurgePlan, chosen: Collection[int] | None = None, *, actor: str = PERSON) -> Done:
-        """Purge what the plan lists, cut the words from the `chosen` places (by default those proposed), then clean up.
-        A file that changed since the plan was made is skipped. On a full disk the ballast is freed. Raise Conflict when
-        the memory changed since, StorageError."""
-        picked = plan.proposed() if chosen is None else frozenset(chosen)
+    def run_plan(
+        self, plan: PurgePlan, chosen: Collection[int] | None = None, *, actor: str = PERSON_ORIGIN
+    ) -> PurgeResult:
+        """Purge what the plan lists, cut the words out of the `chosen` places (by default all that can be), then
+        clean up. A file that changed since the plan was made is skipped. On a full disk the reserve is freed.
+        Raise Conflict if the memory changed since, or StorageError."""
+        picked = plan.default_places() if chosen is None else frozenset(chosen)
         self.erase(plan, picked, actor=actor)
         chosen_places = [plan.places[index] for index in picked]
-        refused = self._cut_files(chosen_places) | guarded.cut(chosen_places, Words(plan.texts))
-        disk_reserve.renew(self._database.path)
-        hook_resident.release()
-        finished = finish(self._database, plan.texts, plan.names)
+        refused = self._cut_files(chosen_places) | cut_from_guard(chosen_places, PurgedTexts(plan.texts))
+        renew_reserve(self._database.path)
+        release()
+        finished = complete_purge(self._database, plan.texts, plan.names)
         left = tuple(place for index, place in enumerate(plan.places) if index not in picked) + tuple(
-            replace(place, what=f"{guarded.WHAT if place.table == guarded.TABLE else 'your file'}: {why}", can=False)
+            replace(place, what=f"{GUARD_LABEL if place.table == GUARD_TABLE else 'your file'}: {why}", can=False)
             for place, why in refused.items()
         )
         were_cut = [one for one in (plan.places[index] for index in sorted(picked)) if one.table == "file"]
         notes = dict.fromkeys((one.key, one.note) for one in were_cut if one not in refused)
-        return Done(len(plan.going), len(picked) - len(refused), left, finished, tuple(notes))
+        return PurgeResult(len(plan.going), len(picked) - len(refused), left, finished, tuple(notes))
 
     def _cut_files(self, places: Iterable[RemainingMatch]) -> dict[RemainingMatch, str]:
         """Cut the words out of files; return why some were skipped."""
         chosen = [place for place in places if place.table == "file"]
         if not chosen or self._documents is None:
             return {}
-        refused = files.cut(self._documents.places, chosen)
+        refused = cut_from_documents(self._documents.roots, chosen)
         with contextlib.suppress(MemorandaError):  # what is not read now is read by the next scan
-            self._documents.scan()
+            self._documents.update_index()
         return refused
 
-    def erase(self, plan: PurgePlan, chosen: Collection[int], *, actor: str = PERSON) -> None:
+    def erase(self, plan: PurgePlan, chosen: Collection[int], *, actor: str = PERSON_ORIGIN) -> None:
         """Run the transaction of a purge, and clean the spool; `finish` must follow. Raise as `run` does."""
         places = [plan.places[index] for index in sorted(chosen)]
         if stuck := next((place for place in places if not place.can), None):
             raise InvalidInput(f"{stuck.citation} cannot be erased: {stuck.what}.", "Leave it out.")
         chosen_files = {place.key for place in places if place.table == "file"}
         stay = {place.key for place in plan.places if place.table == "file"} - chosen_files
-        disk_reserve.with_room(self._database.path, lambda: self._erase(plan, places, stay, actor))
+        run_with_reserve(self._database.path, lambda: self._erase_in_transaction(plan, places, stay, actor))
         if any(place.table == "spool" for place in places):
-            hook_spool.drop(self._database.path, Words(plan.texts))
+            drop_matching_lines(self._database.path, PurgedTexts(plan.texts))
 
     # planning
 
-    def _going(self, named: Iterable[tuple[str, int]], alone: bool) -> tuple[list[Going], list[str]]:
+    def _collect_records(self, named: Iterable[tuple[str, int]], alone: bool) -> tuple[list[PlannedRecord], list[str]]:
+        """Return the records to purge, and their texts. Raise NotFound for a record that does not exist."""
         wanted: dict[str, dict[int, str]] = {}
         for kind, number in named:
-            wanted.setdefault(SAID[kind][0], {})[number] = ""
-        for table in CHAINED:
+            wanted.setdefault(PURGED_TEXT_COLUMNS[kind][0], {})[number] = ""
+        for table in SUPERSEDING_TABLES:
             if table in wanted and not alone:
-                self._with_chain(table, wanted[table])
-        going, texts = list[Going](), list[str]()
+                self._add_chain(table, wanted[table])
+        going, texts = list[PlannedRecord](), list[str]()
         for table, why in wanted.items():
-            kind = TABLES[table]
-            rows = self._rows(table, why)
+            kind = PURGEABLE_KIND_BY_TABLE[table]
+            rows = self._read_rows(table, why)
             for number, reason in sorted(why.items()):
                 if number not in rows:
                     raise NotFound(
                         f"There is no {kind} {cite(kind, number)}.", "It may be purged already; look at the lists."
                     )
-                values = list(_said(table, rows[number]))
+                values = list(_searched_texts(table, rows[number]))
                 key = f"[{number}]"
-                going.append(Going(kind, cite(kind, number), table, key, values[0] if values else "", reason))
+                going.append(PlannedRecord(kind, cite(kind, number), table, key, values[0] if values else "", reason))
                 texts += values
-                texts += self._said_before(table, key)
+                texts += self._past_texts(table, key)
         return going, texts
 
-    def _with_chain(self, table: str, wanted: dict[int, str]) -> None:
-        """Add to `wanted` the chain of records that superseded one another, and the facts with the same text."""
+    def _add_chain(self, table: str, wanted: dict[int, str]) -> None:
+        """Add to `wanted` the records that supersede each other in a chain, and the facts of equal text."""
         ways = [
             (f"SELECT supersedes FROM {table} WHERE supersedes IS NOT NULL AND id IN ids", "replaced by one of them"),
             (f"SELECT id FROM {table} WHERE supersedes IN ids", "replaces one of them"),
@@ -270,9 +322,9 @@ class Purge:
         if table == "facts":
             hashes = "SELECT text_hash FROM facts WHERE id IN ids"
             ways.append((f"SELECT id FROM facts WHERE text_hash IN ({hashes})", "says the same"))
-            source = every_row(self._database)
-            ways.append((MERGED.format("gone.id", source, "stays.id IN ids"), "replaced by one of them"))
-            ways.append((MERGED.format("stays.id", source, "gone.id IN ids"), "replaces one of them"))
+            source = every_row_view(self._database)
+            ways.append((MERGED_FACTS_SQL.format("gone.id", source, "stays.id IN ids"), "replaced by one of them"))
+            ways.append((MERGED_FACTS_SQL.format("stays.id", source, "gone.id IN ids"), "replaces one of them"))
         new = list(wanted)
         while new:
             ids = json.dumps(new)
@@ -285,9 +337,9 @@ class Purge:
                         wanted[number] = why
                         new.append(number)
 
-    def _rows(self, table: str, numbers: Iterable[int] | None) -> dict[int, dict[str, Any]]:
+    def _read_rows(self, table: str, numbers: Iterable[int] | None) -> dict[int, dict[str, Any]]:
         """Return the existing rows of these ids, by column name; without ids all rows."""
-        names = columns(self._database.connection, table)
+        names = list_table_columns(self._database.connection, table)
         sql = f"SELECT {', '.join(names)} FROM {table}"
         if numbers is None:
             rows = self._database.rows(sql)
@@ -297,11 +349,11 @@ class Purge:
             )
         return {row[0]: dict(zip(names, row, strict=True)) for row in rows}
 
-    def _said_before(self, table: str, key: str) -> Iterator[str]:
+    def _past_texts(self, table: str, key: str) -> Iterator[str]:
         """Yield the texts of a record in its history, where its own text may be changed in place."""
         if table == "tasks":
             for states in self._database.rows(
-                f"SELECT before ->> '$.text', after ->> '$.text' FROM {every_row(self._database)}"
+                f"SELECT before ->> '$.text', after ->> '$.text' FROM {every_row_view(self._database)}"
                 " WHERE tbl = ? AND pk = ?",
                 (table, key),
             ):
@@ -309,117 +361,123 @@ class Purge:
 
     # running
 
-    def _erase(self, plan: PurgePlan, chosen: Sequence[RemainingMatch], stay: Collection[str], actor: str) -> None:
-        """`stay` are the files whose words, and their rows in the index, are kept."""
-        words = Words(plan.texts)
-        copies = Copies(plan.texts, plan.names)
-        places = [place for place in chosen if place.table not in ELSEWHERE]
-        left = [place for place in plan.places if place not in chosen and place.table not in OF_PERSON]
-        indexed = [path for path in files.indexed(self._database, words) if path not in stay] if words else []
+    def _erase_in_transaction(
+        self, plan: PurgePlan, chosen: Sequence[RemainingMatch], stay: Collection[str], actor: str
+    ) -> None:
+        """Erase the records, cut the words out of the chosen places, and record what is left to do, all in one
+        transaction. `stay` are the files whose words, and their rows in the index, are kept."""
+        words = PurgedTexts(plan.texts)
+        copies = PurgedCopies(plan.texts, plan.names)
+        places = [place for place in chosen if place.table not in OUTSIDE_TABLES]
+        left = [place for place in plan.places if place not in chosen and place.table not in OUTSIDE_MEMORY]
+        indexed = [path for path in find_indexed_documents(self._database, words) if path not in stay] if words else []
         gone = {(one.table, one.key) for one in plan.going}
-        with self._database.write(actor, _reason(plan.going)) as write:
+        with self._database.write(actor, _step_reason(plan.going)) as write:
             named = [(one.kind, int(one.key[1:-1])) for one in plan.going]
-            still, texts = self._going(named, plan.alone)
+            still, texts = self._collect_records(named, plan.alone)
             sought = {one.text for one in plan.going}.union(plan.texts, plan.unsought)
             if {(one.table, one.key) for one in still} != gone or not sought.issuperset(texts):
                 raise Conflict("Something changed while you looked; nothing was purged.", "Look again.")
-            tombstones.add_tombstones(write, _graves(self._rows_of(plan), plan))
-            purged_words.add_purged_words(write, plan.texts, () if left else plan.names)
-            tombstones.cut_out(write)
-            noted_exports.drop_deleted(write)
+            add_tombstones(write, _tombstone_texts(self._planned_rows(plan), plan))
+            add_purged_words(write, plan.texts, () if left else plan.names)
+            record_removal(write)
+            drop_deleted_exports(write)
             write.execute("DELETE FROM answers_cache")  # an answer may contain it in other words
             write.execute("DELETE FROM model_calls")
-            made = row_eraser.embeddings(write, [*named, *row_eraser.keys_of(places)])
-            made |= row_eraser.cached(write, plan.texts)
+            made = find_record_vectors(write, [*named, *list_searchable_records(places)])
+            made |= find_cached_vectors(write, plan.texts)
             write.purged |= gone
-            cut = {(place.table, place.key) for place in places if place.table in TEXTS}
+            cut = {(place.table, place.key) for place in places if place.table in PURGED_VALUES}
             facts = [int(key[1:-1]) for table, key in gone | cut if table == "facts"]
-            doubts = {key for table, key in cut if table == "proposals"} | proposals.about(write, facts)
+            doubts = {key for table, key in cut if table == "proposals"} | find_proposals_about(write, facts)
             doubts = {key for key in doubts if ("proposals", key) not in gone}
-            freed = row_eraser.successors(write, gone) if plan.alone else set()
-            unpack(write, gone | cut | freed | {("proposals", key) for key in doubts})
-            row_eraser.unlink(write, freed)
-            for table, keys in row_eraser.by_table(gone).items():
-                row_eraser.mask_history(write, table, keys)
-                row_eraser.delete(write, table, keys)
+            freed = find_successors(write, gone) if plan.alone else set()
+            unpack_records(write, gone | cut | freed | {("proposals", key) for key in doubts})
+            clear_supersedes(write, freed)
+            for table, keys in group_by_table(gone).items():
+                mask_record_history(write, table, keys)
+                delete_records(write, table, keys)
             for place in places:
-                row_eraser.scrub(write, place, words, copies)
-            proposals.drop_digests(write, doubts)
-            proposals.close_emptied(write, doubts)
-            made |= files.drop(write, indexed)
-            row_eraser.drop_unused(write, made)
-            of_guard = {place in chosen for place in plan.places if place.table == guarded.TABLE}
-            finalize.note(write, [(place.table, place.key) for place in left], of_guard == {True})
+                scrub_row(write, place, words, copies)
+            drop_proposal_digests(write, doubts)
+            close_empty_proposals(write, doubts)
+            made |= drop_from_index(write, indexed)
+            drop_unused_vectors(write, made)
+            of_guard = {place in chosen for place in plan.places if place.table == GUARD_TABLE}
+            save_cleanup_note(write, [(place.table, place.key) for place in left], of_guard == {True})
 
-    def _rows_of(self, plan: PurgePlan) -> list[tuple[str, dict[str, Any]]]:
+    def _planned_rows(self, plan: PurgePlan) -> list[tuple[str, dict[str, Any]]]:
+        """Return (table, row) of each record in a plan."""
         rows = []
-        for table, keys in row_eraser.by_table({(one.table, one.key) for one in plan.going}).items():
-            rows += [(table, row) for row in self._rows(table, [int(key[1:-1]) for key in keys]).values()]
+        for table, keys in group_by_table({(one.table, one.key) for one in plan.going}).items():
+            rows += [(table, row) for row in self._read_rows(table, [int(key[1:-1]) for key in keys]).values()]
         return rows
 
 
-def tombstone_of(table: str, row: dict[str, Any]) -> str:
+def tombstone_text(table: str, row: dict[str, Any]) -> str:
     """Return the text that a record's tombstone is made of. Several events may have the same text, so the time is part
     of it."""
     if table == "decisions":
-        return tombstones.decision_text(row["title"], row["chosen"])
+        return decision_text(row["title"], row["chosen"])
     if table == "events":
         return "\n".join(row[name] for name in ("event_type", "phase", "payload", "created_at"))
-    return str(row[SAID[TABLES[table]][1][0]])
+    return str(row[PURGED_TEXT_COLUMNS[PURGEABLE_KIND_BY_TABLE[table]][1][0]])
 
 
-def _graves(rows: Iterable[tuple[str, dict[str, Any]]], plan: PurgePlan) -> list[str]:
+def _tombstone_texts(rows: Iterable[tuple[str, dict[str, Any]]], plan: PurgePlan) -> list[str]:
     """Return the texts that tombstones are written for: none for a text that a kept record also contains."""
     unsought = set(plan.unsought)
-    return [tombstone_of(table, row) for table, row in rows if not unsought.intersection(_said(table, row))]
+    return [tombstone_text(table, row) for table, row in rows if not unsought.intersection(_searched_texts(table, row))]
 
 
-def _said(table: str, row: dict[str, Any]) -> Iterator[str]:
+def _searched_texts(table: str, row: dict[str, Any]) -> Iterator[str]:
     """Yield the texts of a record that are looked for elsewhere, its own first."""
-    first, *rest = SAID[TABLES[table]][1]
+    first, *rest = PURGED_TEXT_COLUMNS[PURGEABLE_KIND_BY_TABLE[table]][1]
     if table == "events":
-        yield from (text for text in _strings(json.loads(row[first])) if len(text) >= LONG)
+        yield from (text for text in _json_strings(json.loads(row[first])) if len(text) >= MIN_SEARCHED_LENGTH)
         return
     yield str(row[first])
     for name in rest:
         texts = json.loads(row[name]) if name == "alternatives" else [row[name]]
-        yield from (text for text in texts if isinstance(text, str) and len(text) >= LONG)
+        yield from (text for text in texts if isinstance(text, str) and len(text) >= MIN_SEARCHED_LENGTH)
 
 
-def _strings(tree: Any) -> Iterator[str]:
+def _json_strings(tree: Any) -> Iterator[str]:
+    """Yield every string in a JSON value, without the keys."""
     if isinstance(tree, str):
         yield tree
     elif isinstance(tree, list | dict):
         for item in tree.values() if isinstance(tree, dict) else tree:
-            yield from _strings(item)
+            yield from _json_strings(item)
 
 
-def _reason(going: Sequence[Going]) -> str:
+def _step_reason(going: Sequence[PlannedRecord]) -> str:
+    """Return the reason of the purge's step: the citations, ten at most."""
     more = f" +{len(going) - 10}" if len(going) > 10 else ""
     return f"purge {' '.join(one.citation for one in going[:10])}{more}"
 
 
-def finish(database: Database, texts: Sequence[str] = (), names: Sequence[str] = ()) -> finalize.Finished:
+def complete_purge(database: Database, texts: Sequence[str] = (), names: Sequence[str] = ()) -> CleanupResult:
     """Clean up after a purge, as far as possible now (`finalize.finish`)."""
-    return finalize.finish(database, _out_of_backup, texts, names)
+    return cleanup.clean_up_after_purge(database, _purge_backup, texts, names)
 
 
-def _out_of_backup(
+def _purge_backup(
     backup: Database,
     memory: Database,
-    buried: tombstones.Tombstones,
-    left: Sequence[Ref],
+    buried: HasTombstone,
+    left: Sequence[RowRef],
     texts: Sequence[str],
     names: Sequence[str],
 ) -> bool:
     """Remove from a backup what was purged; return whether there was something. Raise MemorandaError."""
-    unfinished = pending(backup)  # it was made while a purge was not finished: its index may contain words
+    unfinished = is_purge_pending(backup)  # it was made while a purge was not finished: its index may contain words
     purge = Purge(backup)
-    plan = purge.same(memory, buried, left, texts, names)
-    if plan.going or plan.places or files.indexed(backup, Words(plan.texts)):
-        finished = purge.run(plan, range(len(plan.places)), actor="agent").finished
+    plan = purge.plan_for_backup(memory, buried, left, texts, names)
+    if plan.going or plan.places or find_indexed_documents(backup, PurgedTexts(plan.texts)):
+        finished = purge.run_plan(plan, range(len(plan.places)), actor="agent").finished
     elif unfinished:
-        finished = finish(backup, texts, names)
+        finished = complete_purge(backup, texts, names)
     else:
         return False
     if finished.pending:

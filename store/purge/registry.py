@@ -9,23 +9,25 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from store.base.location import FOLDER, saved_transcripts
+from store.base.location import MEMORANDA_FOLDER, saved_transcripts_folder
+from store.base.state_files import TEAMS_FOLDER, state_folder, team_folder
+from store.config.configuration import user_settings_path
 from store.database.database import Database
 from store.database.files import is_database
-from store.exchange import noted_exports
+from store.exchange.exporter import list_noted_exports
 
 # what a purge does to a table's words
-RECORD = "record"  # cut out of a row, in a record and in its history
-COPY = "copy"  # the same, for copies that Memoranda made of other text: names are cut out of them too
-INPUT = "input"  # a row is deleted whole
-DROPPED = "dropped"  # all rows are deleted, whatever they hold: they may contain it in other words
-REBUILT = "rebuilt"  # follows its source, which is searched
-HISTORY = "history"  # reported with the records that it is of
-NONE = "none"  # no words of people
+RECORD_TABLE = "record"  # cut out of a row, in a record and in its history
+COPY_TABLE = "copy"  # the same, for copies that Memoranda made of other text: names are cut out of them too
+INPUT_TABLE = "input"  # a row is deleted whole
+DROPPED_TABLE = "dropped"  # all rows are deleted, whatever they hold: they may contain it in other words
+REBUILT_TABLE = "rebuilt"  # follows its source, which is searched
+HISTORY_TABLE = "history"  # reported with the records that it is of
+WORDLESS_TABLE = "none"  # no words of people
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TextTable:
     """A table: `words` are the columns that hold words of people; `names` those that hold names of writers, files and
     steps, which are reported where they contain the words and never cut; `other` those with neither: closed lists,
     times, digests, numbers and vectors."""
@@ -36,101 +38,106 @@ class Table:
     other: tuple[str, ...] = ()
 
 
-def _table(becomes: str, words: str = "", names: str = "", other: str = "") -> Table:
-    return Table(becomes, tuple(words.split()), tuple(names.split()), tuple(other.split()))
+def _make_table(becomes: str, words: str = "", names: str = "", other: str = "") -> TextTable:
+    """Make the entry of a table from columns in one text each, separated by spaces."""
+    return TextTable(becomes, tuple(words.split()), tuple(names.split()), tuple(other.split()))
 
 
-TABLES = {
+TEXT_TABLES = {
     # records
-    "facts": _table(
-        RECORD,
+    "facts": _make_table(
+        RECORD_TABLE,
         "fact evidence tags session",
         "origin",
         "domain text_hash confidence source scope status created_at last_confirmed_at",
     ),
-    "decisions": _table(
-        RECORD,
+    "decisions": _make_table(
+        RECORD_TABLE,
         "title context chosen alternatives rationale phase evidence tags",
         "origin",
         "impact decided_at status confirmed_at",
     ),
-    "tasks": _table(RECORD, "text tags", "origin", "status created_at updated_at"),
-    "commit_links": _table(NONE, "", "origin", "link_type"),
-    "proposals": _table(
-        RECORD, "text change others evidence reason", "origin", "kind asked based_on state created_at decided_at"
+    "tasks": _make_table(RECORD_TABLE, "text tags", "origin", "status created_at updated_at"),
+    "commit_links": _make_table(WORDLESS_TABLE, "", "origin", "link_type"),
+    "proposals": _make_table(
+        RECORD_TABLE, "text change others evidence reason", "origin", "kind asked based_on state created_at decided_at"
     ),
-    "mutes": _table(NONE, "", "origin", "at"),
-    "iterations": _table(
-        RECORD,
+    "mutes": _make_table(WORDLESS_TABLE, "", "origin", "at"),
+    "iterations": _make_table(
+        RECORD_TABLE,
         "command description phases_completed artifacts",
         "origin",
         "status started_at completed_at",
     ),
-    "commits": _table(RECORD, "message author", "origin", "sha committed_at"),
-    "events": _table(RECORD, "event_type phase payload", "origin", "created_at"),
-    "turns": _table(RECORD, "session speaker text", "origin", "role at"),
-    "summaries": _table(RECORD, "session topic discussed outcome decisions open_questions", "origin", "created_at"),
-    "sessions": _table(RECORD, "id source cwd", "", "started_at ended_at"),
-    "sources": _table(RECORD, "path", "", "at mark"),
-    "context_usage": _table(RECORD, "session", "", "at"),
-    "agent_sessions": _table(RECORD, "session", "client model", "started_at last_at"),
-    "agent_calls": _table(RECORD, "session", "client name", "at door problem reads writes"),
+    "commits": _make_table(RECORD_TABLE, "message author", "origin", "sha committed_at"),
+    "events": _make_table(RECORD_TABLE, "event_type phase payload", "origin", "created_at"),
+    "turns": _make_table(RECORD_TABLE, "session speaker text", "origin", "role at"),
+    "summaries": _make_table(
+        RECORD_TABLE, "session topic discussed outcome decisions open_questions", "origin", "created_at"
+    ),
+    "sessions": _make_table(RECORD_TABLE, "id source cwd", "", "started_at ended_at"),
+    "sources": _make_table(RECORD_TABLE, "path", "", "at mark"),
+    "context_usage": _make_table(RECORD_TABLE, "session", "", "at"),
+    "agent_sessions": _make_table(RECORD_TABLE, "session", "client model", "started_at last_at"),
+    "agent_calls": _make_table(RECORD_TABLE, "session", "client name", "at door problem reads writes"),
     # copies of other text
-    "checkpoints": _table(
-        COPY,
+    "checkpoints": _make_table(
+        COPY_TABLE,
         "name session summary changed working tasks decisions entities",
         "origin",
         "created_at trigger level recovered_at digest",
     ),
-    "contexts": _table(COPY, "session question", "", "at"),
-    "agent_tasks": _table(INPUT, "session said", "", "number seen"),
-    "injections": _table(COPY, "session question text", "client", "at event"),
-    "discarded": _table(COPY, "session text", "", "role kind at"),
-    "queries": _table(INPUT, "text", "", "at"),
-    "answers_cache": _table(DROPPED, "normal question answer citations found", "", "basis fingerprint at vector"),
+    "contexts": _make_table(COPY_TABLE, "session question", "", "at"),
+    "agent_tasks": _make_table(INPUT_TABLE, "session said", "", "number seen"),
+    "injections": _make_table(COPY_TABLE, "session question text", "client", "at event"),
+    "discarded": _make_table(COPY_TABLE, "session text", "", "role kind at"),
+    "queries": _make_table(INPUT_TABLE, "text", "", "at"),
+    "answers_cache": _make_table(
+        DROPPED_TABLE, "normal question answer citations found", "", "basis fingerprint at vector"
+    ),
     # history
-    "history": _table(HISTORY, "", "actor reason", "at door rows_root digest"),
-    "history_row": _table(HISTORY, "before after", "pk", "tbl op salt leaf"),
-    "history_block": _table(HISTORY, "", "", "records directory texts salts"),
+    "history": _make_table(HISTORY_TABLE, "", "actor reason", "at door rows_root digest"),
+    "history_row": _make_table(HISTORY_TABLE, "before after", "pk", "tbl op salt leaf"),
+    "history_block": _make_table(HISTORY_TABLE, "", "", "records directory texts salts"),
     # derived from other tables
-    "documents": _table(REBUILT, "", "path", "at problem digest"),
-    "chunks": _table(REBUILT, "heading text"),
-    "corpus": _table(REBUILT, "title text context", "", "kind at status"),
-    "passages": _table(NONE),
-    "embeddings": _table(REBUILT, "", "", "digest vector used_at"),
-    "embedding_models": _table(NONE, "", "", "fingerprint mean created_at"),
-    "meaning_space": _table(NONE, "", "", "fingerprint centres turn"),
-    "embedding_queue": _table(NONE),
-    "vectors": _table(NONE),
-    "vector_blocks": _table(NONE, "", "", "ids signs"),
+    "documents": _make_table(REBUILT_TABLE, "", "path", "at problem digest"),
+    "chunks": _make_table(REBUILT_TABLE, "heading text"),
+    "corpus": _make_table(REBUILT_TABLE, "title text context", "", "kind at status"),
+    "passages": _make_table(WORDLESS_TABLE),
+    "embeddings": _make_table(REBUILT_TABLE, "", "", "digest vector used_at"),
+    "embedding_models": _make_table(WORDLESS_TABLE, "", "", "fingerprint mean created_at"),
+    "meaning_space": _make_table(WORDLESS_TABLE, "", "", "fingerprint centres turn"),
+    "embedding_queue": _make_table(WORDLESS_TABLE),
+    "vectors": _make_table(WORDLESS_TABLE),
+    "vector_blocks": _make_table(WORDLESS_TABLE, "", "", "ids signs"),
     # of this machine and this moment
-    "meta": _table(NONE, "", "value", "key"),
-    "leases": _table(NONE, "", "holder", "name expires_at"),
-    "backups": _table(NONE, "", "name", "made_at sums digest verified_at problem"),
-    "redactions": _table(NONE, "", "actor", "at rule tbl field door"),
-    "accesses": _table(NONE, "", "", "at"),
-    "answers": _table(NONE, "", "", "key answer at"),
-    "ingested": _table(NONE, "", "", "key"),
-    "model_calls": _table(DROPPED, "answer dropped", "model", "at task fallback"),
-    "model_use": _table(NONE, "", "model", "task kind at"),
-    "month_words": _table(NONE, "", "", "month words"),
-    "pending_extraction": _table(NONE, "", "", "task next_at error"),
-    "searches": _table(NONE, "", "", "at"),
-    "sent": _table(NONE),
-    "injected": _table(NONE, "", "", "why"),
-    "muted": _table(NONE, "", "", "at"),
-    "synced_files": _table(NONE, "", "path head problem", "digest day own"),
-    "synced_lines": _table(NONE, "", "", "digest"),
-    "synced_proposals": _table(NONE, "", "", "digest"),
-    "evidence_looks": _table(INPUT, "item place", "", "digest at"),
-    "moves": _table(NONE, "", "project", "token kind state door at"),
-    "tombstones": _table(NONE, "", "", "hash at"),
-    "uncompared": _table(NONE),
+    "meta": _make_table(WORDLESS_TABLE, "", "value", "key"),
+    "leases": _make_table(WORDLESS_TABLE, "", "holder", "name expires_at"),
+    "backups": _make_table(WORDLESS_TABLE, "", "name", "made_at sums digest verified_at problem"),
+    "redactions": _make_table(WORDLESS_TABLE, "", "actor", "at rule tbl field door"),
+    "accesses": _make_table(WORDLESS_TABLE, "", "", "at"),
+    "answers": _make_table(WORDLESS_TABLE, "", "", "key answer at"),
+    "ingested": _make_table(WORDLESS_TABLE, "", "", "key"),
+    "model_calls": _make_table(DROPPED_TABLE, "answer dropped", "model", "at task fallback"),
+    "model_use": _make_table(WORDLESS_TABLE, "", "model", "task kind at"),
+    "month_words": _make_table(WORDLESS_TABLE, "", "", "month words"),
+    "pending_extraction": _make_table(WORDLESS_TABLE, "", "", "task next_at error"),
+    "searches": _make_table(WORDLESS_TABLE, "", "", "at"),
+    "sent": _make_table(WORDLESS_TABLE),
+    "injected": _make_table(WORDLESS_TABLE, "", "", "why"),
+    "muted": _make_table(WORDLESS_TABLE, "", "", "at"),
+    "synced_files": _make_table(WORDLESS_TABLE, "", "path head problem", "digest day own"),
+    "synced_lines": _make_table(WORDLESS_TABLE, "", "", "digest"),
+    "synced_proposals": _make_table(WORDLESS_TABLE, "", "", "digest"),
+    "evidence_looks": _make_table(INPUT_TABLE, "item place", "", "digest at"),
+    "moves": _make_table(WORDLESS_TABLE, "", "project", "token kind state door at"),
+    "tombstones": _make_table(WORDLESS_TABLE, "", "", "hash at"),
+    "uncompared": _make_table(WORDLESS_TABLE),
 }
 
 
-def tables(database: Database) -> Iterator[tuple[str, Table]]:
-    """Yield every table of a file, with its entry in the registry; one without an entry is treated as records."""
+def list_text_tables(database: Database) -> Iterator[tuple[str, TextTable]]:
+    """Yield every table of a file with its entry in the registry; a table without an entry is treated as records."""
     for (name,) in database.rows(
         "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%'"
         " ESCAPE '\\' ORDER BY name"
@@ -139,11 +146,11 @@ def tables(database: Database) -> Iterator[tuple[str, Table]]:
             column for column, kind in database.rows("SELECT name, type FROM pragma_table_info(?, 'main')", (name,))
             if kind == "TEXT"
         ]  # fmt: skip
-        known = TABLES.get(name, Table(RECORD))
+        known = TEXT_TABLES.get(name, TextTable(RECORD_TABLE))
         new = [column for column in here if column not in (*known.words, *known.names, *known.other)]
         yield (
             name,
-            Table(
+            TextTable(
                 known.becomes,
                 (*(column for column in known.words if column in here), *new),
                 tuple(column for column in known.names if column in here),
@@ -156,7 +163,7 @@ def tables(database: Database) -> Iterator[tuple[str, Table]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
+class TextFiles:
     """Files that may keep text: `find` returns their paths for a memory, of a project's folder or of none.
     `reach` describes how a purge changes them, empty where it cannot: then they are only named. `derived` is whether
     they are written from records: a single word in any other file is not taken from a record."""
@@ -167,95 +174,99 @@ class Files:
     derived: bool = False
 
 
-def of_store(path: str) -> list[str]:
+def list_store_files(path: str) -> list[str]:
     """List the files of the store of the memory at `path`: its own folder whole, else the files beside it with its
     name, and the folders that every memory has beside it."""
-    from store.base.installation import team_folder
-
     folder, name = os.path.split(path)
-    shared = list(_all_in(team_folder(path)))
-    if os.path.basename(folder) == FOLDER:
-        return [*_all_in(folder), *shared]
+    shared = list(_list_files_in(team_folder(path)))
+    if os.path.basename(folder) == MEMORANDA_FOLDER:
+        return [*_list_files_in(folder), *shared]
     beside = [
         found
-        for found in _names(folder)
-        if found.startswith((name, *PARTS)) and os.path.isfile(os.path.join(folder, found))
+        for found in _list_names(folder)
+        if found.startswith((name, *PARTIAL_PREFIXES)) and os.path.isfile(os.path.join(folder, found))
     ]
-    inner = [file for room in BESIDE for file in _all_in(os.path.join(folder, room))]
+    inner = [file for room in BESIDE_FOLDERS for file in _list_files_in(os.path.join(folder, room))]
     return [*(os.path.join(folder, found) for found in beside), *inner, *shared]
 
 
-BESIDE = ("backups", "spool", "logs")  # folders beside a memory that has no folder of its own
-PARTS = (
+BESIDE_FOLDERS = ("backups", "spool", "logs")  # folders beside a memory that has no folder of its own
+PARTIAL_PREFIXES = (
     ".snapshot-",
-)  # what is being written beside a memory under another name (store/conversations/session_snapshot.py)
-EXPORTS = (".json", ".json.gz")  # beside a memory also those that it did not note, as of another copy of it
+)  # what is being written beside a memory under another name (store/conversations/sessions.py)
+EXPORT_ENDINGS = (".json", ".json.gz")  # beside a memory also those that it did not note, as of another copy of it
 
 
-def _store(database: Database, base: str | None) -> Iterator[str]:
-    yield from of_store(database.path)
+def _find_store_files(database: Database, base: str | None) -> Iterator[str]:
+    """Yield the files of the store."""
+    yield from list_store_files(database.path)
 
 
-def _exports(database: Database, base: str | None) -> Iterator[str]:
+def _find_exports(database: Database, base: str | None) -> Iterator[str]:
+    """Yield the exports beside the memory, in the project's folder, and wherever the memory was exported to."""
     for folder in dict.fromkeys(filter(None, (os.path.dirname(database.path), base))):
-        yield from (os.path.join(folder, name) for name in _names(folder) if name.endswith(EXPORTS))
-    yield from (file for file in _noted(database) if not is_database(file))
+        yield from (os.path.join(folder, name) for name in _list_names(folder) if name.endswith(EXPORT_ENDINGS))
+    yield from (file for file in _find_noted_exports(database) if not is_database(file))
 
 
-def _copies(database: Database, base: str | None) -> Iterator[str]:
-    yield from filter(is_database, _noted(database))
+def _find_copies(database: Database, base: str | None) -> Iterator[str]:
+    """Yield the backups that were made elsewhere."""
+    yield from filter(is_database, _find_noted_exports(database))
 
 
-def _noted(database: Database) -> Iterator[str]:
+def _find_noted_exports(database: Database) -> Iterator[str]:
     """Yield the files that the memory was exported to, wherever they are; of a folder the Markdown in it. Not the
     memory itself, which is a backup that was noted where one was opened."""
-    for path in noted_exports.noted(database):
+    for path in list_noted_exports(database):
         if os.path.realpath(path) != os.path.realpath(database.path):
-            yield from (file for file in _all_in(path) if file.endswith(".md")) if os.path.isdir(path) else (path,)
+            yield from (
+                (file for file in _list_files_in(path) if file.endswith(".md")) if os.path.isdir(path) else (path,)
+            )
 
 
-def _settings(database: Database, base: str | None) -> Iterator[str]:
-    from store.config.files import user_path
-
-    yield user_path()
+def _find_settings(database: Database, base: str | None) -> Iterator[str]:
+    yield user_settings_path()
 
 
-def _connections(database: Database, base: str | None) -> Iterator[str]:
-    from store.base.installation import folder
-
-    yield from _all_in(os.path.join(folder(), "connections"))
+def _find_connections(database: Database, base: str | None) -> Iterator[str]:
+    yield from _list_files_in(os.path.join(state_folder(), "connections"))
 
 
-def _recent(database: Database, base: str | None) -> Iterator[str]:
+def _find_recent(database: Database, base: str | None) -> Iterator[str]:
+    """Yield the files of this installation's state, without the folders of teams."""
     from platformdirs import user_state_path
 
-    from store.base.installation import TEAMS
-
     state = str(user_state_path("memoranda", appauthor=False))
-    yield from (file for file in _all_in(state) if not file.startswith(os.path.join(state, TEAMS, "")))
+    yield from (file for file in _list_files_in(state) if not file.startswith(os.path.join(state, TEAMS_FOLDER, "")))
 
 
-def _saved(database: Database, base: str | None) -> Iterator[str]:
-    yield from _all_in(saved_transcripts())
+def _find_saved_transcripts(database: Database, base: str | None) -> Iterator[str]:
+    """Yield the conversations that were saved from a scan."""
+    yield from _list_files_in(saved_transcripts_folder())
 
 
-FILES = (
-    Files("the memory, its log, its backups, its spool and what else lies in its folder", "erased", _store, True),
-    Files("an export: export again, and delete it", "", _exports, derived=True),
-    Files("a backup elsewhere: make a new one, and delete it", "", _copies, derived=True),
-    Files("your settings: edit them", "", _settings),
-    Files("a file of an agent as it was before it was connected: disconnect it", "", _connections),
-    Files("a conversation that you saved from a scan: delete it", "", _saved),
-    Files("the list of memories that were open before: open others", "", _recent),
+TEXT_FILES = (
+    TextFiles(
+        "the memory, its log, its backups, its spool and what else lies in its folder",
+        "erased",
+        _find_store_files,
+        True,
+    ),
+    TextFiles("an export: export again, and delete it", "", _find_exports, derived=True),
+    TextFiles("a backup elsewhere: make a new one, and delete it", "", _find_copies, derived=True),
+    TextFiles("your settings: edit them", "", _find_settings),
+    TextFiles("a file of an agent as it was before it was connected: disconnect it", "", _find_connections),
+    TextFiles("a conversation that you saved from a scan: delete it", "", _find_saved_transcripts),
+    TextFiles("the list of memories that were open before: open others", "", _find_recent),
 )
 
 
-def of_person(database: Database, base: str | None) -> Iterator[tuple[str, Files]]:
-    """Yield (path, what it is) of the existing files that a purge cannot change, each once: those that do not belong to
-    the store, and exports."""
+def list_person_files(database: Database, base: str | None) -> Iterator[tuple[str, TextFiles]]:
+    """Yield (path, what it is) of the existing files that a purge cannot change, each once: files outside of the
+    store, and exports."""
     seen = set[str]()
-    store = set(of_store(database.path))
-    for files in FILES:
+    store = set(list_store_files(database.path))
+    for files in TEXT_FILES:
         if not files.reach:
             for file in files.find(database, base):
                 if file not in seen and (files.derived or file not in store) and os.path.isfile(file):
@@ -263,12 +274,14 @@ def of_person(database: Database, base: str | None) -> Iterator[tuple[str, Files
                     yield file, files
 
 
-def _all_in(folder: str) -> Iterator[str]:
+def _list_files_in(folder: str) -> Iterator[str]:
+    """Yield every file below a folder, in order."""
     for place, _, names in sorted(os.walk(folder)):
         yield from (os.path.join(place, name) for name in sorted(names) if os.path.isfile(os.path.join(place, name)))
 
 
-def _names(folder: str) -> list[str]:
+def _list_names(folder: str) -> list[str]:
+    """Return the sorted names in a folder; none if it cannot be read."""
     try:
         return sorted(os.listdir(folder))
     except OSError:

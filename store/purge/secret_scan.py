@@ -5,27 +5,114 @@ A scrub adds no step to history, since a step would hold the text: the records, 
 the marker in place, derived rows follow, and the pages and the log that held the text are wiped.
 """
 
+from __future__ import annotations
+
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from store.base.citations import Citation, cite
 from store.base.errors import StorageError
-from store.conversations import hook_spool, summaries
+from store.conversations.hook_spool import read_spool_lines, replace_spool_lines
+from store.conversations.summaries import drop_summaries
 from store.database.database import Database, Transaction
-from store.database.erasure import tombstones
-from store.database.schema.tables import JOURNAL, RECORDED
-from store.database.values import Verbatim
-from store.history.checkpoint_payload import seal
-from store.history.compression import every_row, unpack
-from store.purge.backups import in_backups
-from store.purge.scan.scanners import SECRETS, Scanner, dumped
-from store.records.fact_rows import text_hash
+from store.database.schema import JOURNAL_TABLES, RECORDED_TABLES
+from store.database.tombstones import record_removal
+from store.database.values import Verbatim, clean_json, clean_text
+from store.embedding.indexer import forget_unused_vectors
+from store.history.checkpoint_payload import seal_checkpoint
+from store.history.compression import every_row_view, unpack_records
+from store.purge.cleanup import clean_backups
+from store.records.facts import text_hash
+from store.redaction.personal_data import find_personal_data, mask_personal_value
+from store.redaction.redactor import count_markers, replace_findings
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+# What a scan looks for in all stored text, and cuts out: secrets, or data about people.
 
-KINDS = {
+
+def dump_compact_json(value: object) -> str:
+    """Return a value as JSON without spaces."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _cut_personal_data(text: str) -> str:
+    """Return a text with the data about people in it replaced by markers."""
+    return replace_findings(text, find_personal_data(text))
+
+
+def _map_strings(tree: object, change: Callable[[str], str]) -> object:
+    """Return a copy of a JSON value with every string changed; the names in objects are kept."""
+    if isinstance(tree, str):
+        return change(tree)
+    if isinstance(tree, list):
+        return [_map_strings(item, change) for item in tree]
+    if isinstance(tree, dict):
+        return {name: _map_strings(item, change) for name, item in tree.items()}
+    return tree
+
+
+class TextScanner:
+    """A way to find what is to be cut: in a text, and in a JSON value string by string."""
+
+    def __init__(self, clean: Callable[[str], str], clean_tree: Callable[[object], object]) -> None:
+        self._clean = clean
+        self._clean_tree = clean_tree
+
+    def cut_text(self, text: str, as_json: bool) -> str:
+        """Return the text as it is to be stored."""
+        if as_json:
+            try:
+                tree = json.loads(text)
+            except ValueError:
+                return self._clean(text)
+            cut = self._clean_tree(tree)
+            return text if cut == tree else dump_compact_json(cut)
+        return self._clean(text)
+
+    def cut_line(self, line: str) -> str:
+        """Return a line of the spool as it is to be stored."""
+        try:
+            tree = json.loads(line)
+        except ValueError:
+            return self._clean(line)
+        cut = self._clean_tree(tree)
+        return line if cut == tree else json.dumps(cut, ensure_ascii=True, separators=(",", ":"))
+
+    def find_matches(self, text: str, as_json: bool) -> dict[str, list[str]]:
+        """Return what a field contains, by rule: for each match a masked text, empty where nothing may be shown."""
+        after = self.cut_text(text, as_json)
+        if after == text:
+            return {}
+        before = count_markers(text)
+        found = {rule: count - before.get(rule, 0) for rule, count in count_markers(after).items()}
+        return {rule: [""] * count for rule, count in found.items() if count > 0}
+
+
+class _PersonalDataScanner(TextScanner):
+    def __init__(self) -> None:
+        super().__init__(_cut_personal_data, lambda tree: _map_strings(tree, _cut_personal_data))
+
+    def find_matches(self, text: str, as_json: bool) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+
+        def note(name: str) -> str:
+            for one in find_personal_data(name):
+                found.setdefault(one.label, []).append(mask_personal_value(one.label, name[one.start : one.end]))
+            return name
+
+        try:
+            _map_strings(json.loads(text) if as_json else text, note)
+        except ValueError:
+            note(text)
+        return found
+
+
+SECRET_SCANNER = TextScanner(clean_text, clean_json)
+PERSONAL_DATA_SCANNER = _PersonalDataScanner()
+"""E-mails, phones and the like: cut only when a person says so."""
+
+
+SCANNED_KIND_BY_TABLE = {
     "facts": "fact",
     "decisions": "decision",
     "tasks": "task",
@@ -36,8 +123,8 @@ KINDS = {
     "turns": "turn",
     "summaries": "summary",
 }
-SCANNED = (
-    *(table for table in (*RECORDED, *JOURNAL) if table != "history_row"),
+SCANNED_TABLES = (
+    *(table for table in (*RECORDED_TABLES, *JOURNAL_TABLES) if table != "history_row"),
     "documents",
     "chunks",
     "queries",
@@ -46,19 +133,19 @@ SCANNED = (
     "answers_cache",
     "model_calls",
 )
-SENT = {
+SENT_LABELS = {
     "contexts": "a question that was sent",
     "injections": "what an agent was sent",
     "answers_cache": "an answer that was kept",
     "model_calls": "an answer of the model",
 }
-JSON_DEFAULTS = ("'[]'", "'{}'", "'null'")
-PAGE = 1000
-_THERE = "(tbl <> 'chunks' OR record IN (SELECT id FROM chunks))"  # a document that changed has other chunks
-SPOOL = "spool"  # no table: what hooks left to be written
+JSON_COLUMN_DEFAULTS = ("'[]'", "'{}'", "'null'")
+SCAN_PAGE_ROWS = 1000
+_STILL_STORED = "(tbl <> 'chunks' OR record IN (SELECT id FROM chunks))"  # a document that changed has other chunks
+SPOOL_TABLE = "spool"  # no table: what hooks left to be written
 
 
-class Leak:
+class SecretLeak:
     """Secrets of one rule in one field: where and how many, never the secret. `seq` is the step of history that holds
     them, 0 for the record itself. Of data about people, `masked` shows enough to recognise it."""
 
@@ -68,10 +155,10 @@ class Leak:
         self,
         citation: str,
         table: str,
-        key: "tuple[Any, ...]",
+        key: tuple[Any, ...],
         field: str,
         rule: str,
-        found: "list[str]",
+        found: list[str],
         seq: int = 0,
         n: int = 0,
     ) -> None:
@@ -86,7 +173,7 @@ class Leak:
         self.n = n
 
 
-class Cut:
+class LoggedRedaction:
     """A secret that was never stored: when, where and by which rule it was cut, who wrote it and through which door."""
 
     __slots__ = ("actor", "at", "citation", "count", "door", "field", "rule")
@@ -101,42 +188,42 @@ class Cut:
         self.door = door
 
 
-def noted(database: Database, limit: int = 50, rule: str = "") -> list[Cut]:
-    """List what was cut while writing, newest first, of one rule or of all."""
+def list_redactions(database: Database, limit: int = 50, rule: str = "") -> list[LoggedRedaction]:
+    """List the secrets that were removed while writing, newest first, of one rule or of all."""
     rows = database.rows(
         "SELECT at, tbl, record, field, rule, count, actor, door FROM redactions WHERE ? IN ('', rule)"
-        f" AND {_THERE} ORDER BY at DESC, id DESC LIMIT ?",
+        f" AND {_STILL_STORED} ORDER BY at DESC, id DESC LIMIT ?",
         (rule, limit),
     )
     return [
-        Cut(at, citation(database, table, (record,)), field, label, count, actor, door)
+        LoggedRedaction(at, cite_table_row(database, table, (record,)), field, label, count, actor, door)
         for at, table, record, field, label, count, actor, door in rows
     ]
 
 
-def made(database: Database) -> list[Cut]:
-    """List what the transactions of this connection cut since the last call, ordered by place; query no database where
-    nothing was cut."""
+def take_redactions(database: Database) -> list[LoggedRedaction]:
+    """List what the transactions of this connection removed since the last call, by place; reads no database if
+    nothing was removed."""
     cuts, database.cut = database.cut, {}
     return [
-        Cut("", citation(database, table, (row,)), field, rule, count, "", database.door)
+        LoggedRedaction("", cite_table_row(database, table, (row,)), field, rule, count, "", database.door)
         for (table, row, field, rule), count in cuts.items()
     ]
 
 
-def counted(database: Database) -> dict[str, int]:
-    """Count the cuts of each rule, of those that `noted` lists."""
-    return dict(database.rows(f"SELECT rule, sum(count) FROM redactions WHERE {_THERE} GROUP BY rule"))
+def count_redactions(database: Database) -> dict[str, int]:
+    """Count the secrets that each rule removed while writing."""
+    return dict(database.rows(f"SELECT rule, sum(count) FROM redactions WHERE {_STILL_STORED} GROUP BY rule"))
 
 
-def citation(database: Database, table: str, key: "Sequence[Any]") -> str:
+def cite_table_row(database: Database, table: str, key: Sequence[Any]) -> str:
     """Return the citation of a row; for a table without citations its name and the row's key."""
-    if table in KINDS:
-        return cite(KINDS[table], key[0])
+    if table in SCANNED_KIND_BY_TABLE:
+        return cite(SCANNED_KIND_BY_TABLE[table], key[0])
     if table == "queries":  # its key is the text
         return "a search"
-    if table in SENT:
-        return SENT[table]
+    if table in SENT_LABELS:
+        return SENT_LABELS[table]
     if table == "history":
         return f"step {key[0]}"
     if table == "commits" and (sha := database.value("SELECT sha FROM commits WHERE id = ?", (key[0],))):
@@ -144,7 +231,7 @@ def citation(database: Database, table: str, key: "Sequence[Any]") -> str:
     if table == "mutes":
         return f"the mute of {cite('fact', key[0])}"
     if table == "commit_links":
-        return f"{citation(database, 'commits', key)} {cite('decision', key[1])}"
+        return f"{cite_table_row(database, 'commits', key)} {cite('decision', key[1])}"
     if table == "chunks":
         row = database.row(
             "SELECT path, first, last FROM chunks JOIN documents d ON d.id = document_id WHERE chunks.id = ?", (key[0],)
@@ -154,113 +241,118 @@ def citation(database: Database, table: str, key: "Sequence[Any]") -> str:
     return f"{table} {' '.join(map(str, key))}"
 
 
-def scan(database: Database, scanner: Scanner = SECRETS) -> list[Leak]:
-    """List every match in stored text of the current rules, except what the person allows; or of another scanner,
-    PEOPLE."""
-    found: list[Leak] = []
-    for table in SCANNED:
-        for key, row in _rows(database, table):
+def scan_secrets(database: Database, scanner: TextScanner = SECRET_SCANNER) -> list[SecretLeak]:
+    """List every match in stored text of the current rules, except what the person allows; with
+    PERSONAL_DATA_SCANNER of the data about people."""
+    found: list[SecretLeak] = []
+    for table in SCANNED_TABLES:
+        for key, row in _read_rows_by_page(database, table):
             for field, text, as_json in row:
-                for rule, count in scanner.found(text, as_json).items():
-                    found.append(Leak(citation(database, table, key), table, key, field, rule, count))
-    lists = {table: {name for name, as_json in _columns(database, table) if as_json} for table in RECORDED}
-    for seq, n, table, key_text, states in _history(database):
+                for rule, count in scanner.find_matches(text, as_json).items():
+                    found.append(SecretLeak(cite_table_row(database, table, key), table, key, field, rule, count))
+    lists = {table: {name for name, as_json in _text_columns(database, table) if as_json} for table in RECORDED_TABLES}
+    for seq, n, table, key_text, states in _read_history(database):
         counts: dict[tuple[str, str], list[str]] = {}
         for state in states:
             for field, text in (state or {}).items():
                 if isinstance(text, str):
-                    for rule, count in scanner.found(text, field in lists.get(table, ())).items():
+                    for rule, count in scanner.find_matches(text, field in lists.get(table, ())).items():
                         counts.setdefault((field, rule), []).extend(count)
         key = tuple(json.loads(key_text))
         for (field, rule), count in counts.items():
-            found.append(Leak(citation(database, table, key), table, key, field, rule, count, seq, n))
-    for number, line in enumerate(hook_spool.lines(database.path), start=1):
-        for rule, count in scanner.found(line, True).items():
-            found.append(Leak("spool", SPOOL, (number,), "line", rule, count))
+            found.append(SecretLeak(cite_table_row(database, table, key), table, key, field, rule, count, seq, n))
+    for number, line in enumerate(read_spool_lines(database.path), start=1):
+        for rule, count in scanner.find_matches(line, True).items():
+            found.append(SecretLeak("spool", SPOOL_TABLE, (number,), "line", rule, count))
     return found
 
 
-def scrub(database: Database, leaks: Iterable[Leak], actor: str = "user", scanner: Scanner = SECRETS) -> bool:
-    """Cut the secrets out of the fields that `scan` found with the same scanner, out of what is derived from them, out
-    of the spool and out of the backups beside the memory. Return True when no byte is left, False while another program
-    still reads the log that holds them. The author of and reason for a step are kept. Raise StorageError."""
+def scrub_secrets(
+    database: Database, leaks: Iterable[SecretLeak], actor: str = "user", scanner: TextScanner = SECRET_SCANNER
+) -> bool:
+    """Cut the secrets out of the fields that `scan_secrets` found with this scanner, out of what is derived from
+    them, out of the spool and out of the backups. Return True when no byte is left, False while another program
+    reads the log that holds them. The author and the reason of a step are kept. Raise StorageError."""
     leaks = list(leaks)
-    if any(leak.table == SPOOL for leak in leaks):
-        hook_spool.change(database.path, scanner.cut_line)
-    done = _cut_out(database, leaks, actor, scanner)
-    return not in_backups(database, lambda backup: _scrub_too(backup, scanner)).pending and done
+    if any(leak.table == SPOOL_TABLE for leak in leaks):
+        replace_spool_lines(database.path, scanner.cut_line)
+    done = _cut_leaks(database, leaks, actor, scanner)
+    return not clean_backups(database, lambda backup: _scrub_backup(backup, scanner)).pending and done
 
 
-def _cut_out(database: Database, leaks: Iterable[Leak], actor: str, scanner: Scanner) -> bool:
+def _cut_leaks(database: Database, leaks: Iterable[SecretLeak], actor: str, scanner: TextScanner) -> bool:
+    """Cut these secrets out of one file, without a step of history; return False while another program reads the
+    log."""
     records: dict[tuple[str, tuple[Any, ...]], set[str]] = {}
     steps: dict[tuple[int, int], str] = {}
     leaking: set[tuple[str, str]] = set()  # records, by table and key, whose steps contain one
     for leak in leaks:
-        if leak.table in ("history", SPOOL):  # who and why: the chain of digests depends on them; no row
+        if leak.table in ("history", SPOOL_TABLE):  # who and why: the chain of digests depends on them; no row
             continue
         if leak.seq:
             steps[leak.seq, leak.n] = leak.table
-            leaking.add((leak.table, dumped(leak.key)))
+            leaking.add((leak.table, dump_compact_json(leak.key)))
         else:
             records.setdefault((leak.table, leak.key), set()).add(leak.field)
-    from store.embedding.indexer import forget_cache
-
     with database.write(actor, "scrub") as write:
-        write.unrecorded()
+        write.stop_recording()
         if records:
-            tombstones.cut_out(write)
+            record_removal(write)
         for (table, key), fields in records.items():
             _scrub_record(write, table, key, fields, scanner)
-        unpack(write, leaking)
+        unpack_records(write, leaking)
         for (seq, n), table in steps.items():
             _scrub_step(write, table, seq, n, scanner)
         # vectors and digests of deleted texts; the rest of this cache is made again when needed
-        forget_cache(write)
+        forget_unused_vectors(write)
     with database.write(actor, "optimize") as write:
         write.execute("INSERT INTO corpus_fts(corpus_fts) VALUES ('optimize')")
     return database.checkpoint_wal()
 
 
-def _scrub_too(backup: Database, scanner: Scanner) -> bool:
-    leaks = [leak for leak in scan(backup, scanner) if leak.table != "history"]
-    if leaks and not _cut_out(backup, leaks, "agent", scanner):
+def _scrub_backup(backup: Database, scanner: TextScanner) -> bool:
+    """Cut the secrets out of a backup; return whether it had any. Raise StorageError while it is being read."""
+    leaks = [leak for leak in scan_secrets(backup, scanner) if leak.table != "history"]
+    if leaks and not _cut_leaks(backup, leaks, "agent", scanner):
         raise StorageError("A backup is being read.")
     return bool(leaks)
 
 
-def _scrub_record(write: Transaction, table: str, key: "tuple[Any, ...]", fields: set[str], scanner: Scanner) -> None:
+def _scrub_record(write: Transaction, table: str, key: tuple[Any, ...], fields: set[str], scanner: TextScanner) -> None:
     if table == "queries":
         write.execute("DELETE FROM queries WHERE text = ?", tuple(map(Verbatim, key)))
         return
     if table == "answers_cache":
         write.execute("DELETE FROM answers_cache WHERE id = ?", key)
         return
-    keys, values = _key_columns(write.database, table), {}
+    keys, values = _primary_key_columns(write.database, table), {}
     where = " AND ".join(f"{name} = ?" for name in keys)
     parameters = tuple(Verbatim(part) if isinstance(part, str) else part for part in key)
-    lists = {name for name, as_json in _columns(write.database, table) if as_json}
+    lists = {name for name, as_json in _text_columns(write.database, table) if as_json}
     for field in sorted(fields):
         for (text,) in write.rows(f"SELECT {field} FROM {table} WHERE {where}", parameters):
-            values[field] = scanner.cut(text, field in lists)
+            values[field] = scanner.cut_text(text, field in lists)
     if "fact" in values:
         values["text_hash"] = text_hash(values["fact"])
     if values and table == "turns":
-        summaries.drop(write, [int(key[0])])
+        drop_summaries(write, [int(key[0])])
     if values:
         names = ", ".join(f"{name} = ?" for name in values)
         write.execute(f"UPDATE {table} SET {names} WHERE {where}", (*values.values(), *parameters))
         if table == "checkpoints":
-            seal(write, key[0])
+            seal_checkpoint(write, key[0])
 
 
-def _scrub_step(write: Transaction, table: str, seq: int, n: int, scanner: Scanner) -> None:
+def _scrub_step(write: Transaction, table: str, seq: int, n: int, scanner: TextScanner) -> None:
     """Cut in the row of a step, drop its salt and keep its leaf: the chain of digests stays valid without the text."""
-    lists = {name for name, as_json in _columns(write.database, table) if as_json}
+    lists = {name for name, as_json in _text_columns(write.database, table) if as_json}
     rows = list(write.rows("SELECT before, after FROM history_row WHERE seq = ? AND n = ?", (seq, n)))
     for states in rows:
         texts: list[Verbatim | None] = []
         for state in states:
-            texts.append(None if state is None else Verbatim(dumped(_cut_state(json.loads(state), lists, scanner))))
+            texts.append(
+                None if state is None else Verbatim(dump_compact_json(_cut_state(json.loads(state), lists, scanner)))
+            )
         write.execute(
             "UPDATE history_row SET before = ?, after = ?, salt = NULL, purged = max(purged, 2)"
             " WHERE seq = ? AND n = ?",
@@ -268,53 +360,55 @@ def _scrub_step(write: Transaction, table: str, seq: int, n: int, scanner: Scann
         )
 
 
-def _cut_state(state: "dict[str, Any]", lists: set[str], scanner: Scanner) -> "dict[str, Any]":
+def _cut_state(state: dict[str, Any], lists: set[str], scanner: TextScanner) -> dict[str, Any]:
     """Return a row as a step holds it, without its secrets; a fact's digest follows its text."""
     cut = {
-        name: scanner.cut(value, name in lists) if isinstance(value, str) else value for name, value in state.items()
+        name: scanner.cut_text(value, name in lists) if isinstance(value, str) else value
+        for name, value in state.items()
     }
     if "text_hash" in cut and cut.get("fact") != state.get("fact"):
         cut["text_hash"] = text_hash(cut["fact"])
     return cut
 
 
-def _columns(database: Database, table: str) -> list[tuple[str, bool]]:
-    """Return the columns of a table that hold text, and whether each is JSON: the schema gives those an empty JSON
-    value."""
+def _text_columns(database: Database, table: str) -> list[tuple[str, bool]]:
+    """Return the text columns of a table, and whether each is JSON: the schema gives JSON columns an empty value
+    as default."""
     rows = database.rows("SELECT name, type, dflt_value FROM pragma_table_info(?)", (table,))
-    return [(name, default in JSON_DEFAULTS) for name, kind, default in rows if kind == "TEXT"]
+    return [(name, default in JSON_COLUMN_DEFAULTS) for name, kind, default in rows if kind == "TEXT"]
 
 
-def _key_columns(database: Database, table: str) -> list[str]:
+def _primary_key_columns(database: Database, table: str) -> list[str]:
+    """Return the columns of a table's primary key, in order."""
     return [name for (name,) in database.rows("SELECT name FROM pragma_table_info(?) WHERE pk ORDER BY pk", (table,))]
 
 
-def _rows(database: Database, table: str) -> "Iterator[tuple[tuple[Any, ...], list[tuple[str, str, bool]]]]":
+def _read_rows_by_page(database: Database, table: str) -> Iterator[tuple[tuple[Any, ...], list[tuple[str, str, bool]]]]:
     """Yield (key, (field, text, whether it is JSON) of each field) of every row, a page at a time, so that the scan of
     a large memory holds no read transaction open."""
-    texts = _columns(database, table)
-    keys = _key_columns(database, table)
+    texts = _text_columns(database, table)
+    keys = _primary_key_columns(database, table)
     after: tuple[Any, ...] = ()
     columns = ", ".join([*keys, *(name for name, _ in texts)])
     names = ", ".join(keys)
     while True:
         where = f"WHERE ({names}) > ({', '.join('?' * len(keys))})" if after else ""
-        rows = database.rows(f"SELECT {columns} FROM {table} {where} ORDER BY {names} LIMIT {PAGE}", after)
+        rows = database.rows(f"SELECT {columns} FROM {table} {where} ORDER BY {names} LIMIT {SCAN_PAGE_ROWS}", after)
         for row in rows:
             values = zip(texts, row[len(keys) :], strict=True)
             yield row[: len(keys)], [(name, text, as_json) for (name, as_json), text in values if text]
-        if len(rows) < PAGE:
+        if len(rows) < SCAN_PAGE_ROWS:
             return
         after = rows[-1][: len(keys)]
 
 
-def _history(database: Database) -> "Iterator[tuple[int, int, str, str, list[dict[str, Any] | None]]]":
+def _read_history(database: Database) -> Iterator[tuple[int, int, str, str, list[dict[str, Any] | None]]]:
     """Yield (step, n, table, key, [before, after]) of every row of history, packed or not."""
     newest = database.value("SELECT max(seq) FROM history") or 0
-    source = every_row(database)
-    for start in range(0, newest, PAGE):
+    source = every_row_view(database)
+    for start in range(0, newest, SCAN_PAGE_ROWS):
         for seq, n, table, key, *states in database.rows(
             f"SELECT seq, n, tbl, pk, before, after FROM {source} WHERE seq > ? AND seq <= ? ORDER BY seq, n",
-            (start, start + PAGE),
+            (start, start + SCAN_PAGE_ROWS),
         ):
             yield seq, n, table, key, [state and json.loads(state) for state in states]

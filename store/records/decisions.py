@@ -1,23 +1,162 @@
 """Decisions: what was chosen, instead of what, and why."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
-from store.base.citations import cite
+import json
+import re
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from store.base.citations import cite, find_citations
 from store.base.errors import Conflict, InvalidInput, NotFound
-from store.base.vocabulary import DECISION_STATUSES, EVIDENCE_STATES, IMPACTS, PERSON
+from store.base.models import Decision
+from store.base.vocabulary import DECISION_STATUSES, EVIDENCE_STATES, IMPACTS, PERSON_ORIGIN
 from store.database.database import Database, Transaction
-from store.database.erasure import tombstones
+from store.database.files import run_with_reserve
+from store.database.tombstones import decision_text, refuse_purged
 from store.database.values import Json, Verbatim
-from store.database.writing.disk_reserve import with_room
-from store.records.timeline.iterations import joined
+from store.git.repository import CommitInfo
+from store.records.workflow import iteration_for_record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+# Find the decisions that a commit's message names, and link them.
+#
+# A `Decision:` trailer states the purpose of the commit; `D#12` in the text means at least that the two are related.
+# In a
+# trailer `D12@3c7vjyhh2avx` names a decision that is shared by its writer, and means the same on every machine. A
+# decision recorded after the commit was read is not linked to it: `memoranda link` does that by hand.
 
-    from store.base.models import Decision
+GIT_IMPORTER = "import:git"  # the origin of what is read from git's history
+MOST_LISTED_LINKS = 3  # links that the reason of a step lists one by one
 
-COLUMNS = (
+_TRAILER = r"(?i)decision[ \t]*:[ \t]*(.*)"
+# what may be between a verb and its decisions, and between them: "implements [D#1], D#2 and D#3"
+_JOINT = r"(?i)(?:[ \t]|\n(?![ \t]*\n)|\[|\(|\]|\)|,|&|\+|:|\b(?:and|the|decisions?)\b)*"
+_LINK_VERB = r"(?i)(?:(?P<implements>\bimplement(?:s|ing)?)|(?P<reverts>\b(?:revert(?:s|ing)?|undoes)))\b"
+_DENIED = r"(?i)(?:\b(?:not|never|longer|cannot|without)|n't)\s+\Z"
+_VERB_REACH = 200  # characters that are searched for those words
+_SHARED_CITATION = r"(?<![\w#@])D[1-9][0-9]{0,11}@[a-z2-7]{12}(?![\w@])"
+_MOST_CHARACTERS = 20_000  # characters of a message that are read from its start, and for trailers from its end
+
+
+def find_mentioned_decisions(message: str, titles: dict[str, list[int]], numbers: bool = True) -> dict[int, str]:
+    """Return decision → kind of link, for every decision that a message names. `titles` maps the titles of active
+    decisions, folded by `fold_title`, to their ids. An explicit statement (a trailer, a verb) precedes a mere
+    mention, and the first precedes the second. Without `numbers` only a trailer with a title counts. The caller
+    checks that the decisions exist."""
+    message = message.replace("\r\n", "\n").strip("\n")
+    found: dict[int, str] = {}
+    for value in _decision_trailers(message[-_MOST_CHARACTERS:]):
+        cited = [citation.target for _, _, citation in find_citations(value) if citation.kind == "decision" and numbers]
+        for number in titles.get(fold_title(value)) or cited:
+            found.setdefault(int(number), "implements")
+    if not numbers:
+        return found
+    message = message[:_MOST_CHARACTERS]
+    related: list[int] = []
+    reverted = _reverted_subject(message)
+    last, verb = 0, ""
+    for start, end, citation in find_citations(message):
+        if citation.kind != "decision":
+            continue
+        verb = (
+            _link_kind(message[max(last, start - _VERB_REACH) : start], verb) if start >= len(reverted) else "reverts"
+        )
+        last = end
+        if verb:
+            found.setdefault(int(citation.target), verb)
+        else:
+            related.append(int(citation.target))
+    for number in related:
+        found.setdefault(number, "relates")
+    return found
+
+
+def link_mentioned_decisions(write: Transaction, commits: Sequence[CommitInfo], made_here: Collection[str]) -> int:
+    """Link commits that were just added to the decisions their messages name, in the same transaction; return how many
+    links.
+
+    A number counts only in a commit that was `made_here`, by its sha: in one from elsewhere `D#12` is of another
+    memory.
+
+    Each commit is read only once, so a link that a person deleted is not made again. A number without a decision is
+    skipped for good.
+    """
+    titles: dict[str, list[int]] = {}
+    if any("decision" in info.message.lower() for info in commits):
+        for number, title in write.rows("SELECT id, title FROM decisions WHERE status = 'active'"):
+            titles.setdefault(fold_title(title), []).append(number)
+    return add_commit_links(
+        write,
+        [
+            (info.sha, decision, kind)
+            for info in commits
+            for decision, kind in find_mentioned_decisions(info.message, titles, numbers=info.sha in made_here).items()
+        ],
+    )
+
+
+def add_commit_links(write: Transaction, links: Iterable[tuple[str, int, str]]) -> int:
+    """Add links (sha, decision, kind) whose commit and decision both exist; return how many were new."""
+    made = []
+    for sha, decision, kind in links:
+        write.execute(
+            "INSERT INTO commit_links(commit_id, decision_id, link_type, origin)"
+            " SELECT c.id, d.id, ?, ? FROM commits AS c, decisions AS d WHERE c.sha = ? AND d.id = ?"
+            " ON CONFLICT DO NOTHING",
+            (Verbatim(kind), Verbatim(GIT_IMPORTER), Verbatim(sha), decision),
+        )
+        if write.database.connection.changes():
+            made.append(f"link {cite('commit', sha)} {cite('decision', decision)}")
+    if made:
+        write.reason = ", ".join(made) if len(made) <= MOST_LISTED_LINKS else f"link {len(made)} commits and decisions"
+    return len(made)
+
+
+def find_shared_decisions(message: str) -> list[str]:
+    """Return the shared decisions that the trailers of a message name, each as its writer cites it."""
+    message = message.replace("\r\n", "\n").strip("\n")[-_MOST_CHARACTERS:]
+    return [found for value in _decision_trailers(message) for found in re.findall(_SHARED_CITATION, value)]
+
+
+def fold_title(text: str) -> str:
+    """Return a title as it is compared: spaces folded, without case."""
+    return " ".join(text.split()).casefold()
+
+
+def _decision_trailers(message: str) -> list[str]:
+    """Return the values of the `Decision:` lines in the last paragraph; the first paragraph is the subject, never
+    trailers."""
+    paragraphs = re.split(r"\n(?:[ \t]*\n)+", message)
+    if len(paragraphs) == 1:
+        return []
+    lines: list[str] = []
+    for line in paragraphs[-1].split("\n"):
+        if line[:1] in (" ", "\t") and lines:
+            lines[-1] += " " + line.strip()  # a long value continues, indented
+        else:
+            lines.append(line)
+    return [match[1].strip() for line in lines if (match := re.fullmatch(_TRAILER, line))]
+
+
+def _reverted_subject(message: str) -> str:
+    """Return the subject of a commit that `git revert` made: it quotes the other's words, which now mean their
+    opposite. Not that of the revert of a revert, which restores their meaning."""
+    subject = message.partition("\n")[0]
+    return subject if re.match(r'Revert "(?!Revert "|Reapply ")', subject) else ""
+
+
+def _link_kind(before: str, inherited: str) -> str:
+    """Return the kind of link that the words before a decision state, or that of the decision before it in the same
+    list."""
+    if re.fullmatch(_JOINT, before):
+        return inherited
+    for match in re.finditer(_LINK_VERB, before):
+        if re.fullmatch(_JOINT, before[match.end() :]) and not re.search(_DENIED, before[: match.start()]):
+            return "implements" if match["implements"] else "reverts"
+    return ""
+
+
+DECISION_COLUMNS = (
     "id, iteration_id, title, context, chosen, alternatives, rationale, impact, phase, decided_at, status,"
     " supersedes, origin, confirmed_at, coalesce(evidence, '[]'), coalesce(tags, '[]'),"
     " coalesce((SELECT max(state) FROM evidence_looks WHERE record = id * 16 + 1), 0)"
@@ -44,7 +183,7 @@ class Decisions:
         supersedes: int | None = None,
         evidence: Sequence[str] = (),
         tags: Sequence[str] = (),
-        actor: str = PERSON,
+        actor: str = PERSON_ORIGIN,
         key: str = "",
         again: bool = False,
     ) -> int:
@@ -57,15 +196,15 @@ class Decisions:
         if impact not in IMPACTS:
             raise InvalidInput("There is no such impact.", f"Choose one of: {', '.join(IMPACTS)}.")
         with self._database.write(actor, "decide", key) as write:
-            if (answer := write.answer) is not None:
+            if (answer := write.earlier_answer) is not None:
                 return int(answer)
-            tombstones.refuse(write, tombstones.decision_text(title, chosen), again)
+            refuse_purged(write, decision_text(title, chosen), again)
             if supersedes is not None:
-                self._active(write, supersedes)
+                self._require_active(write, supersedes)
                 write.execute("UPDATE decisions SET status = 'superseded' WHERE id = ?", (supersedes,))
             number = write.insert(
                 "decisions",
-                iteration_id=joined(write, iteration_id),
+                iteration_id=iteration_for_record(write, iteration_id),
                 title=title.strip(),
                 context=context.strip(),
                 chosen=chosen.strip(),
@@ -81,10 +220,10 @@ class Decisions:
                 tags=Json(list(tags)),
             )
             write.reason = f"decide {cite('decision', number)}"
-            write.answered(number)
+            write.store_answer(number)
             return number
 
-    def correct(self, number: int, chosen: str, *, actor: str = PERSON, again: bool = False) -> int:
+    def correct(self, number: int, chosen: str, *, actor: str = PERSON_ORIGIN, again: bool = False) -> int:
         """Add a decision like this one, but with another choice, that supersedes it; return its id. `again` is as in
         `decide`."""
         old = self.get(number)
@@ -106,50 +245,48 @@ class Decisions:
             again=again,
         )
 
-    def forget(self, numbers: Sequence[int], *, actor: str = PERSON) -> None:
+    def forget(self, numbers: Sequence[int], *, actor: str = PERSON_ORIGIN) -> None:
         """Hide decisions, until undone. All of them or none. On a full disk the ballast is freed."""
-        with_room(self._database.path, lambda: self._forget(numbers, actor))
+        run_with_reserve(self._database.path, lambda: self._forget(numbers, actor))
 
     def _forget(self, numbers: Sequence[int], actor: str) -> None:
         with self._database.write(actor, f"forget {' '.join(cite('decision', n) for n in numbers[:10])}") as write:
             for number in numbers:
                 status = write.execute("SELECT status FROM decisions WHERE id = ?", (number,)).get
                 if status is None:
-                    raise _missing(number)
+                    raise _no_such_decision(number)
                 if status == "forgotten":
                     raise Conflict(f"{cite('decision', number)} is forgotten already.", "Undo brings it back.")
                 write.execute("UPDATE decisions SET status = 'forgotten' WHERE id = ?", (number,))
 
-    def confirm(self, numbers: Sequence[int], *, actor: str = PERSON) -> None:
+    def confirm(self, numbers: Sequence[int], *, actor: str = PERSON_ORIGIN) -> None:
         """Record that decisions logged by agents hold. All of them or none; those that a person made, or confirmed
         before, are unchanged. Raise NotFound, and Conflict for one that is no longer active, or when none needs it."""
         with self._database.write(actor, f"confirm {' '.join(cite('decision', n) for n in numbers[:10])}") as write:
             for number in numbers:
-                self._active(write, number)
+                self._require_active(write, number)
             marks = ", ".join("?" * len(numbers))
             write.execute(
                 f"UPDATE decisions SET confirmed_at = ? WHERE id IN ({marks}) AND origin <> ? AND confirmed_at IS NULL",
-                (Verbatim(write.at), *numbers, Verbatim(PERSON)),
+                (Verbatim(write.at), *numbers, Verbatim(PERSON_ORIGIN)),
             )
             if not self._database.connection.changes():
                 raise Conflict("Confirmed already.", "What you decide yourself needs no confirmation.")
 
-    def get(self, number: int) -> "Decision":
+    def get(self, number: int) -> Decision:
         """Return one decision, whatever its status. Raise NotFound."""
-        found = self.many([number])
+        found = self.get_many([number])
         if not found:
-            raise _missing(number)
+            raise _no_such_decision(number)
         return found[0]
 
-    def many(self, numbers: Sequence[int]) -> "list[Decision]":
+    def get_many(self, numbers: Sequence[int]) -> list[Decision]:
         """Return the decisions of these ids that exist, in this order."""
-        import json
-
         rows = self._database.rows(
-            f"SELECT {COLUMNS} FROM decisions WHERE id IN (SELECT value FROM json_each(?))",
+            f"SELECT {DECISION_COLUMNS} FROM decisions WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(numbers)),),
         )
-        by_id = {row[0]: _decision(row) for row in rows}
+        by_id = {row[0]: _decision_of_row(row) for row in rows}
         return [by_id[number] for number in numbers if number in by_id]
 
     def ids(
@@ -173,23 +310,21 @@ class Decisions:
         )
         return found
 
-    def _active(self, write: Transaction, number: int) -> None:
+    def _require_active(self, write: Transaction, number: int) -> None:
+        """Raise NotFound or Conflict unless the decision is active."""
         status = write.execute("SELECT status FROM decisions WHERE id = ?", (number,)).get
         if status is None:
-            raise _missing(number)
+            raise _no_such_decision(number)
         if status != "active":
             raise Conflict(f"{cite('decision', number)} is {status}.", "Supersede the one that took its place.")
 
 
-def _missing(number: int) -> NotFound:
+def _no_such_decision(number: int) -> NotFound:
+    """Return the error for a decision that does not exist."""
     return NotFound(f"There is no decision {cite('decision', number)}.", "List them with `memoranda decisions`.")
 
 
-def _decision(row: "tuple[Any, ...]") -> "Decision":
-    import json
-
-    from store.base.models import Decision
-
+def _decision_of_row(row: tuple[Any, ...]) -> Decision:
     *columns, evidence, tags, looked = row
     columns[5] = tuple(json.loads(columns[5]))
     return Decision(*(*columns, tuple(json.loads(evidence)), tuple(json.loads(tags)), EVIDENCE_STATES[looked]))

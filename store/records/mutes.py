@@ -9,14 +9,13 @@ from collections.abc import Collection, Iterable, Sequence
 
 from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, NotFound
-from store.base.record_keys import pack, unpack
-from store.base.vocabulary import PERSON
+from store.base.vocabulary import PERSON_ORIGIN, pack_key, unpack_key
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim
 
 # kinds that can be muted → their tables
-TABLES = {"fact": "facts", "decision": "decisions", "task": "tasks", "summary": "summaries"}
-KINDS = tuple(TABLES)
+MUTE_TABLES = {"fact": "facts", "decision": "decisions", "task": "tasks", "summary": "summaries"}
+MUTE_KINDS = tuple(MUTE_TABLES)
 
 
 class Mutes:
@@ -25,45 +24,45 @@ class Mutes:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def mute(self, numbers: Sequence[int], *, actor: str = PERSON) -> None:
+    def mute(self, numbers: Sequence[int], *, actor: str = PERSON_ORIGIN) -> None:
         """Exclude facts from every context. All of them or none; those muted already are unchanged. Raise NotFound,
         InvalidInput, and Conflict when all of them are, or one is forgotten."""
-        with self._database.write(actor, _reason("mute", numbers)) as write:
+        with self._database.write(actor, _mute_reason("mute", numbers)) as write:
             for number in numbers:
                 status = write.execute("SELECT status FROM facts WHERE id = ?", (number,)).get
                 if status is None:
                     raise NotFound(f"There is no fact {cite('fact', number)}.", "List them with `memoranda facts`.")
                 if status == "forgotten":
                     raise Conflict(f"{cite('fact', number)} is forgotten already.", "It is in no context either.")
-            known = self.among(numbers)
+            known = self.filter_muted_facts(numbers)
             if known.issuperset(numbers):
                 raise Conflict("Muted already.", "`memoranda unmute` sends them to agents again.")
             for number in dict.fromkeys(numbers):
                 if number not in known:
                     write.insert("mutes", fact_id=number, at=Verbatim(write.at), origin=actor)
 
-    def unmute(self, numbers: Sequence[int], *, actor: str = PERSON) -> None:
+    def unmute(self, numbers: Sequence[int], *, actor: str = PERSON_ORIGIN) -> None:
         """Allow facts in contexts again. Raise InvalidInput, and Conflict when none of them is muted."""
-        with self._database.write(actor, _reason("unmute", numbers)) as write:
-            known = self.among(numbers)
+        with self._database.write(actor, _mute_reason("unmute", numbers)) as write:
+            known = self.filter_muted_facts(numbers)
             if not known:
                 raise Conflict("Not muted.", "`memoranda context` says what keeps a fact out.")
             for number in known:
                 write.execute("DELETE FROM mutes WHERE fact_id = ?", (number,))
 
-    def among(self, numbers: Sequence[int]) -> frozenset[int]:
-        """Return those of these facts that are muted."""
+    def filter_muted_facts(self, numbers: Sequence[int]) -> frozenset[int]:
+        """Return which of these facts are muted."""
         rows = self._database.rows(
             "SELECT fact_id FROM mutes WHERE fact_id IN (SELECT value FROM json_each(?))", (json.dumps(list(numbers)),)
         )
         return frozenset(number for (number,) in rows)
 
-    def mute_keys(self, keys: Collection[int], *, actor: str = PERSON) -> None:
+    def mute_keys(self, keys: Collection[int], *, actor: str = PERSON_ORIGIN) -> None:
         """Exclude records of KINDS, given by their keys, from agents' contexts. Those muted already are unchanged, and
         so are facts that are forgotten. Raise InvalidInput for another kind, NotFound, and Conflict when all of them
         are muted."""
-        facts, others = _parted(keys)
-        known = self.of_keys(keys)
+        facts, others = _split_keys(keys)
+        known = self.filter_muted_keys(keys)
         if known.issuperset(keys):
             raise Conflict("Muted already.", "`memoranda unmute` sends them to agents again.")
         with self._database.write(actor, "mute") as write:
@@ -71,34 +70,34 @@ class Mutes:
                 "SELECT id FROM facts WHERE status <> 'forgotten' AND id IN (SELECT value FROM json_each(?))",
                 (Verbatim(json.dumps(facts)),),
             )
-            fresh = [number for (number,) in there if pack("fact", number) not in known]
+            fresh = [number for (number,) in there if pack_key("fact", number) not in known]
             for number in fresh:
                 write.insert("mutes", fact_id=number, at=Verbatim(write.at), origin=actor)
             for key in others:
-                kind, number = unpack(key)
-                if not write.execute(f"SELECT 1 FROM {TABLES[kind]} WHERE id = ?", (number,)).get:
+                kind, number = unpack_key(key)
+                if not write.execute(f"SELECT 1 FROM {MUTE_TABLES[kind]} WHERE id = ?", (number,)).get:
                     raise NotFound(f"There is no {kind} {cite(kind, number)}.", "Find it with `memoranda search`.")
                 write.execute("INSERT OR IGNORE INTO muted(key, at) VALUES (?, ?)", (key, Verbatim(write.at)))
             if fresh:
-                write.reason = _reason("mute", fresh)
+                write.reason = _mute_reason("mute", fresh)
 
-    def unmute_keys(self, keys: Collection[int], *, actor: str = PERSON) -> None:
+    def unmute_keys(self, keys: Collection[int], *, actor: str = PERSON_ORIGIN) -> None:
         """Allow records in agents' contexts again. Raise InvalidInput, and Conflict when none of them is muted."""
-        facts, others = _parted(keys)
-        known = self.of_keys(keys)
+        facts, others = _split_keys(keys)
+        known = self.filter_muted_keys(keys)
         if not known:
             raise Conflict("Not muted.", "`memoranda context` says what keeps a fact out.")
         with self._database.write(actor, "unmute") as write:
-            muted = [number for number in facts if pack("fact", number) in known]
+            muted = [number for number in facts if pack_key("fact", number) in known]
             for number in muted:
                 write.execute("DELETE FROM mutes WHERE fact_id = ?", (number,))
             for key in others:
                 write.execute("DELETE FROM muted WHERE key = ?", (key,))
             if muted:
-                write.reason = _reason("unmute", muted)
+                write.reason = _mute_reason("unmute", muted)
 
-    def of_keys(self, keys: Collection[int]) -> frozenset[int]:
-        """Return those of these keys whose record is muted."""
+    def filter_muted_keys(self, keys: Collection[int]) -> frozenset[int]:
+        """Return which of these keys belong to a muted record."""
         rows = self._database.rows(
             "SELECT key FROM muted WHERE key IN (SELECT value FROM json_each(?1)) UNION ALL"
             " SELECT fact_id * 16 FROM mutes WHERE fact_id * 16 IN (SELECT value FROM json_each(?1))",
@@ -107,24 +106,24 @@ class Mutes:
         return frozenset(key for (key,) in rows)
 
 
-def _parted(keys: Collection[int]) -> tuple[list[int], list[int]]:
-    """Return the numbers of the facts among these keys, and the keys of the others. Raise InvalidInput."""
+def _split_keys(keys: Collection[int]) -> tuple[list[int], list[int]]:
+    """Split record keys into the numbers of facts and the keys of all other records. Raise InvalidInput."""
     facts: list[int] = []
     others: list[int] = []
     for key in dict.fromkeys(keys):
-        kind, number = unpack(key)
-        if kind not in KINDS:
+        kind, number = unpack_key(key)
+        if kind not in MUTE_KINDS:
             raise InvalidInput(f"A {kind} cannot be muted.", "Facts, decisions, tasks and summaries can be.")
         if kind == "fact":
             facts.append(number)
         else:
             others.append(key)
     if not facts and not others:
-        _reason("mute", ())
+        _mute_reason("mute", ())
     return facts, others
 
 
-def hand_on(write: Transaction, old: Iterable[int], new: int) -> None:
+def pass_on_mute(write: Transaction, old: Iterable[int], new: int) -> None:
     """Mute a fact that replaces others if one of them is muted, as part of the same transaction."""
     write.execute(
         "INSERT INTO mutes(fact_id, at, origin) SELECT ?1, ?2, ?3"
@@ -134,7 +133,8 @@ def hand_on(write: Transaction, old: Iterable[int], new: int) -> None:
     )
 
 
-def _reason(verb: str, numbers: Sequence[int]) -> str:
+def _mute_reason(verb: str, numbers: Sequence[int]) -> str:
+    """Return the reason of a step: a verb and its facts; of many, the first ten. Raise InvalidInput without any."""
     if not numbers:
         raise InvalidInput(f"Nothing to {verb} was named.", f"Name facts by their numbers: {verb} 12 13.")
     more = f" +{len(numbers) - 10}" if len(numbers) > 10 else ""

@@ -5,5 +5,5 @@ existing markers, are masked in that copy with NUL, and the table is applied aga
 is never matched, and `redact(redact(x)) == redact(x)`.
 """
 
-MARKER = "[REDACTED:"
+REDACTION_MARKER = "[REDACTED:"
 """What every replaced secret begins with; the label and a bracket follow."""

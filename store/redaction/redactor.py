@@ -1,29 +1,24 @@
 """Find secrets in a text or a JSON-like tree, and replace each by its marker."""
 
+from __future__ import annotations
+
 import re
+import unicodedata
 from bisect import bisect_right
+from collections.abc import Callable
 from functools import cache
 
-from store.redaction import MARKER
-from store.redaction.keyword_index import KeywordIndex
-from store.redaction.placeholders import is_credential
-from store.redaction.rules.assignment import LABEL as ASSIGNMENT_LABEL
-from store.redaction.rules.assignment import names_credential
-from store.redaction.rules.encoded import EncodedFamily, percent
-from store.redaction.rules.families import PERSONAL, load_families, load_labels
-from store.redaction.rules.family import MASK
+from store.base.errors import InvalidInput
+from store.redaction import REDACTION_MARKER
+from store.redaction.checks import LABEL, is_credential, names_credential
+from store.redaction.family import MASK, EncodedFamily, Family, KeywordIndex, decode_percent
+from store.redaction.rules import PERSONAL_LABELS, load_families, load_labels
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Keep = Callable[[str, str], bool]
 
-    from store.redaction.rules.family import Family
-
-    Keep = Callable[[str, str], bool]
-
-MAX_DEPTH = 500
+MAX_TREE_DEPTH = 500
 """Levels of lists and dicts that `redact_tree` follows."""
-PASSES = 4
+MAX_PASSES = 4
 """How often a text is read, at most."""
 
 # Invisible, and so able to split a secret unnoticed: soft hyphen, joiners, direction marks, Hangul and Mongolian
@@ -72,14 +67,14 @@ class SecretFinding:
 
 _forms: dict[str, str] = {}
 _ASCII = bytes(range(128))
-_same: set[str] = set()
+_unchanged_characters: set[str] = set()
 """Characters beyond ASCII that are known to be unchanged in the copy."""
 _MOST_FORMS = 8192
-_FEW = 24
+_MAX_REPLACED = 24
 """Up to so many different characters, repeated `replace` is faster than `translate` (measured)."""
 
 
-def _form(char: str) -> str:
+def _normalise_character(char: str) -> str:
     """Return what patterns match for one character.
 
     NFKC is applied to each character alone: secrets are ASCII, so composing across characters could only hide one, and
@@ -87,8 +82,6 @@ def _form(char: str) -> str:
     """
     form = _forms.get(char)
     if form is None:
-        import unicodedata
-
         code = ord(char)
         if any(low <= code <= high for low, high in _INVISIBLE):
             form = ""
@@ -102,20 +95,20 @@ def _form(char: str) -> str:
     return form
 
 
-def _normalised(text: str) -> tuple[str, dict[str, str]]:
+def _normalise_text(text: str) -> tuple[str, dict[str, str]]:
     """Return the copy to match on, and the characters that differ in it."""
     changed: dict[str, str] = {}
     odd = text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
-    if _same.issuperset(odd):
+    if _unchanged_characters.issuperset(odd):
         return text, changed
-    for char in set(odd).difference(_same):
-        if (form := _form(char)) != char:
+    for char in set(odd).difference(_unchanged_characters):
+        if (form := _normalise_character(char)) != char:
             changed[char] = form
-        elif len(_same) < _MOST_FORMS:
-            _same.add(char)
+        elif len(_unchanged_characters) < _MOST_FORMS:
+            _unchanged_characters.add(char)
     if not changed:
         return text, changed
-    if len(changed) > _FEW:
+    if len(changed) > _MAX_REPLACED:
         return text.translate({ord(char): form for char, form in changed.items()}), changed
     copy = text
     for char, form in changed.items():
@@ -157,13 +150,14 @@ class _Origins:
 
 
 @cache
-def _marker() -> re.Pattern[str]:
+def _marker_pattern() -> re.Pattern[str]:
     """Return the pattern of any marker. Only labels of the table count: any other word between the brackets might be
     the secret."""
-    return re.compile(r"\[REDACTED:(?:" + "|".join((*load_labels(), *PERSONAL)) + r")\]")
+    return re.compile(r"\[REDACTED:(?:" + "|".join((*load_labels(), *PERSONAL_LABELS)) + r")\]")
 
 
-def _masked(copy: str, spans: list[tuple[int, int]]) -> str:
+def _mask_spans(copy: str, spans: list[tuple[int, int]]) -> str:
+    """Return the copy with each span filled with MASK."""
     parts = []
     last = 0
     for start, end in spans:
@@ -175,16 +169,16 @@ def _masked(copy: str, spans: list[tuple[int, int]]) -> str:
 
 
 @cache
-def _index() -> KeywordIndex:
+def _keyword_index() -> KeywordIndex:
     """Return the index of the whole table, which is read now."""
     families = load_families()
     for family in families:
         if isinstance(family, EncodedFamily):
-            family.reads = findings
+            family.reads = find_secrets
     return KeywordIndex(families)
 
 
-def _widened(cuts: list[tuple[int, int, str]], origins: _Origins) -> list[tuple[int, int, str]]:
+def _widen_cuts(cuts: list[tuple[int, int, str]], origins: _Origins) -> list[tuple[int, int, str]]:
     """Return the cuts, from left to right, extended to the whole of a character that became several: the original is
     cut between characters only."""
     whole = []
@@ -201,7 +195,7 @@ def _widened(cuts: list[tuple[int, int, str]], origins: _Origins) -> list[tuple[
     return whole
 
 
-def _read(copy: str, likely: "list[tuple[Family, list[int]]]") -> tuple[str, list[tuple[int, int, str]]]:
+def _apply_rules(copy: str, likely: list[tuple[Family, list[int]]]) -> tuple[str, list[tuple[int, int, str]]]:
     """Return the copy with the matches of the table masked, and the (start, end, label) of each, in the order found.
 
     `likely` are its anchors. They are computed again after each match: the masked text may have been directly before a
@@ -211,49 +205,51 @@ def _read(copy: str, likely: "list[tuple[Family, list[int]]]") -> tuple[str, lis
     while likely:
         before = len(found)
         for family, anchors in likely:
-            if spans := family.spans(copy, anchors):
+            if spans := family.find_spans(copy, anchors):
                 found.extend((start, end, family.label) for start, end in spans)
-                copy = _masked(copy, spans)
+                copy = _mask_spans(copy, spans)
         if len(found) == before:
             break
-        likely = _index().anchors(copy)
+        likely = _keyword_index().find_anchors(copy)
     return copy, found
 
 
-def findings(text: str) -> list[SecretFinding]:
+def find_secrets(text: str) -> list[SecretFinding]:
     """Return the secrets in a text, from left to right, none overlapping another."""
-    copy, changed = (text, None) if text.isascii() else _normalised(text)
-    if MARKER in copy:
-        copy = _marker().sub(lambda marker: MASK * len(marker[0]), copy)
-    anchors = _index().anchors
+    copy, changed = (text, None) if text.isascii() else _normalise_text(text)
+    if REDACTION_MARKER in copy:
+        copy = _marker_pattern().sub(lambda marker: MASK * len(marker[0]), copy)
+    anchors = _keyword_index().find_anchors
     likely = anchors(copy)
     if not likely and "%" not in copy:
         return []
     found: list[tuple[int, int, str]] = []
     origins = None
     while True:
-        copy, cuts = _read(copy, likely)
+        copy, cuts = _apply_rules(copy, likely)
         found += cuts
         if changed and cuts:
             origins = origins or _Origins(text, changed)
-            whole = _masked(copy, [(start, end) for start, end, _ in _widened(found, origins)])
+            whole = _mask_spans(copy, [(start, end) for start, end, _ in _widen_cuts(found, origins)])
             if whole != copy:  # the rest of a character that became several may have been before a keyword
                 copy, likely = whole, anchors(whole)
                 continue
-        if "%" not in copy or (decoded := percent(copy)) is None:
+        if "%" not in copy or (decoded := decode_percent(copy)) is None:
             break
         plain, places = decoded
-        more = sorted((places[start], places[end], label) for start, end, label in _read(plain, anchors(plain))[1])
+        more = sorted(
+            (places[start], places[end], label) for start, end, label in _apply_rules(plain, anchors(plain))[1]
+        )
         if not more:
             break
-        copy = _masked(copy, [(start, end) for start, end, _ in more])
+        copy = _mask_spans(copy, [(start, end) for start, end, _ in more])
         likely = anchors(copy)
         found += more
     if not found:
         return []
     if changed:
         origins = origins or _Origins(text, changed)
-        found = [(origins[start], origins[end - 1] + 1, label) for start, end, label in _widened(found, origins)]
+        found = [(origins[start], origins[end - 1] + 1, label) for start, end, label in _widen_cuts(found, origins)]
     found.sort(key=lambda cut: (cut[0], -cut[1]))
     result: list[SecretFinding] = []
     done = 0
@@ -264,38 +260,38 @@ def findings(text: str) -> list[SecretFinding]:
     return result
 
 
-def redact(text: str, keep: "Keep | None" = None) -> str:
+def redact(text: str, keep: Keep | None = None) -> str:
     """Return the text with every secret replaced by `[REDACTED:LABEL]`; the same object where there is none.
 
     `keep(label, value)` is called for each match, and True leaves it unchanged: it is no secret. The result is read
     again: a marker is shorter than the secret in its place, so a rule may reach further.
     """
-    for _ in range(PASSES):
-        cuts = findings(text)
+    for _ in range(MAX_PASSES):
+        cuts = find_secrets(text)
         if keep is not None:
             cuts = [cut for cut in cuts if not keep(cut.label, text[cut.start : cut.end])]
         if not cuts:
             break
-        text = replaced(text, cuts)
+        text = replace_findings(text, cuts)
     return text
 
 
-def replaced(text: str, cuts: list[SecretFinding]) -> str:
+def replace_findings(text: str, cuts: list[SecretFinding]) -> str:
     """Return the text with each of these spans, in order and not overlapping, replaced by its marker."""
     parts = []
     last = 0
     for cut in cuts:
-        parts += [text[last : cut.start], f"{MARKER}{cut.label}]"]
+        parts += [text[last : cut.start], f"{REDACTION_MARKER}{cut.label}]"]
         last = cut.end
     return "".join([*parts, text[last:]])
 
 
-def markers(text: str) -> dict[str, int]:
+def count_markers(text: str) -> dict[str, int]:
     """Count the markers of each rule in a text."""
     found: dict[str, int] = {}
-    if MARKER in text:
-        for marker in _marker().finditer(text):
-            label = marker[0][len(MARKER) : -1]
+    if REDACTION_MARKER in text:
+        for marker in _marker_pattern().finditer(text):
+            label = marker[0][len(REDACTION_MARKER) : -1]
             found[label] = found.get(label, 0) + 1
     return found
 
@@ -303,37 +299,38 @@ def markers(text: str) -> dict[str, int]:
 # --- Trees ---
 
 
-def _redact_value(text: str, keep: "Keep | None") -> str:
+def _redact_value(text: str, keep: Keep | None) -> str:
     """Redact a string that is the value of a credential's name: also cut where the assignment rule would cut it."""
     parts = []
     last = 0
-    for cut in findings(text):
+    for cut in find_secrets(text):
         value = text[cut.start : cut.end]
-        parts.append(_judged(text[last : cut.start], keep))
-        parts.append(value if keep is not None and keep(cut.label, value) else f"{MARKER}{cut.label}]")
+        parts.append(_redact_between_markers(text[last : cut.start], keep))
+        parts.append(value if keep is not None and keep(cut.label, value) else f"{REDACTION_MARKER}{cut.label}]")
         last = cut.end
-    parts.append(_judged(text[last:], keep))
+    parts.append(_redact_between_markers(text[last:], keep))
     return "".join(parts)
 
 
-def _judged(text: str, keep: "Keep | None") -> str:
+def _redact_between_markers(text: str, keep: Keep | None) -> str:
     """Redact what no rule found of such a string: each part between markers that is a credential is cut."""
     parts = []
     last = 0
-    for kept in _marker().finditer(text):
-        parts += [_credential(text[last : kept.start()], keep), kept[0]]
+    for kept in _marker_pattern().finditer(text):
+        parts += [_redact_credential(text[last : kept.start()], keep), kept[0]]
         last = kept.end()
-    return "".join([*parts, _credential(text[last:], keep)])
+    return "".join([*parts, _redact_credential(text[last:], keep)])
 
 
-def _credential(part: str, keep: "Keep | None") -> str:
-    if not is_credential(_normalised(part)[0]) or (keep is not None and keep(ASSIGNMENT_LABEL, part)):
+def _redact_credential(part: str, keep: Keep | None) -> str:
+    """Return the marker of the assignment rule for a credential; any other text unchanged."""
+    if not is_credential(_normalise_text(part)[0]) or (keep is not None and keep(LABEL, part)):
         return part
-    return f"{MARKER}{ASSIGNMENT_LABEL}]"
+    return f"{REDACTION_MARKER}{LABEL}]"
 
 
-def _redact_keys(tree: "dict[object, object]", keep: "Keep | None") -> "list[object]":
-    """Return the keys, redacted and still distinct: of two equal keys the one that changed gets a number."""
+def _redact_keys(tree: dict[object, object], keep: Keep | None) -> list[object]:
+    """Return the keys, redacted and still distinct: a redacted key that equals another gets a number."""
     changed = {key: redacted for key in tree if isinstance(key, str) and (redacted := redact(key, keep)) != key}
     taken = {key for key in tree if key not in changed}
     numbers: dict[str, int] = {}
@@ -357,7 +354,7 @@ def _redact_keys(tree: "dict[object, object]", keep: "Keep | None") -> "list[obj
 _VALUE_OF = {"value": ("name", "key"), "Value": ("Name", "Key")}
 
 
-def _name_of(source: "dict[object, object]") -> object:
+def _find_value_name(source: dict[object, object]) -> object:
     """Return the name for the value of `{"name": …, "value": …}`, the form of environments and settings in JSON."""
     for value, names in _VALUE_OF.items():
         if value in source:
@@ -367,7 +364,7 @@ def _name_of(source: "dict[object, object]") -> object:
     return None
 
 
-def redact_tree(value: object, keep: "Keep | None" = None) -> object:
+def redact_tree(value: object, keep: Keep | None = None) -> object:
     """Return a copy of a JSON-like value with every string in it redacted, keys too; tuples become lists.
 
     A string under a key that names a credential, or beside its name, is cut as if it were written `key = "value"`. Keys
@@ -385,11 +382,10 @@ def redact_tree(value: object, keep: "Keep | None" = None) -> object:
             return item
         if not isinstance(item, (dict, list, tuple)):
             raise TypeError(f"a tree to redact holds a {type(item).__name__}, which is not JSON")
-        if level > MAX_DEPTH:
-            from store.base.errors import InvalidInput
-
+        if level > MAX_TREE_DEPTH:
             raise InvalidInput(
-                f"The value is nested deeper than {MAX_DEPTH} levels.", "Flatten it, or store the parts one by one."
+                f"The value is nested deeper than {MAX_TREE_DEPTH} levels.",
+                "Flatten it, or store the parts one by one.",
             )
         empty: object = {} if isinstance(item, dict) else []
         pending.append((item, empty, level))
@@ -401,8 +397,8 @@ def redact_tree(value: object, keep: "Keep | None" = None) -> object:
         if isinstance(source, dict) and isinstance(target, dict):
             for key, new_key in zip(source, _redact_keys(source, keep), strict=True):
                 item = source[key]
-                name = _name_of(source) if key in _VALUE_OF else key
-                if isinstance(item, str) and isinstance(name, str) and names_credential(_normalised(name)[0]):
+                name = _find_value_name(source) if key in _VALUE_OF else key
+                if isinstance(item, str) and isinstance(name, str) and names_credential(_normalise_text(name)[0]):
                     target[new_key] = _redact_value(item, keep)
                 else:
                     target[new_key] = copied(item, level + 1)

@@ -6,7 +6,7 @@ import sys
 from dataclasses import asdict
 
 from store.base.errors import MemorandaError
-from store.salvage.salvage import salvage
+from store.salvage.salvage import salvage_file
 
 
 def main(path: str, into: str | None = None) -> None:
@@ -16,7 +16,7 @@ def main(path: str, into: str | None = None) -> None:
         print(json.dumps({"doing": doing, "done": done}), flush=True)
 
     try:
-        outcome: dict[str, object] = {"report": asdict(salvage(path, into, progress))}
+        outcome: dict[str, object] = {"report": asdict(salvage_file(path, into, progress))}
     except MemorandaError as error:
         outcome = {"error": {"code": error.code, "message": error.message, "next": error.next}}
     print(json.dumps(outcome), flush=True)

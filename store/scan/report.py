@@ -3,15 +3,23 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from store.sources.source import Trouble
+from store.sources.source import ReadTrouble
 
 # kinds of findings, in the order of a report
 DUPLICATE, CONTRADICTION, MISSING_FILE, MISSING_SYMBOL = "duplicate", "contradiction", "missing-file", "missing-symbol"
-DEAD_LINK, SECRET, INSTRUCTION, BLEED, EXPIRING = "dead-link", "secret", "instruction", "bleed", "expiring"
-KINDS = (*(SECRET, CONTRADICTION, DUPLICATE, MISSING_FILE, MISSING_SYMBOL, DEAD_LINK, BLEED, INSTRUCTION, EXPIRING),)
-MEMORY, DOCUMENT, CONVERSATION, LAYER, UNREAD = "memory", "document", "conversation", "layer", "unread"  # of a list
+DEAD_LINK, SECRET, INSTRUCTION, CROSS_PROJECT, EXPIRING = "dead-link", "secret", "instruction", "bleed", "expiring"
+FINDING_KINDS = (
+    *(SECRET, CONTRADICTION, DUPLICATE, MISSING_FILE, MISSING_SYMBOL, DEAD_LINK, CROSS_PROJECT, INSTRUCTION, EXPIRING),
+)
+KEPT_MEMORY, KEPT_DOCUMENT, KEPT_CONVERSATION, LOADED_LAYER, UNREAD_PART = (
+    "memory",
+    "document",
+    "conversation",
+    "layer",
+    "unread",
+)  # of a list
 OLD_DAYS = 180  # of a memory that nobody changed
-PRICE = 3.0  # dollars a million tokens that are read: a common price of 2026, to give an idea
+PRICE_PER_MILLION = 3.0  # dollars a million tokens that are read: a common price of 2026, to give an idea
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +79,7 @@ class ProjectStart:
         return sums
 
     @property
-    def month(self) -> int:
+    def month_tokens(self) -> int:
         """Tokens that 30 days of starts load, by the agent that has the transcripts."""
         return self.tokens.get("claude-code", 0) * self.starts
 
@@ -83,26 +91,26 @@ class ScanReport:
     sources: list[SourceInventory] = field(default_factory=list)
     findings: list[ScanFinding] = field(default_factory=list)
     starts: list[ProjectStart] = field(default_factory=list)
-    troubles: list[Trouble] = field(default_factory=list)
+    troubles: list[ReadTrouble] = field(default_factory=list)
     transcripts: bool = False
     kept: dict[str, list[ScanFinding]] = field(default_factory=dict)
     """What each tool keeps, one by one, by its name; not in the report that is written."""
 
-    def listed(self, kind: str, name: str = "") -> list[ScanFinding]:
-        """Return what a number of the report counts: the findings of a kind; what the tool `name` keeps of one, the
-        files that a start in the folder `name` loads, or what could not be read."""
-        if kind == UNREAD:
+    def list_findings(self, kind: str, name: str = "") -> list[ScanFinding]:
+        """Return what a number of the report counts: the findings of a kind; what the tool `name` keeps of a kind,
+        the files that a start in the folder `name` loads, or what could not be read."""
+        if kind == UNREAD_PART:
             return [ScanFinding(kind, one.path, max(1, one.line), one.why) for one in self.troubles]
-        if kind == LAYER:
+        if kind == LOADED_LAYER:
             layers = [layer for start in self.starts if start.folder == name for layer in start.layers]
             return [ScanFinding(kind, one.path, 1, f"{one.tokens:,} tokens, {one.agent}", one.by) for one in layers]
-        if kind in KINDS:
+        if kind in FINDING_KINDS:
             return [one for one in self.findings if one.kind == kind]
         return [one for one in self.kept.get(name, ()) if one.kind == kind]
 
     @property
     def counts(self) -> dict[str, int]:
-        return {kind: sum(one.kind == kind for one in self.findings) for kind in KINDS}
+        return {kind: sum(one.kind == kind for one in self.findings) for kind in FINDING_KINDS}
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -110,7 +118,12 @@ class ScanReport:
             "counts": self.counts,
             "findings": [asdict(one) for one in self.findings],
             "starts": [
-                {**asdict(one), "tokens": one.tokens, "month_tokens": one.month, "month_dollars": dollars(one.month)}
+                {
+                    **asdict(one),
+                    "tokens": one.tokens,
+                    "month_tokens": one.month_tokens,
+                    "month_dollars": cost_in_dollars(one.month_tokens),
+                }
                 for one in self.starts
             ],
             "troubles": [asdict(one) for one in self.troubles],
@@ -118,6 +131,6 @@ class ScanReport:
         }
 
 
-def dollars(tokens: int) -> float:
-    """Return what it costs to read so many tokens, at PRICE."""
-    return round(tokens * PRICE / 1_000_000, 2)
+def cost_in_dollars(tokens: int) -> float:
+    """Return the cost of reading this many tokens, at PRICE_PER_MILLION."""
+    return round(tokens * PRICE_PER_MILLION / 1_000_000, 2)

@@ -9,42 +9,46 @@ A question with the same meaning is answered too: from a calibrated similarity o
 that names the original question.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Any
 
-from store.base.citations import Citation, parse
-from store.base.clock import DAY_MS, how_long_ago, to_ms
+from store.base.citations import Citation, parse_citation
+from store.base.clock import DAY_MS, format_how_long_ago, to_ms
 from store.base.errors import MemorandaError
 from store.base.models import Fact, Turn, as_json
 from store.database.database import Database
-from store.database.erasure.purged_words import tells
+from store.database.tombstones import has_purged_text
 from store.database.values import Json, Verbatim
-from store.history.change_summary import TABLES
-from store.history.compression import every_row
-from store.records.ageing import state
-from store.search import lookup as records
+from store.history.compression import every_row_view
+from store.history.history import TABLE_OF_KIND
+from store.records.facts import age_state
+from store.search.fulltext import FullTextIndex, QueryTerms
+from store.search.lookup import get_record
 from store.search.pipeline import Search
 from store.search.results import Hit
-from store.search.signals.fts import FullTextIndex, QueryTerms
-from store.text.similarity.contradiction import contrary
-from store.text.similarity.question_similarity import deterministic, may_be_same, normal, words
-from store.text.vocabulary import stop_words
+from store.text.similarity import (
+    is_contrary_question,
+    is_deterministic,
+    may_be_same_question,
+    normalize_question,
+    split_question,
+)
+from store.text.words import load_stop_words
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-KEPT = 500  # answers
-FOUND = 20  # hits of the search that an answer rests on
-ALIKE = 0.75  # calibrated similarity of two questions that mean the same
-LOOKED, GIVEN = "answers.looked", "answers.given"
-COLUMNS = "id, question, answer, citations, seq, basis, found, fingerprint, vector, at"
+MAX_CACHED_ANSWERS = 500  # answers
+COMPARED_HITS = 20  # hits of the search that an answer rests on
+SAME_QUESTION_SIMILARITY = 0.75  # calibrated similarity of two questions that mean the same
+LOOKUPS_KEY, ANSWERED_KEY = "answers.looked", "answers.given"
+CACHE_COLUMNS = "id, question, answer, citations, seq, basis, found, fingerprint, vector, at"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CachedAnswer:
     """A cached answer: `question` is the one it was given to, `at` its timestamp, `citations` the records it rests on.
     `note` must be shown with it; it is empty where exactly the same question was asked."""
 
@@ -55,14 +59,14 @@ class Answer:
     note: str
 
 
-class Answers:
+class AnswerCache:
     """The cached answers of one memory."""
 
     def __init__(self, database: Database, search: Search) -> None:
         self._database = database
         self._search = search
 
-    def keep(
+    def store_answer(
         self, question: str, answer: str, citations: Sequence[str], *, seq: int | None = None, by: str = ""
     ) -> bool:
         """Cache an answer if it qualifies; return whether it was cached. `seq` is the newest step of history when its
@@ -71,23 +75,23 @@ class Answers:
 
         Takes some 50 ms where a model computes the question's vector: call it on a worker thread.
         """
-        if self._database.read_only or not answer.strip() or not deterministic(question):
+        if self._database.read_only or not answer.strip() or not is_deterministic(question):
             return False
-        if tells(self._database, question):  # its words were purged
+        if has_purged_text(self._database, question):  # its words were purged
             return False
-        cited = _parsed(citations)
-        newest = self._newest()
+        cited = _parse_citations(citations)
+        newest = self._last_step()
         since = newest if seq is None else seq
-        basis = self._basis(cited, by)
-        found = self._found(question, answer)
-        if basis is None or found is None or self._touched([*cited, *map(_cited, found)], since):
+        basis = self._digest_basis(cited, by)
+        found = self._search_hits(question, answer)
+        if basis is None or found is None or self._has_changed([*cited, *map(_citation_of_hit, found)], since):
             return False
-        vector = self._search.meaning.as_stored(question) if self._search.meaning else None
+        vector = self._search.meaning.embed_as_passage(question) if self._search.meaning else None
         with self._database.write("agent", "answer") as write:
-            write.execute("DELETE FROM answers_cache WHERE normal = ?", (normal(question),))
+            write.execute("DELETE FROM answers_cache WHERE normal = ?", (normalize_question(question),))
             write.insert(
                 "answers_cache",
-                normal=normal(question),
+                normal=normalize_question(question),
                 question=question,
                 answer=answer,
                 citations=Json([str(one) for one in cited]),
@@ -101,40 +105,41 @@ class Answers:
             write.execute(
                 "DELETE FROM answers_cache WHERE id NOT IN"
                 " (SELECT id FROM answers_cache ORDER BY at DESC, id DESC LIMIT ?)",
-                (KEPT,),
+                (MAX_CACHED_ANSWERS,),
             )
         return True
 
-    def lookup(
+    def find_answer(
         self, question: str, *, by: str = "", fits: Callable[[str, str], bool] = lambda question, answer: True
-    ) -> Answer | None:
+    ) -> CachedAnswer | None:
         """Return the valid answer that the model `by` gave to this question or to one with the same meaning, else None.
         `fits(question, answer)` may reject a candidate. Takes some 30 ms where any answer is cached. Delete the invalid
         entries it met, and count the lookup."""
-        if not deterministic(question):
+        if not is_deterministic(question):
             return None
-        given, invalid = self._look(question, by, fits)
+        given, invalid = self._find_cached(question, by, fits)
         if not self._database.read_only and not self._database.moment:
             with self._database.write("agent", "answers") as write:
                 write.execute(
                     "DELETE FROM answers_cache WHERE id IN (SELECT value FROM json_each(?))",
                     (Verbatim(json.dumps(invalid)),),
                 )
-                for name in (LOOKED, *((GIVEN,) if given else ())):
+                for name in (LOOKUPS_KEY, *((ANSWERED_KEY,) if given else ())):
                     write.execute(
                         "INSERT INTO meta(key, value) VALUES (?, '1') ON CONFLICT(key) DO UPDATE SET value = value + 1",
                         (Verbatim(name),),
                     )
         return given
 
-    def figures(self) -> tuple[int, int, int]:
+    def usage_counts(self) -> tuple[int, int, int]:
         """Return (number of lookups, number of them answered, number of answers cached)."""
         looked, given = (
-            int(self._database.value("SELECT value FROM meta WHERE key = ?", (name,)) or 0) for name in (LOOKED, GIVEN)
+            int(self._database.value("SELECT value FROM meta WHERE key = ?", (name,)) or 0)
+            for name in (LOOKUPS_KEY, ANSWERED_KEY)
         )
         return looked, given, int(self._database.value("SELECT count(*) FROM answers_cache"))
 
-    def empty(self) -> int:
+    def clear(self) -> int:
         """Delete all cached answers; return how many there were."""
         with self._database.write("user", "answers") as write:
             write.execute("DELETE FROM answers_cache")
@@ -143,54 +148,62 @@ class Answers:
 
     # look up
 
-    def _look(self, question: str, by: str, fits: Callable[[str, str], bool]) -> tuple[Answer | None, list[int]]:
+    def _find_cached(
+        self, question: str, by: str, fits: Callable[[str, str], bool]
+    ) -> tuple[CachedAnswer | None, list[int]]:
         """Return (the valid answer or None, the ids of the entries found invalid)."""
         invalid: list[int] = []
-        row = self._database.row(f"SELECT {COLUMNS} FROM answers_cache WHERE normal = ?", (normal(question),))
+        row = self._database.row(
+            f"SELECT {CACHE_COLUMNS} FROM answers_cache WHERE normal = ?", (normalize_question(question),)
+        )
         if row is not None:
-            if self._waiting():
+            if self._has_pending_vectors():
                 return None, []
-            if not self._holds(row, self._found(row[1], row[2]), by):
+            if not self._is_still_valid(row, self._search_hits(row[1], row[2]), by):
                 invalid.append(row[0])
             elif fits(row[1], row[2]):
-                return _answer(row, ""), []
+                return _answer_from_row(row, ""), []
         if not self._database.value("SELECT 1 FROM answers_cache WHERE vector IS NOT NULL LIMIT 1"):
             return None, invalid
-        return self._alike(question, invalid, by, fits)
+        return self._find_similar(question, invalid, by, fits)
 
-    def _alike(
+    def _find_similar(
         self, question: str, invalid: list[int], by: str, fits: Callable[[str, str], bool]
-    ) -> tuple[Answer | None, list[int]]:
+    ) -> tuple[CachedAnswer | None, list[int]]:
         """Return (the answer to the nearest question with the same meaning or None, the ids of invalid entries)."""
-        look = self._search.meaning.look(question) if self._search.meaning else None
-        vector = look.vector() if look else None
-        if look is None or vector is None or self._waiting():
+        look = self._search.meaning.start_query(question) if self._search.meaning else None
+        vector = look.wait_for_vector() if look else None
+        if look is None or vector is None or self._has_pending_vectors():
             return None, invalid
         import numpy as np
 
         near = []
         for row in self._database.rows(
-            f"SELECT {COLUMNS} FROM answers_cache WHERE fingerprint = ?", (look.fingerprint,)
+            f"SELECT {CACHE_COLUMNS} FROM answers_cache WHERE fingerprint = ?", (look.fingerprint,)
         ):
             other = np.frombuffer(row[8], "<f4")
             if row[0] not in invalid and other.shape == vector.shape:
-                near.append((look.calibrated(float(other @ vector)), row))
+                near.append((look.similarity_of(float(other @ vector)), row))
         for similarity, row in sorted(near, key=lambda pair: -pair[0]):
-            if similarity < ALIKE:
+            if similarity < SAME_QUESTION_SIMILARITY:
                 break
-            if not may_be_same(question, row[1]) or contrary(question, row[1]) or not fits(row[1], row[2]):
+            if (
+                not may_be_same_question(question, row[1])
+                or is_contrary_question(question, row[1])
+                or not fits(row[1], row[2])
+            ):
                 continue
-            found = self._found(question, row[2])
-            if not self._holds(row, self._found(row[1], row[2]), by):
+            found = self._search_hits(question, row[2])
+            if not self._is_still_valid(row, self._search_hits(row[1], row[2]), by):
                 invalid.append(row[0])
-            elif self._same_matter(question, row, found):
-                since = how_long_ago(self._database.clock(), row[9])
-                return _answer(
+            elif self._is_same_subject(question, row, found):
+                since = format_how_long_ago(self._database.clock(), row[9])
+                return _answer_from_row(
                     row, f"[Recovered from an earlier answer, {since}, to “{' '.join(row[1].split())}”]"
                 ), invalid
         return None, invalid
 
-    def _same_matter(self, question: str, row: "tuple[Any, ...]", found: "list[Hit] | None") -> bool:
+    def _is_same_subject(self, question: str, row: tuple[Any, ...], found: list[Hit] | None) -> bool:
         """Return whether a search for this question has the same first hit as the cached one (`row`), and every word of
         the question that the memory contains occurs in the cached question, its answer or that hit."""
         before = json.loads(row[6])
@@ -198,85 +211,93 @@ class Answers:
             return False
         keywords = FullTextIndex(self._database)
         covered = keywords.stems(f"{row[1]}\n{row[2]}\n{found[0].snippet}")
-        own = [word for word in words(question) if word not in stop_words("search") and word.isalpha()]
+        own = [word for word in split_question(question) if word not in load_stop_words("search") and word.isalpha()]
         uncovered = [word for word in own if not keywords.stems(word) <= covered]
-        known = keywords.counts(QueryTerms(uncovered, None, {}))
+        known = keywords.passage_counts(QueryTerms(uncovered, None, {}))
         return not any(known.values())
 
-    def _holds(self, row: "tuple[Any, ...]", found: "list[Hit] | None", by: str) -> bool:
+    def _is_still_valid(self, row: tuple[Any, ...], found: list[Hit] | None, by: str) -> bool:
         """Return whether everything that a cached answer rests on is unchanged."""
         _, _, _, citations, seq, basis, before, _, _, at = row
         age = to_ms(self._database.clock()) - to_ms(at)
-        cited = _parsed(json.loads(citations))
+        cited = _parse_citations(json.loads(citations))
         return (
             0 <= age < DAY_MS
             and found is not None
             and {hit.key for hit in found} <= set(json.loads(before))
-            and not self._touched([*cited, *map(_cited, found)], seq)
-            and self._basis(cited, by) == basis
+            and not self._has_changed([*cited, *map(_citation_of_hit, found)], seq)
+            and self._digest_basis(cited, by) == basis
         )
 
     # what an answer rests on
 
-    def _newest(self) -> int:
+    def _last_step(self) -> int:
+        """Return the number of the newest step of history, 0 without any."""
         return self._database.value("SELECT max(seq) FROM history") or 0
 
-    def _found(self, question: str, answer: str) -> "list[Hit] | None":
+    def _search_hits(self, question: str, answer: str) -> list[Hit] | None:
         """Return the search hits for the question, without the turns in which it was asked and answered; None if the
         vectors could not be searched although they exist."""
-        found = self._search(" ".join(question.replace(":", " ").split()), FOUND)
-        if self._search.meaning and self._search.meaning.serves and "meaning" not in found.signals:
+        found = self._search(" ".join(question.replace(":", " ").split()), COMPARED_HITS)
+        if self._search.meaning and self._search.meaning.has_vectors and "meaning" not in found.signals:
             return None
-        own = {normal(question), normal(answer)}
-        return [hit for hit in found.hits if not isinstance(hit.record, Turn) or normal(hit.record.text) not in own]
+        own = {normalize_question(question), normalize_question(answer)}
+        return [
+            hit
+            for hit in found.hits
+            if not isinstance(hit.record, Turn) or normalize_question(hit.record.text) not in own
+        ]
 
-    def _waiting(self) -> bool:
+    def _has_pending_vectors(self) -> bool:
         """Return whether a text waits for its vector, so that similarity is not known."""
-        serves = self._search.meaning is not None and self._search.meaning.serves
+        serves = self._search.meaning is not None and self._search.meaning.has_vectors
         return serves and bool(
             self._database.value("SELECT 1 FROM embedding_queue q JOIN passages p ON p.id = q.id LIMIT 1")
         )
 
-    def _touched(self, cited: Iterable[Citation], seq: int) -> bool:
-        """Return whether a step of history after `seq` wrote one of these records, or muted one."""
+    def _has_changed(self, cited: Iterable[Citation], seq: int) -> bool:
+        """Tell whether a step of history after `seq` changed or muted any of these records."""
         keys = []
         for one in cited:
-            if (table := TABLES.get(one.kind)) and isinstance(one.target, int):
+            if (table := TABLE_OF_KIND.get(one.kind)) and isinstance(one.target, int):
                 keys.append([table, f"[{one.target}]"])
             if one.kind == "fact":
                 keys.append(["mutes", f"[{one.target}]"])
-        if not keys or self._newest() <= seq:
+        if not keys or self._last_step() <= seq:
             return False
         rows = self._database.rows(
-            f"SELECT 1 FROM {every_row(self._database)} AS r WHERE r.seq > ? AND EXISTS"
+            f"SELECT 1 FROM {every_row_view(self._database)} AS r WHERE r.seq > ? AND EXISTS"
             " (SELECT 1 FROM json_each(?) AS j WHERE j.value ->> 0 = r.tbl AND j.value ->> 1 = r.pk) LIMIT 1",
             (seq, json.dumps(keys)),
         )
         return bool(rows)
 
-    def _basis(self, cited: Sequence[Citation], by: str) -> str | None:
+    def _digest_basis(self, cited: Sequence[Citation], by: str) -> str | None:
         """Return a digest of these records, of the ageing state of the facts among them, and of `by`; None if one is
         missing."""
         now = self._database.clock()
         basis: list[object] = [by] if by else []
         for one in cited:
             try:
-                record = records.lookup(self._database, one)
+                record = get_record(self._database, one)
             except MemorandaError:
                 return None
             basis.append(as_json(record))
             if isinstance(record, Fact):
-                basis.append({"state": state(now, record.last_confirmed_at, record.confidence, record.pinned)})
+                basis.append({"state": age_state(now, record.last_confirmed_at, record.confidence, record.pinned)})
         return sha256(json.dumps(basis, ensure_ascii=False, default=str).encode("utf-8", "replace")).hexdigest()
 
 
-def _parsed(citations: Iterable[str]) -> list[Citation]:
-    return list(dict.fromkeys(parse(text) for text in citations))
+def _parse_citations(citations: Iterable[str]) -> list[Citation]:
+    """Parse citations, each once."""
+    return list(dict.fromkeys(parse_citation(text) for text in citations))
 
 
-def _cited(hit: "Hit") -> Citation:
-    return parse(hit.citation)
+def _citation_of_hit(hit: Hit) -> Citation:
+    """Return the citation of a search hit, parsed."""
+    return parse_citation(hit.citation)
 
 
-def _answer(row: "tuple[Any, ...]", note: str) -> Answer:
-    return Answer(row[1], row[2], tuple(json.loads(row[3])), row[9], note)
+def _answer_from_row(row: tuple[Any, ...], note: str) -> CachedAnswer:
+    """Build a cached answer from its row of CACHE_COLUMNS and the note that is shown with it."""
+    return CachedAnswer(row[1], row[2], tuple(json.loads(row[3])), row[9], note)

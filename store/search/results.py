@@ -1,13 +1,21 @@
 """The results of a search."""
 
-from store.base.record_keys import pack
+from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from store.base.models import Record
-    from store.search.signals.fts import QueryTerms
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Any
 
-EXACT, NEAR, FAR, NOTHING = "exact", "near", "far", "nothing"
+import apsw
+
+from store.base.models import Fact, GlobalFact, Record
+from store.base.vocabulary import pack_key
+from store.database.database import Database
+from store.search.fulltext import FullTextIndex, QueryTerms
+from store.text.words import load_stop_words
+
+EXACT_HIT, NEAR_HIT, FAR_HIT, NO_HIT = "exact", "near", "far", "nothing"
 
 
 class Hit:
@@ -26,19 +34,19 @@ class Hit:
     def __init__(
         self,
         kind: str,
-        record: "Record",
+        record: Record,
         text: str,
         marks: list[tuple[int, int]],
         score: float,
         similarity: float | None = None,
         why: dict[str, float] | None = None,
-        level: str = NEAR,
+        level: str = NEAR_HIT,
         start: int = 0,
         line: int = 1,
     ) -> None:
         self.kind = "fact" if kind == "global" else kind  # whose record and citation tell where it is
         self.record = record
-        self.key = pack(kind, record.id)
+        self.key = pack_key(kind, record.id)
         self.citation = record.citation
         self.snippet = text
         self.marks = marks
@@ -50,7 +58,7 @@ class Hit:
         self.line = line
 
 
-class Answer:
+class SearchAnswer:
     """The result of a search: `hits`, best first; `total`, the number of matches, of which `exact` are exact;
     `left_out`, the number of superseded or forgotten matches; `signals`, which of keywords and meaning were used;
     `milliseconds` taken; `notes` on parts of the query that could not be used, of which the first `refused` are about
@@ -71,8 +79,8 @@ class Answer:
         milliseconds: float,
         notes: list[str],
         signals: tuple[str, ...] = ("keywords",),
-        words: "QueryTerms | None" = None,
-        nearest: "list[Hit] | None" = None,
+        words: QueryTerms | None = None,
+        nearest: list[Hit] | None = None,
         exact: int = 0,
         provider: str = "",
     ) -> None:
@@ -94,14 +102,12 @@ class Answer:
     def verdict(self) -> str:
         """`exact` where any hit is exact, else `near` where any is; else `nothing`."""
         levels = {hit.level for hit in self.hits}
-        return next((level for level in (EXACT, NEAR) if level in levels), NOTHING)
+        return next((level for level in (EXACT_HIT, NEAR_HIT) if level in levels), NO_HIT)
 
 
-def with_global(answer: Answer, found: Answer, limit: int) -> None:
+def merge_global_hits(answer: SearchAnswer, found: SearchAnswer, limit: int) -> None:
     """Put what was found among the global facts of the person's own memory into an answer, the exact ones
     first, then by score."""
-    from store.base.models import Fact, GlobalFact
-
     rest = [
         Hit(
             *("global", GlobalFact(hit.record), hit.snippet, hit.marks, hit.score, hit.similarity, hit.why),
@@ -112,7 +118,7 @@ def with_global(answer: Answer, found: Answer, limit: int) -> None:
     ]
     hits: list[Hit] = []
     for hit in answer.hits:
-        while rest and (rest[0].level == EXACT, rest[0].score) > (hit.level == EXACT, hit.score):
+        while rest and (rest[0].level == EXACT_HIT, rest[0].score) > (hit.level == EXACT_HIT, hit.score):
             hits.append(rest.pop(0))
         hits.append(hit)
     known = {hit.key for hit in hits}
@@ -122,3 +128,174 @@ def with_global(answer: Answer, found: Answer, limit: int) -> None:
     answer.exact += found.exact
     answer.left_out += found.left_out
     answer.words = answer.words or found.words
+
+
+# Snippets: the part of a text with the matching words, and their positions in it.
+#
+# Words are found with FTS5's own tokenizer, so the marks agree with the matches: stems, and letters without accents.
+
+SNIPPET_LENGTH = 700  # characters of a snippet
+ELLIPSES_LENGTH = 4  # characters of the ellipses at both ends
+SENTENCE_END_PATTERN = r"[.!?…]+[\"'”’»)\]]*\s+|\n+"
+MAX_MARKED_BYTES = 65_536  # of a text that is searched for marks
+
+
+class WordMarker:
+    """Finds the words of one query in a text."""
+
+    def __init__(
+        self, tokenizer: apsw.FTS5Tokenizer, words: Sequence[str], prefix: str | None, literal: Sequence[str] = ()
+    ) -> None:
+        self._tokenizer = tokenizer
+        self._literal = (
+            re.compile("|".join(map(re.escape, sorted(literal, key=len, reverse=True)))) if literal else None
+        )
+        self._stems: set[str] = set()
+        self._prefix = ""
+        for word in words:
+            stems = [stem for _, _, *tokens in self._tokens(word.encode("utf-8", "replace")) for stem in tokens]
+            self._stems.update(stems)
+            if word == prefix and stems:
+                self._prefix = stems[-1]
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Return (start, end) in characters of every matching word of `text`, in order."""
+        if self._literal:
+            stand = [match.span() for match in self._literal.finditer(text[:MAX_MARKED_BYTES])]
+            words = [
+                one
+                for one in self._word_spans(text)
+                if not any(one[0] < end and start < one[1] for start, end in stand)
+            ]
+            return sorted(stand + words)
+        return self._word_spans(text)
+
+    def _word_spans(self, text: str) -> list[tuple[int, int]]:
+        if not self._stems:
+            return []
+        raw = text[:MAX_MARKED_BYTES].encode("utf-8", "replace")
+        spans = [(start, end) for start, end, *stems in self._tokens(raw) if self._matches(stems)]
+        if len(raw) == len(text):
+            return spans  # one byte a character
+        found = []
+        done_bytes = done_characters = 0
+        for start, end in spans:
+            done_characters += len(raw[done_bytes:start].decode("utf-8", "replace"))
+            width = len(raw[start:end].decode("utf-8", "replace"))
+            found.append((done_characters, done_characters + width))
+            done_characters += width
+            done_bytes = end
+        return found
+
+    def _matches(self, stems: list[str]) -> bool:
+        return not self._stems.isdisjoint(stems) or (
+            bool(self._prefix) and any(stem.startswith(self._prefix) for stem in stems)
+        )
+
+    def _tokens(self, raw: bytes) -> list[tuple[Any, ...]]:
+        """Return (start byte, end byte, stem, …) of every word."""
+        return list(self._tokenizer(raw, apsw.FTS5_TOKENIZE_DOCUMENT, None))  # type: ignore[arg-type]
+
+
+def cut_snippet(
+    text: str, marker: WordMarker | None, length: int = SNIPPET_LENGTH, before: bool = False, after: bool = False
+) -> tuple[str, list[tuple[int, int]]]:
+    """Return (at most `length` characters of `text` around its matching words, their spans in the result).
+
+    The window is the one with the most matches: whole sentences, or whole words of a sentence that is longer than
+    `length`. Without matches it is the beginning of the text. An ellipsis marks omitted text, also the text `before` or
+    `after` the passage that `text` is.
+    """
+    if before or after:
+        text = text.strip()
+    spans = marker.spans(text) if marker else []
+    start, end = 0, len(text)
+    if len(text) > length - ELLIPSES_LENGTH * (before or after):
+        start, end = _best_window(text, spans, length - ELLIPSES_LENGTH)
+    head, tail = ("… " if start or before else ""), (" …" if end < len(text) or after else "")
+    shift = len(head) - start
+    return head + text[start:end] + tail, [(a + shift, b + shift) for a, b in spans if a >= start and b <= end]
+
+
+def _best_window(text: str, spans: Sequence[tuple[int, int]], length: int) -> tuple[int, int]:
+    """Return (start, end) of the sentences with the most matches that fit in `length` characters."""
+    ends = [match.end() for match in re.finditer(SENTENCE_END_PATTERN, text)]
+    if not ends or ends[-1] < len(text):
+        ends.append(len(text))
+    starts = [0, *ends[:-1]]
+    matches = [a for a, _ in spans]
+    best, most = (0, 0), -1
+    last = 0
+    for first, start in enumerate(starts):
+        last = max(last, first)
+        while last + 1 < len(ends) and ends[last + 1] - start <= length:
+            last += 1
+        held = bisect_left(matches, ends[last]) - bisect_left(matches, start)
+        if held > most:
+            best, most = (start, ends[last]), held
+    start, end = best
+    if end - start > length:  # one sentence, longer than a snippet
+        inside = [a for a in matches if start <= a < end]
+        if inside:
+            within = [bisect_left(inside, a + length - 80) - place for place, a in enumerate(inside)]
+            begin = max(start, min(inside[within.index(max(within))] - 40, end - length))
+            space = text.find(" ", begin, begin + 40) if begin > start else -1
+            start = space + 1 if space >= 0 else begin
+        if end - start > length:
+            space = text.rfind(" ", start + length - 40, start + length)
+            end = space if space > start else start + length
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    while start < end and text[start].isspace():
+        start += 1
+    return start, end
+
+
+# Spelling suggestions for words that no record contains: similar words that the memory does contain.
+
+MIN_SPELLING_SIMILARITY = (
+    0.72  # least similarity (Damerau-Levenshtein): offers "thursdys" and "postgress", not "cat" for "car"
+)
+MIN_SPELLED_LETTERS = 4  # letters; shorter words are similar to too many
+MAX_SUGGESTIONS = 2  # suggestions for one word
+
+
+def suggest_spellings(database: Database, keywords: FullTextIndex, words: list[str]) -> dict[str, list[str]]:
+    """Return, for each of these words that no record contains, the most similar words that one does, the best first."""
+    long = [
+        word for word in words if len(word) >= MIN_SPELLED_LETTERS and word.lower() not in load_stop_words("search")
+    ]
+    counts = keywords.passage_counts(QueryTerms(long, None, {}))
+    missing = [word for word, count in counts.items() if not count]
+    return {word: found for word in missing if (found := _similar_words(database, keywords, word))}
+
+
+def _similar_words(database: Database, keywords: FullTextIndex, word: str) -> list[str]:
+    """Return the words of the memory that are most similar to a word, the most similar first."""
+    from rapidfuzz import process
+    from rapidfuzz.distance import DamerauLevenshtein
+
+    stem = next(iter(keywords.stems(word)), "")
+    rows = database.rows(
+        "SELECT term FROM corpus_words WHERE length(term) BETWEEN ? AND ?", (len(stem) - 2, len(stem) + 2)
+    )
+    found = process.extract(
+        stem,
+        [term for (term,) in rows],
+        scorer=DamerauLevenshtein.normalized_similarity,
+        score_cutoff=MIN_SPELLING_SIMILARITY,
+        limit=MAX_SUGGESTIONS + 2,
+    )
+    offers = dict.fromkeys(written for term, _, _ in found if (written := _word_of_stem(database, keywords, term)))
+    return list(offers)[:MAX_SUGGESTIONS]
+
+
+def _word_of_stem(database: Database, keywords: FullTextIndex, term: str) -> str:
+    """Return a word in which a stem occurs; empty if the index finds none."""
+    row = database.row(
+        "SELECT title || char(10) || text FROM corpus WHERE id ="
+        " (SELECT rowid FROM corpus_fts WHERE corpus_fts MATCH ? LIMIT 1)",
+        (f'{{title text}} : "{term}"',),
+    )
+    spans = WordMarker(keywords.tokenizer, [term], None).spans(row[0]) if row else []
+    return row[0][slice(*spans[0])].lower() if row and spans else ""

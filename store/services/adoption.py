@@ -3,27 +3,28 @@
 In both cases the file is first checked, read-only and as a whole: SQLite's quick check, and its schema against ours.
 """
 
+import json
 import os
 
 import apsw
 
-from store.base import hook_resident
 from store.base.clock import Clock, utc_now
 from store.base.errors import MemorandaError, NotFound
-from store.base.installation import trouble
-from store.base.location import FOLDER, Location
-from store.conversations import hook_spool
-from store.conversion import convert
-from store.database.connection import damaged, explain, guard, reading
+from store.base.hook_resident import release
+from store.base.location import MEMORANDA_FOLDER, Location
+from store.base.state_files import last_state_problem
+from store.conversations.hook_spool import has_waiting_lines, sign_waiting_lines
+from store.conversion import convert_memory
+from store.database.connection import damaged_file_error, explain_sqlite_error, guard_connection, open_for_reading
 from store.database.database import Database
-from store.inbox.proposal_basis import ProposalQuestion
+from store.inbox.proposals import ProposalQuestion
 from store.memory import Memory
-from store.trust import ownership
+from store.trust.ownership import Trust, is_tracked_by_git, register_ownership
 
-ASIDE = "from-elsewhere"
-TRACKED = (
-    f"git tracks {FOLDER} here, and the next commit would publish what you add to it: "
-    f"`git rm -r --cached {FOLDER}` and a commit end that."
+ASIDE_SUFFIX = "from-elsewhere"
+TRACKED_WARNING = (
+    f"git tracks {MEMORANDA_FOLDER} here, and the next commit would publish what you add to it: "
+    f"`git rm -r --cached {MEMORANDA_FOLDER}` and a commit end that."
 )
 _FACTS = (
     "SELECT CAST(fact AS TEXT), CAST(domain AS TEXT), CAST(tags AS TEXT) FROM facts WHERE status = 'active' ORDER BY id"
@@ -31,7 +32,7 @@ _FACTS = (
 _DECISIONS = "SELECT title, chosen FROM decisions WHERE status = 'active' ORDER BY id"
 
 
-class Adopted:
+class AdoptionResult:
     """Result: `spooled` lines that were adopted with a memory taken `whole`; else how many `proposals` wait, how many
     records were `left` out because they cannot be proposed, and where the file is now (`aside`). `trouble` is why it
     holds for this process alone. `tracked`: git tracks the memory's place, so that the next commit would publish what
@@ -60,58 +61,62 @@ class Adopted:
     @property
     def warning(self) -> str:
         """Return the warning about git; empty if there is none."""
-        return TRACKED if self.tracked else ""
+        return TRACKED_WARNING if self.tracked else ""
 
     def as_dict(self) -> dict[str, object]:
         return {name: getattr(self, name) for name in sorted(self.__slots__)}
 
 
-class _Foreign(ownership.Trust):
+class _AnyOwner(Trust):
     """Opens a file that is not ours yet; one of an earlier build is converted."""
 
     def admit(self, connection: apsw.Connection) -> None:
         """Admit any: a person says that it is theirs."""
 
 
-def examine(path: str) -> None:
+def check_foreign_file(path: str) -> None:
     """Run SQLite's quick check on a file that is only read. Raise DamagedFile or StorageError."""
     try:
-        connection = reading(path, look=True)
+        connection = open_for_reading(path, look=True)
         try:
-            guard(connection)
+            guard_connection(connection)
             sound = connection.execute("PRAGMA quick_check(1)").get == "ok"
         finally:
             connection.close()
     except apsw.Error as error:
-        raise explain(error, path) from None
+        raise explain_sqlite_error(error, path) from None
     if not sound:
-        raise damaged(path, "is damaged.")
+        raise damaged_file_error(path, "is damaged.")
 
 
-def whole(location: Location, clock: Clock = utc_now, earlier: bool = False) -> Adopted:
+def adopt_whole(location: Location, clock: Clock = utc_now, earlier: bool = False) -> AdoptionResult:
     """Adopt the memory unchanged, with a new identity; with `earlier` it is the person's own, made before identities
     existed, and its spooled lines are imported too. Raise NotFound, DamagedFile, ForeignFile or StorageError."""
-    _looked_at(location)
-    database = Database(location.path, "cli", clock, create=False, trust=_Foreign(location.path), convert=convert)
+    _check_before_adoption(location)
+    database = Database(
+        location.path, "cli", clock, create=False, trust=_AnyOwner(location.path), convert=convert_memory
+    )
     try:
         database.refuse_unwritable()
-        kept = ownership.remember(database.connection, location.path, os.urandom(16).hex())
+        kept = register_ownership(database.connection, location.path, os.urandom(16).hex())
     finally:
         database.close()
-    taken = hook_spool.take_over(location.path) if earlier and hook_spool.waiting(location.path) else 0
-    return Adopted(True, ownership.tracked(location.path) is True, spooled=taken, trouble="" if kept else trouble())
+    taken = sign_waiting_lines(location.path) if earlier and has_waiting_lines(location.path) else 0
+    return AdoptionResult(
+        True, is_tracked_by_git(location.path) is True, spooled=taken, trouble="" if kept else last_state_problem()
+    )
 
 
-def as_proposals(location: Location, clock: Clock = utc_now) -> Adopted:
+def adopt_as_proposals(location: Location, clock: Clock = utc_now) -> AdoptionResult:
     """Move the file aside with everything beside it, and propose each of its active facts and decisions in the inbox of
     a new memory. Raise NotFound, DamagedFile, ForeignFile or StorageError."""
-    _looked_at(location)
-    source = "-".join(location.name.split())[:60]
+    _check_before_adoption(location)
+    source = "-".join(location.display_name.split())[:60]
     origin = f"import:{source}"
-    there = Database(location.path, "cli", clock, create=False, look=True, convert=convert)
+    there = Database(location.path, "cli", clock, create=False, look=True, convert=convert_memory)
     try:
         asked = [
-            ProposalQuestion("add", {"fact": fact, "domain": domain, "tags": _tags(tags)}, origin=origin)
+            ProposalQuestion("add", {"fact": fact, "domain": domain, "tags": _parse_foreign_tags(tags)}, origin=origin)
             for fact, domain, tags in there.rows(_FACTS)
         ]
         asked += [
@@ -120,28 +125,29 @@ def as_proposals(location: Location, clock: Clock = utc_now) -> Adopted:
         ]
     finally:
         there.close()
-    aside = _put_aside(location)
+    aside = _move_aside(location)
     numbers: set[int] = set()
     left = 0
     with Memory(location, "cli", clock) as memory, memory.database.write(origin, "propose") as write:
         for question in asked:
             try:
-                numbers.add(memory.inbox.ask(write, question)[0])
+                numbers.add(memory.inbox.propose_within(write, question)[0])
             except MemorandaError:  # a stranger's row may contain anything; it raises before it writes
                 left += 1
-    return Adopted(False, ownership.tracked(location.path) is True, proposals=len(numbers), left=left, aside=aside)
+    return AdoptionResult(
+        False, is_tracked_by_git(location.path) is True, proposals=len(numbers), left=left, aside=aside
+    )
 
 
-def _looked_at(location: Location) -> None:
+def _check_before_adoption(location: Location) -> None:
+    """Check a file, read-only, before it is adopted. Raise NotFound, DamagedFile, ForeignFile or StorageError."""
     if not os.path.lexists(location.path):
         raise NotFound(f"There is no memory at {location.path}.", "memoranda init starts one.")
-    Database(location.path, "cli", create=False, look=True, convert=convert).close()
-    examine(location.path)
+    Database(location.path, "cli", create=False, look=True, convert=convert_memory).close()
+    check_foreign_file(location.path)
 
 
-def _tags(text: str) -> list[str]:
-    import json
-
+def _parse_foreign_tags(text: str) -> list[str]:
     try:
         found = json.loads(text)
     except (ValueError, TypeError, RecursionError):
@@ -149,12 +155,12 @@ def _tags(text: str) -> list[str]:
     return [tag for tag in found if isinstance(tag, str)] if isinstance(found, list) else []
 
 
-def _put_aside(location: Location) -> str:
+def _move_aside(location: Location) -> str:
     """Move a memory, with its folder if that is its own, to a free name beside it; return the file's new path."""
-    hook_resident.release()
+    release()
     folder, name = os.path.split(location.path)
-    if os.path.basename(folder) == FOLDER:
-        there = _free(f"{folder}-{ASIDE}")
+    if os.path.basename(folder) == MEMORANDA_FOLDER:
+        there = _free_path(f"{folder}-{ASIDE_SUFFIX}")
         os.rename(folder, there)
         ignored = os.path.join(there, ".gitignore")
         if not os.path.lexists(ignored):
@@ -162,14 +168,15 @@ def _put_aside(location: Location) -> str:
                 file.write("*\n")
         return os.path.join(there, name)
     stem, ending = os.path.splitext(location.path)
-    there = _free(f"{stem}-{ASIDE}{ending}")
+    there = _free_path(f"{stem}-{ASIDE_SUFFIX}{ending}")
     for part in ("", "-wal", "-shm", "-journal"):
         if os.path.lexists(location.path + part):
             os.rename(location.path + part, there + part)
     return there
 
 
-def _free(path: str) -> str:
+def _free_path(path: str) -> str:
+    """Return the path, or the path with the lowest number at which nothing is there yet."""
     stem, ending = os.path.splitext(path) if not os.path.basename(path).startswith(".") else (path, "")
     number = 1
     while os.path.lexists(found := f"{stem}{f'-{number}' if number > 1 else ''}{ending}"):

@@ -6,29 +6,96 @@ tables: a temporary view precedes a table of the same name. Ages are counted to 
 Measured: 0.2 s for 100,000 changes of 28,000 records.
 """
 
+from __future__ import annotations
+
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import apsw
 
+from store.base.citations import parse_citation
+from store.base.clock import format_local_time
+from store.base.errors import InvalidInput, MemorandaError, NotFound
 from store.base.location import Location
+from store.database.change_capture import list_table_columns
 from store.database.database import Database
-from store.database.schema.tables import RECORDED
-from store.database.writing.change_capture import columns
-from store.history import compression, rewind
-from store.history.row_edits import primary_key
+from store.database.schema import RECORDED_TABLES
+from store.history.compression import create_every_row_view
+from store.history.history import primary_key
+from store.history.restore_plan import read_states_before
 from store.memory import Memory
-from store.search import corpus
+from store.search.fulltext import SELECT_PASSAGES, TableScan
+from store.search.lookup import get_record
 from store.search.pipeline import Search
-from store.search.results import Answer
-from store.search.settings import Settings
-from store.search.table_scan import TableScan
-from store.services.point_in_time import PointInTime
+from store.search.query_parser import SearchSettings
+from store.search.results import SearchAnswer
+
+# Moments: resolve what a person names to a step of history and a time.
+
+STEP_NUMBER = re.compile(r"[0-9]{1,7}")  # longer numbers are dates: 20261001
+# a kind of record → when it was created, since a record names a moment too
+CREATED_COLUMNS = {
+    "fact": "created_at",
+    "decision": "decided_at",
+    "commit": "committed_at",
+    "event": "created_at",
+    "iteration": "started_at",
+    "task": "created_at",
+    "turn": "at",
+    "proposal": "created_at",
+    "summary": "created_at",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PointInTime:
+    """A moment of a memory: everything up to step `seq` (0: before the first), `at` by its clock, named `words`."""
+
+    seq: int
+    at: str
+    words: str
+
+
+def point_in_time(memory: Memory, text: str) -> PointInTime:
+    """Return the moment that a person names: a time (`2026-10-01`, `2d`, `yesterday`: everything up to it), a
+    checkpoint (`K#3`), a step of history (`41`: just after it), or the creation of any record (`D#12`). Raise
+    InvalidInput, NotFound or Conflict."""
+    words = text.strip()
+    if STEP_NUMBER.fullmatch(words):
+        if words.strip("0"):
+            step = memory.history.step(int(words))
+            return PointInTime(step.seq, step.at, f"step {step.seq} ({format_local_time(step.at)})")
+        raise NotFound("History has no step 0.", "Look at `memoranda history`.")
+    try:
+        citation = parse_citation(words)
+    except MemorandaError:
+        at = memory.typed_moment(words)
+        if at > memory.now:
+            raise InvalidInput("That time is in the future.", "Give a time in the past: 2d, or yesterday.") from None
+        return PointInTime(_newest_step(memory, at), at, format_local_time(at))
+    if citation.kind == "checkpoint":
+        found = memory.checkpoints.get(int(citation.target))
+        return PointInTime(
+            found.seq, found.created_at, f"{found.citation} “{found.name}” ({format_local_time(found.created_at)})"
+        )
+    if citation.kind not in CREATED_COLUMNS:
+        raise InvalidInput(f"{citation} is not a point in time.", "Write a time like 2d or 2026-11-01, a step, or K#3.")
+    record = get_record(memory.database, citation)
+    at = getattr(record, CREATED_COLUMNS[citation.kind])
+    return PointInTime(_newest_step(memory, at), at, f"{citation} ({format_local_time(at)})")
+
+
+def _newest_step(memory: Memory, at: str) -> int:
+    """Return the newest step up to a moment, that moment included."""
+    seq: int | None = memory.database.value("SELECT seq FROM history WHERE at <= ? ORDER BY seq DESC LIMIT 1", (at,))
+    return seq or 0
+
 
 # the content of the journal at :at, after step :seq; what was ended or undone later was not yet
-JOURNAL = {
+PAST_JOURNAL = {
     "commits": "SELECT * FROM main.commits WHERE committed_at <= :at",
     "events": "SELECT * FROM main.events WHERE created_at <= :at",
     "checkpoints": "SELECT * FROM main.checkpoints WHERE created_at <= :at",
@@ -37,7 +104,7 @@ JOURNAL = {
     "history": "SELECT * FROM main.history WHERE seq <= :seq",
     "iterations": "SELECT * FROM main.iterations WHERE started_at <= :at",
 }
-LATER = {
+LATER_COLUMNS = {
     "iterations": {
         "status": "CASE WHEN completed_at > :at THEN 'active' ELSE status END",
         "completed_at": "CASE WHEN completed_at <= :at THEN completed_at END",
@@ -47,7 +114,7 @@ LATER = {
     "checkpoints": {"recovered_at": "CASE WHEN recovered_at <= :at THEN recovered_at END"},
     "history": {"undone_by": "(SELECT later FROM past.taken_back AS b WHERE b.seq = history.seq)"},
 }
-INDEXES = (
+PAST_INDEXES = (
     "past.supersedes_fact ON facts(supersedes) WHERE supersedes IS NOT NULL",
     "past.supersedes_decision ON decisions(supersedes) WHERE supersedes IS NOT NULL",
     "past.decided ON decisions(decided_at, id)",
@@ -63,22 +130,22 @@ class PastState:
     image: bytes
 
 
-def read(memory: Memory, moment: PointInTime) -> PastState:
+def read_past(memory: Memory, moment: PointInTime) -> PastState:
     """Return the memory as of a moment. Nothing in the file is changed; its connection must not be in use."""
     connection = memory.database.connection
     connection.execute("ATTACH ':memory:' AS past")
     try:
         # an image that is made from rows in any order, beside a file that may be read-only
-        with _set(connection, "foreign_keys", 0), _set(connection, "query_only", 0):
+        with _temporary_pragma(connection, "foreign_keys", 0), _temporary_pragma(connection, "query_only", 0):
             with connection:  # one current moment, whatever is written meanwhile
-                _fill(memory.database, moment.seq)
+                _fill_past(memory.database, moment.seq)
             return PastState(moment, connection.serialize("past"))
     finally:
         connection.execute("DETACH past")
 
 
 @contextmanager
-def _set(connection: apsw.Connection, pragma: str, value: int) -> Iterator[None]:
+def _temporary_pragma(connection: apsw.Connection, pragma: str, value: int) -> Iterator[None]:
     """Set a pragma to another value temporarily."""
     usual = connection.pragma(pragma)
     connection.pragma(pragma, value)
@@ -88,21 +155,24 @@ def _set(connection: apsw.Connection, pragma: str, value: int) -> Iterator[None]
         connection.pragma(pragma, usual)
 
 
-def _fill(database: Database, seq: int) -> None:
+def _fill_past(database: Database, seq: int) -> None:
+    """Write the recorded tables as they were after a step into the attached database `past`."""
     connection = database.connection
-    there, then = rewind.before(database, seq)
-    came: dict[str, list[str]] = {table: [] for table in RECORDED}  # the keys of rows that did not exist yet
-    held: dict[str, dict[tuple[str, ...], list[tuple[object, ...]]]] = {table: {} for table in RECORDED}
+    there, then = read_states_before(database, seq)
+    came: dict[str, list[str]] = {table: [] for table in RECORDED_TABLES}  # the keys of rows that did not exist yet
+    held: dict[str, dict[tuple[str, ...], list[tuple[object, ...]]]] = {table: {} for table in RECORDED_TABLES}
     for (table, pk), was_there in there.items():
         if was_there:
             row = then[table, pk]
             held[table].setdefault(tuple(row), []).append((*row.values(), *json.loads(pk)))
         else:
             came[table].append(pk)
-    for table in RECORDED:
-        names = columns(connection, table)
+    for table in RECORDED_TABLES:
+        names = list_table_columns(connection, table)
         key = primary_key(connection, table)
-        connection.execute(f"CREATE TABLE past.{table}({_declared(connection, table)}, PRIMARY KEY({', '.join(key)}))")
+        connection.execute(
+            f"CREATE TABLE past.{table}({_column_definitions(connection, table)}, PRIMARY KEY({', '.join(key)}))"
+        )
         parts = ", ".join(f"json_extract(value, '$[{place}]')" for place in range(len(key)))
         connection.execute(
             f"INSERT INTO past.{table} SELECT {', '.join(names)} FROM main.{table}"
@@ -120,13 +190,13 @@ def _fill(database: Database, seq: int) -> None:
                 sets = ", ".join(f"{name} = ?" for name in names_then)
                 connection.executemany(f"UPDATE past.{table} SET {sets} WHERE {same}", rows)
     connection.execute("CREATE TABLE past.taken_back(seq INTEGER PRIMARY KEY, later INTEGER)")
-    connection.executemany("INSERT INTO past.taken_back VALUES (?, ?)", _taken_back(database, seq).items())
-    for index in INDEXES:
+    connection.executemany("INSERT INTO past.taken_back VALUES (?, ?)", _undone_steps(database, seq).items())
+    for index in PAST_INDEXES:
         connection.execute(f"CREATE INDEX {index}")
 
 
-def _taken_back(database: Database, seq: int) -> dict[int, int | None]:
-    """Return which step had undone which; None for one that was in force again."""
+def _undone_steps(database: Database, seq: int) -> dict[int, int | None]:
+    """Return which step had undone which; None for a step that was in force again."""
     undoes: dict[int, int] = {}
     later: dict[int, int | None] = {}
     for step, target in database.rows(
@@ -142,7 +212,7 @@ def _taken_back(database: Database, seq: int) -> dict[int, int | None]:
     return later
 
 
-def _declared(connection: apsw.Connection, table: str) -> str:
+def _column_definitions(connection: apsw.Connection, table: str) -> str:
     """Return the columns of a table and their types: an INTEGER key stays the rowid."""
     found = connection.execute("SELECT name, type FROM pragma_table_info(?)", (table,))
     return ", ".join(f"{name} {kind}" for name, kind in found)
@@ -155,13 +225,13 @@ class PastMemory(Memory):
         super().__init__(location, door, lambda: past.moment.at, create=False)
         self.moment = past.moment
         try:
-            _look(self.database, past)
+            _show_past(self.database, past)
         except BaseException:
             self.close()
             raise
 
     @property
-    def search(self) -> "Search":
+    def search(self) -> Search:
         return PastSearch(self)
 
 
@@ -169,37 +239,39 @@ class PastSearch(Search):
     """Search in the past: by words, in the records themselves, as there is no index of their former texts."""
 
     def __init__(self, memory: PastMemory) -> None:
-        super().__init__(memory.database, Settings(memory.config))
+        super().__init__(memory.database, SearchSettings(memory.config))
         self._keywords = TableScan(memory.database)
 
-    def __call__(self, query: str, limit: int = 20, **filters: object) -> Answer:
-        _collect(self._database)
+    def __call__(self, query: str, limit: int = 20, **filters: object) -> SearchAnswer:
+        _build_past_corpus(self._database)
         answer = super().__call__(query, limit, **{**filters, "meaning": False})  # type: ignore[arg-type]
         answer.notes.append("in the past: by words alone, not in documents")
         return answer
 
 
-def _look(database: Database, past: PastState) -> None:
+def _show_past(database: Database, past: PastState) -> None:
     """Attach the past to a connection under the names of the current tables, and make the connection read-only."""
     connection, now = database.connection, past.moment
     connection.pragma("query_only", 0)
     connection.execute("ATTACH ':memory:' AS past")
     connection.deserialize("past", past.image)
-    compression.view(connection, f"seq <= {now.seq}")
-    for table in RECORDED:
+    create_every_row_view(connection, f"seq <= {now.seq}")
+    for table in RECORDED_TABLES:
         connection.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM past.{table}")
     at = f"'{now.at}'"  # a view takes no parameters; this is a time of our own clock
-    for table, select in JOURNAL.items():
-        later = LATER.get(table, {})
-        shown = ", ".join(f"{later[name]} AS {name}" if name in later else name for name in columns(connection, table))
+    for table, select in PAST_JOURNAL.items():
+        later = LATER_COLUMNS.get(table, {})
+        shown = ", ".join(
+            f"{later[name]} AS {name}" if name in later else name for name in list_table_columns(connection, table)
+        )
         sql = select.replace("*", shown).replace(":at", at).replace(":seq", str(now.seq))
         connection.execute(f"CREATE TEMP VIEW {table} AS {sql}")
     connection.pragma("query_only", 1)
     database.moment = now.words
 
 
-def _collect(database: Database) -> None:
-    """Build what could be found then: the corpus, made by the schema's own views from the rows of then. Once; documents
+def _build_past_corpus(database: Database) -> None:
+    """Build the corpus of a past moment once, with the schema's own views, from the rows of that moment. Documents
     are left out, as their former texts are not kept."""
     connection = database.connection
     if connection.execute("SELECT 1 FROM temp.sqlite_schema WHERE name = 'corpus'").get:
@@ -208,15 +280,15 @@ def _collect(database: Database) -> None:
         "SELECT name, sql FROM main.sqlite_schema WHERE type = 'view' AND name LIKE 'corpus\\_%' ESCAPE '\\'"
     ).fetchall()
     made = [(name, sql) for name, sql in made if name != "corpus_document"]
-    names = ", ".join(columns(connection, "corpus"))
-    with _set(connection, "query_only", 0), connection:
+    names = ", ".join(list_table_columns(connection, "corpus"))
+    with _temporary_pragma(connection, "query_only", 0), connection:
         for _, sql in made:
             connection.execute(str(sql).replace("CREATE VIEW", "CREATE TEMP VIEW", 1))
         connection.execute(f"CREATE TEMP TABLE corpus({names}, PRIMARY KEY(id))")
         whole = " UNION ALL ".join(f"SELECT * FROM temp.{name}" for name, _ in made)
         connection.execute(f"INSERT INTO temp.corpus({names}) {whole}")
-        names = ", ".join(columns(connection, "passages"))
+        names = ", ".join(list_table_columns(connection, "passages"))
         connection.execute(f"CREATE TEMP TABLE passages({names}, PRIMARY KEY(id))")
         connection.execute(
-            f"INSERT INTO temp.passages({names}) {corpus.PASSAGES}".replace("FROM corpus", "FROM temp.corpus")
+            f"INSERT INTO temp.passages({names}) {SELECT_PASSAGES}".replace("FROM corpus", "FROM temp.corpus")
         )

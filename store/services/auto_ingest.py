@@ -12,22 +12,21 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from store.base.errors import MemorandaError
-from store.database.lease import Lease, LeaseLost
-from store.ingest.claude import folder_of
-from store.ingest.runner import IngestReport, ingest
-from store.ingest.source_file import looked, name
+from store.database.database import Lease, LeaseLost
+from store.ingest.formats import note_checked_size, source_name, transcript_folder
+from store.ingest.runner import IngestReport, ingest_file
 from store.memory import Memory
-from store.services import session_flush
-from store.services.source_import import CONVERSATIONS, SourceImport
+from store.services.session_flush import flush_after_import
+from store.services.source_import import CONVERSATION_PART, SourceImport
 
-SUFFIX = ".jsonl"
-LEASE = "ingest"
+INGESTED_SUFFIX = ".jsonl"
+INGEST_LEASE = "ingest"
 RENEW_SECONDS = 1.0
 LOOK_SECONDS = 0.2  # longest time for which a request to end goes unnoticed
 NICE = 10
 
 
-def sources(memory: Memory) -> list[str]:
+def list_ingest_sources(memory: Memory) -> list[str]:
     """List the existing files that are to be imported automatically."""
     config = memory.config
     if memory.database.read_only or not config["enabled"]:
@@ -35,45 +34,49 @@ def sources(memory: Memory) -> list[str]:
     project = memory.location.project
     named = [os.path.expanduser(path) for path in config["ingest.paths"]]
     if project and config["ingest.claude"]:
-        named.append(folder_of(project))
-    found = [file for path in named for file in _files(os.path.join(project or "", path))]
+        named.append(transcript_folder(project))
+    found = [file for path in named for file in _transcripts_in(os.path.join(project or "", path))]
     return list(dict.fromkeys(os.path.realpath(file) for file in found))
 
 
-def _files(path: str) -> Iterator[str]:
+def _transcripts_in(path: str) -> Iterator[str]:
+    """Yield the transcripts of a folder in order, or the path itself if it is a file."""
     try:
         with os.scandir(path) as entries:
-            yield from sorted(entry.path for entry in entries if entry.name.endswith(SUFFIX) and entry.is_file())
+            yield from sorted(
+                entry.path for entry in entries if entry.name.endswith(INGESTED_SUFFIX) and entry.is_file()
+            )
     except NotADirectoryError:
         yield path
     except OSError:
         return  # missing, or not yet there
 
 
-def due(memory: Memory) -> list[str]:
-    """List those of them whose size changed since they were last checked; cheap."""
-    files = sources(memory)
+def list_changed_sources(memory: Memory) -> list[str]:
+    """List the files to import whose size changed since they were last checked; cheap."""
+    files = list_ingest_sources(memory)
     if not files:
         return []
     known = {path: sizes for path, *sizes in memory.database.rows("SELECT path, size, looked FROM sources")}
-    return [path for path in files if _size(path) not in known.get(name(path), ())]
+    return [path for path in files if _file_size(path) not in known.get(source_name(path), ())]
 
 
-def _size(path: str) -> int | None:
+def _file_size(path: str) -> int | None:
+    """Return the size of a file in bytes; None if it cannot be read."""
     try:
         return os.stat(path).st_size
     except OSError:
         return None
 
 
-def bring_in(memory: Memory, cancelled: Callable[[], bool] = lambda: False) -> IngestReport | None:
+def ingest_changed_sources(memory: Memory, cancelled: Callable[[], bool] = lambda: False) -> IngestReport | None:
     """Import what was added, and summarise what left the windows of sessions under way; return None if another process
     is doing it. A file that cannot be read does not stop the others: it is among the troubles, with line 0."""
-    files, report = due(memory), IngestReport()
+    files, report = list_changed_sources(memory), IngestReport()
     if not files:
         return report
-    lease = Lease(memory.database, LEASE)
-    if not lease.take():
+    lease = Lease(memory.database, INGEST_LEASE)
+    if not lease.acquire():
         return None
     renewed = time.monotonic()
 
@@ -87,32 +90,32 @@ def bring_in(memory: Memory, cancelled: Callable[[], bool] = lambda: False) -> I
 
     try:
         for path in files:
-            size = _size(path)
+            size = _file_size(path)
             try:
-                ingest(memory.database, path, project=memory.location.project or "", report=report, cancelled=ends)
+                ingest_file(memory.database, path, project=memory.location.project or "", report=report, cancelled=ends)
             except LeaseLost:
                 return None
             except MemorandaError as error:
-                report.troubles.append((name(path), 0, str(error)))
+                report.troubles.append((source_name(path), 0, str(error)))
             except (ValueError, OSError) as error:
-                report.troubles.append((name(path), 0, type(error).__name__))
+                report.troubles.append((source_name(path), 0, type(error).__name__))
             if cancelled():
                 break
             if size is not None:
-                looked(memory.database, path, size)
-        session_flush.flush_after_import(memory)
+                note_checked_size(memory.database, path, size)
+        flush_after_import(memory)
         return report
     finally:
         lease.release()
 
 
-def read_agents(memory: Memory, agents: Sequence[str], cancelled: Callable[[], bool]) -> IngestReport:
-    """Bring in the conversations that these agents keep of the project: others may have written them, so that what is
-    learned from them is proposed. One that cannot be read does not stop the others."""
+def ingest_agents(memory: Memory, agents: Sequence[str], cancelled: Callable[[], bool]) -> IngestReport:
+    """Import the conversations that these agents keep of the project. Others may have written them, so what is
+    learned from them is proposed. An agent that cannot be read does not stop the others."""
     report = IngestReport()
     for agent in agents:
         try:
-            SourceImport(memory, agent, only=CONVERSATIONS).read_conversations(report, cancelled=cancelled)
+            SourceImport(memory, agent, only=CONVERSATION_PART).read_conversations(report, cancelled=cancelled)
         except MemorandaError as error:
             report.troubles.append((agent, 0, str(error)))
     return report
@@ -128,8 +131,8 @@ class IngestProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._ended = False
 
-    def run(self) -> dict[str, object]:
-        """Wait for it; return the fields of an IngestReport in short, empty if it was ended or failed."""
+    def run_ingest(self) -> dict[str, object]:
+        """Wait for the process. Return the main fields of its IngestReport; empty if it was ended or failed."""
         if self._ended:
             return {}
         self._process = subprocess.Popen(
@@ -146,8 +149,8 @@ class IngestProcess:
             return {}
         return state
 
-    def end(self) -> None:
-        """End it now; its transaction is rolled back."""
+    def end_ingest(self) -> None:
+        """End the process now; its transaction is rolled back."""
         self._ended = True
         if self._process is not None and self._process.poll() is None:
             self._process.terminate()
@@ -162,7 +165,7 @@ def main(path: str, *agents: str) -> None:
     try:
         with Memory.open(path, "worker") as memory:
             ended = lambda: os.getppid() != parent  # noqa: E731
-            done = read_agents(memory, agents, ended) if agents else bring_in(memory, ended)
+            done = ingest_agents(memory, agents, ended) if agents else ingest_changed_sources(memory, ended)
         result: dict[str, object] = {} if done is None else {"added": done.added, "sessions": len(done.sessions)}
         if done is not None and done.troubles:
             path, number, why = done.troubles[0]

@@ -1,32 +1,32 @@
 """Embed in the background, with the provider that the configuration names."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from __future__ import annotations
 
-from store.base.cancelling import Cancelled, never
+from collections.abc import Callable
+
+from store.base.runtime import IsCancelled, never_cancelled
 from store.database.database import Database
 from store.database.values import Verbatim
-from store.embedding import mean_removal, model_registry, provider_selection, turn_stats
-from store.embedding.indexer import Indexed
-from store.embedding.vectors import Vectors
+from store.embedding import provider_selection
+from store.embedding.indexer import IndexResult, count_turn_tokens
+from store.embedding.model_registry import EMBEDDING_ERROR_KEY, read_vector_note, write_vector_note
+from store.embedding.provider import EmbeddingProvider
+from store.embedding.provider_selection import ProviderChoice, choose_provider, may_replace_vectors
+from store.embedding.vectors import Vectors, refresh_vector_space
 from store.memory import Memory
-from store.personal.beside import beside
-
-if TYPE_CHECKING:
-    from store.embedding.provider import Provider
-    from store.embedding.provider_selection import ProviderChoice
+from store.personal.memory import find_personal_memory
 
 
-def _quiet(*arguments: object) -> None:
+def _report_nothing(*arguments: object) -> None:
     """Report nothing."""
 
 
-def open_provider(memory: Memory, patient: bool = False) -> "ProviderChoice":
+def open_memory_provider(memory: Memory, patient: bool = False) -> ProviderChoice:
     """Open the provider that this memory's configuration names: `choice.open`, without hashing known weights again."""
-    return provider_selection.open(memory.config, patient, Vectors(memory.database).stamp)
+    return choose_provider(memory.config, patient, Vectors(memory.database).stamp)
 
 
-def for_questions(memory: Memory) -> "Provider | None":
+def provider_for_questions(memory: Memory) -> EmbeddingProvider | None:
     """Return a provider whose questions can be compared with the vectors in use, None if it is not available here.
 
     Usually the configured one; while that is still building its vectors, the one before it.
@@ -35,24 +35,25 @@ def for_questions(memory: Memory) -> "Provider | None":
     model = vectors.serving
     if model is None:
         return None
-    found = open_provider(memory).provider
+    found = open_memory_provider(memory).provider
     if found is not None:
         if vectors.matches(found):
             return found
         found.close()
-    return provider_selection.open_for(memory.config, model.fingerprint, vectors.stamp)
+    return provider_selection.open_provider_for(memory.config, model.fingerprint, vectors.stamp)
 
 
-def waiting(memory: Memory) -> bool:
-    """Return whether `embed` is due, for this memory or for the person's own beside it; cheap: something waits, a model
-    is partly built, or no backend keeps the binary signatures."""
+def is_embedding_due(memory: Memory) -> bool:
+    """Tell whether texts wait to be embedded, a model is partly built, or no backend keeps the binary signatures;
+    in this memory or in the person's own beside it. Cheap."""
     if memory.database.read_only:
         return False
-    own = beside(memory.database)
-    return _waits(memory.database) or (own is not None and _waits(own))
+    own = find_personal_memory(memory.database)
+    return _has_waiting_texts(memory.database) or (own is not None and _has_waiting_texts(own))
 
 
-def _waits(database: Database) -> bool:
+def _has_waiting_texts(database: Database) -> bool:
+    """Tell whether a database has texts to embed, a partly built model, or no binary signatures."""
     sql = (
         "SELECT EXISTS (SELECT 1 FROM embedding_queue) OR EXISTS (SELECT 1 FROM embedding_models m"
         " WHERE serving = 0 OR NOT EXISTS (SELECT 1 FROM meta WHERE key = 'embedding.bits.' || m.slot))"
@@ -60,20 +61,20 @@ def _waits(database: Database) -> bool:
     return not database.read_only and bool(database.value(sql))
 
 
-def other_provider(memory: Memory) -> bool:
-    """Return whether the vectors in use are not those of the provider that the configuration names: it was changed, or
+def uses_other_provider(memory: Memory) -> bool:
+    """Tell whether the vectors in use come from another provider than the configuration names: it was changed, or
     its fallback stood in for it."""
     serving = Vectors(memory.database).serving
     wanted = memory.config["embedding.provider"]
     return serving is not None and wanted not in ("auto", "none", serving.fingerprint.partition(" ")[0])
 
 
-def embed(
+def embed_waiting(
     memory: Memory,
-    progress: Callable[[int, int], None] = _quiet,
-    cancelled: Cancelled = never,
-    trouble: Callable[[str], None] = _quiet,
-) -> Indexed | None:
+    progress: Callable[[int, int], None] = _report_nothing,
+    cancelled: IsCancelled = never_cancelled,
+    trouble: Callable[[str], None] = _report_nothing,
+) -> IndexResult | None:
     """Embed what waits here, then in the person's own memory beside it, each with the provider that its configuration
     names; return what was done, None if another process is doing it. For a thread of its own, with a memory of its own.
 
@@ -82,56 +83,58 @@ def embed(
     what was done until then is kept, and `Vectors.status` keeps the sentence.
     """
     if memory.database.read_only:
-        return Indexed()
-    done = _embed(memory, progress, cancelled, trouble)
-    own = beside(memory.database)
-    if own is None or cancelled() or not _waits(own):
+        return IndexResult()
+    done = _embed_memory(memory, progress, cancelled, trouble)
+    own = find_personal_memory(memory.database)
+    if own is None or cancelled() or not _has_waiting_texts(own):
         return done
-    more = _embed(memory.personal, progress, cancelled, trouble)
+    more = _embed_memory(memory.personal, progress, cancelled, trouble)
     if done is None or more is None:
         return done or more
-    return Indexed(
+    return IndexResult(
         done.embedded + more.embedded, done.reused + more.reused, done.refused + more.refused, done.left + more.left
     )
 
 
-def _embed(
-    memory: Memory, progress: Callable[[int, int], None], cancelled: Cancelled, trouble: Callable[[str], None]
-) -> Indexed | None:
+def _embed_memory(
+    memory: Memory, progress: Callable[[int, int], None], cancelled: IsCancelled, trouble: Callable[[str], None]
+) -> IndexResult | None:
+    """Embed what waits in one memory. Return what was done, None if another process is doing it."""
     database = memory.database
-    found = open_provider(memory, patient=True)
+    found = open_memory_provider(memory, patient=True)
     provider = found.provider
-    left = Vectors(database).pending()[0]
+    left = Vectors(database).pending_counts()[0]
     if provider is None:
         step = next((step for step in found.steps if not step.taken), None)
         if step is not None:
             trouble(f"{step.reason} {step.next}".strip())
             if left:
-                _remember(memory, f"{step.reason} {step.next}".strip())
-        return Indexed(left=left)
+                _note_model_error(memory, f"{step.reason} {step.next}".strip())
+        return IndexResult(left=left)
     try:
         serving = Vectors(database).serving
         if (
             serving
             and serving.fingerprint != provider.fingerprint
-            and not provider_selection.displaces(found, serving.fingerprint)
+            and not may_replace_vectors(found, serving.fingerprint)
         ):
             trouble(
                 f"This memory's vectors were made by {serving.fingerprint.partition(' ')[0]}, which is not to be had"
                 f" here; {provider.name} does not replace them automatically."
                 f" memoranda config embedding.provider {provider.name}"
             )
-            return Indexed(left=left)
-        turn_stats.count(database, provider, cancelled)
-        done = Vectors(database).index(provider, progress, cancelled, trouble, memory.config["embedding.index"])
+            return IndexResult(left=left)
+        count_turn_tokens(database, provider, cancelled)
+        done = Vectors(database).embed_queue(provider, progress, cancelled, trouble, memory.config["embedding.index"])
         if done is not None and not cancelled():
-            mean_removal.refresh(database)
+            refresh_vector_space(database)
         return done
     finally:
         provider.close()
 
 
-def _remember(memory: Memory, sentence: str) -> None:
-    if model_registry.noted(memory.database, model_registry.ERROR) != sentence:
+def _note_model_error(memory: Memory, sentence: str) -> None:
+    """Store a sentence on what prevents embedding, unless it is stored already."""
+    if read_vector_note(memory.database, EMBEDDING_ERROR_KEY) != sentence:
         with memory.database.write("agent", "index") as write:
-            model_registry.note(write, model_registry.ERROR, Verbatim(sentence))
+            write_vector_note(write, EMBEDDING_ERROR_KEY, Verbatim(sentence))

@@ -17,28 +17,28 @@ from typing import NamedTuple
 from store.base.citations import cite
 from store.base.clock import DAY_MS, from_ms, to_ms
 from store.base.errors import StorageError
-from store.base.record_keys import pack
-from store.base.vocabulary import PERSON
-from store.context.acceptance import accepted
-from store.conversations import session_snapshot
+from store.base.location import checkout_root
+from store.base.vocabulary import PERSON_ORIGIN, pack_key
+from store.context.selection import find_accepted_ids
+from store.conversations.sessions import open_private_folder, update_gitignore
 from store.database.values import Verbatim
-from store.documents.paths import LARGEST_FILE, log_folder, note_log_folder, places
-from store.git.process import GitError, run
+from store.documents.files import LARGEST_FILE, document_roots, log_folder, note_log_folder
+from store.git.process import GitError, run_git
 from store.memory import Memory
-from store.records.timeline.checkpoint_levels import QUIET_MS
-from store.text.one_line import one_line
+from store.records.timeline import SESSION_QUIET_MS
+from store.text.words import reduce_to_one_line
 
-STATE = "log"  # in `meta`: since when, and the keys of what was written lately
-LATE_DAYS = 2  # after which what was not written yet is no news
-MOST = 500  # lines of one time
-LONGEST = 400  # characters of a line's text
-PRIVATE = ("personal", "self_correction")  # domains whose facts are in no file of a project
-IGNORED = (
+LOG_STATE_KEY = "log"  # in `meta`: since when, and the keys of what was written lately
+LATE_ENTRY_DAYS = 2  # after which what was not written yet is no news
+MOST_LOG_LINES = 500  # lines of one time
+LONGEST_LOG_TEXT = 400  # characters of a line's text
+PRIVATE_DOMAINS = ("personal", "self_correction")  # domains whose facts are in no file of a project
+LOG_GITIGNORE = (
     b"# Daily logs hold what conversations were about. To let git see them: memoranda config snapshots.in_git true\n"
     b"/.gitignore\n/[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9].md\n"
 )
 _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
-_WAY = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_CONTROL_CHARACTERS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
 class LogEntry(NamedTuple):
@@ -53,30 +53,30 @@ class LogEntry(NamedTuple):
     talk: bool = False
 
 
-def write_due(memory: Memory, trouble: Callable[[str], object] | None = None) -> int:
+def write_daily_log(memory: Memory, trouble: Callable[[str], object] | None = None) -> int:
     """Append what happened since the last time, the first time since the day began; return how many lines. Nothing
     where it is turned off, or the memory cannot be written. Call `trouble` with a sentence where the file cannot be."""
     database = memory.database
     if database.read_only or database.moment or not memory.location.project:
         return 0
     if not memory.config["log.daily"]:
-        if database.value("SELECT 1 FROM meta WHERE key = ?", (STATE,)):
+        if database.value("SELECT 1 FROM meta WHERE key = ?", (LOG_STATE_KEY,)):
             with database.write("agent", "log") as write:
-                write.execute("DELETE FROM meta WHERE key = ?", (Verbatim(STATE),))
+                write.execute("DELETE FROM meta WHERE key = ?", (Verbatim(LOG_STATE_KEY),))
         return 0
-    if not _new(memory, *_state(memory)):
+    if not _new_entries(memory, *_log_state(memory)):
         return 0
     try:
         with database.write("agent", "log") as write:  # one process appends at a time
             note_log_folder(write, memory.config)
-            since, done = _state(memory)
-            entries = _new(memory, since, done)[:MOST]
-            written = _append(memory, entries)
-            recent = from_ms(to_ms(write.at) - LATE_DAYS * DAY_MS)
-            fresh = json.dumps([max(since, recent), [*done[-5 * MOST :], *(one.key for one in entries)]])
+            since, done = _log_state(memory)
+            entries = _new_entries(memory, since, done)[:MOST_LOG_LINES]
+            written = _append_entries(memory, entries)
+            recent = from_ms(to_ms(write.at) - LATE_ENTRY_DAYS * DAY_MS)
+            fresh = json.dumps([max(since, recent), [*done[-5 * MOST_LOG_LINES :], *(one.key for one in entries)]])
             write.execute(
                 "INSERT INTO meta(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
-                (Verbatim(STATE), Verbatim(fresh)),
+                (Verbatim(LOG_STATE_KEY), Verbatim(fresh)),
             )
         return written
     except StorageError as error:
@@ -85,9 +85,9 @@ def write_due(memory: Memory, trouble: Callable[[str], object] | None = None) ->
         return 0
 
 
-def _state(memory: Memory) -> tuple[str, list[int]]:
+def _log_state(memory: Memory) -> tuple[str, list[int]]:
     """Return (since when it is written, the keys of what was written lately)."""
-    text = memory.database.value("SELECT value FROM meta WHERE key = ?", (STATE,))
+    text = memory.database.value("SELECT value FROM meta WHERE key = ?", (LOG_STATE_KEY,))
     if not text:
         now = datetime.fromisoformat(memory.now).astimezone()
         midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -96,41 +96,44 @@ def _state(memory: Memory) -> tuple[str, list[int]]:
     return str(since), [int(key) for key in keys]
 
 
-def _new(memory: Memory, since: str, done: list[int]) -> list[LogEntry]:
-    """Return what happened since then and is not written yet, in order."""
+def _new_entries(memory: Memory, since: str, done: list[int]) -> list[LogEntry]:
+    """Return what happened since then and is not in the log yet, in order."""
     known = set(done)
-    return sorted(one for one in _entries(memory, since) if one.key not in known)
+    return sorted(one for one in _all_entries(memory, since) if one.key not in known)
 
 
-def _entries(memory: Memory, since: str) -> Iterator[LogEntry]:
+def _all_entries(memory: Memory, since: str) -> Iterator[LogEntry]:
+    """Yield what happened since a moment as entries of the log, in no order."""
     rows = memory.database.rows
     for number, title, chosen, at, origin, confirmed in rows(
         "SELECT id, title, chosen, decided_at, origin, confirmed_at FROM decisions"
         " WHERE decided_at >= ? AND status = 'active'",
         (since,),
     ):
-        by = "" if origin == PERSON or confirmed else f" (by {origin}, not confirmed)"
-        yield LogEntry(at, pack("decision", number), f"Decided: {title}: {chosen}{by}", cite("decision", number))
+        by = "" if origin == PERSON_ORIGIN or confirmed else f" (by {origin}, not confirmed)"
+        yield LogEntry(at, pack_key("decision", number), f"Decided: {title}: {chosen}{by}", cite("decision", number))
     for number, message, sha, at in rows(
         "SELECT id, message, sha, committed_at FROM commits WHERE committed_at >= ? AND reachable", (since,)
     ):
-        yield LogEntry(at, pack("commit", number), f"Committed: {message.partition(chr(10))[0]}", cite("commit", sha))
+        yield LogEntry(
+            at, pack_key("commit", number), f"Committed: {message.partition(chr(10))[0]}", cite("commit", sha)
+        )
     for number, kind, phase, at in rows(
         "SELECT id, event_type, phase, created_at FROM events WHERE created_at >= ?", (since,)
     ):
         words = kind.replace("_", " ").capitalize()
-        yield LogEntry(at, pack("event", number), f"{words}: {phase}" if phase else words, cite("event", number))
+        yield LogEntry(at, pack_key("event", number), f"{words}: {phase}" if phase else words, cite("event", number))
     for number, command, description, started, completed, status in rows(
         "SELECT id, command, description, started_at, completed_at, status FROM iterations"
         " WHERE started_at >= ?1 OR completed_at >= ?1",
         (since,),
     ):
-        key, about = pack("iteration", number), f"{command}: {description or command}"
+        key, about = pack_key("iteration", number), f"{command}: {description or command}"
         if started >= since:
             yield LogEntry(started, key, f"Started {about}", cite("iteration", number))
         if completed and completed >= since:
             yield LogEntry(completed, -key, f"{status.capitalize()} {about}", cite("iteration", number))
-    yield from _facts(memory, since)
+    yield from _fact_entries(memory, since)
     for number, topic, outcome, chosen, left, session, at in rows(
         "SELECT id, topic, outcome, decisions, open_questions, session, created_at FROM summaries"
         " WHERE created_at >= ?",
@@ -139,40 +142,43 @@ def _entries(memory: Memory, since: str) -> Iterator[LogEntry]:
         lists = (("decided", json.loads(chosen)), ("open", json.loads(left)))
         said = [topic, outcome, *(f"{word}: {'; '.join(map(str, some))}" for word, some in lists if some)]
         if text := " ".join(f"{one.rstrip('.')}." if one[-1] not in "!?…" else one for one in said if one):
-            yield LogEntry(at, pack("summary", number), f"Talked about: {text}", cite("summary", number), session, True)
+            yield LogEntry(
+                at, pack_key("summary", number), f"Talked about: {text}", cite("summary", number), session, True
+            )
 
 
-def _facts(memory: Memory, since: str) -> Iterator[LogEntry]:
+def _fact_entries(memory: Memory, since: str) -> Iterator[LogEntry]:
+    """Yield the accepted facts since a moment, without private domains."""
     numbers = [
         number
         for (number,) in memory.database.rows(
             "SELECT id FROM facts WHERE status = 'active' AND last_confirmed_at >= ?1 AND created_at >= ?1", (since,)
         )
     ]
-    facts = [fact for fact in memory.facts.many(numbers) if fact.domain not in PRIVATE]
-    yes = accepted(memory.database, facts)
+    facts = [fact for fact in memory.facts.get_many(numbers) if fact.domain not in PRIVATE_DOMAINS]
+    yes = find_accepted_ids(memory.database, facts)
     for fact in facts:
         if fact.id in yes:
-            key = pack("fact", fact.id)
+            key = pack_key("fact", fact.id)
             yield LogEntry(fact.created_at, key, f"Remembered: {fact.fact}", fact.citation, fact.session)
 
 
-def _append(memory: Memory, entries: list[LogEntry]) -> int:
+def _append_entries(memory: Memory, entries: list[LogEntry]) -> int:
     """Append lines to the files of their days; return how many. Raise StorageError."""
-    base = places(memory.location, memory.config).base
+    base = document_roots(memory.location, memory.config).base
     steps = log_folder(memory.config)
     in_git = bool(memory.config["snapshots.in_git"])
     by_day: dict[str, list[LogEntry]] = {}
     for one in entries:
-        by_day.setdefault(_local(one.at)[:10], []).append(one)
+        by_day.setdefault(_local_time(one.at)[:10], []).append(one)
     written = 0
     try:
-        folder = session_snapshot.opened_folder(base, steps)
+        folder = open_private_folder(base, steps)
         try:
-            session_snapshot.ignore(folder, in_git, IGNORED)
+            update_gitignore(folder, in_git, LOG_GITIGNORE)
             for day, some in by_day.items():
                 path = os.path.join(base, *steps, f"{day}.md")
-                if not in_git and any(one.talk for one in some) and _seen_by_git(path):
+                if not in_git and any(one.talk for one in some) and _is_visible_to_git(path):
                     some = [one for one in some if not one.talk]
                 if some:
                     _append_day(memory, folder, day, some)
@@ -204,11 +210,11 @@ def _append_day(memory: Memory, folder: int, day: str, entries: Iterable[LogEntr
         last = headings[-1] if headings else ""
         there = set(before.split("\n"))  # what was written by a process that was killed before it noted that
         for one in entries:
-            line = f"- {_local(one.at)[11:16]} {_plain(one.text)} [{one.citation}]"
+            line = f"- {_local_time(one.at)[11:16]} {_markdown_line(one.text)} [{one.citation}]"
             if line in there:
                 continue
             session = one.session or _session_at(memory, one.at)
-            heading = f"Session {_plain(session)}" if session else "Outside of sessions"
+            heading = f"Session {_markdown_line(session)}" if session else "Outside of sessions"
             if heading != last:
                 text += f"\n## {heading}\n\n"
                 last = heading
@@ -224,30 +230,29 @@ def _append_day(memory: Memory, folder: int, day: str, entries: Iterable[LogEntr
 
 def _session_at(memory: Memory, at: str) -> str:
     """Return the session that was spoken in last before a moment, if that was lately; else an empty text."""
-    since = from_ms(to_ms(at) - QUIET_MS)
+    since = from_ms(to_ms(at) - SESSION_QUIET_MS)
     found = memory.database.value(
         "SELECT session FROM turns WHERE at BETWEEN ? AND ? ORDER BY at DESC, id DESC LIMIT 1", (since, at)
     )
     return str(found or "")
 
 
-def _plain(text: str) -> str:
+def _markdown_line(text: str) -> str:
     """Return a text as part of a line of Markdown: short, without control characters and breaks."""
-    line = _WAY.sub(" ", one_line(text)).strip()
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+    line = _CONTROL_CHARACTERS.sub(" ", reduce_to_one_line(text)).strip()
+    return line if len(line) <= LONGEST_LOG_TEXT else f"{line[: LONGEST_LOG_TEXT - 1]}…"
 
 
-def _local(moment: str) -> str:
+def _local_time(moment: str) -> str:
+    """Return a moment as ISO 8601 in the local time zone."""
     return datetime.fromisoformat(moment).astimezone().isoformat()
 
 
-def _seen_by_git(path: str) -> bool:
-    """Return whether git would show a file: it is in a checkout, and no rule leaves it out."""
-    from store.base.location import checkout_root
-
+def _is_visible_to_git(path: str) -> bool:
+    """Tell whether git would show a file: it is in a checkout, and no rule leaves it out."""
     root = checkout_root(os.path.dirname(path))
     if root is None:
         return False
-    with suppress(GitError), run(root, "check-ignore", "-q", "--", path) as child:
+    with suppress(GitError), run_git(root, "check-ignore", "-q", "--", path) as child:
         return child.process.wait() != 0
     return True

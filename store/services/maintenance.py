@@ -1,55 +1,153 @@
 """Retention, reading new commits from git, and the daily backup, by the process that holds the lease."""
 
+from __future__ import annotations
+
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from store.base.cancelling import Cancelled, never
 from store.base.citations import cite
 from store.base.clock import days_before
 from store.base.location import checkout_root
-from store.config.configuration import captures
-from store.conversations import hook_spool, retention
-from store.database.database import Database, Transaction
-from store.database.erasure import purge_state
-from store.database.lease import Lease, LeaseLost
+from store.base.models import Checkpoint, Session
+from store.base.runtime import IsCancelled, never_cancelled
+from store.base.vocabulary import CHECKPOINT_LEVELS
+from store.config.configuration import may_capture
+from store.conversations.hook_spool import broken_lines_path, count_broken_lines, drain_spool, has_waiting_lines
+from store.conversations.sessions import end_session, remove_partial_snapshots
+from store.conversations.turns import expire_turns
+from store.database.database import Database, Lease, LeaseLost, Transaction
+from store.database.files import create_reserve
+from store.database.tombstones import is_purge_pending
 from store.database.values import Verbatim
-from store.database.writing import disk_reserve
-from store.git import refs
+from store.exchange.backups import Backup, is_backup_due, make_backup, tidy_backups
+from store.git.process import GitError
+from store.git.repository import CommitInfo, Repository, find_commits_made_here, refs_fingerprint, shallow_boundary
 from store.history import compression
-from store.ingest import discard
-from store.llm import call_log
+from store.history.checkpoint_payload import insert_checkpoint
+from store.history.checkpoints import RECOVERY_OFFER_DAYS
+from store.ingest.runner import expire_discarded
+from store.llm.structured_output import expire_model_calls
 from store.memory import Memory
-from store.records import decision_mentions
-from store.records.timeline import commits
-from store.services import automatic_checkpoints, daily_log
+from store.purge.purge import complete_purge
+from store.records.commits import (
+    add_commit,
+    find_known_shas,
+    mark_reachable,
+    mark_read_from_git,
+    reachable_shas,
+    reserve_commit_ids,
+)
+from store.records.decisions import GIT_IMPORTER, link_mentioned_decisions
+from store.services.daily_log import write_daily_log
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from store.exchange.backups.backup import Backup
-    from store.git.repository import CommitInfo, Repository
+# Automatic checkpoints: taken as time passes, deleted when old, offered when a session broke off; and the sessions
+# that they belong to, from start to end.
 
-BATCH = 250  # commits of one transaction: some 20 ms, so that no writer waits long
+LONGEST_SESSION_NAME = 200  # characters of a session's name
+OFFERED_KEY = "checkpoints.offered"
+
+
+def take_due_checkpoint(memory: Memory, level: str = "") -> int | None:
+    """Take the checkpoint that is due by time, or one of this `level` if anything happened since the last; return its
+    id, or None. Called every minute or so, by any number of processes, and by a command that reads: the one that holds
+    the lease takes it."""
+    if not _may_checkpoint(memory) or not (level or memory.checkpoints.due_level(memory.now)):
+        return None
+    lease = Lease(memory.database)
+    if not lease.acquire():
+        return None
+    try:
+        return memory.checkpoints.take_due(level, claim=lease.renew)
+    except LeaseLost:
+        return None
+    finally:
+        lease.release()
+
+
+def expire_checkpoints(memory: Memory) -> int:
+    """Delete the checkpoints that are older than their level is kept. Return how many."""
+    days = {level: memory.config[f"checkpoints.{level}_days"] for level in CHECKPOINT_LEVELS}
+    return memory.checkpoints.expire(memory.now, days)
+
+
+def offer_recovery(memory: Memory) -> Checkpoint | None:
+    """Return the checkpoint from which a session that broke off can be continued; each such session is offered once.
+
+    If there are turns after its last checkpoint, take one now, so that none of them is missing.
+    """
+    last = memory.checkpoints.find_broken_off(memory.now) if _may_checkpoint(memory) else None
+    if last is None or memory.database.value("SELECT value FROM meta WHERE key = ?", (OFFERED_KEY,)) == last.citation:
+        return None
+    found = memory.checkpoints.newest(last.session)
+    if found is None or found.created_at < last.at:
+        take_due_checkpoint(memory, "meso")
+        found = memory.checkpoints.newest(last.session)
+    if found is not None:
+        with memory.database.write("agent", "offer") as write:
+            write.execute(
+                "INSERT INTO meta(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
+                (Verbatim(OFFERED_KEY), Verbatim(last.citation)),
+            )
+    return found
+
+
+def start_or_resume_session(memory: Memory, name: str = "", cwd: str = "") -> Session:
+    """Start a session, or resume one that was over; first end the sessions that broke off. Without a name the
+    session is named by the time. Raise StorageError."""
+    end_broken_off_sessions(memory)
+    called = name.strip()[:LONGEST_SESSION_NAME] or f"session-{memory.now[:19].replace(':', '')}"
+    with memory.database.write("user", "session start") as write:
+        memory.sessions.start_session(write, called, cwd)
+    return memory.sessions.get(called)
+
+
+def end_broken_off_sessions(memory: Memory) -> int:
+    """End the sessions without recent turns that nobody ended. Return how many. If the newest may still be
+    continued, take a checkpoint of its end, as if the end had been reported."""
+    if memory.database.read_only or not (found := memory.sessions.list_broken_off(memory.now)):
+        return 0
+    newest = memory.turns.newest_session()
+    recent = days_before(memory.now, RECOVERY_OFFER_DAYS)
+    for session in found:  # before it is over: a session that is over is not continued
+        if session.last_at >= recent:
+            memory.summaries.summarize_due(session.id, all_of_it=True)
+    with memory.database.write("agent", "session end") as write:
+        open_now = {name for (name,) in write.rows("SELECT id FROM sessions WHERE ended_at IS NULL")}
+        over = [session for session in found if session.id in open_now]  # another process may be doing the same
+        for session in over:
+            end_session(write, session.id, session.last_at)
+            if session.id == newest and session.last_at >= recent and _may_checkpoint(memory):
+                insert_checkpoint(write, "", "session_end", "macro", session.id)
+    return len(over)
+
+
+def _may_checkpoint(memory: Memory) -> bool:
+    """Tell whether automatic checkpoints may be taken in this memory."""
+    return not memory.database.read_only and memory.config["enabled"] and memory.config["checkpoints.automatic"]
+
+
+COMMIT_BATCH = 250  # commits of one transaction: some 20 ms, so that no writer waits long
 RENEW_SECONDS = 1.0
 ANSWERS_DAYS = 30  # how long an external writer may retry
-TIPS = "git.tips"
-BOUNDARY = "git.shallow"
-BOUND = "git.repository"
+TIPS_KEY = "git.tips"
+BOUNDARY_KEY = "git.shallow"
+BOUND_REPOSITORY_KEY = "git.repository"
 
-Progress = Callable[[int, int], None]
-Say = Callable[[str], None]
+CommitProgress = Callable[[int, int], None]
+ReportTrouble = Callable[[str], None]
 
 
-def _quiet(*arguments: object) -> None:
+def _ignore_report(*arguments: object) -> None:
     """Report nothing."""
 
 
-def start(
+def run_maintenance(
     memory: Memory,
     cwd: str,
-    progress: Progress = _quiet,
-    cancelled: Cancelled = never,
-    trouble: Say = _quiet,
+    progress: CommitProgress = _ignore_report,
+    cancelled: IsCancelled = never_cancelled,
+    trouble: ReportTrouble = _ignore_report,
 ) -> int | None:
     """Do what is due when a memory is opened: unfinished work (`clean_up`), retention; then read new commits into the
     timeline, and pack old history.
@@ -59,57 +157,52 @@ def start(
     """
     if memory.database.read_only:
         return 0
-    clean_up(memory, trouble)
+    clean_up_memory(memory, trouble)
     if not memory.config["enabled"]:
         return 0
     memory.events.expire(memory.now, memory.config["retention_days"])
-    automatic_checkpoints.expire(memory)
-    discard.expire(memory.database, memory.now)
-    retention.expire(memory.database, memory.now, memory.config["turns.retention_days"])
-    automatic_checkpoints.sweep(memory)
-    source = read_from(memory, cwd)
+    expire_checkpoints(memory)
+    expire_discarded(memory.database, memory.now)
+    expire_turns(memory.database, memory.now, memory.config["turns.retention_days"])
+    end_broken_off_sessions(memory)
+    source = readable_repository(memory, cwd)
     try:
-        new = catch_up(memory, source, progress, cancelled, trouble) if source else 0
-        daily_log.write_due(memory, trouble)
+        new = read_new_commits(memory, source, progress, cancelled, trouble) if source else 0
+        write_daily_log(memory, trouble)
         return new
     finally:  # last, since it may take long and nobody waits for it
         days, steps = memory.config["history.pack_days"], memory.config["history.pack_steps"]
-        compression.pack(memory.database, days, steps, cancelled)
+        compression.pack_history(memory.database, days, steps, cancelled)
 
 
-def clean_up(memory: Memory, trouble: Say = _quiet) -> None:
+def clean_up_memory(memory: Memory, trouble: ReportTrouble = _ignore_report) -> None:
     """Finish what other processes left: import the spool, finish a purge, delete a partial backup expired answers and
     calls of the model, restore the ballast. `trouble` is called with what could not be done."""
-    from store.conversations import session_snapshot
-    from store.exchange.backups import due
-
     database = memory.database
-    disk_reserve.keep(database.path)
-    due.tidy(database)
-    session_snapshot.tidy(database.path)
-    brought = hook_spool.drain(database)
+    create_reserve(database.path)
+    tidy_backups(database)
+    remove_partial_snapshots(database.path)
+    brought = drain_spool(database)
     if brought.trouble:
         trouble(f"What hooks left to be written still waits: {brought.trouble}")
-    if aside := hook_spool.broken(database.path):
+    if aside := count_broken_lines(database.path):
         lines = "1 line" if aside == 1 else f"{aside:,} lines"
         why = "cannot be read, or were not left by this installation, and were kept aside in"
-        trouble(f"{lines} of the spool {why} {hook_spool.aside(database.path)}.")
-    finish_purge(database, trouble)
+        trouble(f"{lines} of the spool {why} {broken_lines_path(database.path)}.")
+    finish_pending_purge(database, trouble)
     cut = days_before(memory.now, ANSWERS_DAYS)
     if database.value("SELECT 1 FROM answers WHERE at < ? LIMIT 1", (cut,)):
         with database.write("agent", "answers") as write:
             write.execute("DELETE FROM answers WHERE at < ?", (Verbatim(cut),))
-    call_log.expire(database, memory.now)
+    expire_model_calls(database, memory.now)
 
 
-def finish_purge(database: Database, trouble: Say = _quiet) -> None:
+def finish_pending_purge(database: Database, trouble: ReportTrouble = _ignore_report) -> None:
     """Finish an interrupted or waiting purge, if there is one and it is possible now; call `trouble` with the reason if
     not."""
-    if database.read_only or not purge_state.pending(database):
+    if database.read_only or not is_purge_pending(database):
         return
-    from store.purge import purge
-
-    done = purge.finish(database)
+    done = complete_purge(database)
     if done.pending:
         trouble(f"Erasing is not finished: {done.pending}")
     for name in done.removed:
@@ -118,14 +211,14 @@ def finish_purge(database: Database, trouble: Say = _quiet) -> None:
         trouble(f"A purge was finished, but the backup {name} cannot be read: look at it yourself.")
 
 
-def cleanup_due(memory: Memory) -> bool:
-    """Return whether `clean_up` is due; cheap."""
+def is_cleanup_due(memory: Memory) -> bool:
+    """Tell whether `clean_up_memory` is due; cheap."""
     return not memory.database.read_only and (
-        hook_spool.waiting(memory.database.path) or purge_state.pending(memory.database)
+        has_waiting_lines(memory.database.path) or is_purge_pending(memory.database)
     )
 
 
-def git_changed(memory: Memory, cwd: str, before: str) -> str | None:
+def check_git_change(memory: Memory, cwd: str, before: str) -> str | None:
     """Return whether the timeline may lack something that git has, in well below a millisecond and without a process.
 
     None when nothing changed since the call that returned `before`; else this call's text, to be passed the next time,
@@ -133,25 +226,26 @@ def git_changed(memory: Memory, cwd: str, before: str) -> str | None:
     read. Call it before the first `start`, so that nothing is missed between the two. Right after a change the next
     call may report one once more: the file system's clock is too coarse to separate two changes.
     """
-    source = read_from(memory, cwd)
-    now = refs.fingerprint(source.root) if source else ""
+    source = readable_repository(memory, cwd)
+    now = refs_fingerprint(source.root) if source else ""
     return now if now and now != before else None
 
 
-def git_moved(root: str, before: str) -> bool:
-    """Return whether `git_changed` would report a change of this repository, without opening the memory: some 50 µs."""
-    return refs.fingerprint(root) != before
+def has_git_changed(root: str, before: str) -> bool:
+    """Tell whether `check_git_change` would report a change of this repository, without opening the memory: some
+    50 µs."""
+    return refs_fingerprint(root) != before
 
 
-def read_from(memory: Memory, cwd: str) -> "Repository | None":
-    """Return the repository that `start` reads; None where there is none, it may not be read, or nothing can be
-    written."""
-    if memory.database.read_only or not captures(memory.config, "commits"):
+def readable_repository(memory: Memory, cwd: str) -> Repository | None:
+    """Return the repository whose commits are read into the timeline; None where there is none, it may not be
+    read, or nothing can be written."""
+    if memory.database.read_only or not may_capture(memory.config, "commits"):
         return None
-    return repository(memory, cwd)
+    return timeline_repository(memory, cwd)
 
 
-def repository(memory: Memory, cwd: str) -> "Repository | None":
+def timeline_repository(memory: Memory, cwd: str) -> Repository | None:
     """Return the git repository for this memory's timeline, or None.
 
     A project's memory belongs to the checkout it is in. One named by --db or $MEMORANDA_DB is bound to the checkout it
@@ -166,22 +260,20 @@ def repository(memory: Memory, cwd: str) -> "Repository | None":
         here = checkout_root(cwd)
     if here is None:
         return None
-    from store.git.repository import Repository  # a project without git loads nothing of it
-
     if location.project:
         return Repository(here)
-    bound = memory.database.value("SELECT value FROM meta WHERE key = ?", (BOUND,))
+    bound = memory.database.value("SELECT value FROM meta WHERE key = ?", (BOUND_REPOSITORY_KEY,))
     if bound and os.path.isdir(bound) and not os.path.samefile(bound, here):
         return None
     return Repository(here)
 
 
-def catch_up(
+def read_new_commits(
     memory: Memory,
-    source: "Repository",
-    progress: Progress = _quiet,
-    cancelled: Cancelled = never,
-    trouble: Say = _quiet,
+    source: Repository,
+    progress: CommitProgress = _ignore_report,
+    cancelled: IsCancelled = never_cancelled,
+    trouble: ReportTrouble = _ignore_report,
 ) -> int | None:
     """Read the commits that the timeline lacks, newest first; return how many were new, or None if another process is
     reading.
@@ -192,26 +284,26 @@ def catch_up(
     at most) or killed; the next start reads the rest. Raise GitError when nothing at all can be read.
     """
     database = memory.database
-    tips, boundary = source.tips(cancelled), " ".join(refs.boundary(source.root))
+    tips, boundary = source.tips(cancelled), " ".join(shallow_boundary(source.root))
     if cancelled():
         return 0
-    if (tips, boundary) == _remembered(memory):
+    if (tips, boundary) == _read_tips(memory):
         progress(0, 0)
         return 0
     lease = Lease(database)
-    if not lease.take():
+    if not lease.acquire():
         return None
     try:
-        seen, seen_boundary = _remembered(memory)  # again, now that no other process is reading
+        seen, seen_boundary = _read_tips(memory)  # again, now that no other process is reading
         # where a shallow clone was deepened, what is below the tips is new too
-        now = _compare(source, tips, seen if boundary == seen_boundary else [], cancelled)
+        now = _compare_tips(source, tips, seen if boundary == seen_boundary else [], cancelled)
         if cancelled():
             return 0
-        known = commits.known(database, now.new)
+        known = find_known_shas(database, now.new)
         wanted = [sha for sha in now.new if sha not in known]
         lost, back = now.lost, known
         if lost is None:
-            reachable = commits.reachable(database)
+            reachable = reachable_shas(database)
             back = known - reachable
             # below a broken commit or the end of a shallow clone the ancestors are unknown
             lost = [] if now.broken or boundary else list(reachable.difference(now.new))
@@ -219,19 +311,21 @@ def catch_up(
         done = new = highest = 0
         unmeasured: list[str] = []
         unread = dict.fromkeys(wanted)
-        here = refs.made_here(source.root, branches=True) if wanted else set[str]()
-        for batch in _batches(source.read(wanted, cancelled)):
-            with database.write(decision_mentions.IMPORTER, "git") as write:
+        here = find_commits_made_here(source.root, branches=True) if wanted else set[str]()
+        for batch in _commit_batches(source.read_commits(wanted, cancelled)):
+            with database.write(GIT_IMPORTER, "git") as write:
                 lease.renew(write)
                 if not memory.location.project:
-                    _remember(write, BOUND, source.root)  # with the first commits: the rest may never be read
+                    _set_meta(
+                        write, BOUND_REPOSITORY_KEY, source.root
+                    )  # with the first commits: the rest may never be read
                 if not done:
-                    highest = commits.reserve(write, len(wanted))
-                    _remember(write, TIPS, "")  # if the rest is not read, the next start compares with everything
+                    highest = reserve_commit_ids(write, len(wanted))
+                    _set_meta(write, TIPS_KEY, "")  # if the rest is not read, the next start compares with everything
                 added = [
                     info
                     for number, info in enumerate(batch, start=done)
-                    if commits.add(
+                    if add_commit(
                         write,
                         info.sha,
                         info.message,
@@ -243,8 +337,8 @@ def catch_up(
                         highest - number,
                     )
                 ]
-                if captures(memory.config, "decisions"):
-                    decision_mentions.link(write, added, here)
+                if may_capture(memory.config, "decisions"):
+                    link_mentioned_decisions(write, added, here)
             new += len(added)
             done += len(batch)
             for info in batch:
@@ -257,15 +351,17 @@ def catch_up(
         broken = [*now.broken, *unread]
         with database.write("agent", "git") as write:
             lease.renew(write)
-            commits.read_from_git(write, known)
-            commits.mark(write, back, reachable=True)
-            commits.mark(write, lost, reachable=False)
-            _remember(write, TIPS, "" if broken else " ".join(tips))  # what is broken may be repaired: read it again
-            _remember(write, BOUNDARY, boundary)
+            mark_read_from_git(write, known)
+            mark_reachable(write, back, reachable=True)
+            mark_reachable(write, lost, reachable=False)
+            _set_meta(
+                write, TIPS_KEY, "" if broken else " ".join(tips)
+            )  # what is broken may be repaired: read it again
+            _set_meta(write, BOUNDARY_KEY, boundary)
             if not memory.location.project:
-                _remember(write, BOUND, source.root)
+                _set_meta(write, BOUND_REPOSITORY_KEY, source.root)
         if unmeasured or (broken and source.tips(cancelled) == tips):  # else history changed, and is read again
-            trouble(_trouble(broken, unmeasured))
+            trouble(_unread_sentence(broken, unmeasured))
         return new
     except LeaseLost:
         return None
@@ -273,19 +369,17 @@ def catch_up(
         lease.release()
 
 
-def keep_backups(memory: Memory, cancelled: Cancelled = never, most: int = 0) -> "Backup | None":
+def make_due_backup(memory: Memory, cancelled: IsCancelled = never_cancelled, most: int = 0) -> Backup | None:
     """Make the backup that is due, if the configuration wants it, and remove those no longer needed; return None when
     there was nothing to do, another process is doing it, or it was cancelled. `most`: skip a file that is larger, in
     bytes. Raise StorageError."""
-    from store.exchange.backups.due import due
-
     database = memory.database
-    if database.read_only or not memory.config["backup.daily"] or not due(database):
+    if database.read_only or not memory.config["backup.daily"] or not is_backup_due(database):
         return None
     if most and database.value("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size") > most:
         return None
     lease = Lease(database, "backup")
-    if not lease.take():
+    if not lease.acquire():
         return None
     renewed = time.monotonic()
 
@@ -298,18 +392,16 @@ def keep_backups(memory: Memory, cancelled: Cancelled = never, most: int = 0) ->
         return cancelled()
 
     try:
-        if not due(database):  # it was made while the lease was waited for
+        if not is_backup_due(database):  # it was made while the lease was waited for
             return None
-        from store.exchange.backups import backup
-
-        return backup.make(database, scheduled=True, cancelled=ends)
+        return make_backup(database, scheduled=True, cancelled=ends)
     except LeaseLost:
         return None
     finally:
         lease.release()
 
 
-class _Compared:
+class _TipComparison:
     """The current tips and those of the last reading: what is `new`; what was `lost`, None if only a comparison with
     everything in the memory can show it; the shas of what is `broken`."""
 
@@ -321,56 +413,58 @@ class _Compared:
         self.broken = broken
 
 
-def _compare(source: "Repository", tips: list[str], seen: list[str], cancelled: Cancelled) -> _Compared:
+def _compare_tips(source: Repository, tips: list[str], seen: list[str], cancelled: IsCancelled) -> _TipComparison:
     """Compare without walking all of history where branches only moved on or back."""
-    from store.git.process import GitError
-
     if seen:
         try:
-            return _Compared(source.missing(seen, tips, cancelled), source.lost(seen, tips, cancelled))
+            return _TipComparison(
+                source.list_new_commits(seen, tips, cancelled), source.list_lost_commits(seen, tips, cancelled)
+            )
         except GitError:
             pass  # a former tip was collected, or a commit is broken: the whole walk shows it
-    shas, broken = source.reachable(tips, cancelled)
-    return _Compared(shas, None, broken)
+    shas, broken = source.list_reachable_commits(tips, cancelled)
+    return _TipComparison(shas, None, broken)
 
 
-def _trouble(broken: Sequence[str], unmeasured: Sequence[str]) -> str:
+def _unread_sentence(broken: Sequence[str], unmeasured: Sequence[str]) -> str:
     """Return one sentence about the commits that could not be read, or only in part."""
     parts = []
     if broken:
-        parts.append(f"cannot read {_named(broken)}")
+        parts.append(f"cannot read {_format_commits(broken)}")
     if unmeasured:
-        parts.append(f"cannot tell the size of {_named(unmeasured)}")
+        parts.append(f"cannot tell the size of {_format_commits(unmeasured)}")
     return (
         f"git {' and '.join(parts)}: objects are lost or were never fetched; `git fsck` names them. The rest was read."
     )
 
 
-def _named(shas: Sequence[str]) -> str:
+def _format_commits(shas: Sequence[str]) -> str:
+    """Return one commit's citation, or how many commits there are with the first of them."""
     first = cite("commit", shas[0])
     return first if len(shas) == 1 else f"{len(shas):,} commits, {first} among them"
 
 
-def _remembered(memory: Memory) -> tuple[list[str], str]:
+def _read_tips(memory: Memory) -> tuple[list[str], str]:
     """Return (the tips up to which history was read, the end of the shallow clone at that time)."""
-    values = dict(memory.database.rows("SELECT key, value FROM meta WHERE key IN (?, ?)", (TIPS, BOUNDARY)))
-    return values.get(TIPS, "").split(), values.get(BOUNDARY, "")
+    values = dict(memory.database.rows("SELECT key, value FROM meta WHERE key IN (?, ?)", (TIPS_KEY, BOUNDARY_KEY)))
+    return values.get(TIPS_KEY, "").split(), values.get(BOUNDARY_KEY, "")
 
 
-def _remember(write: Transaction, key: str, value: str) -> None:
+def _set_meta(write: Transaction, key: str, value: str) -> None:
+    """Store a value of `meta`."""
     write.execute(
         "INSERT INTO meta(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
         (Verbatim(key), Verbatim(value)),
     )
 
 
-def _batches(infos: "Iterable[CommitInfo]") -> "Iterator[list[CommitInfo]]":
+def _commit_batches(infos: Iterable[CommitInfo]) -> Iterator[list[CommitInfo]]:
     """Yield the commits in lists of BATCH, or of what a slow repository returned within RENEW_SECONDS."""
     batch: list[CommitInfo] = []
     started = time.monotonic()
     for info in infos:
         batch.append(info)
-        if len(batch) >= BATCH or time.monotonic() - started > RENEW_SECONDS:
+        if len(batch) >= COMMIT_BATCH or time.monotonic() - started > RENEW_SECONDS:
             yield batch
             batch = []
             started = time.monotonic()

@@ -6,31 +6,34 @@ No text of the memory is read: each figure comes from an index, or from a bounde
 
 import os
 from dataclasses import dataclass
+from itertools import pairwise
 
 from store.base.clock import to_ms
-from store.conversations import extraction_queue
+from store.conversations.extraction_queue import count_attempts, count_queued_turns, list_given_up
 from store.database.database import Database
-from store.database.writing import crash_count as crashes
-from store.learning import request_counts
+from store.database.wal import CRASH_COUNT_KEY, LAST_CRASH_KEY, unrecorded_recoveries
+from store.embedding.model_registry import find_serving_model
+from store.learning.rule_pass import read_request_counts
 from store.memory import Memory
-from store.records.ageing import STATES
+from store.records.facts import AGE_STATES
+from store.search.fulltext import FullTextIndex
 
-SESSIONS = 8  # conversations that are listed, the newest first
-QUERIES = 5
-GIVEN_UP = 5  # turns that are listed
-GAPS = 200  # checkpoints whose intervals are measured, the newest
+LISTED_SESSIONS = 8  # conversations that are listed, the newest first
+LISTED_QUERIES = 5
+LISTED_GIVEN_UP = 5  # turns that are listed
+MEASURED_GAPS = 200  # checkpoints whose intervals are measured, the newest
 TREND_DAYS, TREND_WEEKS = 30, 12
-RECORDS = ("facts", "decisions", "commits", "tasks", "turns", "checkpoints", "documents")
-FILES = ("", "-wal", "-shm")
+MEASURED_TABLES = ("facts", "decisions", "commits", "tasks", "turns", "checkpoints", "documents")
+MEMORY_FILE_ENDINGS = ("", "-wal", "-shm")
 # each session with its newest turn, without reading the turns between; and whether it can be continued
-CONVERSATIONS = (
+CONVERSATIONS_SQL = (
     "WITH RECURSIVE talks(session) AS (SELECT min(session) FROM turns UNION ALL"
     " SELECT (SELECT min(session) FROM turns WHERE session > talks.session) FROM talks WHERE session IS NOT NULL)"
     " SELECT session, (SELECT id FROM turns t WHERE t.session = talks.session ORDER BY number DESC LIMIT 1) AS newest,"
     " EXISTS (SELECT 1 FROM checkpoints c WHERE c.session = talks.session)"
     " FROM talks WHERE session IS NOT NULL ORDER BY newest DESC"
 )
-SPOKEN = "SELECT count(*), sum(coalesce(tokens, (octet_length(text) + 3) / 4)) FROM turns WHERE session = ?"
+SPOKEN_SQL = "SELECT count(*), sum(coalesce(tokens, (octet_length(text) + 3) / 4)) FROM turns WHERE session = ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ class ExtractionStats:
 
 
 @dataclass(frozen=True, slots=True)
-class Searches:
+class SearchFigures:
     """The last searches: the time of each in milliseconds, the newest last; the medians of those by `keywords` alone
     and of those with `meaning`, None without any; the share that `found` something, None without any."""
 
@@ -89,7 +92,7 @@ class IndexMetrics:
 
 
 @dataclass(frozen=True, slots=True)
-class Recoveries:
+class RecoveryFigures:
     """How many `checkpoints` there are, how many of them were `recovered`, and when the last was; the seconds `between`
     two checkpoints (median; None before the second); `crashes`: how often the memory was recovered after a process was
     killed or the power failed, and when the last time."""
@@ -103,7 +106,7 @@ class Recoveries:
 
 
 @dataclass(frozen=True, slots=True)
-class Requests:
+class RequestFigures:
     """Turns that asked for something to be remembered, and how many of them led to a fact, new or confirmed."""
 
     asked: int
@@ -133,10 +136,10 @@ class Measures:
     mean_tokens: float | None
     useful: float | None
     reading: ExtractionStats
-    requests: Requests
+    requests: RequestFigures
     index: IndexMetrics
-    recoveries: Recoveries
-    searches: Searches
+    recoveries: RecoveryFigures
+    searches: SearchFigures
     queries: tuple[tuple[str, int], ...]
     answers: tuple[int, int, int]
     conversations: int
@@ -151,35 +154,38 @@ def measure(memory: Memory) -> Measures:
     are compared with each other are of one moment; between the groups the log may be emptied."""
     database = memory.database
     with database.read_snapshot():
-        counts = memory.facts.counts(memory.now)
+        counts = memory.facts.count_by_state(memory.now)
         pinned = counts["pinned"]
-        came, learned = memory.facts.came(memory.now, TREND_DAYS), memory.facts.learned(memory.now, TREND_WEEKS)
+        came, learned = (
+            memory.facts.count_state_changes(memory.now, TREND_DAYS),
+            memory.facts.count_learned(memory.now, TREND_WEEKS),
+        )
         oldest = database.row(
             "SELECT id, last_confirmed_at FROM facts WHERE status = 'active' AND NOT pinned"
             " ORDER BY last_confirmed_at, id LIMIT 1"
         )
     with database.read_snapshot():
-        conversations = database.rows(CONVERSATIONS)
-        sessions = _sessions(memory, [name for name, _, _ in conversations[:SESSIONS]])
+        conversations = database.rows(CONVERSATIONS_SQL)
+        sessions = _conversation_costs(memory, [name for name, _, _ in conversations[:LISTED_SESSIONS]])
     with database.read_snapshot():
-        sent = memory.context.sent
-        contexts, answered, taken = sent.figures()
-        mean, useful = sent.mean(), sent.useful()
+        sent = memory.context.sent_log
+        contexts, answered, taken = sent.usage_counts()
+        mean, useful = sent.mean_tokens(), sent.useful_share()
     with database.read_snapshot():
-        waiting, given_up = extraction_queue.counts(database)
+        waiting, given_up = count_queued_turns(database)
         reading = ExtractionStats(
-            *extraction_queue.tries(database), waiting, given_up, tuple(extraction_queue.given_up(database, GIVEN_UP))
+            *count_attempts(database), waiting, given_up, tuple(list_given_up(database, LISTED_GIVEN_UP))
         )
     with database.read_snapshot():
-        index = _index(database)
+        index = _index_metrics(database)
     with database.read_snapshot():
-        recoveries = _recoveries(database)
+        recoveries = _recovery_figures(database)
     with database.read_snapshot():
-        records = {table: database.value(f"SELECT count(*) FROM {table}") for table in RECORDS}
-    backups, size = _backups(memory)
+        records = {table: database.value(f"SELECT count(*) FROM {table}") for table in MEASURED_TABLES}
+    backups, size = _count_backups(memory)
     return Measures(
         at=memory.now,
-        states={state: counts[state] for state in STATES},
+        states={state: counts[state] for state in AGE_STATES},
         pinned=pinned,
         came=came,
         learned=learned,
@@ -191,12 +197,12 @@ def measure(memory: Memory) -> Measures:
         mean_tokens=mean,
         useful=useful,
         reading=reading,
-        requests=Requests(*request_counts.counted(database)),
+        requests=RequestFigures(*read_request_counts(database)),
         index=index,
         recoveries=recoveries,
-        searches=_searches(memory.search.latency_log.last()),
-        queries=tuple(memory.search.query_history.most(QUERIES)),
-        answers=memory.answers.figures(),
+        searches=_search_figures(memory.search.latency_log.last_searches()),
+        queries=tuple(memory.search.query_history.most_frequent(LISTED_QUERIES)),
+        answers=memory.answers.usage_counts(),
         conversations=len(conversations),
         covered=sum(can for _, _, can in conversations),
         records=records,
@@ -205,26 +211,24 @@ def measure(memory: Memory) -> Measures:
     )
 
 
-def _sessions(memory: Memory, names: list[str]) -> tuple[ConversationCost, ...]:
-    sent = {name: (contexts, tokens) for name, contexts, tokens in memory.context.sent.per_session(-1)}
+def _conversation_costs(memory: Memory, names: list[str]) -> tuple[ConversationCost, ...]:
+    """Return the costs of these conversations."""
+    sent = {name: (contexts, tokens) for name, contexts, tokens in memory.context.sent_log.tokens_per_session(-1)}
     found = []
     for name in names:
-        turns, tokens = memory.database.rows(SPOKEN, (name,))[0]
+        turns, tokens = memory.database.rows(SPOKEN_SQL, (name,))[0]
         found.append(ConversationCost(name, turns, tokens, *sent.get(name, (0, 0))))
     return tuple(found)
 
 
-def _index(database: Database) -> IndexMetrics:
-    from store.embedding import model_registry
-    from store.search.signals.fts import FullTextIndex
-
+def _index_metrics(database: Database) -> IndexMetrics:
     modules = {name for (name,) in database.rows("SELECT name FROM pragma_module_list")}
-    serving = model_registry.serving(database)
+    serving = find_serving_model(database)
     embeddable: int = database.value("SELECT count(*) FROM passage_ranks") if serving else 0
     waiting = database.value("SELECT count(*) FROM embedding_queue q JOIN passages p ON p.id = q.id") if serving else 0
     return IndexMetrics(
         full_text="fts5" in modules,
-        indexed=FullTextIndex(database).total(),
+        indexed=FullTextIndex(database).total_passages(),
         passages=database.value("SELECT count(*) FROM passages"),
         embeddable=embeddable,
         model=[*serving.fingerprint.split(" "), ""][1] if serving else "",
@@ -233,53 +237,53 @@ def _index(database: Database) -> IndexMetrics:
     )
 
 
-def _recoveries(database: Database) -> Recoveries:
-    from itertools import pairwise
-
+def _recovery_figures(database: Database) -> RecoveryFigures:
     checkpoints, recovered, last = database.rows(
         "SELECT count(*), count(recovered_at), max(recovered_at) FROM checkpoints"
     )[0]
-    rows = database.rows("SELECT created_at FROM checkpoints ORDER BY id DESC LIMIT ?", (GAPS,))
+    rows = database.rows("SELECT created_at FROM checkpoints ORDER BY id DESC LIMIT ?", (MEASURED_GAPS,))
     taken = [to_ms(at) for (at,) in rows]
-    crashed = dict(database.rows("SELECT key, value FROM meta WHERE key IN (?, ?)", (crashes.COUNT, crashes.LAST)))
-    return Recoveries(
+    crashed = dict(database.rows("SELECT key, value FROM meta WHERE key IN (?, ?)", (CRASH_COUNT_KEY, LAST_CRASH_KEY)))
+    return RecoveryFigures(
         checkpoints,
         recovered,
         last,
-        between=_median([max(0, newer - older) / 1000 for newer, older in pairwise(taken)]),
-        crashes=int(crashed.get(crashes.COUNT, 0)) + crashes.waiting(database.path),
-        crashed_at=crashed.get(crashes.LAST),
+        between=_upper_median([max(0, newer - older) / 1000 for newer, older in pairwise(taken)]),
+        crashes=int(crashed.get(CRASH_COUNT_KEY, 0)) + unrecorded_recoveries(database.path),
+        crashed_at=crashed.get(LAST_CRASH_KEY),
     )
 
 
-def _searches(last: list[tuple[float, bool, int]]) -> Searches:
-    return Searches(
+def _search_figures(last: list[tuple[float, bool, int]]) -> SearchFigures:
+    """Return the figures of the last searches."""
+    return SearchFigures(
         tuple(milliseconds for milliseconds, _, _ in last),
-        _median([milliseconds for milliseconds, meaning, _ in last if not meaning]),
-        _median([milliseconds for milliseconds, meaning, _ in last if meaning]),
+        _upper_median([milliseconds for milliseconds, meaning, _ in last if not meaning]),
+        _upper_median([milliseconds for milliseconds, meaning, _ in last if meaning]),
         sum(found > 0 for _, _, found in last) / len(last) if last else None,
     )
 
 
-def _median(values: list[float]) -> float | None:
+def _upper_median(values: list[float]) -> float | None:
     """Return the upper one of two in the middle; importing `statistics` takes longer than all this measuring."""
     return sorted(values)[len(values) // 2] if values else None
 
 
 def memory_bytes(memory: Memory) -> int:
     """Return the bytes of a memory on the disk, its log included; 0 for one that is gone afterwards."""
-    return 0 if memory.passing else sum(_size(memory.location.path + end) for end in FILES)
+    return 0 if memory.passing else sum(_size_or_zero(memory.location.path + end) for end in MEMORY_FILE_ENDINGS)
 
 
-def _size(path: str) -> int:
+def _size_or_zero(path: str) -> int:
+    """Return the size of a file in bytes; 0 if it is missing."""
     try:
         return os.path.getsize(path)
     except OSError:
         return 0
 
 
-def _backups(memory: Memory) -> tuple[int, int]:
-    """Return (how many, bytes)."""
+def _count_backups(memory: Memory) -> tuple[int, int]:
+    """Return how many backups there are, and their bytes together."""
     folder = os.path.join(os.path.dirname(memory.location.path), "backups")
     try:
         with os.scandir(folder) as entries:

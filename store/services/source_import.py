@@ -16,26 +16,26 @@ from itertools import islice
 from store.base.citations import Citation
 from store.base.errors import InvalidInput, NotFound, Purged
 from store.base.vocabulary import SOURCE_PARTS
-from store.database.erasure.tombstones import buried, decision_text
-from store.database.values import clean
-from store.inbox.proposal_basis import ProposalQuestion
-from store.ingest.parsed_line import ParsedLine
-from store.ingest.runner import DOUBTFUL, IngestReport, ingest_lines
+from store.database.tombstones import decision_text, make_tombstone_test
+from store.database.values import clean_text
+from store.inbox.proposals import ProposalQuestion
+from store.ingest.formats import ParsedLine
+from store.ingest.runner import DOUBTFUL_ORIGIN, IngestReport, ingest_lines
 from store.memory import Memory
-from store.records.fact_rows import MAX_CHARACTERS, text_hash
-from store.sources.readers import claude_code
-from store.sources.registry import AGENTS, detected, reader
-from store.sources.source import Found, FoundDocument, FoundMemory, FoundTurn, Machine, Trouble
-from store.text.prompt_injection import suspicious
+from store.records.facts import MAX_FACT_CHARACTERS, text_hash
+from store.sources.claude_code import CLAUDE_CODE_SOURCE, read_claude_memories
+from store.sources.registry import AGENT_SOURCES, detect_sources, get_source
+from store.sources.source import FoundDocument, FoundItem, FoundMemory, FoundTurn, Machine, ReadTrouble
+from store.text.fence import is_suspicious
 
-LAST_LINE = 999_999_999  # that a citation can name
-EVERY = 200  # records between two reports of progress
-MEMORIES, CONVERSATIONS = SOURCE_PARTS
-MOST = 5_000  # conversations of an agent that are counted
-STEP = 10_000  # records of one step of history, which keeps other writers waiting for some seconds
+LARGEST_LINE_NUMBER = 999_999_999  # that a citation can name
+PROGRESS_EVERY = 200  # records between two reports of progress
+MEMORY_PART, CONVERSATION_PART = SOURCE_PARTS
+MOST_CONVERSATIONS = 5_000  # conversations of an agent that are counted
+STEP_RECORDS = 10_000  # records of one step of history, which keeps other writers waiting for some seconds
 
 
-class Stopped(Exception):
+class ImportStopped(Exception):
     """A person stopped the import; nothing of the step under way is kept."""
 
 
@@ -71,33 +71,37 @@ class SourcePreview:
     turns_elsewhere: int = 0
     documents: list[str] = field(default_factory=list)
     domains: Counter[str] = field(default_factory=Counter)
-    troubles: list[Trouble] = field(default_factory=list)
+    troubles: list[ReadTrouble] = field(default_factory=list)
 
     @property
     def decisions(self) -> int:
         return sum(one.decision is not None for one in self.fresh)
 
 
-def machine(project: str = "") -> Machine:
+def this_machine(project: str = "") -> Machine:
     """Return this machine, for the tools that are looked for."""
     return Machine(os.path.expanduser("~"), os.environ, sys.platform, project)
 
 
-def found_sources(memory: Memory) -> dict[str, list[str]]:
-    """Return the tools that keep something on this machine for this memory's project, with the places."""
-    return detected(machine(memory.location.project or ""))
+def find_sources(memory: Memory) -> dict[str, list[str]]:
+    """Find the tools that keep something on this machine for this memory's project. Return their places by name."""
+    return detect_sources(this_machine(memory.location.project or ""))
 
 
-def found_conversations(memory: Memory) -> dict[str, int]:
+def count_conversations(memory: Memory) -> dict[str, int]:
     """Return how many conversations, MOST at most, agents on this machine keep of this memory's project. No more is
     looked at than where each was held: for Claude Code the names of the files, for others what says the folder."""
     project = memory.location.project
     if not project:
         return {}
-    where, found = machine(project), {}
-    for name in AGENTS:
-        several = (folder for place in reader(name).detect(where) for folder in reader(name).conversations(place))
-        if number := sum(1 for _ in islice((one for one in several if inside(one, project)), MOST)):
+    where, found = this_machine(project), {}
+    for name in AGENT_SOURCES:
+        several = (
+            folder for place in get_source(name).detect(where) for folder in get_source(name).conversations(place)
+        )
+        if number := sum(
+            1 for _ in islice((one for one in several if is_in_project(one, project)), MOST_CONVERSATIONS)
+        ):
             found[name] = number
     return found
 
@@ -110,14 +114,14 @@ class SourceImport:
     def __init__(self, memory: Memory, name: str, path: str = "", every: bool = False, only: str = "") -> None:
         self.memory = memory
         self.only = only
-        self.reader = reader(name)
+        self.reader = get_source(name)
         self.name = name
         self.project = "" if path or every else memory.location.project or ""
         if path and not os.path.lexists(path):
             raise NotFound(f"There is no {path}.", "Look at its name, or leave it out.")
-        self.places = [path] if path else self.reader.detect(machine(self.project))
+        self.places = [path] if path else self.reader.detect(this_machine(self.project))
         if not self.places:
-            others = bool(self.project and self.reader.detect(machine()))
+            others = bool(self.project and self.reader.detect(this_machine()))
             where = "for this project" if others else "here"
             all_too = "; --all brings those of all projects" if others else ""
             raise NotFound(
@@ -129,53 +133,55 @@ class SourceImport:
     def origin(self) -> str:
         return f"import:{self.name}"
 
-    def look(self, progress: Callable[[int], None] = lambda done: None) -> SourcePreview:
+    def read_preview(self, progress: Callable[[int], None] = lambda done: None) -> SourcePreview:
         """Read the source, and sort what it holds; write nothing. `progress` is called with the records read."""
-        found, known, gone = SourcePreview(), self._known(), buried(self.memory.database)
+        found, known, gone = SourcePreview(), self._known_hashes(), make_tombstone_test(self.memory.database)
         documents = set[str]()
-        for done, one in enumerate(self._read(found.troubles), 1):
-            if done % EVERY == 0:
+        for done, one in enumerate(self._read_places(found.troubles), 1):
+            if done % PROGRESS_EVERY == 0:
                 progress(done)
             if isinstance(one, FoundDocument):
                 documents.add(one.path)
             elif isinstance(one, FoundTurn):
-                inside = self._inside(one.cwd)
+                inside = self._is_inside(one.cwd)
                 found.turns += inside
                 found.turns_elsewhere += not inside
-            elif not self._inside(one.project):
+            elif not self._is_inside(one.project):
                 found.elsewhere += 1
-            elif len(one.text) > MAX_CHARACTERS:
+            elif len(one.text) > MAX_FACT_CHARACTERS:
                 found.long += 1
-            elif (digest := text_hash(text := clean(one.text).strip())) in known:
+            elif (digest := text_hash(text := clean_text(one.text).strip())) in known:
                 found.known += 1
-            elif gone(text) or any(gone(part) for part in _decided(one)):
+            elif gone(text) or any(gone(part) for part in _decision_texts(one)):
                 found.purged += 1
             else:
                 known.add(digest)
                 found.fresh.append(one)
                 found.domains[one.domain] += 1
-                found.flagged += suspicious(one.text)
-                found.secret += any(clean(part) != part for part in _parts(one))
+                found.flagged += is_suspicious(one.text)
+                found.secret += any(clean_text(part) != part for part in _memory_texts(one))
         found.documents = sorted(documents)
         self.preview = found
         return found
 
-    def apply(
+    def import_found(
         self,
         trust: bool = False,
         progress: Callable[[int], None] = lambda done: None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> SourceImportReport:
-        """Bring in what `look` found: a checkpoint, then one step of history, then the turns in batches. Stopped, the
-        step is given up whole, and turns that were brought in stay; the next import goes on from there. Raise
-        StorageError."""
+        """Import what `read_preview` found: first a checkpoint, then one step of history, then the turns in
+        batches. When it is stopped, the whole step is given up, and turns that came already stay; the next
+        import continues from there. Raise StorageError."""
         report = SourceImportReport()
         if self.preview.fresh:
-            report.checkpoint = self.memory.checkpoints.take(f"before import {self.name}", actor=self.origin)
-            for first in range(0, len(self.preview.fresh), STEP):
+            report.checkpoint = self.memory.checkpoints.take_checkpoint(f"before import {self.name}", actor=self.origin)
+            for first in range(0, len(self.preview.fresh), STEP_RECORDS):
                 try:
-                    new = self._propose(self.preview.fresh[first : first + STEP], trust, report, progress, cancelled)
-                except Stopped:
+                    new = self._propose_step(
+                        self.preview.fresh[first : first + STEP_RECORDS], trust, report, progress, cancelled
+                    )
+                except ImportStopped:
                     report.stopped = True
                     return report
                 report.accepted += new * trust
@@ -192,18 +198,18 @@ class SourceImport:
         progress: Callable[[int], None] = lambda done: None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> IngestReport:
-        """Bring in the turns alone, also without a `look` before."""
+        """Import the turns alone, also without a preview before."""
         return ingest_lines(
             self.memory.database,
-            self._lines(),
-            origin=DOUBTFUL,
+            self._parsed_lines(),
+            origin=DOUBTFUL_ORIGIN,
             project=self.project,
             report=report,
             progress=progress,
             cancelled=cancelled,
         )
 
-    def _propose(
+    def _propose_step(
         self,
         several: list[FoundMemory],
         trust: bool,
@@ -215,13 +221,15 @@ class SourceImport:
         inbox, new = self.memory.inbox, 0
         with self.memory.database.write(self.origin, "import") as write:
             for done, one in enumerate(several, 1):
-                if done % EVERY == 0:
+                if done % PROGRESS_EVERY == 0:
                     progress(done)
                     if cancelled():
-                        raise Stopped
-                question = self._question(one, write.at)
+                        raise ImportStopped
+                question = self._proposal_question(one, write.at)
                 try:
-                    new += (inbox.trust(write, question) if trust else inbox.ask(write, question))[1]
+                    new += (
+                        inbox.propose_and_accept(write, question) if trust else inbox.propose_within(write, question)
+                    )[1]
                 except (Purged, InvalidInput):
                     continue
             write.reason = f"import {new} of {self.name}"
@@ -229,9 +237,10 @@ class SourceImport:
             report.steps.append(write.seq)
         return new
 
-    def _question(self, one: FoundMemory, now: str) -> ProposalQuestion:
-        line = min(one.line, LAST_LINE)
-        place = Citation("document", one.path, line, min(max(one.last, line), LAST_LINE))
+    def _proposal_question(self, one: FoundMemory, now: str) -> ProposalQuestion:
+        """Return the question to the inbox about a memory of another tool."""
+        line = min(one.line, LARGEST_LINE_NUMBER)
+        place = Citation("document", one.path, line, min(max(one.last, line), LARGEST_LINE_NUMBER))
         change: dict[str, object] = {
             "fact": one.text,
             "domain": one.domain,
@@ -253,7 +262,7 @@ class SourceImport:
         reason = [f"{', '.join(filter(None, about))}.", one.note]
         if one.pinned:
             reason.append("It is pinned there.")
-        if suspicious(one.text):
+        if is_suspicious(one.text):
             reason.append("It looks like an instruction to agents.")
         quote = one.decision.chosen if one.decision else one.text
         return ProposalQuestion(
@@ -267,23 +276,26 @@ class SourceImport:
 
     # reading
 
-    def _read(self, troubles: list[Trouble]) -> Iterator[Found]:
+    def _read_places(self, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+        """Yield what the places hold, limited to the chosen part."""
         for place in self.places:
-            if self.only == MEMORIES and self.name == claude_code.CLAUDE_CODE.name:
-                yield from claude_code.read_memories(place, troubles)
-            elif self.only != MEMORIES or self.name not in AGENTS:
-                yield from (one for one in self.reader.read(place, troubles) if self._wanted(one))
+            if self.only == MEMORY_PART and self.name == CLAUDE_CODE_SOURCE.name:
+                yield from read_claude_memories(place, troubles)
+            elif self.only != MEMORY_PART or self.name not in AGENT_SOURCES:
+                yield from (one for one in self.reader.read(place, troubles) if self._is_wanted(one))
 
-    def _wanted(self, one: Found) -> bool:
-        return not self.only or isinstance(one, FoundTurn) == (self.only == CONVERSATIONS)
+    def _is_wanted(self, one: FoundItem) -> bool:
+        """Tell whether an item belongs to the chosen part."""
+        return not self.only or isinstance(one, FoundTurn) == (self.only == CONVERSATION_PART)
 
-    def _lines(self) -> Iterator[tuple[str, ParsedLine]]:
-        for one in self._read([]):
-            if isinstance(one, FoundTurn) and self._inside(one.cwd):
+    def _parsed_lines(self) -> Iterator[tuple[str, ParsedLine]]:
+        """Yield the turns of this project as lines to ingest, each with the path of its file."""
+        for one in self._read_places([]):
+            if isinstance(one, FoundTurn) and self._is_inside(one.cwd):
                 cwd = one.cwd if os.path.isabs(one.cwd) else ""
                 yield one.path, ParsedLine(one.session, one.role, one.text, one.at, one.id, cwd=cwd, doubtful=True)
 
-    def _known(self) -> set[str]:
+    def _known_hashes(self) -> set[str]:
         """Return the hashes of the texts that came from this source before, and of the facts that hold."""
         database = self.memory.database
         came = database.rows("SELECT text FROM proposals WHERE origin = ?", (self.origin,))
@@ -292,15 +304,15 @@ class SourceImport:
             *(digest for (digest,) in database.rows("SELECT text_hash FROM facts WHERE status = 'active'")),
         }
 
-    def _inside(self, folder: str) -> bool:
-        """Return whether something of a folder, or of a project of that name or of a path with that digest, belongs to
-        this memory's project."""
-        return not self.project or inside(folder, self.project)
+    def _is_inside(self, folder: str) -> bool:
+        """Tell whether a folder, or a project given by name or by the digest of its path, belongs to this memory's
+        project."""
+        return not self.project or is_in_project(folder, self.project)
 
 
-def inside(folder: str, project: str) -> bool:
-    """Return whether a folder, or a project of that name or of a path with that digest, is a project's; also where
-    none is named."""
+def is_in_project(folder: str, project: str) -> bool:
+    """Tell whether a folder, or a project given by name or by the digest of its path, is the project; true where
+    no folder is given."""
     if not folder:
         return True
     if not os.path.isabs(folder):
@@ -313,15 +325,15 @@ def inside(folder: str, project: str) -> bool:
     return real == own or real.startswith(os.path.join(own, ""))
 
 
-def _decided(one: FoundMemory) -> Iterator[str]:
+def _decision_texts(one: FoundMemory) -> Iterator[str]:
     """Yield the texts by which a purge knows a decision, and what was chosen."""
     if one.decision is not None:
-        chosen = clean(one.decision.chosen).strip()
-        yield decision_text(clean(one.text).strip(), chosen)
+        chosen = clean_text(one.decision.chosen).strip()
+        yield decision_text(clean_text(one.text).strip(), chosen)
         yield chosen
 
 
-def _parts(one: FoundMemory) -> tuple[str, ...]:
+def _memory_texts(one: FoundMemory) -> tuple[str, ...]:
     """Return all texts of a memory."""
     if one.decision is None:
         return (one.text,)

@@ -62,11 +62,11 @@ class FoundDocument:
     text: str
 
 
-Found = FoundMemory | FoundTurn | FoundDocument
+FoundItem = FoundMemory | FoundTurn | FoundDocument
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class ReadTrouble:
     """What could not be read: `line` is 0 for a whole file."""
 
     path: str
@@ -86,7 +86,7 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class MemorySource:
     """A tool whose memory can be read. Reading writes nothing, beside the source neither; damaged parts are appended to
     the troubles while the rest is still read."""
 
@@ -94,7 +94,7 @@ class Source:
     title: str
     detect: Callable[[Machine], list[str]]
     """List the files and folders where the tool keeps its memory on this machine; nothing is read of them."""
-    read: Callable[[str, list[Trouble]], Iterator[Found]]
+    read: Callable[[str, list[ReadTrouble]], Iterator[FoundItem]]
     """Yield what lies in a file or a folder, one at a time."""
     conversations: Callable[[str], Iterator[str]] = lambda path: iter(())
     """Of an agent: yield the folder in which each conversation was held, or the project's name, or nothing where it is

@@ -1,25 +1,611 @@
 """`Sync`: keep files and the memory saying the same. A file is kept so once a person asked for it."""
 
 import os
+import stat
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
 
-from store.base.errors import Conflict, MemorandaError, NotFound
-from store.base.file_stamp import file_stamp
+from store.base.citations import cite
+from store.base.errors import Conflict, InvalidInput, MemorandaError, NotFound
 from store.base.location import Location
 from store.base.models import Proposal
-from store.base.vocabulary import FILE, PERSON
+from store.base.runtime import NO_FILE_STAMP, FileStamp, read_file_stamp, stamp_of_status
+from store.base.vocabulary import FILE_ORIGIN, PERSON_ORIGIN
 from store.config.configuration import Config
-from store.database.database import Database
-from store.database.values import Verbatim
-from store.documents import own_text
-from store.documents.managed_section import SectionFile, parse, section_name
-from store.documents.paths import MEMORY_FILE, Root, read_bytes
+from store.database.database import Database, Transaction
+from store.database.tombstones import refuse_purged
+from store.database.values import Json, Verbatim
+from store.documents import files as documents_files
+from store.documents.files import (
+    MARKDOWN_SUFFIX,
+    MEMORY_FILE,
+    DocumentPath,
+    Unreadable,
+    is_hidden,
+    read_document_bytes,
+    replace_file,
+)
+from store.documents.sections import (
+    NumberedLine,
+    SectionFile,
+    accept_lines,
+    accepted_digests,
+    parse_section_file,
+    section_name,
+    split_accepted,
+)
+from store.history.checkpoint_payload import insert_checkpoint
+from store.history.checkpoints import MANY_RECORDS
 from store.inbox.inbox import Inbox, InboxChoice
-from store.sync import synced_files
-from store.sync.file_run import UNCHANGED, Changed, FileRun, SyncMemory, SyncReport
-from store.sync.synced_files import SyncedFile
+from store.inbox.proposals import ProposalQuestion
+from store.records.facts import clean_fact_text, find_same_fact, insert_fact, supersede_fact
+from store.sync.merge import (
+    DELETED_DIGEST,
+    FILE_DOMAINS,
+    MOST_FILE_FACTS,
+    WAITING_STATE,
+    FileFact,
+    FileFacts,
+    GitChanges,
+    LineChange,
+    LineMerge,
+    MergePlan,
+    SectionContent,
+    SectionLine,
+    checked_out_commit,
+    digest_section_line,
+    format_section,
+    git_activity,
+    parse_section,
+    read_git_changes,
+)
+from store.sync.synced_files import (
+    SyncedFile,
+    find_synced_file,
+    is_newest_version,
+    list_synced_files,
+    note_section_version,
+    note_seen_lines,
+    read_known_digests,
+    read_line_digests,
+    read_pending_states,
+    read_waiting_texts,
+    settle_changes,
+    start_syncing,
+    stop_syncing,
+)
+from store.text.words import count_tokens
 
-TRIES = 4  # times that a run begins again, since the file or the memory was changed meanwhile
+# Advice on a synced file that has grown: each session of an agent loads all of it, and files in `memory/` are found
+# when they are needed.
+
+LARGE_BYTES, LARGE_TOKENS = 10_000, 2_500  # from which on a file is large
+MOST_MOVABLE_PARTS = 3  # parts that are named
+MIN_PART_TOKENS = 100  # tokens of a part that is worth moving
+
+
+@dataclass(frozen=True, slots=True)
+class MovablePart:
+    """A part of a file that could be moved to a file in `memory/`: a heading with the text below it, or a fact; the
+    lines `first` to `last`, of `tokens`."""
+
+    title: str
+    first: int
+    last: int
+    tokens: int
+
+
+def is_large_file(text: str) -> bool:
+    """Return whether a file is so large that some of it should be moved."""
+    return len(text.encode()) > LARGE_BYTES or count_tokens(text) > LARGE_TOKENS
+
+
+def find_movable_parts(file: SectionFile) -> list[MovablePart]:
+    """Return the largest parts of a file that could be moved, the largest first."""
+    parts: list[MovablePart] = []
+    title, first, held = "", 0, list[str]()
+
+    def close(last: int) -> None:
+        tokens = count_tokens("\n".join(held))
+        if tokens >= MIN_PART_TOKENS:
+            parts.append(MovablePart(title or held[0].strip()[:60], first, last, tokens))
+
+    last = 0
+    for number, line in file.own_lines():
+        if line.startswith("#") or not held:
+            if held:
+                close(last)
+            title, first, held = line.lstrip("# ").strip()[:60] if line.startswith("#") else "", number, []
+        held.append(line)
+        last = number
+    if held:
+        close(last)
+    for item in parse_section(file.lines, file.first).items:
+        tokens = count_tokens(item.text)
+        if tokens >= MIN_PART_TOKENS:
+            lines = item.text.count("\n")
+            name = f"F#{item.fact}" if item.fact is not None else item.text[:40]
+            parts.append(MovablePart(name, item.number, item.number + lines, tokens))
+    return sorted(parts, key=lambda part: -part.tokens)[:MOST_MOVABLE_PARTS]
+
+
+# Write what a merge takes from a file, as one step of history, and ask in the inbox about the rest.
+
+# the verb of a change → the kind of its proposal
+PROPOSAL_KIND_OF_VERB = {"add": "add", "correct": "correct", "conflict": "conflict", "forget": "forget"}
+
+
+class AppliedLines:
+    """What one step changed: `added` facts, `corrected` as (old, new), `forgotten` and `moved` ones; new `proposed`
+    proposals; and what could not be taken, each with its line and the reason."""
+
+    __slots__ = ("added", "corrected", "forgotten", "left", "moved", "proposed")
+
+    def __init__(self) -> None:
+        self.added: list[int] = []
+        self.corrected: list[tuple[int, int]] = []
+        self.forgotten: list[int] = []
+        self.moved: list[int] = []
+        self.proposed: list[int] = []
+        self.left: list[tuple[int, str]] = []
+
+    @property
+    def reason(self) -> str:
+        """The reason of the step: verbs and citations."""
+        parts = []
+        for verb, numbers in (
+            ("add", self.added),
+            ("correct", [number for pair in self.corrected for number in pair]),
+            ("forget", self.forgotten),
+            ("move", self.moved),
+        ):
+            if numbers:
+                more = f" +{len(numbers) - 10}" if len(numbers) > 10 else ""
+                parts.append(f"{verb} {' '.join(cite('fact', number) for number in numbers[:10])}{more}")
+        if self.proposed and not parts:
+            more = f" +{len(self.proposed) - 10}" if len(self.proposed) > 10 else ""
+            parts.append(f"propose {' '.join(cite('proposal', number) for number in self.proposed[:10])}{more}")
+        return f"sync {', '.join(parts)}" if parts else "sync"
+
+
+class LineApply:
+    """Applies the changes of one file, as part of a transaction; `key` makes digests as its lines have them."""
+
+    def __init__(self, write: Transaction, inbox: Inbox, file: int, path: str) -> None:
+        self._write = write
+        self._inbox = inbox
+        self._file = file
+        self._path = path
+        self.done = AppliedLines()
+
+    def apply_changes(self, changes: Sequence[LineChange], digests: dict[SectionLine, bytes]) -> AppliedLines:
+        """Apply all changes; one that is refused stays in the file as it is."""
+        for change in changes:
+            try:
+                if change.why:
+                    self._propose_change(change, digests)
+                else:
+                    getattr(self, f"_{change.verb}")(change)
+            except MemorandaError as error:
+                self.done.left.append((change.line.number if change.line else 0, error.message))
+        self._ask_to_confirm()
+        self._write.reason = self.done.reason
+        return self.done
+
+    def _add(self, change: LineChange) -> None:
+        assert change.line is not None
+        text = clean_fact_text(change.line.text)
+        if find_same_fact(self._write, text) is not None:  # another line of this file
+            return
+        refuse_purged(self._write, text, again=False)
+        heading = "-".join(change.line.heading.split())[:40]
+        person = self._write.actor == PERSON_ORIGIN
+        number = insert_fact(
+            self._write,
+            text,
+            domain=change.line.domain or "general",
+            confidence="high" if person else "medium",
+            source="explicit" if person else "inferred",
+            origin=self._write.actor,
+            evidence=Json([]),
+            tags=Json([heading] if heading else []),
+        )
+        if person:
+            self._write.execute("INSERT INTO uncompared VALUES (?)", (number,))  # see store/inbox/new_fact_check.py
+        self.done.added.append(number)
+
+    def _correct(self, change: LineChange) -> None:
+        assert change.line is not None and change.fact is not None
+        text = clean_fact_text(change.line.text)
+        known = find_same_fact(self._write, text)
+        if known is not None and known != change.fact.id:
+            self._forget(change)  # the line says what another fact says
+            return
+        refuse_purged(self._write, text, again=False)
+        new = supersede_fact(self._write, change.fact.id, text)
+        self.done.corrected.append((change.fact.id, new))
+        self._inbox.withdraw_confirmations(self._write, [change.fact.id], FILE_ORIGIN)
+
+    def _forget(self, change: LineChange) -> None:
+        assert change.fact is not None
+        self._write.execute("UPDATE facts SET status = 'forgotten' WHERE id = ?", (change.fact.id,))
+        self.done.forgotten.append(change.fact.id)
+        self._inbox.withdraw_confirmations(self._write, [change.fact.id], FILE_ORIGIN)
+
+    def _move(self, change: LineChange) -> None:
+        assert change.line is not None and change.fact is not None
+        domain = Verbatim(change.line.domain)
+        self._write.execute("UPDATE facts SET domain = ? WHERE id = ?", (domain, change.fact.id))
+        self.done.moved.append(change.fact.id)
+
+    def _propose_change(self, change: LineChange, digests: dict[SectionLine, bytes]) -> None:
+        """Propose a change, and note that the line waits for it."""
+        place = f"{self._path}, line {change.line.number}" if change.line else self._path
+        fields: dict[str, object] = {}
+        if change.line is not None:
+            fields["fact"] = change.line.text
+            if change.verb == "add":
+                fields["domain"] = change.line.domain or "general"
+        target = change.fact.id if change.fact is not None else None
+        question = ProposalQuestion(
+            PROPOSAL_KIND_OF_VERB[change.verb], fields, target, (), FILE_ORIGIN, f"{place}. {change.why}"
+        )
+        number, new = self._inbox.propose_within(self._write, question)
+        if new:
+            self.done.proposed.append(number)
+        text = digests[change.line] if change.line is not None else DELETED_DIGEST
+        self._write.execute(
+            "INSERT OR REPLACE INTO synced_proposals(file, fact, digest, proposal) VALUES (?, ?, ?, ?)",
+            (self._file, change.cited, text, number),
+        )
+
+    def _ask_to_confirm(self) -> None:
+        """Ask about each fact that the file wrote: no agent is sent it until a person accepts it."""
+        if self._write.actor == PERSON_ORIGIN:
+            return
+        old = {new: f" It took the place of {cite('fact', old)}." for old, new in self.done.corrected}
+        for number in [*self.done.added, *old]:
+            why = f"{self._path}.{old.get(number, '')} It holds, and no agent is sent it until you accept it."
+            question = ProposalQuestion("confirm", {}, number, (), FILE_ORIGIN, why)
+            self.done.proposed.append(self._inbox.propose_within(self._write, question)[0])
+
+
+# One run on one file: read it, merge it, write what it takes, and then the file, if it is still what was read.
+#
+# A section carries its version, and what each version said is recorded before it is written: a run that is killed
+# anywhere is repeated by the next, to the same end.
+
+NEW_FILE_TEXT = "# Memory\n\n"
+FRESH_FILE_NS = 50_000_000  # a file that was changed so short ago may change again without its time telling
+NOTHING_CHANGED = "Nothing was changed."
+
+
+class ChangedMeanwhile(Exception):
+    """The file or the memory was changed since it was read: nothing was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class SyncMemory:
+    """The memory of a run: its synced files are below the folder `base`; `personal` is whether it is a person's own, of
+    no project."""
+
+    database: Database
+    inbox: Inbox
+    base: str
+    personal: bool
+    config: Callable[[], Config]
+
+    def path_of_file(self, name: str) -> DocumentPath:
+        """Return the place of a file that can be kept in sync. Raise InvalidInput for one that is not a Markdown file
+        inside of the project's folder."""
+        steps = tuple(name.split("/"))
+        plain = not any(step in ("", ".", "..") or is_hidden(step) or "\0" in step for step in steps)
+        if not plain or not steps[-1].lower().endswith(MARKDOWN_SUFFIX):
+            raise InvalidInput(
+                "Only a Markdown file inside of the project can be kept in sync.",
+                "Name one as in MEMORY.md, CLAUDE.md or docs/notes.md.",
+            )
+        return DocumentPath(self.base, steps, name)
+
+    def newest_step(self) -> int:
+        """The newest step of history."""
+        return self.database.value("SELECT max(seq) FROM history") or 0
+
+    def today(self) -> str:
+        return self.database.clock()[:10]
+
+
+@dataclass(slots=True)
+class SyncReport:
+    """What one run did to the file at `path`, and to the memory in `step` (None if nothing): see `Applied`. `written`
+    is whether the file was changed, `facts` and `waiting` how many facts and undecided lines its section has, `bytes`
+    its size; `others` how many lines were put below the section, `too_many` whether facts are left out; `from_file` is
+    whether the changes are of an editor that is not ours; `problem` says why a file could not be synced by itself."""
+
+    path: str
+    facts: int = 0
+    waiting: int = 0
+    bytes: int = 0
+    written: bool = False
+    created: bool = False
+    others: int = 0
+    too_many: bool = False
+    step: int | None = None
+    from_file: bool = True
+    problem: str = ""
+    applied: AppliedLines = field(default_factory=AppliedLines)
+
+    @property
+    def has_news(self) -> bool:
+        """Whether there is something to tell."""
+        return self.written or self.step is not None or bool(self.applied.left or self.problem)
+
+
+class FileRun:
+    """One run on one file."""
+
+    def __init__(
+        self,
+        memory: SyncMemory,
+        file: SyncedFile,
+        actor: str = FILE_ORIGIN,
+        asked: bool = True,
+        instead: bytes | None = None,
+        expected: bytes = b"",
+        since: SectionFile | None = None,
+    ) -> None:
+        """Without `asked` a file or a section that is not there is left so. `instead` is what an editor of ours made of
+        the file, which is `expected` on the disk: it is merged, with what it was made of, `since`, as the base, and
+        written in the place of what is there."""
+        self._memory = memory
+        self._database = memory.database
+        self._file = file
+        self._actor = actor
+        self._asked = asked
+        self._instead = instead
+        self._expected = expected
+        self._since = since
+        self._place = memory.path_of_file(file.path)
+        self._name = section_name(self._database)
+        self._report = SyncReport(file.path, from_file=actor == FILE_ORIGIN)
+
+    def sync_file(self) -> SyncReport:
+        """Sync the file; return what was done. Raise ChangedMeanwhile, and MemorandaError if it cannot be synced."""
+        disk, stamp = self._read_file()
+        if self._instead is not None and disk != self._expected:
+            raise ChangedMeanwhile
+        raw = disk if self._instead is None else self._instead
+        self._refuse_during_git()
+        file, content = self._parse_file(raw or b"")
+        self._version = file.version
+        if self._since is not None:
+            since = parse_section(self._since.lines, self._since.first)
+            base = {
+                item.fact: digest_section_line(self._digest_key, item.text)
+                for item in since.items
+                if item.fact is not None
+            }
+            known = True
+        else:
+            base, known = read_line_digests(self._database, self._file, file.version)
+        if file.version is None and self._file.version and not self._asked:
+            raise NotFound(
+                f"{self._file.path} has no section of this memory any more; nothing was forgotten.",
+                f"`memoranda sync {self._file.path}` writes it again, with --off it is left alone.",
+            )
+        came = self._read_git_changes(raw or b"")
+        plan, facts = self._make_plan(content, base, known and file.version is not None, came)
+        if plan.changes:
+            self._apply_plan(plan, facts, file)
+            plan, facts = self._make_plan(content, base, known and file.version is not None, came)
+        new = self._write_section(disk, raw, file, content, plan, facts, base, came)
+        self._note_state(new, stamp if new == disk else self._stamp_written(new), came)
+        return self._report
+
+    # read
+
+    def _read_file(self) -> tuple[bytes | None, FileStamp]:
+        """Return (the content of the file, None where there is none and it may be made; its stamp)."""
+        try:
+            raw, status = read_document_bytes(self._place)
+            if not status.st_mode & stat.S_IWUSR:
+                raise Unreadable("it is write-protected", f"Allow it with chmod u+w. {NOTHING_CHANGED}")
+            fresh = time.time_ns() - status.st_mtime_ns < FRESH_FILE_NS
+            return raw, NO_FILE_STAMP if fresh else stamp_of_status(status)
+        except FileNotFoundError:
+            if self._asked or not self._file.version:
+                return None, NO_FILE_STAMP
+            raise NotFound(
+                f"{self._file.path} was deleted; nothing was forgotten.",
+                f"`memoranda sync {self._file.path}` writes it again, with --off it is left alone.",
+            ) from None
+        except Unreadable as error:
+            raise self._name_file(error) from None
+
+    def _refuse_during_git(self) -> None:
+        """Raise Conflict while git is in the middle of something."""
+        if doing := git_activity(self._place.path):
+            raise Conflict(
+                f"git is in the middle of {doing}: {self._file.path} is left alone until that is over.",
+                f"Finish it, then sync again. {NOTHING_CHANGED}",
+            )
+
+    def _parse_file(self, raw: bytes) -> tuple[SectionFile, SectionContent]:
+        """Return the file in parts, and what its section holds. Raise InvalidInput or Conflict."""
+        try:
+            file = parse_section_file(raw, self._name)
+        except MemorandaError as error:
+            raise self._name_file(error) from None
+        domains = FILE_DOMAINS if self._memory.personal else tuple(one for one in FILE_DOMAINS if one != "personal")
+        content = parse_section(file.lines, file.first, domains)
+        if len(content.items) > MOST_FILE_FACTS:
+            raise InvalidInput(
+                f"The section of {self._file.path} has {len(content.items):,} lines, and at most {MOST_FILE_FACTS:,} are synced.",
+                f"Move some to a file in memory/. {NOTHING_CHANGED}",
+            )
+        return file, content
+
+    def _name_file(self, error: MemorandaError) -> MemorandaError:
+        """Return an error that names the file."""
+        said = f"{self._file.path}: {error.message[:1].lower()}{error.message[1:]}".rstrip(".")
+        return type(error)(f"{said}.", error.next)
+
+    def _read_git_changes(self, raw: bytes) -> GitChanges:
+        """Return what git brought into the file."""
+        if self._actor == PERSON_ORIGIN or sha256(raw).digest() == self._file.digest:
+            return GitChanges(checked_out_commit(self._place.path))
+        return read_git_changes(
+            self._place.path,
+            raw,
+            self._file.head,
+            self._file.modified_ns // 1_000_000_000,
+            self._name,
+            self._digest_key,
+            read_known_digests(self._database, self._file),
+        )
+
+    @property
+    def _digest_key(self) -> bytes:
+        """The key of the digests of lines."""
+        return bytes(self._database.value("SELECT value FROM meta WHERE key = 'identity'") or "", "utf-8")
+
+    # merge
+
+    def _make_plan(
+        self, content: SectionContent, base: dict[int, bytes], deletes: bool, came: GitChanges
+    ) -> tuple[MergePlan, FileFacts]:
+        """Return what a merge of the section does, and the facts that it compares."""
+        cited = [item.fact for item in content.items if item.fact is not None]
+        self._planned = self._memory.newest_step()
+        newest, _ = read_line_digests(self._database, self._file, self._file.version)
+        facts = FileFacts(self._database, self._memory.personal, [*base, *newest, *cited])
+        review = bool(self._memory.config()["sync.review"]) and self._actor != PERSON_ORIGIN
+        self._pending = read_pending_states(self._database, self._file, self._version)
+        asked = read_waiting_texts(self._database, self._file)
+        return LineMerge(facts, base, deletes, self._pending, asked, came, review).make_plan(
+            content.items, newest
+        ), facts
+
+    def _apply_plan(self, plan: MergePlan, facts: FileFacts, file: SectionFile) -> None:
+        """Write the changes of a plan to the memory, as one step. Raise ChangedMeanwhile."""
+        digests = {item: facts.text_digest(item.text) for one in plan.changes if (item := one.line) is not None}
+        with self._database.write(self._actor, "sync") as write:
+            if self._memory.newest_step() != self._planned:
+                raise ChangedMeanwhile
+            if sum(not one.why for one in plan.changes) > MANY_RECORDS:
+                insert_checkpoint(write, f"before: sync {self._file.path}"[:200], "person")
+            work = LineApply(write, self._memory.inbox, self._file.id, self._file.path)
+            self._report.applied = work.apply_changes(plan.changes, digests)
+            if file.version is not None:
+                taken = {one.cited for one in plan.taken_changes("correct")}
+                seen = {fact: digest for fact, digest in plan.seen.items() if fact in taken}
+                note_seen_lines(write, self._file, file.version, seen)
+        self._report.step = write.seq
+
+    # write
+
+    def _write_section(
+        self,
+        disk: bytes | None,
+        raw: bytes | None,
+        file: SectionFile,
+        content: SectionContent,
+        plan: MergePlan,
+        facts: FileFacts,
+        base: dict[int, bytes],
+        came: GitChanges,
+    ) -> bytes:
+        """Write the section where it changed; return the content of the file afterwards."""
+        report = self._report
+        lines = format_section(self._section_item(row) for row in plan.rows)
+        same = file.version == self._file.version and list(file.lines) == lines and not content.others
+        version = self._file.version if same else max(self._file.version, file.version or 0) + 1
+        report.facts = sum(isinstance(row, FileFact) for row in plan.rows)
+        report.waiting = len(plan.rows) - report.facts
+        report.too_many = facts.too_many
+        new = raw or b""
+        if not self._leaves_file(came):
+            now = {row.id: facts.fact_digest(row) for row in plan.rows if isinstance(row, FileFact)}
+            now |= {number: base[number] for number in plan.held if number in base}
+            if not same or now != base:
+                with self._database.write(FILE_ORIGIN, "sync") as write:
+                    if not is_newest_version(write, self._file):
+                        raise ChangedMeanwhile  # another run wrote a version since
+                    note_section_version(write, self._file, version, now)
+            if not same:
+                report.others = sum(bool(line.strip()) for line in content.others)
+                start = file.with_text(NEW_FILE_TEXT, "") if raw is None else file
+                new = start.with_section(self._name, version, lines, content.others).encode()
+            if disk is None or new != disk:
+                self._write_file(disk, new)
+                report.written, report.created = True, disk is None
+        report.bytes = len(new)
+        return new
+
+    def _stamp_written(self, new: bytes) -> FileStamp:
+        """Return the stamp of what was just written; NO_FILE where somebody has changed it already."""
+        try:
+            now, status = read_document_bytes(self._place)
+        except (FileNotFoundError, Unreadable):
+            return NO_FILE_STAMP
+        return stamp_of_status(status) if now == new else NO_FILE_STAMP
+
+    def _note_state(self, new: bytes, stamp: FileStamp, came: GitChanges) -> None:
+        """Note up to what the file and the memory agree; decided changes are in the file as they were decided."""
+        values = (sha256(new).digest(), *stamp, self._planned, self._memory.today(), came.head, "")
+        was = self._file
+        decided = (
+            []
+            if self._leaves_file(came)
+            else [change for change, state in self._pending.items() if state != WAITING_STATE]
+        )
+        own = self._report.created
+        if decided or own or values != (was.digest, *was.stamp, was.step, was.day, was.head, was.problem):
+            with self._database.write(FILE_ORIGIN, "sync") as write:
+                settle_changes(write, self._file, decided)
+                if own:
+                    accept_lines(write, self._file.path, [NEW_FILE_TEXT.strip()])
+                write.execute(
+                    "UPDATE synced_files SET digest = ?, modified_ns = ?, size = ?, inode = ?, step = ?, day = ?,"
+                    " head = ?, problem = ? WHERE id = ?",
+                    (*values[:5], *map(Verbatim, values[5:]), self._file.id),
+                )
+
+    def _leaves_file(self, came: GitChanges) -> bool:
+        """Return whether the file is not written: a checkout stays clean until there is more to write."""
+        return not self._asked and came.any and came.clean
+
+    def _section_item(self, row: FileFact | SectionLine) -> tuple[str, str, int | None]:
+        """Return a row of a plan as an item of the section: (domain, text, fact)."""
+        if isinstance(row, FileFact):
+            return row.domain, row.fact, row.id
+        return row.domain, row.text, row.fact
+
+    def _write_file(self, raw: bytes | None, new: bytes) -> None:
+        """Write the file, which must still be what was read. Raise Unreadable or Changed."""
+        try:
+            if raw is None:
+                documents_files.create_file(self._place, new, 0o600 if self._memory.personal else 0o644)
+            else:
+                replace_file(self._place, sha256(raw).digest(), new)
+        except Unreadable as error:
+            if self._is_as_read(raw):
+                raise self._name_file(error) from None
+            raise ChangedMeanwhile from None
+
+    def _is_as_read(self, raw: bytes | None) -> bool:
+        """Return whether the file is still as it was read."""
+        try:
+            return read_document_bytes(self._place)[0] == raw
+        except FileNotFoundError:
+            return raw is None
+        except Unreadable:
+            return True
+
+
+SYNC_TRIES = 4  # times that a run begins again, since the file or the memory was changed meanwhile
 
 
 class Sync:
@@ -33,100 +619,102 @@ class Sync:
 
     def files(self) -> list[SyncedFile]:
         """List the files that are kept in sync."""
-        return synced_files.listed(self._database)
+        return list_synced_files(self._database)
 
-    def place(self, name: str = MEMORY_FILE) -> Root:
+    def path_of_file(self, name: str = MEMORY_FILE) -> DocumentPath:
         """Return the place of a file that can be kept in sync. Raise InvalidInput for one that is not a Markdown file
         inside of the project's folder."""
-        return self._memory.place(name)
+        return self._memory.path_of_file(name)
 
-    def start(self, name: str = MEMORY_FILE) -> None:
+    def start_file(self, name: str = MEMORY_FILE) -> None:
         """Keep a file in sync from now on. Raise InvalidInput."""
-        self.place(name)
-        if synced_files.named(self._database, name) is None:
-            with self._database.write(PERSON, "sync") as write:
-                synced_files.start(write, name)
+        self.path_of_file(name)
+        if find_synced_file(self._database, name) is None:
+            with self._database.write(PERSON_ORIGIN, "sync") as write:
+                start_syncing(write, name)
 
-    def stop(self, name: str) -> None:
+    def stop_file(self, name: str) -> None:
         """Keep a file in sync no longer; it stays as it is. Raise NotFound."""
-        self._known(name)
-        with self._database.write(PERSON, "sync") as write:
-            synced_files.stop(write, name)
+        self._require_synced(name)
+        with self._database.write(PERSON_ORIGIN, "sync") as write:
+            stop_syncing(write, name)
 
-    def due(self) -> list[str]:
+    def list_due(self) -> list[str]:
         """List the files that changed, or whose memory did, since they were looked at: a look at each file, and one row
         of history."""
         if self._database.read_only or not (files := self.files()):
             return []
-        step, day = self._memory.step(), self._memory.today()
+        step, day = self._memory.newest_step(), self._memory.today()
         return [
             file.path
             for file in files
-            if (file.step, file.day) != (step, day) or file.stamp != file_stamp(self.place(file.path).path)
+            if (file.step, file.day) != (step, day) or file.stamp != read_file_stamp(self.path_of_file(file.path).path)
         ]
 
-    def run_due(self, cancelled: Callable[[], bool] = lambda: False) -> list[SyncReport]:
+    def sync_due(self, cancelled: Callable[[], bool] = lambda: False) -> list[SyncReport]:
         """Sync what is due; return what there is to tell. What cannot be synced is noted as the file's problem, once,
         and stops nothing."""
         reports = []
-        for name in self.due():
+        for name in self.list_due():
             if cancelled():
                 break
             try:
-                reports.append(self.run(name, asked=False))
+                reports.append(self.sync_file(name, asked=False))
             except MemorandaError as error:
                 self._note_problem(name, error)
                 reports.append(SyncReport(name, problem=str(error)))
-        return [report for report in reports if report.changed]
+        return [report for report in reports if report.has_news]
 
-    def run(self, name: str = MEMORY_FILE, *, asked: bool = True) -> SyncReport:
+    def sync_file(self, name: str = MEMORY_FILE, *, asked: bool = True) -> SyncReport:
         """Sync one file. Unless it was `asked` for, a file or a section that is not there is left so.
 
         Raise NotFound (not kept in sync), InvalidInput, Conflict, Unreadable: nothing was changed, or, where only the
         file could not be written, the next run goes on.
         """
         self._database.refuse_unwritable()
-        for _ in range(TRIES):
+        for _ in range(SYNC_TRIES):
             try:
-                return FileRun(self._memory, self._known(name), asked=asked).run()
-            except Changed:
+                return FileRun(self._memory, self._require_synced(name), asked=asked).sync_file()
+            except ChangedMeanwhile:
                 continue
         raise Conflict(f"{name} is being changed by another program.", "Nothing was lost: sync it again.")
 
-    def run_edited(self, name: str, before: bytes, after: bytes) -> SyncReport:
+    def sync_edited(self, name: str, before: bytes, after: bytes) -> SyncReport:
         """Take what a person made of a file in an editor of ours, `after`, where it was `before`, as their own word;
         the text outside of the section that they wrote is accepted. Where the file was changed meanwhile both are
         merged. Raise Conflict where both changed the text outside of the section: nothing of it was taken then."""
         self._database.refuse_unwritable()
         section = section_name(self._database)
-        old, new = parse(before, section), parse(after, section)
-        for _ in range(TRIES):
-            now = self.content(name)
+        old, new = parse_section_file(before, section), parse_section_file(after, section)
+        for _ in range(SYNC_TRIES):
+            now = self.read_content(name)
             if now != before:
-                self.run(name)
-                now = self.content(name)
-            disk = parse(now, section)
+                self.sync_file(name)
+                now = self.read_content(name)
+            disk = parse_section_file(now, section)
             outside = (new.before, new.after)
             if outside == (old.before, old.after):
                 outside = (disk.before, disk.after)
             elif (disk.before, disk.after) != (old.before, old.after):
-                raise Conflict(f"{name} was changed while you edited it, outside of its section.", UNCHANGED)
-            merged = new.edited(*outside).whole(section)
+                raise Conflict(f"{name} was changed while you edited it, outside of its section.", NOTHING_CHANGED)
+            merged = new.with_text(*outside).to_bytes(section)
             try:
-                report = FileRun(self._memory, self._known(name), PERSON, instead=merged, expected=now, since=old).run()
-            except Changed:
+                report = FileRun(
+                    self._memory, self._require_synced(name), PERSON_ORIGIN, instead=merged, expected=now, since=old
+                ).sync_file()
+            except ChangedMeanwhile:
                 continue
             known = {line for _, line in old.own_lines()}
             self.accept(name, (), [line for _, line in new.own_lines() if line not in known])
             return report
-        raise Conflict(f"{name} is being changed by another program.", UNCHANGED)
+        raise Conflict(f"{name} is being changed by another program.", NOTHING_CHANGED)
 
     # what waits for the person
 
-    def file(self, name: str = MEMORY_FILE) -> SectionFile:
+    def parse_file(self, name: str = MEMORY_FILE) -> SectionFile:
         """Return a synced file as it is on the disk. Raise NotFound and what its reading raises."""
-        self._known(name)
-        return parse(self.content(name), section_name(self._database))
+        self._require_synced(name)
+        return parse_section_file(self.read_content(name), section_name(self._database))
 
     def waiting(self, name: str = MEMORY_FILE) -> tuple[list[Proposal], list[str]]:
         """Return what a person has not accepted of a file: the facts that were written there, as the proposals to
@@ -135,48 +723,50 @@ class Sync:
             "SELECT p.id FROM proposals AS p JOIN synced_lines AS l ON l.fact = p.target"
             " WHERE l.file = ? AND l.last IS NULL AND p.state = 'waiting' AND p.kind = 'confirm' AND p.origin = ?"
             " ORDER BY p.id",
-            (self._known(name).id, FILE),
+            (self._require_synced(name).id, FILE_ORIGIN),
         )
-        others = self._own(name)[1] if name == MEMORY_FILE else []
-        return self._inbox.many([number for (number,) in rows]), [line for _, line in others]
+        others = self._own_lines(name)[1] if name == MEMORY_FILE else []
+        return self._inbox.get_many([number for (number,) in rows]), [line for _, line in others]
 
     def accept(self, name: str, proposals: Sequence[int], lines: Sequence[str]) -> int | None:
         """Accept these of a file's proposals, as one step of history, and these lines outside of its section; return
         the step, None without proposals. By the person."""
-        yes, _ = self._own(name)
+        yes, _ = self._own_lines(name)
         step = None
         if proposals:
             self._inbox.decide([InboxChoice(number, "accept") for number in proposals])
             step = self._database.last_step
-        with self._database.write(PERSON, "sync") as write:
-            own_text.accept(write, name, [*(line for _, line in yes), *lines])
+        with self._database.write(PERSON_ORIGIN, "sync") as write:
+            accept_lines(write, name, [*(line for _, line in yes), *lines])
         return step
 
-    def _own(self, name: str) -> tuple[list[own_text.NumberedLine], list[own_text.NumberedLine]]:
-        accepted = own_text.accepted_in(self._database, name)
-        return own_text.parted(section_name(self._database), self.file(name), accepted)
+    def _own_lines(self, name: str) -> tuple[list[NumberedLine], list[NumberedLine]]:
+        """Return the accepted lines outside of a file's section, and the others."""
+        accepted = accepted_digests(self._database, name)
+        return split_accepted(section_name(self._database), self.parse_file(name), accepted)
 
-    def content(self, name: str) -> bytes:
+    def read_content(self, name: str) -> bytes:
         """Return what a file that can be synced says now. Raise NotFound or Unreadable."""
         try:
-            return read_bytes(self.place(name))[0]
+            return read_document_bytes(self.path_of_file(name))[0]
         except FileNotFoundError:
             raise NotFound(f"There is no {name}.", f"`memoranda sync {name}` writes it.") from None
 
-    def _known(self, name: str) -> SyncedFile:
-        file = synced_files.named(self._database, name)
+    def _require_synced(self, name: str) -> SyncedFile:
+        """Return a file that is kept in sync. Raise NotFound."""
+        file = find_synced_file(self._database, name)
         if file is None:
             raise NotFound(f"{name} is not kept in sync.", f"`memoranda sync {name}` begins it.")
         return file
 
     def _note_problem(self, name: str, error: MemorandaError) -> None:
-        file = synced_files.named(self._database, name)
+        file = find_synced_file(self._database, name)
         if file is None:
             return
-        stamp = file_stamp(self.place(name).path)
-        with self._database.write(FILE, "sync") as write:
+        stamp = read_file_stamp(self.path_of_file(name).path)
+        with self._database.write(FILE_ORIGIN, "sync") as write:
             write.execute(
                 "UPDATE synced_files SET problem = ?, modified_ns = ?, size = ?, inode = ?, step = ?, day = ?"
                 " WHERE id = ?",
-                (str(error), *stamp, self._memory.step(), Verbatim(self._memory.today()), file.id),
+                (str(error), *stamp, self._memory.newest_step(), Verbatim(self._memory.today()), file.id),
             )

@@ -4,28 +4,37 @@ Never shared: domains of the person's own, what belongs to one session or to no 
 of them, what a redaction cut, an agent's decisions that no person confirmed, and other people's records as one's own.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from store.base.vocabulary import DOMAINS, PERSON
-from store.database.erasure.tombstones import decision_text, purged_at
+from store.base.vocabulary import DOMAINS, PERSON_ORIGIN
+from store.database.tombstones import decision_text, find_purge_time
 from store.memory import Memory
-from store.redaction import MARKER
-from store.team.operation import GLOBAL, KINDS, LISTS, LONGEST_TEXT, Operation, kind_of
-from store.team.team_file import Held, TeamFile
-from store.team.view import SharedRecord
+from store.redaction import REDACTION_MARKER
+from store.team.stream import (
+    LIST_FIELDS,
+    LONGEST_FIELD,
+    SHARED_GLOBAL_SCOPE,
+    SHARED_KIND_BY_LETTER,
+    Operation,
+    SharedRecord,
+    identity_kind,
+)
+from store.team.team_file import HeldRecord, TeamFile
 
-MANY = 2_000  # records that changed, above which all are compared
-NEVER = ("personal", "self_correction")
-SHAREABLE = tuple(domain for domain in DOMAINS if domain not in NEVER)
-ORIGIN = "team:"  # followed by the writer: the origin of what a teammate shared
+MOST_CHANGED_RECORDS = 2_000  # records that changed, above which all are compared
+NEVER_SHARED = ("personal", "self_correction")
+SHAREABLE_DOMAINS = tuple(domain for domain in DOMAINS if domain not in NEVER_SHARED)
+TEAM_ORIGIN = "team:"  # followed by the writer: the origin of what a teammate shared
 # each proposal about a shared record names it in its reason
-PROPOSED = f"proposals WHERE origin LIKE '{ORIGIN}%' AND instr(reason, ' ' || ?)"
-LETTERS = {kind: letter for letter, kind in KINDS.items()}
-_FACTS = "SELECT id, fact, domain, confidence, tags, created_at, scope, last_confirmed_at, status FROM facts"
-_DECISIONS = (
+PROPOSED_SQL = f"proposals WHERE origin LIKE '{TEAM_ORIGIN}%' AND instr(reason, ' ' || ?)"
+SHARED_LETTER_BY_KIND = {kind: letter for letter, kind in SHARED_KIND_BY_LETTER.items()}
+_LOCAL_FACTS = "SELECT id, fact, domain, confidence, tags, created_at, scope, last_confirmed_at, status FROM facts"
+_LOCAL_DECISIONS = (
     "SELECT id, title, chosen, context, alternatives, rationale, impact, decided_at,"
     " coalesce(confirmed_at, decided_at), status FROM decisions"
 )
@@ -43,20 +52,24 @@ class ShareChoice:
     def __bool__(self) -> bool:
         return bool(self.domains or self.decisions)
 
-    def text(self) -> str:
+    def as_text(self) -> str:
         """Return it as it is stored: `work projects decisions`."""
-        more = (*(("+decisions",) if self.decisions else ()), *((f"+{GLOBAL}",) if self.everywhere else ()))
+        more = (
+            *(("+decisions",) if self.decisions else ()),
+            *((f"+{SHARED_GLOBAL_SCOPE}",) if self.everywhere else ()),
+        )
         return " ".join((*self.domains, *more))
 
     @classmethod
-    def of(cls, text: str) -> "ShareChoice":
+    def from_text(cls, text: str) -> ShareChoice:
+        """Return the choice that `as_text` wrote."""
         words = text.split()
-        domains = tuple(word for word in words if word in SHAREABLE)
-        return cls(domains, "+decisions" in words, f"+{GLOBAL}" in words)
+        domains = tuple(word for word in words if word in SHAREABLE_DOMAINS)
+        return cls(domains, "+decisions" in words, f"+{SHARED_GLOBAL_SCOPE}" in words)
 
 
 @dataclass(slots=True)
-class Local:
+class LocalRecord:
     """A record of the memory as it would be shared."""
 
     kind: str
@@ -66,20 +79,20 @@ class Local:
     status: str
     scope: str = "project"
 
-    def chosen(self, choice: ShareChoice) -> bool:
-        """Return whether its words are among what a person wants to share."""
+    def is_chosen(self, choice: ShareChoice) -> bool:
+        """Tell whether its words are among what a person wants to share."""
         if self.kind == "decision":
             return choice.decisions
-        scopes = ("project", GLOBAL) if choice.everywhere else ("project",)
+        scopes = ("project", SHARED_GLOBAL_SCOPE) if choice.everywhere else ("project",)
         return self.scope in scopes and self.fields["domain"] in choice.domains
 
     @property
-    def clean(self) -> bool:
+    def is_clean(self) -> bool:
         """Whether a redaction cut nothing out of it, and no field is too long."""
-        return not any(MARKER in text or len(text) > LONGEST_TEXT for text in _texts(self.fields))
+        return not any(REDACTION_MARKER in text or len(text) > LONGEST_FIELD for text in _field_texts(self.fields))
 
 
-def touched(memory: Memory, since: str) -> set[tuple[str, int]] | None:
+def find_touched(memory: Memory, since: str) -> set[tuple[str, int]] | None:
     """Return the facts and decisions, as (kind, number), that steps of history after the one numbered `since` changed;
     None where that is too many, or not known any more."""
     database = memory.database
@@ -88,38 +101,46 @@ def touched(memory: Memory, since: str) -> set[tuple[str, int]] | None:
     tables = {"facts": "fact", "decisions": "decision"}
     rows = database.rows(
         "SELECT DISTINCT tbl, pk FROM history_row WHERE seq > ? AND tbl IN ('facts', 'decisions') LIMIT ?",
-        (int(since), MANY + 1),
+        (int(since), MOST_CHANGED_RECORDS + 1),
     )
-    return None if len(rows) > MANY else {(tables[table], json.loads(key)[0]) for table, key in rows}
+    return None if len(rows) > MOST_CHANGED_RECORDS else {(tables[table], json.loads(key)[0]) for table, key in rows}
 
 
-def chosen(memory: Memory, choice: ShareChoice, among: set[tuple[str, int]] | None = None) -> Iterator[Local]:
-    """Yield the records of a memory that its person chose to share; of those `among` which, if they are given."""
-    numbers = {kind: json.dumps([number for one, number in among if one == kind]) for kind in LETTERS} if among else {}
+def chosen_records(
+    memory: Memory, choice: ShareChoice, among: set[tuple[str, int]] | None = None
+) -> Iterator[LocalRecord]:
+    """Yield the records of a memory that its person chose to share; only those `among`, if they are given."""
+    numbers = (
+        {kind: json.dumps([number for one, number in among if one == kind]) for kind in SHARED_LETTER_BY_KIND}
+        if among
+        else {}
+    )
     if among is not None and not among:
         return
     only = " AND id IN (SELECT value FROM json_each(?))" if numbers else ""
     if choice.domains:
-        domains = [domain for domain in choice.domains if domain in SHAREABLE]
+        domains = [domain for domain in choice.domains if domain in SHAREABLE_DOMAINS]
         marks = ", ".join("?" * len(domains))
-        scopes = f"('project', '{GLOBAL}')" if choice.everywhere else "('project')"
-        where = f"status = 'active' AND scope IN {scopes} AND domain IN ({marks}) AND origin NOT LIKE '{ORIGIN}%'"
+        scopes = f"('project', '{SHARED_GLOBAL_SCOPE}')" if choice.everywhere else "('project')"
+        where = f"status = 'active' AND scope IN {scopes} AND domain IN ({marks}) AND origin NOT LIKE '{TEAM_ORIGIN}%'"
         values = [*domains, *([numbers["fact"]] if numbers else [])]
-        for row in memory.database.rows(f"{_FACTS} WHERE {where}{only} ORDER BY id", values):
-            if (found := _fact(row)).clean:
+        for row in memory.database.rows(f"{_LOCAL_FACTS} WHERE {where}{only} ORDER BY id", values):
+            if (found := _local_fact(row)).is_clean:
                 yield found
     if choice.decisions:
         said = "status = 'active' AND (origin = ? OR confirmed_at IS NOT NULL)"
-        where = f"{said} AND origin NOT LIKE '{ORIGIN}%'{only} ORDER BY id"
-        values = [PERSON, *([numbers["decision"]] if numbers else [])]
-        for row in memory.database.rows(f"{_DECISIONS} WHERE {where}", values):
-            if (found := _decision(row)).clean:
+        where = f"{said} AND origin NOT LIKE '{TEAM_ORIGIN}%'{only} ORDER BY id"
+        values = [PERSON_ORIGIN, *([numbers["decision"]] if numbers else [])]
+        for row in memory.database.rows(f"{_LOCAL_DECISIONS} WHERE {where}", values):
+            if (found := _local_decision(row)).is_clean:
                 yield found
 
 
-def local(memory: Memory, kind: str, number: int) -> Local | None:
+def local_record(memory: Memory, kind: str, number: int) -> LocalRecord | None:
     """Return a record of the memory, or the one that superseded it; None where a purge erased it."""
-    table, sql, read = ("facts", _FACTS, _fact) if kind == "fact" else ("decisions", _DECISIONS, _decision)
+    table, sql, read = (
+        ("facts", _LOCAL_FACTS, _local_fact) if kind == "fact" else ("decisions", _LOCAL_DECISIONS, _local_decision)
+    )
     found = memory.database.row(f"{sql} WHERE id = ?", (number,))
     while found is not None and found[-1] == "superseded":
         newer = memory.database.value(f"SELECT max(id) FROM {table} WHERE supersedes = ? AND id > ?", (number, number))
@@ -130,10 +151,10 @@ def local(memory: Memory, kind: str, number: int) -> Local | None:
     return None if found is None else read(found)
 
 
-def accepted(memory: Memory, id: str) -> list[int]:
+def accepted_records(memory: Memory, id: str) -> list[int]:
     """Return the facts or decisions that were made of a shared record as it was accepted, the newest first."""
-    yes = f"{PROPOSED} AND state = 'accepted'"
-    if kind_of(id) == "fact":
+    yes = f"{PROPOSED_SQL} AND state = 'accepted'"
+    if identity_kind(id) == "fact":
         sql = f"SELECT made FROM {yes} AND made IS NOT NULL ORDER BY made DESC"
     else:  # which the proposal does not name
         chose = f"SELECT text, json_extract(change, '$.decision.chosen') AS chosen FROM {yes}"
@@ -154,48 +175,51 @@ class Collector:
     now: str
     operations: list[Operation] = field(default_factory=list)
 
-    def collect(
+    def collect_operations(
         self, choice: ShareChoice, changed: set[tuple[str, int]] | None = None, moved: Collection[str] = ()
     ) -> list[Operation]:
         """Return what was done since the last exchange, and what is new of what a person chose to share. All is
         compared; or, where they are given, what `changed` in the memory (see `touched`), is gone from it, or `moved`
         in the team."""
-        numbers = self.team.numbers()
-        taken = {(kind_of(id), number) for id, number in numbers.items()}
+        numbers = self.team.held_numbers()
+        taken = {(identity_kind(id), number) for id, number in numbers.items()}
         if changed is None:
-            several: Iterable[Held] = self.team.held().values()
+            several: Iterable[HeldRecord] = self.team.held_records().values()
         else:
-            there = {kind: set(self.memory.database.keys(f"SELECT id FROM {kind}s")) for kind in LETTERS}
+            there = {kind: set(self.memory.database.keys(f"SELECT id FROM {kind}s")) for kind in SHARED_LETTER_BY_KIND}
             ids = [
                 id
                 for id, number in numbers.items()
-                if id in moved or (place := (kind_of(id), number)) in changed or number not in there[place[0]]
+                if id in moved or (place := (identity_kind(id), number)) in changed or number not in there[place[0]]
             ]
-            several = [held for id in ids if (held := self.team.held_one(id)) is not None]
+            several = [held for id in ids if (held := self.team.get_held(id)) is not None]
         for one in several:
-            self._compare(one, taken, choice)
-        for found in chosen(self.memory, choice, changed):
+            self._compare_held(one, taken, choice)
+        for found in chosen_records(self.memory, choice, changed):
             if (found.kind, found.number) not in taken:
-                id = f"{LETTERS[found.kind]}{found.number}@{self.writer}"
-                self._note("add", id, {name: value for name, value in found.fields.items() if value not in ("", [])})
+                id = f"{SHARED_LETTER_BY_KIND[found.kind]}{found.number}@{self.writer}"
+                self._add_operation(
+                    "add", id, {name: value for name, value in found.fields.items() if value not in ("", [])}
+                )
         return self.operations
 
-    def _compare(self, one: Held, taken: set[tuple[str, int]], choice: ShareChoice) -> None:
-        record = self.team.record(one.id)
+    def _compare_held(self, one: HeldRecord, taken: set[tuple[str, int]], choice: ShareChoice) -> None:
+        """Note how a held record changed in the memory."""
+        record = self.team.get_record(one.id)
         own = record.author == self.writer
-        found = local(self.memory, record.kind, one.number)
+        found = local_record(self.memory, record.kind, one.number)
         if record.purged:  # what was made of it here is about to be erased, and goes nowhere
             taken.update([(record.kind, found.number)] if found else [])
             return
-        if found is None and self._erased(record.kind, one):
-            self._note("purge", one.id)  # of another's record a question to its author
+        if found is None and self._was_purged(record.kind, one):
+            self._add_operation("purge", one.id)  # of another's record a question to its author
             return
-        found = found or self._earlier(record, own)
+        found = found or self._earlier_state(record, own)
         if found is None:  # the person took it back
             if not own:
                 self.team.drop_held(one.id)
             elif one.status == "active":
-                self._note("forget", one.id, base={"": one.base.get("", ())})
+                self._add_operation("forget", one.id, base={"": one.base.get("", ())})
             return
         if found.number != one.number:
             one.number = found.number
@@ -203,58 +227,61 @@ class Collector:
             taken.add((record.kind, found.number))
         if found.status != "active":
             if one.status == "active":
-                self._note("forget", one.id, base={"": one.base.get("", ())})
+                self._add_operation("forget", one.id, base={"": one.base.get("", ())})
             return
         if not own and self.writer not in record.endorsed:
-            self._note("accept", one.id)
+            self._add_operation("accept", one.id)
         elif one.status != "active":
-            self._note("restore" if own else "accept", one.id)
-        if not (found.clean and found.chosen(choice)):
+            self._add_operation("restore" if own else "accept", one.id)
+        if not (found.is_clean and found.is_chosen(choice)):
             return
-        changed = self._changed(one, found, record)
+        changed = self._changed_fields(one, found, record)
         if changed:
             base = {name: one.base.get(name, ()) for name in changed}
-            self._note("change", one.id, changed, {name: several for name, several in base.items() if several})
+            self._add_operation("change", one.id, changed, {name: several for name, several in base.items() if several})
         elif found.confirmed > one.confirmed and record.kind == "fact":
-            self._note("confirm", one.id, base={"": record.heads("fact")})
+            self._add_operation("confirm", one.id, base={"": record.current_operations("fact")})
 
-    def _erased(self, kind: str, one: Held) -> bool:
-        """Return whether what is not in the memory any more was purged from it, and not undone."""
+    def _was_purged(self, kind: str, one: HeldRecord) -> bool:
+        """Tell whether a record that is not in the memory any more was purged from it, and not undone."""
         words = one.fields
         text = words["fact"] if kind == "fact" else decision_text(words["title"], words["chosen"])
-        return purged_at(self.memory.database, str(text)) is not None
+        return find_purge_time(self.memory.database, str(text)) is not None
 
-    def _earlier(self, record: SharedRecord, own: bool) -> Local | None:
+    def _earlier_state(self, record: SharedRecord, own: bool) -> LocalRecord | None:
         """Return what a record was before the change of it that was undone; None if it was nothing here."""
-        numbers = [int(record.id[1:].partition("@")[0])] if own else accepted(self.memory, record.id)
-        return next((found for one in numbers if (found := local(self.memory, record.kind, one)) is not None), None)
+        numbers = [int(record.id[1:].partition("@")[0])] if own else accepted_records(self.memory, record.id)
+        return next(
+            (found for one in numbers if (found := local_record(self.memory, record.kind, one)) is not None), None
+        )
 
-    def _changed(self, one: Held, found: Local, record: SharedRecord) -> dict[str, Any]:
-        """Return the fields that differ from what was known last, and those of which a person settled a conflict."""
+    def _changed_fields(self, one: HeldRecord, found: LocalRecord, record: SharedRecord) -> dict[str, Any]:
+        """Return the fields that differ from what was known last, and the fields whose conflict a person settled."""
         changed = {}
         conflicts = record.conflicts()
         for name, value in found.fields.items():
-            differs = name != "created" and value != one.fields.get(name, [] if name in LISTS else "")
-            settled = name in conflicts and set(record.heads(name)) <= set(one.base.get(name, ()))
+            differs = name != "created" and value != one.fields.get(name, [] if name in LIST_FIELDS else "")
+            settled = name in conflicts and set(record.current_operations(name)) <= set(one.base.get(name, ()))
             if differs or settled:
                 changed[name] = value
         return changed
 
-    def _note(
+    def _add_operation(
         self, op: str, id: str, fields: dict[str, Any] | None = None, base: dict[str, tuple[str, ...]] | None = None
     ) -> None:
+        """Add an operation with the next number."""
         self.seq += 1
         based = {name: several[-64:] for name, several in (base or {}).items() if several}
         self.operations.append(Operation(self.writer, self.seq, self.now, op, id, fields or {}, based))
 
 
-def fold(team: TeamFile, operation: Operation) -> None:
-    """Take an operation of one's own into what is held of its record."""
-    held = team.held_one(operation.id)
+def fold_own_operation(team: TeamFile, operation: Operation) -> None:
+    """Apply one's own operation to what is held of its record."""
+    held = team.get_held(operation.id)
     if operation.op == "add":
         base: dict[str, tuple[str, ...]] = dict.fromkeys(operation.fields, (operation.reference,))
         number = int(operation.id[1:].partition("@")[0])
-        team.put_held(Held(operation.id, number, dict(operation.fields), base, operation.at))
+        team.put_held(HeldRecord(operation.id, number, dict(operation.fields), base, operation.at))
         return
     if held is None:
         return
@@ -273,15 +300,17 @@ def fold(team: TeamFile, operation: Operation) -> None:
     team.put_held(held)
 
 
-def _fact(row: Any) -> Local:
+def _local_fact(row: Any) -> LocalRecord:
+    """Return the record of a row of facts."""
     number, fact, domain, confidence, tags, created, scope, confirmed, status = row
     fields = {"fact": fact, "domain": domain, "confidence": confidence, "tags": json.loads(tags), "created": created}
-    if scope == GLOBAL:
+    if scope == SHARED_GLOBAL_SCOPE:
         fields["scope"] = scope
-    return Local("fact", number, fields, confirmed, status, scope)
+    return LocalRecord("fact", number, fields, confirmed, status, scope)
 
 
-def _decision(row: Any) -> Local:
+def _local_decision(row: Any) -> LocalRecord:
+    """Return the record of a row of decisions."""
     number, title, chose, context, alternatives, rationale, impact, created, confirmed, status = row
     fields = {
         "title": title,
@@ -292,9 +321,10 @@ def _decision(row: Any) -> Local:
         "impact": impact,
         "created": created,
     }
-    return Local("decision", number, fields, confirmed, status)
+    return LocalRecord("decision", number, fields, confirmed, status)
 
 
-def _texts(fields: dict[str, Any]) -> Iterator[str]:
+def _field_texts(fields: dict[str, Any]) -> Iterator[str]:
+    """Yield the texts of all fields."""
     for value in fields.values():
         yield from value if isinstance(value, list) else (value,)

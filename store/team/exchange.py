@@ -1,54 +1,149 @@
 """Exchange with a team through a git remote: fetch, merge, share, push, and bring what arrived to the person."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Set
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from zlib import crc32
 
-from store.base import installation
 from store.base.errors import Conflict, InvalidInput
+from store.base.models import Decision, Fact
+from store.base.state_files import save_team_path, team_folder
+from store.config.configuration import may_capture
+from store.embedding.provider import EmbeddingProvider
+from store.git.process import capture_git_output
 from store.memory import Memory
 from store.purge.purge import PurgePlan
-from store.purge.registry import INPUT, RECORD, TABLES
-from store.purge.scan.column_scan import RemainingMatch
-from store.team.arrivals import Arrivals, Arrived, came_from, recognise, settle, take_up
-from store.team.collect import Collector, Local, ShareChoice, chosen, fold, touched
-from store.team.commits import link_named
-from store.team.former import FormerStreams, FormerWriter, keep, read
-from store.team.kept_elsewhere import places
-from store.team.merge import StreamMerge
-from store.team.operation import NAME_CHARACTERS, Operation
-from store.team.remote import own_settings
-from store.team.remote.address import addresses, usual
-from store.team.remote.repository import INCOMING, StreamRepository
-from store.team.stream import split
-from store.team.team_file import Held, StreamState, TeamFile
-from store.team.view import SharedRecord
+from store.purge.registry import INPUT_TABLE, RECORD_TABLE, TEXT_TABLES
+from store.purge.word_search import RemainingMatch
+from store.records.decisions import GIT_IMPORTER, add_commit_links, find_shared_decisions
+from store.team.arrivals import (
+    ArrivalResult,
+    Arrivals,
+    came_from_writer,
+    hold_copied_records,
+    hold_former_records,
+    settle_offers,
+)
+from store.team.collect import (
+    SHARED_LETTER_BY_KIND,
+    TEAM_ORIGIN,
+    Collector,
+    LocalRecord,
+    ShareChoice,
+    chosen_records,
+    find_touched,
+    fold_own_operation,
+)
+from store.team.merge import FormerStreams, FormerWriter, StreamMerge, read_former_writers, store_former_writers
+from store.team.postgres import Replica, ReplicationResult, record_batches
+from store.team.remote import INCOMING_REFS, StreamRepository, reaching_environment, remote_addresses, usual_remote
+from store.team.stream import MOST_NAME_CHARACTERS, Operation, SharedRecord, identity_writer, split_segments
+from store.team.team_file import HeldRecord, StreamState, TeamFile, has_team_file
 
-if TYPE_CHECKING:
-    from store.embedding.provider import Provider
-    from store.team.postgres.replica import Replica, Replicated
+# Link commits to shared decisions that their messages name by their writer: `Decision: D12@3c7vjyhh2avx`.
 
-CHOICE, REMOTE_KEY, NAME_KEY, SEEN = "choice", "remote", "name", "seen"
-STEP = "step"  # the newest step of history at the last exchange, with its digest
+LINKED_KEY = "linked"  # how many commits and which decisions there were when it was done last
+
+
+def link_team_decisions(memory: Memory, team: TeamFile) -> int:
+    """Link commits to the shared decisions that their messages mention; each pair once, so that a link which a
+    person deleted is not made again. Return how many links were made."""
+    held = {id: number for id, number in team.held_numbers().items() if id.startswith("D")}
+    known = f"{memory.database.value('SELECT count(*) FROM commits')} {crc32(' '.join(sorted(held)).encode())}"
+    if not held or team.get_choice(LINKED_KEY) == known or not may_capture(memory.config, "decisions"):
+        return 0
+    messages = memory.database.rows("SELECT sha, message FROM commits WHERE message LIKE '%decision%@%' ORDER BY id")
+    pairs = [
+        (sha, id)
+        for sha, message in messages
+        for id in find_shared_decisions(message)
+        if id in held and team.note_link(id, sha)
+    ]
+    made = 0
+    if pairs:
+        with memory.database.write(GIT_IMPORTER, "git") as write:
+            made = add_commit_links(write, [(sha, held[id], "implements") for sha, id in pairs])
+    team.put_choice(LINKED_KEY, known)
+    return made
+
+
+def shared_identity(memory: Memory, record: Fact | Decision) -> str:
+    """Return what a record is called on every machine: `D12@3c7vjyhh2avx`; empty if it is not shared."""
+    folder = team_folder(memory.database.path)
+    if not has_team_file(folder):
+        return ""
+    team = TeamFile(folder)
+    try:
+        letter = SHARED_LETTER_BY_KIND[type(record).__name__.lower()]
+        return next((id for id, number in team.held_numbers().items() if number == record.id and id[0] == letter), "")
+    finally:
+        team.close()
+
+
+# Where a shared record stays after a purge of it here: said before it is done.
+
+REMOTE_REACH = "shared: `team sync` erases it from {} and from machines that exchange later; copies elsewhere stay"
+FORMER_REACH = "as {}, who you were before, "
+OTHERS_REACH = "shared by {}: until they purge it their stream keeps it, on {} and here"
+ASKED_REACH = "; `team sync` asks them to"
+CHANGE_REACH = "; your change of it leaves your stream with `team sync`, and stays with those who accepted it"
+
+
+def find_shared_places(
+    memory: Memory, team: TeamFile, plan: PurgePlan, remote: str, shares: bool
+) -> list[RemainingMatch]:
+    """Return the place of each record of a plan that was shared, by oneself or by somebody else. `shares` says whether
+    there is a stream of one's own, or will be."""
+    held = _shared_ids(memory, team)
+    names = {state.writer: state.display_name for state in team.stream_states().values()}
+    before = {one.writer for one in read_former_writers(team).values() if one.is_owned}
+    found = []
+    for one in plan.going:
+        if id := held.get((one.kind[0].upper(), int(one.key.strip("[]")))):
+            author = identity_writer(id)
+            what = REMOTE_REACH.format(remote)
+            if author in before:
+                what = f"{FORMER_REACH.format(author)}{what}"
+            elif author != team.writer:
+                what = OTHERS_REACH.format(names.get(author, author), remote)
+                what += ASKED_REACH if shares else ""
+                what += CHANGE_REACH if any(map(team.get_record(id).was_changed_by, (team.writer, *before))) else ""
+            found.append(RemainingMatch(id, "team", one.key, what, one.text, can=False))
+    return found
+
+
+def _shared_ids(memory: Memory, team: TeamFile) -> dict[tuple[str, int], str]:
+    """Return the shared record of each fact and decision here: also of what was accepted since the last exchange."""
+    sql = (
+        f"SELECT id, made FROM proposals WHERE state = 'accepted' AND made IS NOT NULL AND origin LIKE '{TEAM_ORIGIN}%'"
+    )
+    made = dict(memory.database.rows(sql))
+    since = {("F", made[one.proposal]): one.id for one in team.list_offers().values() if one.proposal in made}
+    return since | {(id[0], number): id for id, number in team.held_numbers().items()}
+
+
+CHOICE_KEY, REMOTE_KEY, NAME_KEY, SEEN_STEP_KEY = "choice", "remote", "name", "seen"
+STEP_KEY = "step"  # the newest step of history at the last exchange, with its digest
 # commits of one's own that the remote may have, a single one where its answer arrived; those that a rewritten stream
 # replaces there
-PUSHED, REPLACED = "pushed", "replaced"
+PUSHED_KEY, REPLACED_KEY = "pushed", "replaced"
 # the writer that one was, until its stream was read again, with the newest number of it that was sent from here
-BEFORE = "before"
-RECOGNISED = "recognised"  # set once it was looked whether the memory is a copy of one that shares
-TRIED = "tried"  # when an exchange began last
-SENT = "sent"  # the newest operation of one's own that the remote has
+FORMER_WRITER_KEY = "before"
+RECOGNIZED_KEY = "recognised"  # set once it was looked whether the memory is a copy of one that shares
+TRIED_KEY = "tried"  # when an exchange began last
+SENT_KEY = "sent"  # the newest operation of one's own that the remote has
 
 
 @dataclass(slots=True)
-class Exchanged:
+class ExchangeResult:
     """Result of an exchange: operations `sent` and `received`, what `arrived`, commits `linked` to decisions that they
     name by their writer, and what is wrong with streams."""
 
     sent: int = 0
     received: int = 0
-    arrived: Arrived = field(default_factory=Arrived)
+    arrived: ArrivalResult = field(default_factory=ArrivalResult)
     linked: int = 0
     warnings: list[str] = field(default_factory=list)
 
@@ -58,68 +153,70 @@ class Team:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        self.folder = installation.team_folder(memory.database.path)
+        self.folder = team_folder(memory.database.path)
         self._file = TeamFile(self.folder)
-        installation.know_team(memory.database.path)
+        save_team_path(memory.database.path)
         self._streams = StreamRepository(self.folder)
 
-    def __enter__(self) -> "Team":
+    def __enter__(self) -> Team:
         return self
 
     def __exit__(self, *error: object) -> None:
         self._file.close()
 
-    def stop(self) -> None:
+    def stop_exchange(self) -> None:
         """End an exchange that another thread runs, as soon as git can be ended: it raises GitError there."""
-        self._streams.stop()
+        self._streams.stop_git()
 
     # what is shared
 
     @property
     def choice(self) -> ShareChoice:
-        return ShareChoice.of(self._file.get(CHOICE))
+        return ShareChoice.from_text(self._file.get_choice(CHOICE_KEY))
 
     def choose(self, choice: ShareChoice, name: str = "", remote: str = "") -> None:
         """Store what a person wants to share from now on, under which name and through which remote. What was shared
         before stays shared. Raise InvalidInput."""
         self._memory.database.refuse_unwritable()  # of somebody else's memory nothing is shared
-        if name and (len(name) > NAME_CHARACTERS or not name.isprintable()):
-            raise InvalidInput(f"A name has at most {NAME_CHARACTERS} characters on one line.")
+        if name and (len(name) > MOST_NAME_CHARACTERS or not name.isprintable()):
+            raise InvalidInput(f"A name has at most {MOST_NAME_CHARACTERS} characters on one line.")
         if remote:
-            addresses(self._memory.location.project, remote)
+            remote_addresses(self._memory.location.project, remote)
         with self._file:
-            self._file.put(CHOICE, choice.text())
-            self._file.put(SEEN, "")
+            self._file.put_choice(CHOICE_KEY, choice.as_text())
+            self._file.put_choice(SEEN_STEP_KEY, "")
             for key, value in ((NAME_KEY, name), (REMOTE_KEY, remote)):
                 if value:
-                    self._file.put(key, value)
+                    self._file.put_choice(key, value)
 
-    def preview(self, choice: ShareChoice) -> list[Local]:
+    def list_unshared(self, choice: ShareChoice) -> list[LocalRecord]:
         """Return the records that would be shared and are not yet, as they would be."""
-        held = {(one.id[0], one.number) for one in self._file.held().values()}
-        return [one for one in chosen(self._memory, choice) if (one.kind[0].upper(), one.number) not in held]
+        held = {(one.id[0], one.number) for one in self._file.held_records().values()}
+        return [one for one in chosen_records(self._memory, choice) if (one.kind[0].upper(), one.number) not in held]
 
     # the team
 
     def members(self) -> list[tuple[StreamState, int]]:
         """Return each known stream, one's own first, with the number of its records that are not purged."""
-        counts = self._file.counts()
+        counts = self._file.count_records()
         states = sorted(
-            self._file.streams().values(), key=lambda one: (one.writer != self.writer, one.name, one.writer)
+            self._file.stream_states().values(), key=lambda one: (one.writer != self.writer, one.name, one.writer)
         )
         return [(state, counts.get(state.writer, 0)) for state in states]
 
-    def size(self, state: StreamState) -> int:
+    def stream_size(self, state: StreamState) -> int:
         """Return the bytes that a stream takes on this machine; 0 where that is not known."""
-        return self._streams.size(state.head) if state.head and self._streams.exists() else 0
+        return self._streams.stream_size(state.head) if state.head and self._streams.exists() else 0
 
-    def held(self) -> list[Held]:
+    def held_records(self) -> list[HeldRecord]:
         """Return the shared records that are in the memory: one's own, and those that were accepted."""
-        return list(self._file.held().values())
+        return list(self._file.held_records().values())
 
-    def records(self, writer: str) -> list[SharedRecord]:
-        """Return the records of a writer, those that were purged left out, the newest first."""
-        found = [one for one in self._file.view() if one.author == writer and one.status in ("active", "forgotten")]
+    def writer_records(self, writer: str) -> list[SharedRecord]:
+        """Return the records of a writer that are not purged, the newest first."""
+        found = [
+            one for one in self._file.all_records() if one.author == writer and one.status in ("active", "forgotten")
+        ]
         return sorted(found, key=lambda one: int(one.id[1:].partition("@")[0]), reverse=True)
 
     @property
@@ -127,31 +224,31 @@ class Team:
         """One's own writer; empty before the first exchange."""
         return self._file.writer
 
-    def you(self, writer: str) -> str:
+    def you_label(self, writer: str) -> str:
         """Return `you` for one's own writer, `you before` for one that one was; empty for any other."""
-        return "you" if writer == self.writer else "you before" if writer in read(self._file) else ""
+        return "you" if writer == self.writer else "you before" if writer in read_former_writers(self._file) else ""
 
     @property
-    def name(self) -> str:
+    def own_name(self) -> str:
         """The name that others see; empty before it was chosen."""
-        return self._file.get(NAME_KEY)
+        return self._file.get_choice(NAME_KEY)
 
     @property
     def remote(self) -> str:
         """The name or address of the remote through which one shares."""
-        return self._file.get(REMOTE_KEY) or usual(self._memory.location.project)
+        return self._file.get_choice(REMOTE_KEY) or usual_remote(self._memory.location.project)
 
     @property
-    def tried(self) -> str:
+    def last_attempt(self) -> str:
         """When an exchange began last; empty before the first."""
-        return self._file.get(TRIED)
+        return self._file.get_choice(TRIED_KEY)
 
     def believe(self, writer: str, choice: ShareChoice) -> StreamState:
         """Take what a writer adds of these domains, and decisions, without a question from now on; nothing of an empty
         choice. `writer` may be the beginning of one, or of a name that only one has. Raise InvalidInput."""
         with self._file:
-            found = self._called(writer)
-            found.believed = choice.text()
+            found = self._find_stream(writer)
+            found.believed = choice.as_text()
             self._file.put_stream(found)
             return found
 
@@ -159,240 +256,252 @@ class Team:
         """Take the key that a writer's stream is signed with at the next exchange, or none, for theirs. Raise
         InvalidInput."""
         with self._file:
-            found = self._called(writer)
+            found = self._find_stream(writer)
             found.key = ""
             self._file.put_stream(found)
             return found
 
-    def was(self, writer: str) -> StreamState:
-        """Take a writer for one that this person was, and with whom nobody goes on. Raise InvalidInput where nothing of
-        this memory is what they shared."""
+    def mark_as_former(self, writer: str) -> StreamState:
+        """Mark a writer as one that this person was, and with whom nobody continues. Raise InvalidInput if nothing
+        of this memory is what they shared."""
         with self._file:
-            found = self._called(writer)
-            if found.writer not in read(self._file) and not came_from(self._memory, self._file, found.writer):
+            found = self._find_stream(writer)
+            if found.writer not in read_former_writers(self._file) and not came_from_writer(
+                self._memory, self._file, found.writer
+            ):
                 raise InvalidInput(
-                    f"Nothing here is what {found.shown} shared, so that cannot have been this memory.",
+                    f"Nothing here is what {found.display_name} shared, so that cannot have been this memory.",
                     "Ask them to purge it, or whoever runs the remote to delete the ref.",
                 )
-            keep(self._file, FormerWriter(found.writer, found.seq))
+            store_former_writers(self._file, FormerWriter(found.writer, found.seq))
             return found
 
-    def _called(self, writer: str) -> StreamState:
+    def _find_stream(self, writer: str) -> StreamState:
+        """Return the stream whose writer or name begins so. Raise InvalidInput unless there is exactly one."""
         start = writer.casefold()
-        states = [one for one in self._file.streams().values() if one.writer != self.writer]
+        states = [one for one in self._file.stream_states().values() if one.writer != self.writer]
         found = [one for one in states if one.writer.startswith(start) or one.name.casefold().startswith(start)]
         if len(found) != 1:
             who = "Several people here are" if found else "Nobody here is"
             raise InvalidInput(f"{who} called {writer}.", "See their names with `team`.")
         return found[0]
 
-    def export(self) -> str:
+    def export_records(self) -> str:
         """Return the merged records as text: equal on every machine that knows the same operations."""
-        return "".join(f"{record.state()}\n" for record in self._file.view())
+        return "".join(f"{record.to_json()}\n" for record in self._file.all_records())
 
-    def shared(self, plan: PurgePlan) -> list[RemainingMatch]:
+    def shared_places(self, plan: PurgePlan) -> list[RemainingMatch]:
         """Return the place of each record of a plan that was shared, by this writer or by another."""
-        return places(self._memory, self._file, plan, self.remote, bool(self.writer or self.choice))
+        return find_shared_places(self._memory, self._file, plan, self.remote, bool(self.writer or self.choice))
 
     # the exchange
 
-    def exchange(self, wait: Callable[[str], None] = lambda words: None, bring: bool = True) -> Exchanged:
+    def exchange(self, wait: Callable[[str], None] = lambda words: None, bring: bool = True) -> ExchangeResult:
         """Fetch, merge, share and push, then `bring` what arrived into the inbox. Raise Conflict where this memory's
         stream was continued elsewhere, Busy, InvalidInput or GitError: then nothing was lost, or is half done."""
         self._memory.database.refuse_unwritable()
-        address, target = addresses(self._memory.location.project, self._file.get(REMOTE_KEY))
+        address, target = remote_addresses(self._memory.location.project, self._file.get_choice(REMOTE_KEY))
         if not os.path.isabs(address) or self._memory.config["team.sign"]:
-            self._streams.reaching = own_settings.environment(self._memory.location.project, self.folder)
-        done = Exchanged()
+            self._streams.reaching = reaching_environment(self._memory.location.project, self.folder)
+        done = ExchangeResult()
         with self._file:
-            self._file.put(TRIED, self._memory.now)
-            self._file.keep()
+            self._file.put_choice(TRIED_KEY, self._memory.now)
+            self._file.commit()
             wait("Fetching")
             self._streams.create(address)
             writer = self._file.writer
             self._streams.fetch(address)
-            if old := self._file.left:
-                writer = self._leave(old)
-            there = self._streams.heads(INCOMING).get(writer, "")
+            if old := self._file.left_writer:
+                writer = self._become_new_writer(old)
+            there = self._streams.heads(INCOMING_REFS).get(writer, "")
             merge = StreamMerge(self._file, self._streams, self._memory.now)
             before = FormerStreams(self._file, self._streams, merge, writer)
-            waiting = before.fetched()
+            waiting = before.find_waiting()
             if writer:
                 self._check_memory(writer)
                 self._check_own(writer, there)
-                for one in merge.own(writer):
-                    fold(self._file, one)
+                for one in merge.merge_own(writer):
+                    fold_own_operation(self._file, one)
             merge.operations = 0
-            merge.others(writer, waiting)
+            merge.merge_others(writer, waiting)
             done.received = merge.operations
-            before.look()
-            if old := self._file.get(BEFORE):
-                take_up(self._memory, self._file, *old.split())
-                self._file.put(BEFORE, "")
-                self._streams.prune()  # what others purged meanwhile: their streams were merged as if they were new
-            if not writer and not self._file.get(RECOGNISED):
-                recognise(self._memory, self._file)
-            self._file.put(RECOGNISED, "1")
-            decided = settle(self._memory, self._file)
-            self._file.keep()
+            before.note_continuations()
+            if old := self._file.get_choice(FORMER_WRITER_KEY):
+                hold_former_records(self._memory, self._file, *old.split())
+                self._file.put_choice(FORMER_WRITER_KEY, "")
+                # what others purged meanwhile: their streams were merged as if they were new
+                self._streams.prune_objects()
+            if not writer and not self._file.get_choice(RECOGNIZED_KEY):
+                hold_copied_records(self._memory, self._file)
+            self._file.put_choice(RECOGNIZED_KEY, "1")
+            decided = settle_offers(self._memory, self._file)
+            self._file.commit()
             choice = self.choice
             if choice or writer:
-                writer = writer or self._file.become()
+                writer = writer or self._file.become_new_writer()
                 wait("Sharing")
-                before.take_back(self._memory.now, self._write(writer, choice, merge, decided))
-                self._file.keep()
-                done.sent = self._push(writer, target, there)
-                before.push(target, self._signed if self._memory.config["team.sign"] else None)
+                before.write_take_backs(self._memory.now, self._write_stream(writer, choice, merge, decided))
+                self._file.commit()
+                done.sent = self._push_stream(writer, target, there)
+                before.push_former(target, self._sign_head if self._memory.config["team.sign"] else None)
             if bring:
                 wait("Comparing")
-                done.arrived = Arrivals(self._memory, self._file, writer).bring()
-            done.linked = link_named(self._memory, self._file)
-        self._erase(done.arrived)
-        done.warnings = [f"{one.shown}: {one.said}." for one in self._file.streams().values() if one.said]
+                done.arrived = Arrivals(self._memory, self._file, writer).bring_arrivals()
+            done.linked = link_team_decisions(self._memory, self._file)
+        self._purge_arrived(done.arrived)
+        done.warnings = [f"{one.display_name}: {one.said}." for one in self._file.stream_states().values() if one.said]
         done.warnings += merge.notes
         return done
 
-    def replicate(self, replica: "Replica", provider: "Provider | None" = None) -> "Replicated":
+    def replicate(self, replica: Replica, provider: EmbeddingProvider | None = None) -> ReplicationResult:
         """Bring a database up to what is known here of the team; compute vectors too, with a provider. Raise
         ReplicaError or GitError."""
-        from store.team.postgres.replica import Replicated, batches
-
-        done = Replicated()
+        done = ReplicationResult()
         with self._file:
             merge = StreamMerge(self._file, self._streams, self._memory.now)
-            there = replica.heads()
+            there = replica.writer_heads()
             touched: set[str] | None = set()
             streams = []
-            for state in self._file.streams().values():
+            for state in self._file.stream_states().values():
                 seq, head = there.get(state.writer, (0, ""))
                 if not state.head or head == state.head:
                     continue
                 # a stream that was rewritten has other commits from the first on
-                goes_on = bool(head) and self._streams.knows(head) and self._streams.descends(state.head, head)
-                operations = [one for one in merge.read(state.writer, state.head) if not goes_on or one.seq > seq]
+                goes_on = (
+                    bool(head) and self._streams.has_commit(head) and self._streams.is_descendant(state.head, head)
+                )
+                operations = [
+                    one for one in merge.read_operations(state.writer, state.head) if not goes_on or one.seq > seq
+                ]
                 streams.append((state, operations, bool(head) and not goes_on))
                 if touched is not None and (goes_on or not head):
                     touched |= {one.id for one in operations if one.id}
                 else:
                     touched = None
-            records = self._file.view() if touched is None else map(self._file.record, sorted(touched))
-            for several in batches(records):
+            records = self._file.all_records() if touched is None else map(self._file.get_record, sorted(touched))
+            for several in record_batches(records):
                 done.records += replica.put_records(several)
             for state, operations, replaces in streams:  # last: what was interrupted before is done again
-                done.operations += replica.put(state, operations, replaces)
+                done.operations += replica.put_operations(state, operations, replaces)
                 done.replaced += replaces
         if provider is not None:
-            done.embedded = replica.embed(provider)
+            done.embedded = replica.embed_records(provider)
         return done
 
-    def erase(self) -> None:
+    def erase_purged(self) -> None:
         """Remove from the streams here what was purged from the memory; the next exchange removes it from the remote.
         Raise Busy or GitError."""
         writer = self._file.writer
-        if writer and self._streams.exists() and not self._file.get(BEFORE):
+        if writer and self._streams.exists() and not self._file.get_choice(FORMER_WRITER_KEY):
             with self._file:
                 self._check_memory(writer)
                 merge = StreamMerge(self._file, self._streams, self._memory.now)
-                gone = self._write(writer, self.choice, merge)
-                FormerStreams(self._file, self._streams, merge, writer).take_back(self._memory.now, gone)
+                gone = self._write_stream(writer, self.choice, merge)
+                FormerStreams(self._file, self._streams, merge, writer).write_take_backs(self._memory.now, gone)
 
     def start_anew(self) -> str:
         """Go on as a new writer, after this memory's stream was continued elsewhere: what is not in that stream in the
         same words is shared under the new identity. Return it."""
         with self._file:
             self._streams.create()
-            return self._leave(self._file.writer or self._file.left)
+            return self._become_new_writer(self._file.writer or self._file.left_writer)
 
-    def _leave(self, old: str) -> str:
-        """Be a new writer from now on, and no more the one that was; return it."""
-        self._streams.point({old: self._streams.heads(INCOMING).get(old, "")})
+    def _become_new_writer(self, old: str) -> str:
+        """Become a new writer, and stop being the old one; return the new writer."""
+        self._streams.point_refs({old: self._streams.heads(INCOMING_REFS).get(old, "")})
         self._file.forget_records()
-        sent = self._file.get(SENT) or "0"
-        for key in (SEEN, STEP, PUSHED, REPLACED, SENT):
-            self._file.put(key, "")
+        sent = self._file.get_choice(SENT_KEY) or "0"
+        for key in (SEEN_STEP_KEY, STEP_KEY, PUSHED_KEY, REPLACED_KEY, SENT_KEY):
+            self._file.put_choice(key, "")
         if old:
-            self._file.put(BEFORE, f"{old} {sent}")
-            keep(self._file, FormerWriter(old))
-        writer = self._file.become()
-        self._streams.prune()
+            self._file.put_choice(FORMER_WRITER_KEY, f"{old} {sent}")
+            store_former_writers(self._file, FormerWriter(old))
+        writer = self._file.become_new_writer()
+        self._streams.prune_objects()
         return writer
 
-    def _write(self, writer: str, choice: ShareChoice, merge: StreamMerge, decided: Set[str] = frozenset()) -> set[str]:
+    def _write_stream(
+        self, writer: str, choice: ShareChoice, merge: StreamMerge, decided: Set[str] = frozenset()
+    ) -> set[str]:
         """Append what is new to one's own stream, on this machine; about the records `decided` the person was asked.
         Return the records that were purged, here or by their authors, since what moved was compared."""
-        state = self._file.streams().get(writer) or StreamState(writer)
+        state = self._file.stream_states().get(writer) or StreamState(writer)
         newest = str(self._memory.database.value("SELECT max(seq) FROM history") or 0)
         operations: list[Operation] = []
-        name = self._file.get(NAME_KEY)
+        name = self._file.get_choice(NAME_KEY)
         if name and name != state.name:
             operations.append(Operation(writer, state.seq + 1, self._memory.now, "name", "", {"name": name}))
-        moved = {*self._file.moved(), *decided}
-        if (seen := self._file.get(SEEN)) != newest or moved:
+        moved = {*self._file.moved_records(), *decided}
+        if (seen := self._file.get_choice(SEEN_STEP_KEY)) != newest or moved:
             collector = Collector(self._memory, self._file, writer, state.seq + len(operations), self._memory.now)
-            operations += collector.collect(choice, touched(self._memory, seen), moved)
-            self._file.put(SEEN, newest)
-            self._file.put(STEP, self._step("ORDER BY seq DESC LIMIT 1"))
+            operations += collector.collect_operations(choice, find_touched(self._memory, seen), moved)
+            self._file.put_choice(SEEN_STEP_KEY, newest)
+            self._file.put_choice(STEP_KEY, self._history_step("ORDER BY seq DESC LIMIT 1"))
         purged = {one.id for one in operations if one.op == "purge"}
-        gone = purged | self._file.purged()
-        if erased := merge.worded(writer, state.head, gone):
+        gone = purged | self._file.purged_records()
+        if erased := merge.find_worded(writer, state.head, gone):
             after = state.seq + len(operations) + 1
             follow = [
                 Operation(writer, seq, self._memory.now, "purge", id)
                 for seq, id in enumerate(sorted(erased - purged), after)
             ]
-            self._rewrite(writer, state, [*operations, *follow], erased, merge)
+            self._rewrite_stream(writer, state, [*operations, *follow], erased, merge)
         elif operations:
-            segments = split(writer, operations, state.digest, seen=merge.to_say(writer))
-            merge.added(state, segments, self._streams.append(writer, segments, state.head, self._memory.now))
+            segments = split_segments(writer, operations, state.digest, seen=merge.unsaid_sightings(writer))
+            merge.merge_written(
+                state, segments, self._streams.append_segments(writer, segments, state.head, self._memory.now)
+            )
         for one in operations:
-            fold(self._file, one)
+            fold_own_operation(self._file, one)
         return gone
 
-    def _rewrite(
+    def _rewrite_stream(
         self, writer: str, state: StreamState, operations: list[Operation], erased: set[str], merge: StreamMerge
     ) -> None:
         """Replace one's own stream by one without the words of the records that are `erased`, one's own and what one
         changed of others', and remove the old one here."""
-        kept = merge.without(writer, state.head, erased)
-        segments = split(writer, [*kept, *operations], "", state.digest, merge.to_say(writer, again=True))
-        self._streams.append(writer, segments, "", self._memory.now)
-        self._file.put(REPLACED, self._file.get(PUSHED))
-        self._streams.point({writer: ""}, INCOMING)
-        merge.again(writer)
+        kept = merge.operations_without(writer, state.head, erased)
+        segments = split_segments(
+            writer, [*kept, *operations], "", state.digest, merge.unsaid_sightings(writer, again=True)
+        )
+        self._streams.append_segments(writer, segments, "", self._memory.now)
+        self._file.put_choice(REPLACED_KEY, self._file.get_choice(PUSHED_KEY))
+        self._streams.point_refs({writer: ""}, INCOMING_REFS)
+        merge.merge_all_again(writer)
 
-    def _push(self, writer: str, address: str, there: str) -> int:
+    def _push_stream(self, writer: str, address: str, there: str) -> int:
         """Send one's own stream, unless the remote has it: there it ends with the commit `there`. Return how many
         operations it lacked. Raise GitError."""
         head = self._streams.heads().get(writer, "")
-        sent = int(self._file.get(SENT) or 0)
+        sent = int(self._file.get_choice(SENT_KEY) or 0)
         if head not in ("", there):
             if self._memory.config["team.sign"]:
-                head = self._signed(writer, head)
-            self._file.put(PUSHED, f"{self._file.get(PUSHED)} {head}".strip())
-            self._file.keep()
-            self._streams.push(address, writer, there if there in self._file.get(REPLACED).split() else None)
-            self._pushed(writer, head)
-        return int(self._file.get(SENT) or 0) - sent
+                head = self._sign_head(writer, head)
+            self._file.put_choice(PUSHED_KEY, f"{self._file.get_choice(PUSHED_KEY)} {head}".strip())
+            self._file.commit()
+            self._streams.push(address, writer, there if there in self._file.get_choice(REPLACED_KEY).split() else None)
+            self._note_pushed(writer, head)
+        return int(self._file.get_choice(SENT_KEY) or 0) - sent
 
-    def _signed(self, writer: str, head: str) -> str:
+    def _sign_head(self, writer: str, head: str) -> str:
         """Return the newest commit of one's own stream, signed if it was not. Raise GitError."""
-        state = self._file.streams()[writer]
-        if not self._streams.signatures([head])[head].good:
-            head = state.head = self._streams.sign(writer, head)
-        state.key = self._streams.signatures([head])[head].shown
+        state = self._file.stream_states()[writer]
+        if not self._streams.read_signatures([head])[head].is_good:
+            head = state.head = self._streams.sign_head(writer, head)
+        state.key = self._streams.read_signatures([head])[head].display_key
         self._file.put_stream(state)
         return head
 
-    def _pushed(self, writer: str, head: str) -> None:
+    def _note_pushed(self, writer: str, head: str) -> None:
         """Note that the remote has one's own stream up to the commit `head`."""
-        self._file.put(PUSHED, head)
-        self._file.put(SENT, str(self._file.streams()[writer].seq))
-        if self._file.get(REPLACED):
-            self._file.put(REPLACED, "")
-            self._streams.point({writer: head}, INCOMING)
-            self._streams.prune()
+        self._file.put_choice(PUSHED_KEY, head)
+        self._file.put_choice(SENT_KEY, str(self._file.stream_states()[writer].seq))
+        if self._file.get_choice(REPLACED_KEY):
+            self._file.put_choice(REPLACED_KEY, "")
+            self._streams.point_refs({writer: head}, INCOMING_REFS)
+            self._streams.prune_objects()
 
-    def _step(self, which: str) -> str:
+    def _history_step(self, which: str) -> str:
         """Return a step of history with its digest; empty where there is none."""
         row = self._memory.database.row(f"SELECT seq, digest FROM history {which}")
         return f"{row[0]} {bytes(row[1]).hex()}" if row else ""
@@ -400,8 +509,8 @@ class Team:
     def _check_memory(self, writer: str) -> None:
         """Raise Conflict for an older state of the memory that shared last, or one that went on from another: what it
         lacks was not purged, and its numbers mean other records."""
-        step = self._file.get(STEP)
-        if step and self._step(f"WHERE seq = {int(step.split()[0])}") != step:
+        step = self._file.get_choice(STEP_KEY)
+        if step and self._history_step(f"WHERE seq = {int(step.split()[0])}") != step:
             raise Conflict(
                 f"This memory is an older state, or another copy, of the one that shares as {writer}.",
                 "Nothing was sent. `memoranda team new` goes on here under a new identity.",
@@ -410,35 +519,73 @@ class Team:
     def _check_own(self, writer: str, there: str) -> None:
         """Raise Conflict where the remote has something of this writer, up to the commit `there`, that is not here."""
         here = self._streams.heads().get(writer, "")
-        state = self._file.streams().get(writer)
-        if there and there == here and not (there == self._file.get(PUSHED) and self._file.get(SENT)):
-            self._pushed(writer, here)  # the remote took it, and its answer was lost
+        state = self._file.stream_states().get(writer)
+        if (
+            there
+            and there == here
+            and not (there == self._file.get_choice(PUSHED_KEY) and self._file.get_choice(SENT_KEY))
+        ):
+            self._note_pushed(writer, here)  # the remote took it, and its answer was lost
         if (
             not there
-            or there in (here, *self._file.get(REPLACED).split())
-            or (here and self._streams.descends(here, there))
+            or there in (here, *self._file.get_choice(REPLACED_KEY).split())
+            or (here and self._streams.is_descendant(here, there))
         ):
             return
         if not here and state is None:  # the folder of streams was deleted: everything is on the remote
-            self._streams.point({writer: there})
+            self._streams.point_refs({writer: there})
             return
         raise Conflict(
             f"Your stream {writer} was continued elsewhere: by a copy of this memory, or from an older state of it.",
             "Nothing was lost. `memoranda team new` goes on here under a new identity; the other half stays.",
         )
 
-    def _erase(self, arrived: Arrived) -> None:
+    def _purge_arrived(self, arrived: ArrivalResult) -> None:
         """Purge here what its author purged, the copies that Memoranda made of it, and acceptances that were undone.
         What the person said or wrote elsewhere in the same words stays."""
         if arrived.purged:
             plan = self._memory.purge.plan(dict.fromkeys(arrived.purged))
-            copies = [index for index in plan.proposed() if self._copy(plan.places[index])]
-            self._memory.purge.run(plan, copies, actor="team")
+            copies = [index for index in plan.default_places() if self._is_copy(plan.places[index])]
+            self._memory.purge.run_plan(plan, copies, actor="team")
 
-    def _copy(self, place: RemainingMatch) -> bool:
-        """Return whether a place is a copy that Memoranda made, or a fact whose acceptance was undone."""
+    def _is_copy(self, place: RemainingMatch) -> bool:
+        """Tell whether a place is a copy that Memoranda made, or a fact whose acceptance was undone."""
         if place.table == "facts":
             return not self._memory.database.value(
                 "SELECT 1 FROM facts WHERE id = json_extract(?, '$[0]')", (place.key,)
             )
-        return (table := TABLES.get(place.table)) is not None and table.becomes not in (RECORD, INPUT)
+        return (table := TEXT_TABLES.get(place.table)) is not None and table.becomes not in (RECORD_TABLE, INPUT_TABLE)
+
+
+# Ask about the team of a memory, which most do not have: nothing is opened, or made, where there is none.
+
+
+def with_shared_places(memory: Memory, plan: PurgePlan) -> PurgePlan:
+    """Return the plan of a purge with the places on which its records were shared: the remote and other machines, which
+    a purge reaches only with the next exchange, and never for certain."""
+    if not has_team_file(team_folder(memory.database.path)):
+        return plan
+    with Team(memory) as team:
+        places = team.shared_places(plan)
+    return replace(plan, places=(*plan.places, *places))
+
+
+def erase_shared_records(memory: Memory) -> None:
+    """Remove from the streams of a memory's team, if there are any, what was purged from it. Raise Busy or GitError."""
+    if has_team_file(team_folder(memory.database.path)):
+        with Team(memory) as team:
+            team.erase_purged()
+
+
+def has_shared_records(memory: Memory) -> bool:
+    """Tell whether something of a memory is shared, or was received from a team."""
+    if not has_team_file(team_folder(memory.database.path)):
+        return False
+    with Team(memory) as team:
+        return bool(team.choice or team.members())
+
+
+def git_user_name(folder: str) -> str:
+    """Return the name that git has for the person in a folder; empty without one."""
+    name = capture_git_output(folder, "config", "--get", "user.name")
+    return "".join(letter for letter in name if letter.isprintable())[:MOST_NAME_CHARACTERS].strip()

@@ -2,24 +2,31 @@
 records of the memory they are. Everything in it but a person's choices can be made again from the streams.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import re
+import socket
+from base64 import b32encode
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 import apsw
 
-from store.base import installation
 from store.base.errors import Busy, StorageError
-from store.team.view import SharedRecord
+from store.base.state_files import last_state_problem, read_state, write_state
+from store.team.stream import SharedRecord
 
-FILE = "team.db"
-WRITERS = "writers"  # kind of entry of the installation: the writer of each memory
-BUSY_MS = 2_000
-STREAM = "writer, head, seq, digest, name, at, said, believed, key"  # columns of `streams`, fields of StreamState
-SCHEMA = """
+TEAM_FILE = "team.db"
+WRITERS_ENTRY = "writers"  # kind of entry of the installation: the writer of each memory
+TEAM_BUSY_MS = 2_000
+STREAM_COLUMNS = (
+    "writer, head, seq, digest, name, at, said, believed, key"  # columns of `streams`, fields of StreamState
+)
+TEAM_SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID;
 -- up to where each writer's stream was merged; `said` is what is wrong with it now, `believed` the kinds and domains
 -- that are taken without a question
@@ -92,13 +99,13 @@ class StreamState:
     key: str = ""
 
     @property
-    def shown(self) -> str:
-        """The name that is shown: the writer's own, which anybody can take, with the identity that nobody can."""
+    def display_name(self) -> str:
+        """Return the writer's own name, which anybody can take, with the identity that cannot be faked."""
         return f"{self.name} ({self.writer})" if self.name else self.writer
 
 
 @dataclass(slots=True)
-class Held:
+class HeldRecord:
     """A shared record that is in the memory; see `held` in SCHEMA."""
 
     id: str
@@ -110,7 +117,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class RecordOffer:
     """The newest proposal about a shared record, with the values it would bring and the operations they are of."""
 
     id: str
@@ -123,39 +130,40 @@ class TeamFile:
     """The open file of one memory's team. One process at a time changes it (`exclusive`)."""
 
     def __init__(self, folder: str) -> None:
-        self.path = os.path.join(folder, FILE)
-        self._entry = os.path.join(WRITERS, os.path.basename(folder))
+        self.path = os.path.join(folder, TEAM_FILE)
+        self._entry = os.path.join(WRITERS_ENTRY, os.path.basename(folder))
         try:
             os.makedirs(folder, mode=0o700, exist_ok=True)
             if not os.path.lexists(self.path):
                 os.close(os.open(self.path, os.O_CREAT | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o600))
             self._connection = apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READWRITE)
-            self._connection.set_busy_timeout(BUSY_MS)
+            self._connection.set_busy_timeout(TEAM_BUSY_MS)
             self._connection.pragma("secure_delete", 1)
             # without its comments, which SQLite would store: their words would be found after a purge
-            self._connection.execute(re.sub(r"--[^\n]*", "", SCHEMA))
-            if "key" not in self._columns("streams"):
+            self._connection.execute(re.sub(r"--[^\n]*", "", TEAM_SCHEMA))
+            if "key" not in self._table_columns("streams"):
                 self._connection.execute("ALTER TABLE streams ADD COLUMN key TEXT NOT NULL DEFAULT ''")
-            if "author" in self._columns("records"):
-                self._pack()
+            if "author" in self._table_columns("records"):
+                self._upgrade_records()
         except (OSError, apsw.Error) as error:
             raise StorageError(f"{self.path} cannot be used: {error}.", "Delete it: it is made again.") from None
 
     def close(self) -> None:
         self._connection.close()
 
-    def _columns(self, table: str) -> set[str]:
+    def _table_columns(self, table: str) -> set[str]:
+        """Return the names of a table's columns."""
         return {row[1] for row in self._connection.execute(f"PRAGMA table_info({table})")}
 
-    def _pack(self) -> None:
+    def _upgrade_records(self) -> None:
         """Bring a file of the first version up to date: `records` had an author, and a longer state."""
         with self._connection:
             self._connection.execute("DROP INDEX records_moved; ALTER TABLE records RENAME TO records_before")
-            self._connection.execute(re.sub(r"--[^\n]*", "", SCHEMA))
+            self._connection.execute(re.sub(r"--[^\n]*", "", TEAM_SCHEMA))
             self._connection.executemany(
                 "INSERT INTO records(id, state, moved) VALUES (?, ?, ?)",
                 (
-                    (id, SharedRecord.of(state).packed(), moved)
+                    (id, SharedRecord.from_json(state).to_packed(), moved)
                     for id, state, moved in self._connection.execute("SELECT id, state, moved FROM records_before")
                 ),
             )
@@ -163,7 +171,7 @@ class TeamFile:
 
     # one exchange at a time
 
-    def __enter__(self) -> "TeamFile":
+    def __enter__(self) -> TeamFile:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
         except apsw.BusyError:
@@ -173,8 +181,8 @@ class TeamFile:
     def __exit__(self, kind: object, error: object, traceback: object) -> None:
         self._connection.execute("COMMIT" if error is None else "ROLLBACK")
 
-    def keep(self) -> None:
-        """Commit what was done so far, and go on."""
+    def commit(self) -> None:
+        """Commit what was done so far, and continue in a new transaction."""
         self._connection.execute("COMMIT; BEGIN IMMEDIATE")
 
     # the writer
@@ -182,93 +190,92 @@ class TeamFile:
     @property
     def writer(self) -> str:
         """This installation's writer for this memory; empty before the first share, and for a copied installation."""
-        writer, _, machine = installation.read(self._entry).partition("\n")
+        writer, _, machine = read_state(self._entry).partition("\n")
         return writer if machine == machine_id() else ""
 
     @property
-    def left(self) -> str:
+    def left_writer(self) -> str:
         """The writer that this installation was on the machine that it was copied from; empty where it was not."""
-        writer, _, machine = installation.read(self._entry).partition("\n")
+        writer, _, machine = read_state(self._entry).partition("\n")
         return writer if machine != machine_id() else ""
 
-    def become(self) -> str:
+    def become_new_writer(self) -> str:
         """Give this installation a new writer for this memory; return it. Raise StorageError."""
-        from base64 import b32encode
-
         writer = b32encode(os.urandom(8)).decode().lower()[:12]
-        if not installation.keep(self._entry, f"{writer}\n{machine_id()}"):
-            raise StorageError(installation.trouble(), "Name a folder that can be written in $XDG_STATE_HOME.")
+        if not write_state(self._entry, f"{writer}\n{machine_id()}"):
+            raise StorageError(last_state_problem(), "Name a folder that can be written in $XDG_STATE_HOME.")
         return writer
 
     # choices of the person
 
-    def get(self, key: str) -> str:
-        """Return a choice; empty if it was not made."""
+    def get_choice(self, key: str) -> str:
+        """Return a stored choice or mark; empty if there is none."""
         found = self._connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).get
         return "" if found is None else str(found)
 
-    def put(self, key: str, value: str) -> None:
+    def put_choice(self, key: str, value: str) -> None:
+        """Store a choice or mark."""
         self._connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", (key, value))
 
     # streams
 
-    def streams(self) -> dict[str, StreamState]:
+    def stream_states(self) -> dict[str, StreamState]:
         """Return the state of each known stream, by writer."""
-        rows = self._connection.execute(f"SELECT {STREAM} FROM streams")
+        rows = self._connection.execute(f"SELECT {STREAM_COLUMNS} FROM streams")
         return {row[0]: StreamState(*row) for row in rows}
 
     def put_stream(self, state: StreamState) -> None:
         self._connection.execute(
-            f"INSERT OR REPLACE INTO streams({STREAM}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            tuple(getattr(state, name) for name in STREAM.split(", ")),
+            f"INSERT OR REPLACE INTO streams({STREAM_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            tuple(getattr(state, name) for name in STREAM_COLUMNS.split(", ")),
         )
 
     def put_segment(self, writer: str, seq: int, digest: str, rewrites: str) -> None:
         """Note a segment that was merged."""
         self._connection.execute("INSERT OR REPLACE INTO segments VALUES (?, ?, ?, ?)", (writer, seq, digest, rewrites))
 
-    def digests(self, writer: str) -> set[str]:
+    def segment_digests(self, writer: str) -> set[str]:
         """Return the digests of the segments of a stream."""
         return {row[0] for row in self._connection.execute("SELECT digest FROM segments WHERE writer = ?", (writer,))}
 
-    def rewritten(self, writer: str) -> str:
-        """Return the digest that a stream says it replaces, as after a purge; empty for one that was never replaced."""
+    def replaced_digest(self, writer: str) -> str:
+        """Return the digest of the stream that this stream replaces, as after a purge; empty if it replaces none."""
         sql = "SELECT rewrites FROM segments WHERE writer = ? ORDER BY seq LIMIT 1"
         return str(self._connection.execute(sql, (writer,)).get or "")
 
     def put_seen(self, witness: str, writer: str, seq: int, digest: str) -> None:
-        """Note up to where a witness says that they saw another's stream."""
+        """Store up to where a witness says that they saw another writer's stream."""
         self._connection.execute("INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?)", (witness, writer, seq, digest))
 
-    def seen(self) -> list[tuple[str, str, int, str]]:
+    def list_seen(self) -> list[tuple[str, str, int, str]]:
         """Return what each writer said last of what they saw: (witness, writer, number, digest)."""
         rows = self._connection.execute("SELECT witness, writer, seq, digest FROM seen ORDER BY writer, witness")
         return list(rows)
 
     # records
 
-    def record(self, id: str) -> SharedRecord:
-        """Return a record as it is known; a new one if it is not."""
+    def get_record(self, id: str) -> SharedRecord:
+        """Return a record as it is known; a new record if it is not."""
         state = self._connection.execute("SELECT state FROM records WHERE id = ?", (id,)).get
-        return SharedRecord(id) if state is None else SharedRecord.unpacked(id, state)
+        return SharedRecord(id) if state is None else SharedRecord.from_packed(id, state)
 
     def put_records(self, records: Iterable[SharedRecord]) -> None:
         """Store records; those that changed are compared with the memory at the next occasion."""
         self._connection.executemany(
             "INSERT INTO records(id, state, moved) VALUES (?, ?, 1)"
             " ON CONFLICT(id) DO UPDATE SET state = excluded.state, moved = 1 WHERE state <> excluded.state",
-            ((one.id, one.packed()) for one in records),
+            ((one.id, one.to_packed()) for one in records),
         )
 
-    def moved(self) -> list[str]:
+    def moved_records(self) -> list[str]:
         """Return the records that changed since they were last compared with the memory, in order."""
         return [id for (id,) in self._connection.execute("SELECT id FROM records WHERE moved ORDER BY id")]
 
-    def purged(self) -> set[str]:
+    def purged_records(self) -> set[str]:
         """Return the records that were purged by their authors since they were last compared with the memory."""
         return {id for (id,) in self._connection.execute("SELECT id FROM records WHERE moved AND state = ''")}
 
-    def compared(self, ids: Iterable[str]) -> None:
+    def mark_compared(self, ids: Iterable[str]) -> None:
         """Note that records were compared with the memory."""
         self._connection.executemany("UPDATE records SET moved = 0 WHERE id = ?", ((id,) for id in ids))
 
@@ -277,46 +284,47 @@ class TeamFile:
         self._connection.execute("DELETE FROM records; DELETE FROM segments; DELETE FROM seen")
         self._connection.execute("UPDATE streams SET head = '', seq = 0, digest = ''")
 
-    def view(self) -> Iterator[SharedRecord]:
+    def all_records(self) -> Iterator[SharedRecord]:
         """Yield every record, by identity."""
         for id, state in self._connection.execute("SELECT id, state FROM records ORDER BY id"):
-            yield SharedRecord.unpacked(id, state)
+            yield SharedRecord.from_packed(id, state)
 
-    def questioned(self, author: str) -> Iterator[SharedRecord]:
+    def questioned_records(self, author: str) -> Iterator[SharedRecord]:
         """Yield the records of an author that somebody else wanted forgotten or purged, and that are not purged."""
         sql = "SELECT id, state FROM records WHERE substr(id, -12) = ? AND instr(state, '\"q\":') ORDER BY id"
         for id, state in self._connection.execute(sql, (author,)).fetchall():
-            yield SharedRecord.unpacked(str(id), str(state))
+            yield SharedRecord.from_packed(str(id), str(state))
 
-    def counts(self) -> dict[str, int]:
+    def count_records(self) -> dict[str, int]:
         """Return how many records of each writer are known and not purged."""
         sql = "SELECT substr(id, -12) AS author, count(*) FROM records WHERE state <> '' GROUP BY author"
         return {str(author): int(str(number)) for author, number in self._connection.execute(sql)}
 
     # records of the memory
 
-    def held(self) -> dict[str, Held]:
+    def held_records(self) -> dict[str, HeldRecord]:
         """Return the shared records that are in the memory, by identity."""
         rows = self._connection.execute("SELECT id, number, fields, base, confirmed, status FROM held")
         return {
-            id: Held(id, number, json.loads(fields), _base(base), *rest) for id, number, fields, base, *rest in rows
+            id: HeldRecord(id, number, json.loads(fields), _parse_base(base), *rest)
+            for id, number, fields, base, *rest in rows
         }
 
-    def numbers(self) -> dict[str, int]:
+    def held_numbers(self) -> dict[str, int]:
         """Return the number in the memory of each shared record that is there, by identity."""
         return {str(id): int(str(number)) for id, number in self._connection.execute("SELECT id, number FROM held")}
 
-    def held_one(self, id: str) -> Held | None:
-        """Return what is held of one shared record."""
+    def get_held(self, id: str) -> HeldRecord | None:
+        """Return what is held of a shared record; None if nothing is."""
         row = self._connection.execute(
             "SELECT number, fields, base, confirmed, status FROM held WHERE id = ?", (id,)
         ).get
         if row is None:
             return None
         number, fields, base, *rest = row
-        return Held(id, number, json.loads(fields), _base(base), *rest)
+        return HeldRecord(id, number, json.loads(fields), _parse_base(base), *rest)
 
-    def put_held(self, one: Held) -> None:
+    def put_held(self, one: HeldRecord) -> None:
         self._connection.execute(
             "INSERT OR REPLACE INTO held(id, number, fields, base, confirmed, status) VALUES (?, ?, ?, ?, ?, ?)",
             (one.id, one.number, json.dumps(one.fields), json.dumps(one.base), one.confirmed, one.status),
@@ -325,17 +333,17 @@ class TeamFile:
     def drop_held(self, id: str) -> None:
         self._connection.execute("DELETE FROM held WHERE id = ?", (id,))
 
-    def first_link(self, id: str, sha: str) -> bool:
+    def note_link(self, id: str, sha: str) -> bool:
         """Note that a commit names a shared decision; return whether that is new."""
         self._connection.execute("INSERT OR IGNORE INTO linked(id, sha) VALUES (?, ?)", (id, sha))
         return bool(self._connection.changes())
 
-    def offers(self) -> dict[str, Offer]:
+    def list_offers(self) -> dict[str, RecordOffer]:
         """Return the newest proposal about each record, by identity."""
         rows = self._connection.execute("SELECT id, proposal, fields, base FROM offers")
-        return {id: Offer(id, number, json.loads(fields), _base(base)) for id, number, fields, base in rows}
+        return {id: RecordOffer(id, number, json.loads(fields), _parse_base(base)) for id, number, fields, base in rows}
 
-    def put_offer(self, one: Offer) -> None:
+    def put_offer(self, one: RecordOffer) -> None:
         self._connection.execute(
             "INSERT OR REPLACE INTO offers(id, proposal, fields, base) VALUES (?, ?, ?, ?)",
             (one.id, one.proposal, json.dumps(one.fields), json.dumps(one.base)),
@@ -345,16 +353,13 @@ class TeamFile:
         self._connection.execute("DELETE FROM offers WHERE id = ?", (id,))
 
 
-def exists(folder: str) -> bool:
-    """Return whether a memory's folder for its team has such a file."""
-    return os.path.lexists(os.path.join(folder, FILE))
+def has_team_file(folder: str) -> bool:
+    """Tell whether a memory's folder for its team has such a file."""
+    return os.path.lexists(os.path.join(folder, TEAM_FILE))
 
 
 def machine_id() -> str:
     """Return what tells this machine from another that this installation was copied to."""
-    import socket
-    from hashlib import sha256
-
     try:
         with open("/etc/machine-id", encoding="ascii") as file:
             name = file.read().strip()
@@ -363,5 +368,6 @@ def machine_id() -> str:
     return sha256(f"memoranda {name}".encode()).hexdigest()[:32]
 
 
-def _base(text: str) -> dict[str, tuple[str, ...]]:
+def _parse_base(text: str) -> dict[str, tuple[str, ...]]:
+    """Parse the operations that set each field."""
     return {name: tuple(several) for name, several in json.loads(text).items()}

@@ -10,9 +10,9 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-SIZE = 600  # characters; 300, 1,000 and 2,000 found less
-MOST = 2_048  # passages of one text; those of a longer one are larger
-FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+PASSAGE_SIZE = 600  # characters; 300, 1,000 and 2,000 found less
+MAX_PASSAGES = 2_048  # passages of one text; those of a longer one are larger
+CODE_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _BLANK = re.compile(r"\n[ \t\r]*\n")
 _SENTENCE = re.compile(r"[.!?…;。][\"'”’»)\]]*\s+")
 _LINE = 500  # characters of a line that are looked at for a form
@@ -71,7 +71,7 @@ def _code_line() -> re.Pattern[str]:
     return re.compile(_CODE_LINE, re.VERBOSE)
 
 
-class Passage(NamedTuple):
+class TextPassage(NamedTuple):
     """A passage: characters `start` to `end` of the text, on `line` (from 1), and whether it is `code`."""
 
     start: int
@@ -80,10 +80,11 @@ class Passage(NamedTuple):
     code: bool
 
 
-def passages(text: str, size: int = SIZE) -> list[Passage]:
-    """Return the passages of a text in order; none of a blank one. A text not longer than `size` is one."""
-    size = max(size, -(-len(text) // MOST) * 2)
-    found: list[Passage] = []
+def split_passages(text: str, size: int = PASSAGE_SIZE) -> list[TextPassage]:
+    """Return the passages of a text in order; none of a blank text. A text of at most `size` characters is a
+    single passage."""
+    size = max(size, -(-len(text) // MAX_PASSAGES) * 2)
+    found: list[TextPassage] = []
     start = end = 0
     code = False
     line = counted = 0
@@ -93,16 +94,16 @@ def passages(text: str, size: int = SIZE) -> list[Passage]:
         if _WORD.search(text, start, end):
             line += text.count("\n", counted, start)
             counted = start
-            found.append(Passage(start, end, line + 1, code))
+            found.append(TextPassage(start, end, line + 1, code))
 
     if len(text) <= size:
         if not text.strip():
             return []
-        blocks = _blocks(text)
+        blocks = _split_blocks(text)
         amount = sum(last - first for first, last, is_code in blocks if is_code)
-        return [Passage(0, len(text), 1, 2 * amount > len(text))]
-    for first, last, is_code in _blocks(text):
-        for a, b in _pieces(text, first, last, size, is_code):
+        return [TextPassage(0, len(text), 1, 2 * amount > len(text))]
+    for first, last, is_code in _split_blocks(text):
+        for a, b in _split_block(text, first, last, size, is_code):
             if end > start and (is_code != code or b - start > size):
                 close()
                 start = end = a
@@ -113,24 +114,24 @@ def passages(text: str, size: int = SIZE) -> list[Passage]:
     return found
 
 
-def _blocks(text: str) -> list[tuple[int, int, bool]]:
+def _split_blocks(text: str) -> list[tuple[int, int, bool]]:
     """Return (start, end, whether it is code) of the blocks between blank lines and fences."""
     found: list[tuple[int, int, bool]] = []
     at = opened = 0
     fence = ""
     for piece in text.splitlines(keepends=True):
-        match = FENCE.match(piece)
+        match = CODE_FENCE.match(piece)
         if match and not fence:
-            found += _prose(text, opened, at)
+            found += _split_prose(text, opened, at)
             fence, opened = match[1], at
         elif match and match[1].startswith(fence) and not piece.strip().strip(fence[0]):
             found.append((opened, at + len(piece), True))
             fence, opened = "", at + len(piece)
         at += len(piece)
-    return found + ([(opened, at, True)] if fence and opened < at else _prose(text, opened, at))
+    return found + ([(opened, at, True)] if fence and opened < at else _split_prose(text, opened, at))
 
 
-def _prose(text: str, start: int, end: int) -> list[tuple[int, int, bool]]:
+def _split_prose(text: str, start: int, end: int) -> list[tuple[int, int, bool]]:
     """Return the blocks between two offsets outside of fences."""
     found = []
     while start < end:
@@ -147,13 +148,14 @@ def looks_like_code(block: str) -> bool:
     lines = [line.rstrip() for line in block.splitlines() if line.strip()]
     if not lines:
         return False
-    alike = sum(map(_formed, lines))
+    alike = sum(map(_has_code_form, lines))
     if len(lines) > 1:
         return alike > len(lines) / 2 or _is_table(lines) or _is_yaml(lines)
     return alike == 1 and not _KEY.match(lines[0]) and not _SENTENCE.search(block.strip().rstrip(";") + " ")
 
 
-def _formed(line: str) -> bool:
+def _has_code_form(line: str) -> bool:
+    """Tell whether a line has the form of code, a log, a table or data."""
     stripped = line.strip()
     if _HEADING.match(line):
         return False
@@ -188,7 +190,7 @@ def _is_yaml(lines: list[str]) -> bool:
     )
 
 
-def _pieces(text: str, start: int, end: int, size: int, code: bool) -> list[tuple[int, int]]:
+def _split_block(text: str, start: int, end: int, size: int, code: bool) -> list[tuple[int, int]]:
     """Return a block in pieces of at most `size`, none of them but the last shorter than half of that."""
     pieces = []
     while end - start > size:

@@ -14,13 +14,16 @@ from pathlib import Path
 
 import pytest
 from clients.model import ASKED, REPLY, Model
+from store.doors.clients.client import NAMES
 
 from store.base import hook_resident
-from store.doors.clients import client as clients
-from store.doors.clients.client import LOCAL, NAMES, PROJECT, USER, Place
+from store.doors import agent_log as injections
+from store.doors import client as claude_plugin
+from store.doors import client as clients
+from store.doors import connection
+from store.doors import connection as client_health
+from store.doors.client import SCOPE_LOCAL, SCOPE_PROJECT, SCOPE_USER, ClientPlace
 from store.doors.clients.registry import CLIENTS
-from store.doors.connect import claude_plugin, client_health, connection
-from store.doors.session import injections
 from store.memory import Memory
 
 pytestmark = pytest.mark.clients
@@ -72,13 +75,13 @@ def world(tmp_path: Path, programs: Path) -> tuple[Path, Path, dict[str, str]]:
     return home, root, environment
 
 
-def place(world: tuple[Path, Path, dict[str, str]], scope: str) -> Place:
+def place(world: tuple[Path, Path, dict[str, str]], scope: str) -> ClientPlace:
     home, root, environment = world
     program = home.parent / "memoranda"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{SERVER}" "$@"\n')
     program.chmod(0o755)
-    hook = () if scope == PROJECT else clients.hook_program()
-    return Place(scope, str(root), str(home), environment, (str(program),), hook)
+    hook = () if scope == SCOPE_PROJECT else clients.hook_program()
+    return ClientPlace(scope, str(root), str(home), environment, (str(program),), hook)
 
 
 def ours(home: Path, root: Path) -> dict[str, str]:
@@ -95,7 +98,7 @@ def ours(home: Path, root: Path) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("scope", [LOCAL, USER, PROJECT])
+@pytest.mark.parametrize("scope", [SCOPE_LOCAL, SCOPE_USER, SCOPE_PROJECT])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_client_sees_the_server_and_lets_it_go(
     name: str, scope: str, world: tuple[Path, Path, dict[str, str]]
@@ -103,25 +106,25 @@ def test_a_client_sees_the_server_and_lets_it_go(
     home, root, _ = world
     here = place(world, scope)
     client = CLIENTS[name]
-    plan = connection.plan(client, here)
+    plan = connection.plan_connection(client, here)
     assert not plan.in_the_way
-    connection.connect(plan)
-    assert connection.plan(client, here).nothing
-    seen = client_health.look(client, here)
-    if name == "claude-code" and scope == PROJECT:
+    connection.apply_connection(plan)
+    assert connection.plan_connection(client, here).is_empty
+    seen = client_health.ask_client(client, here)
+    if name == "claude-code" and scope == SCOPE_PROJECT:
         assert [one.state for one in seen] == ["waits"], seen  # each teammate approves .mcp.json once
     elif name == "codex":
         assert [one.state for one in seen] == ["ok", "waits"], seen  # the hooks wait for the person's trust
     else:
         assert [one.state for one in seen] == ["ok"], seen
-    assert connection.plan(client, here).nothing  # the client wrote its own file meanwhile
-    gone = connection.unplan(client, here)
+    assert connection.plan_connection(client, here).is_empty  # the client wrote its own file meanwhile
+    gone = connection.plan_disconnection(client, here)
     assert not gone.in_the_way
-    connection.disconnect(gone)
+    connection.apply_disconnection(gone)
     left = {name: text for name, text in ours(home, root).items() if "sessions" not in name}
     assert not left, left.keys()
     assert not (root / ".opencode").exists(), "nor what the client installed for our plugin"
-    assert client_health.look(client, here)[0].state != "ok"
+    assert client_health.ask_client(client, here)[0].state != "ok"
 
 
 def speak_to(model: Model, home: Path, environment: dict[str, str]) -> None:
@@ -163,16 +166,16 @@ def test_a_session_of_the_real_client_is_remembered(
     monkeypatch.setenv("HOME", str(home))
     speak_to(model, home, environment)
     program = str(Path(sys.executable).with_name("memoranda"))
-    here = Place(LOCAL, str(root), str(home), environment, (program,), clients.hook_program())
+    here = ClientPlace(SCOPE_LOCAL, str(root), str(home), environment, (program,), clients.hook_program())
     try:
         with Memory.open(str(root / ".memoranda" / "memory.db")) as memory:
             memory.decisions.decide("Store", "SQLite", rationale="one file")
             words = SESSIONS.get(name, [*SESSIONS["claude-code"], "--plugin-dir", str(home / "plugin")])
             if name == "plugin":
-                claude_plugin.write(str(home / "plugin"))
+                claude_plugin.write_claude_plugin(str(home / "plugin"))
                 environment["PATH"] = f"{Path(program).parent}:{environment['PATH']}"
             else:
-                connection.connect(connection.plan(CLIENTS[name], here))
+                connection.apply_connection(connection.plan_connection(CLIENTS[name], here))
             done = subprocess.run(
                 words, cwd=root, env=environment, capture_output=True, text=True, check=False, timeout=240
             )
@@ -181,7 +184,7 @@ def test_a_session_of_the_real_client_is_remembered(
             assert any("memoranda-memory" in asked and "[D#1]" in asked for asked in model.asked)
             (link,) = memory.commits.links_of_decision(1)
             assert memory.commits.get(link.commit.removeprefix("C#")).message == "Made by an agent, for D#1"
-            assert injections.newest(memory.database)[-1].used == ("D#1",)
+            assert injections.list_injections(memory.database)[-1].used == ("D#1",)
     finally:
         model.close()
         hook_resident.end()
@@ -196,8 +199,8 @@ def test_what_a_team_shares_works_where_memoranda_is_elsewhere_and_where_it_is_n
     monkeypatch.setenv("HOME", str(home))
     model = Model()
     speak_to(model, home, environment)
-    shared = Place(PROJECT, str(root), str(home), environment, ("memoranda",))
-    connection.connect(connection.plan(CLIENTS[name], shared))
+    shared = ClientPlace(SCOPE_PROJECT, str(root), str(home), environment, ("memoranda",))
+    connection.apply_connection(connection.plan_connection(CLIENTS[name], shared))
     before = ours(home, root)
     if elsewhere:
         (home / "bin").mkdir()
@@ -220,9 +223,9 @@ def test_what_a_team_shares_works_where_memoranda_is_elsewhere_and_where_it_is_n
 
 
 def test_codex_lists_the_hooks_that_wait_for_trust(world: tuple[Path, Path, dict[str, str]]) -> None:
-    here = place(world, USER)
-    connection.connect(connection.plan(CLIENTS["codex"], here))
-    answers = client_health._ask_codex(client_health.program(CLIENTS["codex"], here), here)
+    here = place(world, SCOPE_USER)
+    connection.apply_connection(connection.plan_connection(CLIENTS["codex"], here))
+    answers = client_health._ask_codex(client_health.find_client_program(CLIENTS["codex"], here), here)
     assert answers is not None
     hooks = [hook for hook in answers[1] if clients.runs_hook(str(hook.get("command")), "codex")]
     assert len(hooks) == 6 and {hook["trustStatus"] for hook in hooks} == {"untrusted"}
@@ -231,7 +234,7 @@ def test_codex_lists_the_hooks_that_wait_for_trust(world: tuple[Path, Path, dict
 def test_claude_finds_nothing_wrong_with_the_plugin(
     world: tuple[Path, Path, dict[str, str]], tmp_path: Path, programs: Path
 ) -> None:
-    claude_plugin.write(str(tmp_path / "plugin"))
+    claude_plugin.write_claude_plugin(str(tmp_path / "plugin"))
     done = subprocess.run(
         [programs / "claude", "plugin", "validate", tmp_path / "plugin"],
         env=world[2],

@@ -20,8 +20,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from store.database.schema.tables import RECORDED
-from store.database.writing import change_capture
+from store.database import change_capture
+from store.database.schema import RECORDED_TABLES
 from store.memory import Memory
 
 ROOT = Path(__file__).parents[2]
@@ -208,7 +208,7 @@ def history_explains_all(memory: Memory) -> None:
     is in the tables now: no row without its step, no step without its rows."""
     database = memory.database
     digest = b""
-    told: dict[str, dict[str, dict[str, object]]] = {table: {} for table in RECORDED}
+    told: dict[str, dict[str, dict[str, object]]] = {table: {} for table in RECORDED_TABLES}
     steps = database.rows(
         "SELECT seq, at, actor, door, reason, undoes, changes, rows_root, digest FROM history ORDER BY seq"
     )
@@ -221,7 +221,8 @@ def history_explains_all(memory: Memory) -> None:
         leaves = hashlib.sha256()
         for table, key, op, indirect, before, after, salt, leaf in rows:
             assert (
-                hashlib.sha256(salt + change_capture.framed(table, key, op, indirect, before, after)).digest() == leaf
+                hashlib.sha256(salt + change_capture.encode_for_hash(table, key, op, indirect, before, after)).digest()
+                == leaf
             )
             leaves.update(leaf)
             if op == "DELETE":
@@ -229,10 +230,10 @@ def history_explains_all(memory: Memory) -> None:
             else:
                 told[table][key] = {**told[table].get(key, {}), **json.loads(after)}
         assert len(rows) == head[-1] and leaves.digest() == root
-        digest = hashlib.sha256(digest + change_capture.framed(*head) + root).digest()
+        digest = hashlib.sha256(digest + change_capture.encode_for_hash(*head) + root).digest()
         assert digest == recorded, f"the chain breaks at step {head[0]}"
-    for table in RECORDED:
-        names = change_capture.columns(database.connection, table)
+    for table in RECORDED_TABLES:
+        names = change_capture.list_table_columns(database.connection, table)
         there = [dict(zip(names, row, strict=True)) for row in database.rows(f"SELECT * FROM {table}")]
         assert sorted(map(str, there)) == sorted(
             str({name: row[name] for name in names}) for row in told[table].values()

@@ -20,7 +20,7 @@ from store.conversations import extraction_queue
 from store.conversations.turns import NewTurn
 from store.learning import model_due, model_pass, rule_pass
 from store.memory import Memory
-from store.search import corpus
+from store.search import fulltext as corpus
 
 # of each kind, spread evenly over the run
 KILLS = pytest.mark.parametrize("kills", [3, pytest.param(16, marks=pytest.mark.faults)])
@@ -43,7 +43,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Memory.open(str(path), "cli", clock) as memory:
         memory.facts.remember("The API freeze starts in May")
         memory.facts.remember("The budget is capped at 40k")
-        memory.turns.add("monday", [NewTurn("user", text, at=days_before(NOON, 1)) for text in SAID])
+        memory.turns.add_turns("monday", [NewTurn("user", text, at=days_before(NOON, 1)) for text in SAID])
     return path
 
 
@@ -83,7 +83,7 @@ def test_a_reading_that_is_killed_loses_nothing_and_writes_nothing_twice(
     with Memory.open(str(path)) as memory:
         whole = learned(memory)
         assert len(whole[0]) == 5 and len(whole[1]) == 2 and whole[2] == len(SAID)
-        assert extraction_queue.counts(memory.database) == (0, 0)
+        assert extraction_queue.count_queued_turns(memory.database) == (0, 0)
     events = min(
         int(counted), int(read(told, tmp_path, kind, 10**9 + 1)[2])
     )  # what is done once only is not counted on
@@ -96,12 +96,12 @@ def test_a_reading_that_is_killed_loses_nothing_and_writes_nothing_twice(
         with Memory.open(str(path), "worker", Clock(NOON)) as memory:
             memory.database.clock.advance(days=1)  # type: ignore[attr-defined]  # past the wait for another try
             assert memory.database.value("PRAGMA integrity_check") == "ok"
-            corpus.check(memory.database)
+            corpus.check_text_index(memory.database)
             halves.add(len(learned(memory)[3]))
-            while rule_pass.run(memory).read:
+            while rule_pass.run_rule_pass(memory).read:
                 memory.database.clock.advance(milliseconds=60_000)  # type: ignore[attr-defined]
             assert learned(memory) == whole, f"killed at {kind} {number} of {events}"
-            assert extraction_queue.counts(memory.database) == (0, 0)
+            assert extraction_queue.count_queued_turns(memory.database) == (0, 0)
     assert len(halves) > (2 if kills > 6 else 1), "it was killed before, between and after what it wrote"
 
 
@@ -125,17 +125,21 @@ def test_a_model_that_is_killed_as_it_reads_loses_nothing_and_asks_nothing_twice
     try:
         ready = Path(shutil.copytree(told.parent, tmp_path / "ready" / ".memoranda")) / told.name
         with Memory.open(str(ready), "worker", Clock(days_before(NOON, 0.1))) as memory:
-            memory.turns.add("tuesday", [NewTurn("user", "My brother bakes bread in Salto. The boat is painted blue.")])
-            memory.turns.add("tuesday", [NewTurn("user", "We still ship the API freeze notes in May, as we said.")])
-            rule_pass.run(memory)
+            memory.turns.add_turns(
+                "tuesday", [NewTurn("user", "My brother bakes bread in Salto. The boat is painted blue.")]
+            )
+            memory.turns.add_turns(
+                "tuesday", [NewTurn("user", "We still ship the API freeze notes in May, as we said.")]
+            )
+            rule_pass.run_rule_pass(memory)
             before = learned(memory)
-            assert model_due.due(memory)
+            assert model_due.is_model_due(memory)
         path, status, counted = read(ready, tmp_path, kind, 10**9, "model_pass", server.address)
         assert status == 0
         with Memory.open(str(path)) as memory:
             whole = learned(memory)
             assert len(whole[1]) > len(before[1]) and whole[0] == before[0]
-            assert extraction_queue.counts(memory.database, model=True) == (0, 0)
+            assert extraction_queue.count_queued_turns(memory.database, model=True) == (0, 0)
         events = int(counted)
         halves = set()
         for number in sorted({1 + round(place * (events - 1) / (kills - 1)) for place in range(kills)}):
@@ -146,10 +150,10 @@ def test_a_model_that_is_killed_as_it_reads_loses_nothing_and_asks_nothing_twice
                 memory.database.clock.advance(days=1)  # type: ignore[attr-defined]
                 assert memory.database.value("PRAGMA integrity_check") == "ok"
                 halves.add(len(learned(memory)[1]))
-                while model_pass.run(memory).read:
+                while model_pass.run_model_pass(memory).read:
                     memory.database.clock.advance(milliseconds=60_000)  # type: ignore[attr-defined]
                 assert learned(memory) == whole, f"killed at {kind} {number} of {events}"
-                assert extraction_queue.counts(memory.database, model=True) == (0, 0)
+                assert extraction_queue.count_queued_turns(memory.database, model=True) == (0, 0)
         assert len(halves) > 1, "it was killed before and after what it asked"
     finally:
         server.close()

@@ -25,8 +25,8 @@ from support.soundness import unsound
 from support.traces import traces
 
 from store.database.values import Verbatim
+from store.exchange import backups as backup
 from store.exchange import exporter
-from store.exchange.backups import backup
 from store.memory import Memory
 
 ROOT = Path(__file__).parents[2]
@@ -59,7 +59,7 @@ class Operation:
 
 
 def _whole_backups(memory: Memory) -> int:
-    return sum(not backup.verify(memory.database, one.path)[1] for one in backup.backups(memory.database))
+    return sum(not backup.verify_backup(memory.database, one.path)[1] for one in backup.find_backups(memory.database))
 
 
 def _facts(memory: Memory, where: str) -> int:
@@ -186,13 +186,13 @@ def began(tmp_path_factory: pytest.TempPathFactory) -> Path:
         memory.decisions.decide("Use S3", "buckets")
         with memory.database.write("user", "before its rule was known") as writing:
             writing.execute("UPDATE decisions SET rationale = ?", (Verbatim(f"by {LEAKED}"),))
-        backup.make(memory.database)
+        backup.make_backup(memory.database)
     Memory.open(str(folder / "empty" / ".memoranda" / "memory.db")).close()
     with Memory.open(str(folder / "other.db")) as memory:
         for number in range(IMPORTED):
             memory.facts.remember(f"imported {number} " + "at length " * (number % 7 * 10))
         for name in ("memory", "empty"):
-            exporter.save(memory.database, str(folder / name / "other.json.gz"), compressed=True)
+            exporter.save_export(memory.database, str(folder / name / "other.json.gz"), compressed=True)
     return folder
 
 
@@ -202,7 +202,7 @@ def _backed(folder: Path) -> None:
         memory.facts.remember("the team is five")
         memory.facts.remember(FORGOTTEN)
         memory.facts.remember(f"Ana said: {FORGOTTEN}")
-        backup.make(memory.database)
+        backup.make_backup(memory.database)
         memory.facts.remember("later 1")
         memory.facts.remember("later 2")
 
@@ -211,7 +211,7 @@ def _begin(memory: Memory) -> None:
     memory.facts.remember("the team is five")
     memory.facts.remember("deploys on Fridays")
     memory.decisions.decide("Use SQLite", "WAL", alternatives=["files"])
-    memory.checkpoints.take("before")
+    memory.checkpoints.take_checkpoint("before")
     memory.facts.remember("later 1")
     memory.facts.remember("later 2")
     memory.facts.forget([4])

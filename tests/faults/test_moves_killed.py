@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from support.killing import COUNTER
 
-from store.base.location import Location, personal_path
-from store.history import two_files
+from store.base.location import Location, personal_memory_path
+from store.history import history as two_files
 from store.memory import Memory
-from store.search import corpus
+from store.search import fulltext as corpus
 
 ROOT = Path(__file__).parents[2]
 TEXT = "I write Spanish"
@@ -37,10 +37,10 @@ print(number - left)
 """
 # what is done before, and what is killed
 ACTS = {
-    "out": ((), "memory.moves.to_global(1)"),
-    "in": (("memory.moves.to_global(1)",), "memory.moves.to_project(2)"),
-    "undo": (("memory.moves.to_global(1)",), "memory.history.undo()"),
-    "redo": (("memory.moves.to_global(1)", "memory.history.undo()"), "memory.history.redo()"),
+    "out": ((), "memory.moves.move_to_global(1)"),
+    "in": (("memory.moves.move_to_global(1)",), "memory.moves.move_to_project(2)"),
+    "undo": (("memory.moves.move_to_global(1)",), "memory.history.undo()"),
+    "redo": (("memory.moves.move_to_global(1)", "memory.history.undo()"), "memory.history.redo()"),
 }
 
 
@@ -62,13 +62,13 @@ def held(path: Path) -> str:
     """Where the fact is that holds, once the project is opened, of two memories that are sound."""
     with Memory.open(str(path)) as memory:
         assert memory.database.warnings == []
-        assert two_files.begun(memory.database) == []
-        here = [fact.fact for fact in memory.facts.many(memory.facts.ids(memory.now))]
-        there = [fact.fact for fact in memory.globals.many(list(memory.globals.order(memory.now)))]
+        assert two_files.list_begun_moves(memory.database) == []
+        here = [fact.fact for fact in memory.facts.get_many(memory.facts.ids(memory.now))]
+        there = [fact.fact for fact in memory.globals.get_many(list(memory.globals.order(memory.now)))]
         assert sorted([*here, *there]) == [TEXT, "tabs, not spaces", "the port is 8080"], "lost, or doubled"
         _sound(memory)
-    if os.path.exists(personal_path()):
-        with Memory(Location(personal_path(), "personal", "of the test"), "cli") as own:
+    if os.path.exists(personal_memory_path()):
+        with Memory(Location(personal_memory_path(), "personal", "of the test"), "cli") as own:
             _sound(own)
     return "project" if TEXT in here else "global"
 
@@ -76,7 +76,7 @@ def held(path: Path) -> str:
 def _sound(memory: Memory) -> None:
     assert memory.database.value("PRAGMA integrity_check") == "ok"
     assert memory.database.rows("PRAGMA foreign_key_check") == []
-    corpus.check(memory.database)
+    corpus.check_text_index(memory.database)
 
 
 @pytest.mark.sampled(4)

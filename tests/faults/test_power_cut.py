@@ -17,13 +17,13 @@ from support.ours import ours
 from support.power import Disk, Event, lay, recorded
 from support.soundness import unsound
 
-from store.base import installation
+from store.base import state_files as installation
 from store.base.errors import MemorandaError, NotFound
 from store.database.database import Database
-from store.health import wal
-from store.health.finding import WRONG
+from store.health import checks as wal
+from store.health.checks import WRONG
 from store.memory import Memory
-from store.search import corpus
+from store.search import fulltext as corpus
 
 FEW, CUTS, ALL = 75, 300, 10_000
 COUNTED = ("iterations", "commits", "events", "checkpoints")
@@ -59,18 +59,18 @@ def _act(memory: Memory, dice: random.Random, text: str) -> None:
     elif act == 6:
         memory.decisions.decide(text, "yes", alternatives=["no"])
     elif act == 7:
-        memory.tasks.add(text)
+        memory.tasks.add_task(text)
     elif act == 8:
         memory.events.log("gate_passed", payload={"text": text})
     elif act == 9:
         memory.commits.log(f"{dice.getrandbits(160):040x}", message=text, author="Ana")
     elif act == 10:
-        memory.checkpoints.take(text[:50])
+        memory.checkpoints.take_checkpoint(text[:50])
     elif act == 11:
-        memory.iterations.start("fix", text)
-        memory.iterations.end()
+        memory.iterations.start_iteration("fix", text)
+        memory.iterations.end_iteration()
     elif act == 12 and dice.random() < 0.2:
-        corpus.rebuild(memory.database)
+        corpus.rebuild_text_index(memory.database)
     else:
         ids = list(memory.facts.ids(memory.now, limit=3))
         memory.facts.forget(ids) if ids and act == 13 else memory.facts.confirm(ids) if ids else None
@@ -79,7 +79,7 @@ def _act(memory: Memory, dice: random.Random, text: str) -> None:
 def broken(path: str, promise: Promise | None, after: Promise | None) -> list[str]:
     """What is wrong with the memory that the power left, against what was promised before it failed; `after` is what
     would have been promised next."""
-    installation.unknow(path)
+    installation.delete_known_memory(path)
     with contextlib.suppress(apsw.Error):  # which is not a memory yet
         ours(path)  # the cut leaves it in another place than it was made in
     try:
@@ -128,7 +128,7 @@ def cuts(path: str, folder: str, seed: int, count: int, acts: int) -> Iterator[s
         if not os.path.exists(left):
             open(left, "xb").close()  # made and synced by its folder's owner, not by SQLite
             os.chmod(left, 0o600)
-        for found in wal.damage(left):
+        for found in wal.check_wal(left):
             if found.state == WRONG:
                 yield f"at event {moment}: the doctor would say of a mere power cut: {found.says}"
         for line in broken(left, promise, said[upcoming][1] if upcoming < len(said) else None):

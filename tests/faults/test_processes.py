@@ -64,12 +64,12 @@ with Memory.open(path) as memory:
     while time.monotonic() < end:
         try:
             now = memory.now
-            counts = memory.facts.counts(now)
+            counts = memory.facts.count_by_state(now)
             total = counts["active"] + counts["superseded"]
             if total < seen:
                 errors.append(f"saw {total} after {seen}")
             seen = total
-            newest = memory.facts.many(memory.facts.ids(now, sort="newest", limit=20))
+            newest = memory.facts.get_many(memory.facts.ids(now, sort="newest", limit=20))
             if newest and not memory.search(newest[0].fact).hits:
                 errors.append(f"{newest[0].fact} is in the list and not found")
             list(memory.timeline.stream(limit=20))
@@ -88,7 +88,7 @@ def project(tmp_path: Path) -> Path:
     with Memory.open(str(project / ".memoranda" / "memory.db")) as memory:
         memory.facts.remember("the team is five")
         memory.decisions.decide("Use SQLite", "WAL")
-        memory.checkpoints.take("before")
+        memory.checkpoints.take_checkpoint("before")
     return project
 
 
@@ -189,9 +189,9 @@ def test_what_one_process_writes_another_sees_at_once(project: Path):
             child.stdin.write(f"?{mine}\n")
             child.stdin.flush()
             assert child.stdout.readline() == f"I say {number}\n"
-        before = memory.database.changed()
+        before = memory.database.data_version()
         assert command(project, "correct", "1", "the team is six").returncode == 0
-        assert memory.database.changed() != before
+        assert memory.database.data_version() != before
         assert memory.facts.get(1).status == "superseded"
         assert memory.history.undo().reason == "correct F#1", "what the command did, the open one takes back"
     child.communicate()
@@ -208,7 +208,7 @@ def test_a_command_that_reads_takes_the_checkpoint_that_is_due(project: Path):
 
     def taken() -> list[tuple[str, str]]:
         with Memory.open(path_of(project)) as memory:
-            return [(one.level, one.trigger) for one in memory.checkpoints.list() if one.by_itself]
+            return [(one.level, one.trigger) for one in memory.checkpoints.list_newest_first() if one.is_automatic]
 
     assert command(project, "remember", "something new").returncode == 0
     assert command(project, "facts").returncode == 0 and taken() == [], "it neither searches nor looks at the timeline"
@@ -295,7 +295,7 @@ def test_a_long_lived_writer_meets_the_end_of_the_disk(project: Path):
     assert report["wrote"] > 5
     assert report["read"] == report["wrote"] + 1 and report["again"] == report["wrote"] + 2
     with Memory.open(path_of(project)) as memory:
-        assert memory.facts.counts(memory.now)["active"] == report["again"]
+        assert memory.facts.count_by_state(memory.now)["active"] == report["again"]
     intact(project)
 
 
@@ -313,10 +313,10 @@ with Memory.open(sys.argv[1]) as memory:
         raise AssertionError("there was room for all")
     except Exception as error:
         report = {"error": type(error).__name__, "said": str(error), "wrote": wrote}
-    report["read"] = memory.facts.counts(memory.now)["active"]
+    report["read"] = memory.facts.count_by_state(memory.now)["active"]
     resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
     memory.facts.remember("there is room again")
-    report["again"] = memory.facts.counts(memory.now)["active"]
+    report["again"] = memory.facts.count_by_state(memory.now)["active"]
 print(json.dumps(report))
 """
 
@@ -448,10 +448,10 @@ def test_a_file_that_vanished_while_it_was_open(project: Path, tmp_path: Path, h
         assert memory.facts.get(2).fact == "still there", "what is open can be read on"
     if how == "moved":
         with Memory.open(str(tmp_path / "elsewhere" / "memory.db")) as memory:
-            assert memory.facts.counts(memory.now)["active"] == 2
+            assert memory.facts.count_by_state(memory.now)["active"] == 2
     if how == "replaced":
         with Memory.open(path_of(project)) as memory:
-            assert [fact.fact for fact in memory.facts.many([1, 2])] == ["another memory"]
+            assert [fact.fact for fact in memory.facts.get_many([1, 2])] == ["another memory"]
 
 
 def test_a_named_folder_that_is_not_there_is_made(tmp_path: Path):

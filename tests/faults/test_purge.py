@@ -17,7 +17,7 @@ from support.traces import traces
 
 from store.base.errors import StorageError
 from store.conversations.turns import NewTurn
-from store.database.erasure.purge_state import pending
+from store.database.tombstones import is_purge_pending
 from store.memory import Memory
 from store.services import maintenance
 
@@ -49,7 +49,7 @@ def fill(project: Path) -> None:
         memory.facts.remember("the team is five")
         memory.facts.remember(TEXT)
         memory.facts.remember(f"he said {TEXT}")
-        memory.search.query_history.add("the blue zebrafish")
+        memory.search.query_history.add_query("the blue zebrafish")
 
 
 def fill_backups(project: Path) -> dict[str, bytes]:
@@ -67,14 +67,14 @@ def fill_backups(project: Path) -> dict[str, bytes]:
         memory.facts.remember("the team is five")
     take("nothing.db")
     with Memory.open(path_of(project)) as memory:
-        memory.turns.add("s", [NewTurn("user", f"Write down: {TEXT}, and the hint is for Zarahemla")])
-        memory.checkpoints.take("about zebrafish")
-        memory.search.query_history.add("zebraf")
+        memory.turns.add_turns("s", [NewTurn("user", f"Write down: {TEXT}, and the hint is for Zarahemla")])
+        memory.checkpoints.take_checkpoint("about zebrafish")
+        memory.search.query_history.add_query("zebraf")
     take("quoted.db")
     with Memory.open(path_of(project)) as memory:
         memory.facts.remember(TEXT)
         memory.facts.remember(f"he said {TEXT}")
-        memory.search.query_history.add("the blue zebrafish")
+        memory.search.query_history.add_query("the blue zebrafish")
     take("1.db")
     take("2.db")
     return {"nothing.db": (folder / "nothing.db").read_bytes()}
@@ -158,13 +158,13 @@ def test_an_application_that_stays_open_finishes_it(project: Path):
     with Memory.open(path_of(project), "app") as memory:
         with reader(project):
             plan = memory.purge.plan([("fact", 2)])
-            done = memory.purge.run(plan, range(len(plan.places)))
-            assert done.finished.pending and pending(memory.database)
-            maintenance.clean_up(memory)
-            assert pending(memory.database)
-        assert maintenance.cleanup_due(memory)
-        maintenance.clean_up(memory)
-        assert not maintenance.cleanup_due(memory)
+            done = memory.purge.run_plan(plan, range(len(plan.places)))
+            assert done.finished.pending and is_purge_pending(memory.database)
+            maintenance.clean_up_memory(memory)
+            assert is_purge_pending(memory.database)
+        assert maintenance.is_cleanup_due(memory)
+        maintenance.clean_up_memory(memory)
+        assert not maintenance.is_cleanup_due(memory)
         assert traces(project, TEXT, "zebrafish") == []
 
 
@@ -216,7 +216,7 @@ def test_an_open_memory_forgets_on_a_full_disk(small_disk: Path):
     fill(small_disk)
     for act in ("forget", "purge"):
         with Memory.open(path_of(small_disk), "app") as memory:
-            maintenance.clean_up(memory)
+            maintenance.clean_up_memory(memory)
             ballast = Path(f"{path_of(small_disk)}-ballast")
             assert ballast.exists()
             stuff(small_disk)
@@ -227,7 +227,7 @@ def test_an_open_memory_forgets_on_a_full_disk(small_disk: Path):
                 assert memory.facts.get(3).status == "forgotten"
             else:
                 plan = memory.purge.plan([("fact", 2)])
-                memory.purge.run(plan, range(len(plan.places)))
+                memory.purge.run_plan(plan, range(len(plan.places)))
             assert not ballast.exists()
         (small_disk / "fill").unlink()
     assert command(small_disk, "timeline").returncode == 0
@@ -250,15 +250,15 @@ def test_without_its_ballast_a_full_disk_says_so(small_disk: Path):
 # the stages, each by the function that a kill strikes just before: in the transaction, before the backups, in the first
 # and just before it takes its place, before and after the index, the log, the note
 STAGES = {
-    "store.purge.row_eraser.mask_history": "old",
-    "store.purge.row_eraser.scrub": "old",
-    "store.purge.finalize.note": "old",
-    "store.purge.finalize.finish": "new",
-    "store.database.erasure.tombstones.buried": "new",
-    "store.purge.backups._rewritten": "new",
-    "store.purge.backups.put": "new",
-    "store.purge.backups.seal": "new",
-    "store.purge.finalize.merge": "new",
+    "store.purge.row_eraser.mask_record_history": "old",
+    "store.purge.row_eraser.scrub_row": "old",
+    "store.purge.cleanup.save_cleanup_note": "old",
+    "store.purge.cleanup.clean_up_after_purge": "new",
+    "store.database.tombstones.make_tombstone_test": "new",
+    "store.purge.cleanup._rewrite_backup": "new",
+    "store.purge.cleanup.publish_file": "new",
+    "store.purge.cleanup.seal_backup": "new",
+    "store.purge.cleanup.merge_search_index": "new",
     "store.database.database.Database.checkpoint_wal": "new",
 }
 KILLED = """
@@ -275,7 +275,7 @@ except ModuleNotFoundError:
 setattr(place, name, lambda *arguments, **named: os.kill(os.getpid(), signal.SIGKILL))
 with Memory.open(path) as memory:
     plan = memory.purge.plan([("fact", 2)])
-    memory.purge.run(plan, range(len(plan.places)))
+    memory.purge.run_plan(plan, range(len(plan.places)))
 """
 
 
@@ -303,14 +303,16 @@ def test_killed_in_each_stage(tmp_path: Path, stage: str):
         ours(backups / name)
     for name in ("1.db", "2.db"):
         with Memory.open(str(backups / name)) as backup:
-            assert [fact.fact for fact in backup.facts.many([1, 2, 3])] == ["the team is five", "he said [purged]"]
+            assert [fact.fact for fact in backup.facts.get_many([1, 2, 3])] == ["the team is five", "he said [purged]"]
     with Memory.open(str(backups / "quoted.db")) as backup:
         assert backup.turns.get(1).text == "Write down: [purged], and the hint is for Zarahemla"
-        assert backup.checkpoints.get(1).name == "about [purged]" and backup.search.query_history.recent() == []
+        assert backup.checkpoints.get(1).name == "about [purged]" and backup.search.query_history.recent_queries() == []
     intact(project)
 
 
-@pytest.mark.parametrize("stage", ["store.purge.documents.cut", "store.documents.atomic_write._exchange"])
+@pytest.mark.parametrize(
+    "stage", ["store.purge.file_eraser.cut_from_documents", "store.documents.files._exchange_names"]
+)
 def test_killed_while_a_file_is_cut(project: Path, stage: str):
     """The person's file is whole, old or new; the record is gone, and what the index has of the file is made again."""
     notes = project / "MEMORY.md"
@@ -337,7 +339,7 @@ def test_killed_before_guard_is_cut(project: Path, tmp_path: Path, monkeypatch: 
     home.look()
     home.write("notes.md", "Good. Bye.\n")
     home.look(30)
-    stage = "store.purge.guarded.forgetting.cut"
+    stage = "store.guard.database.cut_from_versions"
     done = subprocess.run([sys.executable, "-c", KILLED, path_of(project), stage], cwd=ROOT, check=False)
     assert done.returncode == -signal.SIGKILL
     assert home.shown(1) == [f"-1 Good. {TEXT} Bye.", "+0 Good. Bye."]
@@ -349,7 +351,7 @@ def test_killed_before_guard_is_cut(project: Path, tmp_path: Path, monkeypatch: 
 
 CUT_OFF = """
 import os, signal, sys, apsw
-from store.database import sql_functions
+from store.database import schema as sql_functions
 connection = apsw.Connection(sys.argv[1])
 sql_functions.register(connection)
 connection.pragma("cache_size", 1)
@@ -371,5 +373,5 @@ def test_a_backup_whose_rewriting_was_cut_off(project: Path):
     assert done.returncode == 0 and "bytes: not found." in done.stdout, done
     assert traces(project, TEXT, "zebrafish") == []
     with Memory.open(str(made)) as backup:
-        assert [fact.fact for fact in backup.facts.many([1, 2, 3])] == ["the team is five", "he said [purged]"]
+        assert [fact.fact for fact in backup.facts.get_many([1, 2, 3])] == ["the team is five", "he said [purged]"]
     intact(project)

@@ -13,9 +13,9 @@ import pytest
 from support.killing import killed
 
 from store.conversations.turns import NewTurn
-from store.database.schema.tables import RECORDED
+from store.database.schema import RECORDED_TABLES
 from store.memory import Memory
-from store.search import corpus
+from store.search import fulltext as corpus
 
 KILLS = 8  # of each kind, spread evenly over the restore
 
@@ -30,9 +30,9 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
             memory.facts.remember(f"fact {number}")
         memory.decisions.decide("storage", "SQLite")
         memory.commits.link("a1b2c3d", 1)
-        memory.tasks.add("to do")
-        memory.turns.add("s", [NewTurn("user", "Where were we?")])
-        memory.checkpoints.take("then")
+        memory.tasks.add_task("to do")
+        memory.turns.add_turns("s", [NewTurn("user", "Where were we?")])
+        memory.checkpoints.take_checkpoint("then")
         memory.facts.forget([1, 2, 3], actor="agent")
         memory.facts.correct(4, "fact four", actor="agent")
         memory.commits.unlink("a1b2c3d", 1, actor="agent")
@@ -44,8 +44,8 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def restore(told: Path, folder: Path, kind: str, number: int) -> tuple[Path, int, str]:
     """Restore in a copy, killed at the `number`th event: (the copy's path, the exit status, what was counted)."""
-    work = "memory.plans.apply(plan, memory.plans.proposed(plan))"
-    return killed(told, folder, kind, number, work, before="plan = memory.plans.checkpoint(1)")
+    work = "memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))"
+    return killed(told, folder, kind, number, work, before="plan = memory.plans.plan_checkpoint(1)")
 
 
 def held(path: Path) -> tuple[str, int, int]:
@@ -53,8 +53,8 @@ def held(path: Path) -> tuple[str, int, int]:
     with Memory.open(str(path)) as memory:
         assert memory.database.value("PRAGMA integrity_check") == "ok"
         assert memory.database.rows("PRAGMA foreign_key_check") == []
-        corpus.check(memory.database)
-        rows = {table: sorted(memory.database.rows(f"SELECT * FROM {table}"), key=repr) for table in RECORDED}
+        corpus.check_text_index(memory.database)
+        rows = {table: sorted(memory.database.rows(f"SELECT * FROM {table}"), key=repr) for table in RECORDED_TABLES}
         steps, checkpoints = (
             memory.database.value(f"SELECT count(*) FROM {table}") for table in ("history", "checkpoints")
         )

@@ -15,15 +15,14 @@ from support.waiting import until
 
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
-from store.llm import circuit_breaker, endpoint
-from store.llm.chat import CONTEXT, WORD_ONLY
-from store.llm.clients.chat_client import ChatClient
-from store.llm.model_selection import found
-from store.llm.status import model_status
+from store.llm import endpoint
+from store.llm import endpoint as circuit_breaker
+from store.llm.chat import CONTEXT_TOKENS, WORD_ONLY_ODDS, ChatClient
+from store.llm.model_selection import open_selected_model, read_model_status
 
 pytestmark = pytest.mark.live
 
-STILL = {"temperature": 0, "seed": 1, "num_ctx": CONTEXT}
+STILL = {"temperature": 0, "seed": 1, "num_ctx": CONTEXT_TOKENS}
 COLOURS = [{"role": "system", "content": "Answer in a few words."}, {"role": "user", "content": "Name three colours."}]
 
 
@@ -43,11 +42,11 @@ class Everything(BaseModel):
 def test_the_model_is_listed_shown_and_running_once_it_has_answered(served: Served, client: ollama.Client) -> None:
     assert served.name in {model.model for model in client.list().models}
     shown = client.show(served.name)
-    assert shown.modelinfo and shown.modelinfo["qwen2.context_length"] >= CONTEXT
+    assert shown.modelinfo and shown.modelinfo["qwen2.context_length"] >= CONTEXT_TOKENS
     assert "completion" in (shown.capabilities or [])
     client.chat(served.name, COLOURS, options={**STILL, "num_predict": 2})
     [running] = [model for model in client.ps().models if model.model == served.name]
-    assert running.expires_at and running.context_length in (None, CONTEXT)
+    assert running.expires_at and running.context_length in (None, CONTEXT_TOKENS)
 
 
 def test_an_answer_says_how_it_ended_and_what_it_took(served: Served, client: ollama.Client) -> None:
@@ -150,22 +149,22 @@ def test_a_model_that_is_not_there_is_404(client: ollama.Client) -> None:
 
 @pytest.fixture(autouse=True)
 def mended(served: Served) -> None:
-    circuit_breaker.of(endpoint.whole(served.address)).record_answer()
+    circuit_breaker.breaker_of(endpoint.complete_address(served.address)).record_answer()
 
 
 def test_the_application_finds_the_model_and_says_how(chosen: Served) -> None:
     config = Config()
-    stands = model_status(config)
-    assert (stands.look.address, stands.model) == (endpoint.of(config), chosen.name)
-    assert stands.taken.who == "$MEMORANDA_MODEL" and stands.look.model(chosen.name)
-    chat = found(config)
+    stands = read_model_status(config)
+    assert (stands.look.address, stands.model) == (endpoint.get_server_address(config), chosen.name)
+    assert stands.chosen_step.who == "$MEMORANDA_MODEL" and stands.look.find_model(chosen.name)
+    chat = open_selected_model(config)
     assert chat and chat.name == chosen.name
     chat.close()
 
 
 def test_the_application_is_answered_whole_and_in_a_shape(chosen: Served) -> None:
     loads: list[int] = []
-    chat = found(Config(), loading=lambda: loads.append(1))
+    chat = open_selected_model(Config(), loading=lambda: loads.append(1))
     assert chat
     asked = [(one["role"], one["content"]) for one in COLOURS]
     try:
@@ -177,7 +176,7 @@ def test_the_application_is_answered_whole_and_in_a_shape(chosen: Served) -> Non
             chat.answer([("user", "Count to a thousand.")], schema=None, predict=8, seconds=SECONDS)
         assert cut.value.kind == "cut"
         with pytest.raises(ModelFailed) as long:
-            chat.answer([("user", "word " * CONTEXT)], schema=None, predict=8, seconds=SECONDS)
+            chat.answer([("user", "word " * CONTEXT_TOKENS)], schema=None, predict=8, seconds=SECONDS)
         assert long.value.kind == "long"
         assert len(loads) <= 1, "it is loaded once, and stays"
     finally:
@@ -187,7 +186,7 @@ def test_the_application_is_answered_whole_and_in_a_shape(chosen: Served) -> Non
 def test_the_application_hears_how_likely_a_first_word_was(chosen: Served, client: ollama.Client) -> None:
     """Of a server that tells it, which Ollama does since 0.12.11; by the word alone where it does not."""
     asked = [("system", "Answer Yes or No."), ("user", "Is snow white? Answer with one word.")]
-    chat = found(Config())
+    chat = open_selected_model(Config())
     assert chat
     try:
         odds = chat.log_odds(asked, yes=("Yes",), no=("No",), seconds=SECONDS)
@@ -198,7 +197,7 @@ def test_the_application_hears_how_likely_a_first_word_was(chosen: Served, clien
     options = {**STILL, "num_predict": 1}
     first = client.chat(chosen.name, words, options=options, logprobs=True, top_logprobs=20)
     if first.logprobs is None:
-        assert odds in (-WORD_ONLY, 0.0, WORD_ONLY)
+        assert odds in (-WORD_ONLY_ODDS, 0.0, WORD_ONLY_ODDS)
     else:
         tops = first.logprobs[0].top_logprobs or ()
         assert len(tops) == 20 and tops[0].logprob == max(one.logprob for one in tops)
@@ -207,7 +206,7 @@ def test_the_application_hears_how_likely_a_first_word_was(chosen: Served, clien
 
 def test_the_application_stops_waiting_as_soon_as_nobody_wants_the_answer(chosen: Served) -> None:
     wanted = [True]
-    chat = found(Config(), cancelled=lambda: not wanted)
+    chat = open_selected_model(Config(), cancelled=lambda: not wanted)
 
     assert isinstance(chat, ChatClient)
     try:

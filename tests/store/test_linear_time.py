@@ -14,25 +14,25 @@ CHILD = (
     f"PARTS = {PARTS}"
     + """
 import resource, sys, time
-from store.learning.rules.extract_rules import extract
-from store.learning.rules import reconfirm_rules as confirming
-from store.learning.rules.sentences import sentences
-from store.learning.rules.quoted_text import QuotedSpans
-from store.learning.tasks.extract_decision import by_rule
-from store.text.clauses import spans, statements
-from store.conversations.rule_summary import decides
-from store.ingest.claude import without_told, read
-from store.redaction.redactor import findings
-from store.redaction.rules.families import load_families
-from store.text.small_talk import small_talk
-from store.ingest import plain
-from store.text.times.dates import period
-from store.conversations.topic_shift import shift
+from store.learning.rules import extract_by_rule as extract
+from store.learning import rules as confirming
+from store.learning.sentences import split_own_sentences as sentences
+from store.learning.sentences import QuotedSpans
+from store.learning.tasks import decision_by_rule as by_rule
+from store.text.sentences import find_sentence_spans as spans, extract_statements as statements
+from store.conversations.summaries import states_decision as decides
+from store.ingest.formats import split_program_text as without_told, parse_claude_line as read
+from store.redaction.redactor import find_secrets as findings
+from store.redaction.rules import load_families
+from store.text.sentences import is_small_talk as small_talk
+from store.ingest import formats as plain
+from store.text.dates import find_period as period
+from store.conversations.turns import why_topic_changes as shift
 from store.sources import markdown_text
 from store.sources.source import FoundMemory
-from store.scan.pairs import pairs
-from store.text.prompt_injection import instructs, orders
-from store.sources.readers import obsidian, observations
+from store.scan.machine_scan import find_memory_pairs as pairs
+from store.text.fence import has_reader_instructions as instructs, is_order_to_reader as orders
+from store.sources import note_readers as obsidian, note_readers as observations
 
 def claude(text):
     return read({"type": "user", "sessionId": "s", "message": {"content": text}})

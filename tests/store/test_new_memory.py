@@ -14,21 +14,21 @@ from conftest import Clock
 from support.young import FILTERED, SIZES, VALUES, VECTORS, WORD, begun
 
 from store.base.vocabulary import DOMAINS, SCOPES, SEARCHABLE
-from store.config.files import project_path, put, remove
+from store.config.configuration import project_settings_path, remove_setting, write_setting
 from store.embedding.provider import EmbeddingError
 from store.embedding.vectors import Vectors
 from store.inbox import duplicates
 from store.librarian.librarian import Librarian
 from store.memory import Memory
 from store.search.pipeline import Search
-from store.search.query.query_parser import FILTERS, IS
-from store.search.results import Answer, Hit
+from store.search.query_parser import FILTER_NAMES, IS_VALUES
+from store.search.results import Hit, SearchAnswer
 
 # and what is given beside the query
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "kinds": tuple((kind,) for kind in SEARCHABLE),
     "domain": DOMAINS,
-    "status": IS,
+    "status": IS_VALUES,
     "author": ("ana", "nobody"),
     "tag": ("people", "none"),
     "since": ("2026-11-20T00:00:00.000Z", "2030-01-01T00:00:00.000Z"),
@@ -77,7 +77,7 @@ def young(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def test_every_filter_there_is_is_tried() -> None:
-    assert set(VALUES) == set(FILTERS)
+    assert set(VALUES) == set(FILTER_NAMES)
     asked = inspect.signature(Search.__call__).parameters
     assert set(ARGUMENTS) == set(asked) - {"self", "query", "meaning", "told", "typing"}
 
@@ -99,7 +99,7 @@ def passes(hit: Hit, query: str) -> bool:
     )
 
 
-def check(answer: Answer, query: str) -> None:
+def check(answer: SearchAnswer, query: str) -> None:
     """An answer is whole, and holds nothing that a filter of its query leaves out."""
     assert answer.total >= len(answer.hits) and answer.milliseconds > 0
     assert all(passes(hit, query) for hit in answer.hits), (query, answer.hits)
@@ -128,24 +128,24 @@ def test_filters_together(young: Memory, request: pytest.FixtureRequest) -> None
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: " ".join(map(str, setting.values())))
 def test_filters_whatever_is_set(young: Memory, setting: dict[str, str], request: pytest.FixtureRequest) -> None:
-    path = project_path(young.location)
+    path = project_settings_path(young.location)
     assert path is not None
     for name, value in setting.items():
-        put(path, name, value)
+        write_setting(path, name, value)
     try:
         with Memory(young.location, "cli", Clock()) as memory:
             for query, given in combined(request.node.name):
                 check(memory.search(query, **given), query)
     finally:
         for name in setting:
-            remove(path, name)
+            remove_setting(path, name)
 
 
 def test_filters_without_the_keyword_index(
     young: Memory, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.setenv("MEMORANDA_WITHOUT", "fts5")
-    search = Search.of(young.database, young.config)
+    search = Search.from_config(young.database, young.config)
     for query, given in combined(request.node.name):
         check(search(query, **given), query)
 
@@ -162,7 +162,7 @@ def test_the_librarian_answers_or_says_that_nothing_is_recorded(young: Memory) -
 def test_contexts_and_what_is_alike(young: Memory) -> None:
     for question in (*PLAIN, f"{WORD} kind:decision", "related:F#1", ""):
         assert young.context(question).text
-    done = duplicates.nominate(young.database, young.facts, young.inbox, young.now)
+    done = duplicates.propose_duplicates(young.database, young.facts, young.inbox, young.now)
     assert done.facts == len(young.facts.ids(young.now)) and done.left == 0
 
 
@@ -178,8 +178,8 @@ def test_no_vectors_among_none(young: Memory) -> None:
     for among in (None, [], [16 * 999]):
         for kinds in (None, frozenset(), {0}, {15}):
             found = vectors.candidates(asked, 5, among, kinds)
-            assert len(vectors.exact(asked, found, 5)) == len(found)
+            assert len(vectors.compare_exactly(asked, found, 5)) == len(found)
     assert vectors.nearest(asked, 5, []) == []
-    assert vectors.exact(asked, np.empty(0, np.int64), 5) == []
+    assert vectors.compare_exactly(asked, np.empty(0, np.int64), 5) == []
     with pytest.raises(EmbeddingError):
         vectors.candidates(asked[:3], 5)

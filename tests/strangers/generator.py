@@ -17,7 +17,7 @@ from store.base.location import Location, locate
 from store.conversations.turns import NewTurn
 from store.database.values import Verbatim
 from store.memory import Memory
-from store.records.fact_rows import text_hash
+from store.records.facts import text_hash
 
 NOW = "2026-11-21T12:00:00.000Z"
 DAY = 86_400_000
@@ -142,13 +142,15 @@ def _fill(project: Project, dice: random.Random, size: int) -> None:
             if number % 4 == 0:
                 memory.decisions.decide(_sentence(dice, project.kind), dice.choice(_THINGS), rationale="simpler")
             if number % 5 == 0:
-                memory.tasks.add(_sentence(dice, project.kind))
+                memory.tasks.add_task(_sentence(dice, project.kind))
             if number % 6 == 0:
                 memory.events.log("gate_passed", phase="build", payload={"n": number})
-        memory.iterations.start("feature", _sentence(dice, project.kind))
+        memory.iterations.start_iteration("feature", _sentence(dice, project.kind))
         memory.inbox.propose("add", {"fact": _sentence(dice, project.kind)}, origin="mcp:somebody")
-        memory.turns.add("standup", [NewTurn("user", _sentence(dice, project.kind)), NewTurn("assistant", "Noted.")])
-        memory.checkpoints.take("before the move")
+        memory.turns.add_turns(
+            "standup", [NewTurn("user", _sentence(dice, project.kind)), NewTurn("assistant", "Noted.")]
+        )
+        memory.checkpoints.take_checkpoint("before the move")
         memory.facts.forget([2])
         memory.facts.correct(3, "This was corrected once")
         project.facts.append("This was corrected once")
@@ -212,7 +214,7 @@ def _damage(path: Path, dice: random.Random) -> None:
 def _purge_that_waits(project: Project) -> None:
     """A purge that was killed before it cleaned the index, the log and the backups."""
     with Memory(project.location, "cli") as memory:
-        memory.purge.run(memory.purge.plan([("fact", 1)]))
+        memory.purge.run_plan(memory.purge.plan([("fact", 1)]))
 
 
 def _another_program(path: Path) -> None:

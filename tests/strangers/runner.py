@@ -37,7 +37,7 @@ def run_verbs(lines: list[list[str]]) -> list[dict[str, object]]:
         sys.stdin = io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             try:
-                status = cli.run(words)
+                status = cli.run_command(words)
             except BaseException:
                 raised = traceback.format_exc()
         given.append({"words": words, "status": status, "out": out.text, "err": err.text, "raised": raised})

@@ -16,8 +16,8 @@ import pytest
 from strangers.generator import KINDS, SECRET_WORD, Project, make
 from support.faulty import ordinary
 
-from tui.input.commands.command_table import BY_NAME
-from tui.input.key_table import PANES
+from tui.input.key_table import PANE_NAMES
+from tui.input.verb_table import VERBS_BY_NAME
 
 SEED = 20261123
 RUNNER = Path(__file__).with_name("runner.py")
@@ -146,7 +146,13 @@ CHANGING: dict[str, list[str]] = {
     "guest": ["guest", "guest search a", "guest show abcdef", "guest correct abcdef text --yes", "guest undo --yes"],
 }
 ELSEWHERE = {"demo", "mcp", "serve"}  # one makes its own project, the others serve until they are ended
-KEYS = [str(number) for number in range(1, len(PANES) + 1)] + ["1", "enter", "escape", "slash t e a m enter", "escape"]
+KEYS = [str(number) for number in range(1, len(PANE_NAMES) + 1)] + [
+    "1",
+    "enter",
+    "escape",
+    "slash t e a m enter",
+    "escape",
+]
 
 
 def words(line: str) -> list[str]:
@@ -242,7 +248,7 @@ def assert_civil(given: dict[str, Any]) -> None:
 
 
 def test_every_verb_is_tried() -> None:
-    assert set(LOOKING) | set(CHANGING) | ELSEWHERE == set(BY_NAME)
+    assert set(LOOKING) | set(CHANGING) | ELSEWHERE == set(VERBS_BY_NAME)
 
 
 @pytest.mark.sampled(2)

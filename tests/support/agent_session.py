@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from store.base.clock import utc_now
-from store.doors.hooks import background, handlers, process
+from store.doors import hook_background as background
+from store.doors import hook_handlers as handlers
+from store.doors import hook_process as process
 from store.memory import Memory
 
 SESSION = "0b9e1f5e-4a53-4f5e-9d0f-3a1d6f6f0001"
@@ -91,7 +93,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def begin(memory: Memory, event: Any, caller: Any) -> None:
         path = memory.database.path
-        background.work(path, event.kind, event.session, event.tokens, event.window)
+        background.do_background_work(path, event.kind, event.session, event.tokens, event.window)
 
     monkeypatch.setattr(handlers, "start_background", begin)
 

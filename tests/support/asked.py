@@ -6,7 +6,7 @@ from typing import Any
 
 from store.base.errors import ModelFailed
 from store.database.database import Database
-from store.llm.chat import Message
+from store.llm.chat import ChatMessage
 from store.llm.structured_output import ModelSession
 
 Said = str | dict[str, Any] | ModelFailed
@@ -18,13 +18,13 @@ class Scripted:
 
     name = "qwen2.5:test"
 
-    def __init__(self, *says: Said | Callable[[Sequence[Message]], Said]) -> None:
+    def __init__(self, *says: Said | Callable[[Sequence[ChatMessage]], Said]) -> None:
         self._says = list(says)
-        self.asked: list[list[Message]] = []
+        self.asked: list[list[ChatMessage]] = []
         self.schemas: list[dict[str, Any] | None] = []
 
     def answer(
-        self, messages: Sequence[Message], *, schema: dict[str, Any] | None, predict: int, seconds: float
+        self, messages: Sequence[ChatMessage], *, schema: dict[str, Any] | None, predict: int, seconds: float
     ) -> str:
         self.asked.append(list(messages))
         self.schemas.append(schema)
@@ -35,10 +35,12 @@ class Scripted:
             raise says
         return says if isinstance(says, str) else json.dumps(says, ensure_ascii=False)
 
-    def stream(self, messages: Sequence[Message], *, predict: int, seconds: float) -> Iterator[str]:
+    def stream(self, messages: Sequence[ChatMessage], *, predict: int, seconds: float) -> Iterator[str]:
         yield self.answer(messages, schema=None, predict=predict, seconds=seconds)
 
-    def log_odds(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
+    def log_odds(
+        self, messages: Sequence[ChatMessage], *, yes: Sequence[str], no: Sequence[str], seconds: float
+    ) -> float:
         raise NotImplementedError("no task asks that")
 
     @property
@@ -48,7 +50,7 @@ class Scripted:
 
 
 def asking(
-    *says: Said | Callable[[Sequence[Message]], Said], database: Database | None = None
+    *says: Said | Callable[[Sequence[ChatMessage]], Said], database: Database | None = None
 ) -> tuple[ModelSession, Scripted]:
     """Return a task's session with a model of these answers."""
     chat = Scripted(*says)

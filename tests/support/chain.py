@@ -5,9 +5,10 @@
 from hashlib import sha256
 from itertools import groupby
 
+from store.database.change_capture import encode_for_hash
 from store.database.database import Database
-from store.database.writing.change_capture import framed
-from store.history import block_table, compression
+from store.history import compression
+from store.history import compression as block_table
 
 HEADER = "seq, at, actor, door, reason, undoes, changes, rows_root, digest"
 
@@ -16,7 +17,7 @@ def broken(database: Database) -> list[int]:
     """Return the steps that do not match their rows' leaves, their root and their digest, oldest first, packed or not.
     Of a purged row the leaf alone is checked. A truncated tail is not detected."""
     found: list[int] = []
-    grouped = groupby(compression.rows(database), key=lambda row: row[block_table.SEQ])
+    grouped = groupby(compression.read_all_rows(database), key=lambda row: row[block_table.SEQ])
     waiting = next(grouped, None)
     previous, expected = b"", 1
     for seq, at, actor, door, reason, undoes, changes, root, digest in database.rows(
@@ -30,13 +31,13 @@ def broken(database: Database) -> list[int]:
                 salt, leaf = row[block_table.SALT], row[block_table.LEAF]
                 if (
                     salt is not None
-                    and leaf != sha256(salt + framed(*row[block_table.TABLE : block_table.SALT])).digest()
+                    and leaf != sha256(salt + encode_for_hash(*row[block_table.TABLE : block_table.SALT])).digest()
                 ):
                     sound = False
                 leaves.update(leaf)
                 count += 1
             waiting = next(grouped, None)
-        header = framed(seq, at, actor, door, reason, undoes, changes)
+        header = encode_for_hash(seq, at, actor, door, reason, undoes, changes)
         sealed = sha256(previous + header + leaves.digest()).digest()
         if not sound or (root, digest, changes) != (leaves.digest(), sealed, count):
             found.append(seq)

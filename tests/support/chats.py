@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from store.base.errors import ModelFailed
-from store.llm.chat import Message
+from store.llm.chat import ChatMessage
 
 PIECE = 7  # characters
 
@@ -29,15 +29,15 @@ class Scripted:
         self._between = between
         self._leans = leans
         self.judged: list[str] = []
-        self.asked: list[Sequence[Message]] = []
+        self.asked: list[Sequence[ChatMessage]] = []
         self.closed = self.broken_off = False
 
     def answer(
-        self, messages: Sequence[Message], *, schema: dict[str, Any] | None, predict: int, seconds: float
+        self, messages: Sequence[ChatMessage], *, schema: dict[str, Any] | None, predict: int, seconds: float
     ) -> str:
         return "".join(self.stream(messages, predict=predict, seconds=seconds))
 
-    def stream(self, messages: Sequence[Message], *, predict: int, seconds: float) -> Iterator[str]:
+    def stream(self, messages: Sequence[ChatMessage], *, predict: int, seconds: float) -> Iterator[str]:
         self.asked.append(messages)
         text = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
         try:
@@ -50,7 +50,9 @@ class Scripted:
         if self._fails is not None:
             raise self._fails
 
-    def log_odds(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
+    def log_odds(
+        self, messages: Sequence[ChatMessage], *, yes: Sequence[str], no: Sequence[str], seconds: float
+    ) -> float:
         self.judged.append(messages[-1][1])
         return self._leans(messages[-1][1])
 

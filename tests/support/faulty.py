@@ -166,7 +166,7 @@ def prepare(fault: str, number: int) -> None:
     elif fault == "network":
         from store.database import files
 
-        files.file_system = lambda folder: "nfs4"
+        files.file_system_type = lambda folder: "nfs4"
     elif fault == "older app":
         for name, module in list(sys.modules.items()):
             if name.startswith("store.") and hasattr(module, "SCHEMA_VERSION"):
@@ -247,7 +247,7 @@ _disk: Disk | None = None
 _recorder: power.Recorder | None = None
 
 if __name__ == "__main__":
-    import store.embedding.vector_backends
+    import store.embedding.vector_codes
     import store.health.doctor
     import store.salvage.salvage  # noqa: F401
     from tui.main import main

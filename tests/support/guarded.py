@@ -7,11 +7,12 @@ from typing import Any
 
 from support.samples import copied
 
-from store.guard import comparing, looking, moments, restoring
-from store.guard.database import opened
-from store.guard.looking import LookResult
-from store.guard.moments import Moment
-from store.guard.restoring import RestorePlan
+from store.guard import moments, restoring
+from store.guard import moments as looking
+from store.guard import restoring as comparing
+from store.guard.database import open_guard
+from store.guard.moments import GuardMoment, LookResult
+from store.guard.restoring import GuardRestorePlan
 from store.sources.source import Machine
 
 SETTINGS: dict[str, Any] = {"guard.days": 90, "guard.megabytes": 500, "guard.paths": [], "guard.key": "file"}
@@ -56,17 +57,17 @@ class GuardedHome:
 
     def look(self, minutes: float = 0, databases: bool = True) -> LookResult:
         self.now += round(minutes * MINUTE)
-        return looking.look(self.settings, Machine(str(self.folder)), self.now, databases)  # type: ignore[arg-type]
+        return looking.look_at_files(self.settings, Machine(str(self.folder)), self.now, databases)  # type: ignore[arg-type]
 
-    def plan(self, number: int | None = None, name: str = "") -> RestorePlan:
+    def plan(self, number: int | None = None, name: str = "") -> GuardRestorePlan:
         """Plan a restore, a minute later; without a number the undo of the last one."""
         self.now += MINUTE
-        name, lines = restoring.target(name)
+        name, lines = restoring.parse_restore_target(name)
         machine = Machine(str(self.folder))
-        return restoring.plan(self.settings, machine, self.now, number, name, lines)  # type: ignore[arg-type]
+        return restoring.plan_guard_restore(self.settings, machine, self.now, number, name, lines)  # type: ignore[arg-type]
 
-    def run(self, plan: RestorePlan) -> int:
-        return restoring.run(self.settings, Machine(str(self.folder)), self.now, plan)  # type: ignore[arg-type]
+    def run(self, plan: GuardRestorePlan) -> int:
+        return restoring.run_guard_restore(self.settings, Machine(str(self.folder)), self.now, plan)  # type: ignore[arg-type]
 
     def restore(self, number: int | None = None, name: str = "") -> int:
         return self.run(self.plan(number, name))
@@ -74,21 +75,21 @@ class GuardedHome:
     def content(self) -> dict[str, bytes]:
         return {str(path.relative_to(self.memory)): path.read_bytes() for path in sorted(self.memory.rglob("*.md"))}
 
-    def moments(self) -> list[Moment]:
-        with opened() as kept:
-            return moments.recent(kept, 100)
+    def moments(self) -> list[GuardMoment]:
+        with open_guard() as kept:
+            return moments.recent_moments(kept, 100)
 
     def changes(self) -> list[list[tuple[str, str]]]:
         """What became of which file, for each moment, the newest first."""
-        return [[(one.what, Path(one.file.path).name) for one in moment.files] for moment in self.moments()]
+        return [[(one.effect, Path(one.file.path).name) for one in moment.files] for moment in self.moments()]
 
     def shown(self, number: int) -> list[str]:
         """The lines of a moment's differences: sign, number before, text."""
-        with opened() as kept:
+        with open_guard() as kept:
             lines = []
-            for one in moments.get(kept, number).files:
-                before, after = (comparing.lines_of(kept, one.file, v) for v in (one.before, one.after))
-                lines += [f"{line.sign}{line.before} {line.text}" for line in comparing.difference(before, after)]
+            for one in moments.get_moment(kept, number).files:
+                before, after = (comparing.version_lines(kept, one.file, v) for v in (one.before, one.after))
+                lines += [f"{line.sign}{line.before} {line.text}" for line in comparing.compare_lines(before, after)]
             return lines
 
 

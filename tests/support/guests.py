@@ -11,9 +11,10 @@ from support.samples import SAMPLES, copied
 
 from store.base.vocabulary import GUEST_TOOLS
 from store.config.configuration import Config
-from store.guests import changing, listing
+from store.guests import changing
+from store.guests import texts as listing
 from store.guests.changing import GuestPlan
-from store.guests.guest_text import GuestText
+from store.guests.texts import GuestText
 from store.sources.source import Machine
 
 # as the store code of Engram makes it
@@ -84,7 +85,7 @@ class GuestHome:
         return SETTINGS  # type: ignore[return-value]
 
     def texts(self, *tools: str) -> list[GuestText]:
-        return listing.listed(self.machine, tools or GUEST_TOOLS).texts
+        return listing.list_guest_texts(self.machine, tools or GUEST_TOOLS).texts
 
     def text(self, part: str, *tools: str) -> GuestText:
         """The text that has these words, the smallest where several have."""
@@ -92,16 +93,16 @@ class GuestHome:
 
     def run(self, plan: GuestPlan) -> int:
         self.now += 60_000
-        return changing.run(self.config, self.machine, self.now, plan)
+        return changing.run_guest_plan(self.config, self.machine, self.now, plan)
 
     def correct(self, one: GuestText, text: str) -> int:
-        return self.run(changing.plan_correction(self.config, self.machine, self.now, one, text))
+        return self.run(changing.plan_guest_correction(self.config, self.machine, self.now, one, text))
 
     def delete(self, one: GuestText) -> int:
-        return self.run(changing.plan_deletion(self.config, self.machine, self.now, one))
+        return self.run(changing.plan_guest_deletion(self.config, self.machine, self.now, one))
 
     def undo(self) -> int:
-        return self.run(changing.plan_undo(self.config, self.machine, self.now))
+        return self.run(changing.plan_guest_undo(self.config, self.machine, self.now))
 
     def files(self) -> dict[str, bytes]:
         return {

@@ -17,8 +17,8 @@ from store.doors import memoranda_hook
 from store.memory import Memory
 
 CLIENT = [sys.executable, "-IS", memoranda_hook.__file__]
-ALONE = [sys.executable, "-P", "-m", "store.doors.hooks.process"]
-RESIDENT = [sys.executable, "-P", "-m", "store.doors.hooks.resident"]
+ALONE = [sys.executable, "-P", "-m", "store.doors.hook_process"]
+RESIDENT = [sys.executable, "-P", "-m", "store.doors.hook_resident"]
 PATIENCE = "30"  # seconds that a client waits on a busy machine
 FACT = "The staging database is called heron-7"
 QUESTION = "what is the staging database called?"
@@ -70,7 +70,12 @@ class HookMachine:
 
     def resident(self, *words: str, code: str = "", **more: Any) -> "subprocess.Popen[bytes]":
         """Start a resident, and return it once it listens; `code` is what it runs first."""
-        program = [sys.executable, "-P", "-c", f"{code}\nimport sys\nfrom store.doors.hooks import resident\n"]
+        program = [
+            sys.executable,
+            "-P",
+            "-c",
+            f"{code}\nimport sys\nfrom store.doors import hook_resident as resident\n",
+        ]
         program[-1] += "resident.main(sys.argv[1:])"
         found = subprocess.Popen([*(program if code else RESIDENT), *words], env=self.environ, **more)
         until(lambda: self.pid() == found.pid)

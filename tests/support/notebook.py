@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from store.memory import Memory
-from store.sync.file_run import SyncReport
+from store.sync.sync import SyncReport
 
 
 class Notebook:
@@ -16,7 +16,7 @@ class Notebook:
         self.last = SyncReport("MEMORY.md")
 
     def sync(self) -> SyncReport:
-        self.last = self.memory.sync.run()
+        self.last = self.memory.sync.sync_file()
         return self.last
 
     @property

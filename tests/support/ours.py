@@ -5,7 +5,7 @@ from pathlib import Path
 
 import apsw
 
-from store.base import installation
+from store.base import state_files as installation
 from store.trust import ownership
 
 
@@ -15,7 +15,7 @@ def renamed(path: str | Path, now: str) -> None:
     try:
         connection.pragma("synchronous", "off")
         connection.execute("UPDATE meta SET value = ? WHERE key = 'created_at'", (now,))
-        ownership.remember(connection, os.fspath(path), os.urandom(16).hex())
+        ownership.register_ownership(connection, os.fspath(path), os.urandom(16).hex())
     finally:
         connection.close()
 
@@ -25,7 +25,7 @@ def ours(path: str | Path) -> None:
     connection = apsw.Connection(os.fspath(path))
     try:
         held = connection.execute("SELECT value FROM meta WHERE key = 'identity'").get
-        ownership.remember(connection, os.fspath(path), "" if held else os.urandom(16).hex())
+        ownership.register_ownership(connection, os.fspath(path), "" if held else os.urandom(16).hex())
     finally:
         connection.close()
-    assert installation.known(os.fspath(path)) is not None
+    assert installation.find_known_memory(os.fspath(path)) is not None

@@ -17,11 +17,10 @@ import pytest
 from support.team import Join, Person
 
 from store.base.location import Location
-from store.config.configuration import Config, load
-from store.config.files import put, user_path
+from store.config.configuration import Config, load_config, user_settings_path, write_setting
 from store.embedding import provider_selection
 from store.team.exchange import Team
-from store.team.postgres.replica import Replica, Replicated
+from store.team.postgres import Replica, ReplicationResult
 
 TEAM = "billing"
 MIGRATIONS, REVIEWS = "Las migraciones de la base corren los martes", "Deployments need two reviews"
@@ -73,7 +72,7 @@ def address(server: str, request: pytest.FixtureRequest) -> Iterator[str]:
     yield server.replace("/postgres?", f"/{name}?")
 
 
-def replicate(person: Person, address: str, team: str = TEAM, **more: Any) -> Replicated:
+def replicate(person: Person, address: str, team: str = TEAM, **more: Any) -> ReplicationResult:
     replica = Replica(address, team)
     try:
         with Team(person.memory) as members:
@@ -110,8 +109,8 @@ def reader(address: str, *access: tuple[str, str]) -> str:
 
 def reading(address: str) -> Config:
     """Set an address in the person's own settings, and return the settings."""
-    put(user_path(), "team.replica", address)
-    return load(Location("/nowhere/memory.db", "path", ""))
+    write_setting(user_settings_path(), "team.replica", address)
+    return load_config(Location("/nowhere/memory.db", "path", ""))
 
 
 @pytest.fixture
@@ -129,7 +128,7 @@ def shared(join: Join) -> tuple[Person, Person]:
 def filled(shared: tuple[Person, Person], address: str) -> str:
     """The address of a database with what both shared, and its vectors where a test may have a model."""
     ana, _ = shared
-    replicate(ana, address, provider=provider_selection.open(load(ana.memory.location)).provider)
+    replicate(ana, address, provider=provider_selection.choose_provider(load_config(ana.memory.location)).provider)
     return address
 
 

@@ -19,8 +19,8 @@ from store.base.clock import Clock as AnyClock
 from store.base.models import Record
 from tui.app import Memoranda
 from tui.main_screen.screen import MainScreen
-from tui.screens.plans.plan import PlanScreen
-from tui.screens.start.first_start import FirstStartScreen
+from tui.screens.plans import PlanScreen
+from tui.screens.start import FirstStartScreen
 from tui.widgets.chat_pane import Talk
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
@@ -218,7 +218,7 @@ class Person:
 
     async def _work(self) -> None:
         engine = self.main.engine
-        if engine is not None and not engine.closed:
+        if engine is not None and not engine.is_closed:
             await asyncio.wrap_future(engine.writer.thread.submit(lambda: None))
             await asyncio.wrap_future(engine.writer.beside.submit(lambda: None))
         with contextlib.suppress(WorkerCancelled):

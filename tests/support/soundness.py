@@ -1,16 +1,24 @@
 """Check a memory as the doctor does: the file, its references, history, records and index."""
 
 from store.base.errors import MemorandaError
-from store.health import hash_chain, integrity, record_history
-from store.health.finding import WRONG, CheckContext, quiet
+from store.health import checks as hash_chain
+from store.health import checks as integrity
+from store.health import checks as record_history
+from store.health.checks import WRONG, CheckContext, ignore_progress
 from store.memory import Memory
 
-CHECKS = (integrity.file, integrity.references, hash_chain.history, record_history.records, integrity.keywords)
+CHECKS = (
+    integrity.check_pages,
+    integrity.check_references,
+    hash_chain.check_history,
+    record_history.check_records,
+    integrity.check_keywords,
+)
 
 
 def unsound(memory: Memory) -> list[str]:
     """Return what is wrong with it."""
-    visit = CheckContext(memory, False, "", quiet)
+    visit = CheckContext(memory, False, "", ignore_progress)
     found = list[str]()
     for check in CHECKS:
         try:

@@ -19,7 +19,7 @@ from support.ours import ours
 
 from store.base.clock import from_ms, to_ms
 from store.base.location import Location, locate
-from store.config.files import project_path, put
+from store.config.configuration import project_settings_path, write_setting
 from store.inbox import new_fact_check
 from store.memory import Memory
 from store.services import maintenance
@@ -119,7 +119,7 @@ def tell(folder: Path) -> Story:
         memory.facts.forget([facts["standup"], facts["coffee"]])
 
         clock.back(3.2)
-        feature = memory.iterations.start("feature", "guardar facturas", actor="agent")
+        feature = memory.iterations.start_iteration("feature", "guardar facturas", actor="agent")
         clock.back(3.1)
         decisions["sqlite"] = memory.decisions.decide(
             "Use SQLite, not PostgreSQL",
@@ -137,7 +137,9 @@ def tell(folder: Path) -> Story:
         clock.back(2.8)
         shas["readme"] = _commit(folder, clock, "docs: cómo se instala", {"README.md": "# billing-api\n\nuno\ndos\n"})
         clock.back(2.7)
-        memory.iterations.end(feature, phases=["architecture", "build"], artifacts=["src/store.py"], actor="agent")
+        memory.iterations.end_iteration(
+            feature, phases=["architecture", "build"], artifacts=["src/store.py"], actor="agent"
+        )
 
         clock.back(1.9)
         decisions["redis"] = memory.decisions.decide("Cache in Redis", "Redis 8", alternatives=["memcached"])
@@ -145,7 +147,7 @@ def tell(folder: Path) -> Story:
         cache = {"src/cache.py": "TTL = 60\n\n\ndef get(key):\n    return redis.get(key)\n"}
         shas["cache"] = _commit(folder, clock, "feat: redis cache", cache)
         clock.back(1.5)
-        memory.checkpoints.take("before refactor")
+        memory.checkpoints.take_checkpoint("before refactor")
 
         clock.back(0.5)
         decisions["memory"] = memory.decisions.decide(
@@ -157,7 +159,7 @@ def tell(folder: Path) -> Story:
         decisions["pdf"] = memory.decisions.decide("Facturas en PDF/A", "PDF/A-3", impact="low", actor="agent")
         decisions["fax"] = memory.decisions.decide("Send invoices by fax", "fax", impact="low")
         memory.decisions.forget([decisions["fax"]])
-        memory.iterations.start("fix", "redondeo de céntimos")
+        memory.iterations.start_iteration("fix", "redondeo de céntimos")
         clock.back(0.2)
         cache = {"src/cache.py": "TTL = 60\nLIMIT = 1000\n\n\ndef get(key):\n    return kept.get(key)\n"}
         shas["memory"] = _commit(folder, clock, "fix: keep the cache in memory", cache)
@@ -168,23 +170,23 @@ def tell(folder: Path) -> Story:
             ("probar el redondeo", "in_progress"),
             ("ask for a logo", "pending"),
         ):
-            number = memory.tasks.add(text)
+            number = memory.tasks.add_task(text)
             if status != "pending":
                 memory.tasks.move(number, status)
 
         clock.back(0.05)
-        source = maintenance.repository(memory, os.fspath(folder))
+        source = maintenance.timeline_repository(memory, os.fspath(folder))
         assert source is not None
-        settings = project_path(memory.location)
+        settings = project_settings_path(memory.location)
         assert settings is not None
-        put(settings, "capture_decisions", "false")  # the links are written below
-        maintenance.catch_up(memory, source)
+        write_setting(settings, "capture_decisions", "false")  # the links are written below
+        maintenance.read_new_commits(memory, source)
         os.remove(settings)
         memory.commits.link(shas["schema"], decisions["sqlite"])
         memory.commits.link(shas["memory"], decisions["memory"])
         memory.commits.link(shas["memory"], decisions["redis"], "reverts")
         memory.commits.link(shas["readme"], decisions["sqlite"], "relates", actor="agent")
-        new_fact_check.settle(memory.database)
+        new_fact_check.mark_all_compared(memory.database)
     return story
 
 

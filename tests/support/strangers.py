@@ -52,7 +52,7 @@ def tell(folder: Path) -> Path:
         for name, text in PAYLOADS.items():
             marked = f"{name}: {text}"
             by = f"mcp:{text[:200]}"
-            iteration = memory.iterations.start(marked, marked, actor=by)
+            iteration = memory.iterations.start_iteration(marked, marked, actor=by)
             memory.facts.remember(marked, actor=by, domain=marked, evidence=[marked], tags=[marked])
             decision = memory.decisions.decide(
                 marked,
@@ -66,8 +66,8 @@ def tell(folder: Path) -> Path:
             memory.commits.log(SHAS[name], message=f"{marked}\n\n{marked}", author=marked, actor=by)
             memory.commits.link(SHAS[name], decision, actor=by)
             memory.events.log(marked, phase=marked, payload={marked: [marked]}, actor=by)
-            memory.tasks.add(marked, actor=by)
-            memory.checkpoints.take(marked[:200], actor=by)
+            memory.tasks.add_task(marked, actor=by)
+            memory.checkpoints.take_checkpoint(marked[:200], actor=by)
             memory.inbox.propose(
                 "add",
                 {"fact": f"proposed {marked}", "domain": marked, "tags": [marked]},
@@ -75,12 +75,12 @@ def tell(folder: Path) -> Path:
                 origin=by,
                 reason=marked,
             )
-            memory.iterations.end(iteration, phases=[marked], artifacts=[marked], actor=by)
+            memory.iterations.end_iteration(iteration, phases=[marked], artifacts=[marked], actor=by)
         fact, _ = memory.facts.remember("calm: an ordinary fact")
         memory.facts.correct(fact, "calm: an ordinary [fact]")
-        source = maintenance.repository(memory, os.fspath(folder))
+        source = maintenance.timeline_repository(memory, os.fspath(folder))
         assert source is not None
-        maintenance.catch_up(memory, source)
+        maintenance.read_new_commits(memory, source)
     return folder
 
 

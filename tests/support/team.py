@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from store.base.installation import team_folder
+from store.base.state_files import team_folder
 from store.inbox.inbox import InboxChoice
 from store.memory import Memory
-from store.purge.proof import files_of, prove
+from store.purge.proof import list_text_files, search_files
 from store.team.collect import ShareChoice
-from store.team.exchange import Exchanged, Team
+from store.team.exchange import ExchangeResult, Team
 
 WORK = ShareChoice(("work", "projects"), True)
 
@@ -29,13 +29,13 @@ class Person:
         with Team(memory) as team:
             team.choose(WORK, name, self.remote)
 
-    def sync(self) -> Exchanged:
+    def sync(self) -> ExchangeResult:
         with Team(self.memory) as team:
             return team.exchange()
 
     def view(self) -> str:
         with Team(self.memory) as team:
-            return team.export()
+            return team.export_records()
 
     def remember(self, text: str, domain: str = "work") -> int:
         return self.memory.facts.remember(text, domain=domain)[0]
@@ -48,19 +48,19 @@ class Person:
         return list(self.memory.inbox.decide(choices, anyway=True).made.values())
 
     def facts(self) -> list[str]:
-        return [one.fact for one in self.memory.facts.many(self.memory.facts.ids(self.memory.now))]
+        return [one.fact for one in self.memory.facts.get_many(self.memory.facts.ids(self.memory.now))]
 
 
 def holding(person: Person, word: str) -> list[str]:
     """Return the files of a person's memory and its team that hold a word. The proof of a purge reads bytes, and finds
     it in git's objects too, which are not compressed here."""
-    files = [Path(path) for path in files_of(person.memory.database, person.memory.documents)]
+    files = [Path(path) for path in list_text_files(person.memory.database, person.memory.documents)]
     assert {*filter(Path.is_file, person.folder.rglob("*"))} <= {*files}
     found = [str(path) for path in files if word.encode() in path.read_bytes()]
     every = ["git", "-C", str(person.folder / "shared.git"), "cat-file", "--batch-all-objects", "--batch"]
     inside = word.encode() in subprocess.run(every, capture_output=True, check=True).stdout
     assert inside == any("shared.git" in path for path in found)
-    assert {one.file for one in prove([word], list(map(str, files))) if one.found} == set(found)
+    assert {one.file for one in search_files([word], list(map(str, files))) if one.found} == set(found)
     return found
 
 

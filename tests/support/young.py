@@ -9,26 +9,26 @@ from pathlib import Path
 from conftest import Clock
 from support import embedding_models
 
-from store.base.vocabulary import DOMAINS, LETTERS, SEARCHABLE
+from store.base.vocabulary import CITATION_LETTERS, DOMAINS, SEARCHABLE
 from store.conversations.turns import NewTurn
 from store.embedding.vectors import Vectors
 from store.memory import Memory
-from store.search.query.query_parser import IS
+from store.search.query_parser import IS_VALUES
 
 WORD = "team"
 # the values of each filter, and one invalid value
 VALUES: dict[str, tuple[str, ...]] = {
     "kind": (*SEARCHABLE, "fact,decision", "nonsense"),
     "domain": (*DOMAINS, "nonsense"),
-    "is": (*IS, "nonsense"),
+    "is": (*IS_VALUES, "nonsense"),
     "author": ("ana", "josé", "user", "agent", "nobody"),
     "by": ("ana", "josé", "user", "agent", "nobody"),
     "tag": ("people", "none"),
     "since": ("2026-11-20", "1d", "yesterday", "2030-01-01", "nonsense"),
     "before": ("2026-11-20", "1d", "2001-01-01", "nonsense"),
     "iteration": ("1", "I#1", "999", "nonsense"),
-    "related": (*(f"{letter}#1" for letter in LETTERS.values()), "MEMORY.md#L1", "F#999", "nonsense"),
-    "linked": (*(f"{letter}#1" for letter in LETTERS.values()), "MEMORY.md#L1", "F#999", "nonsense"),
+    "related": (*(f"{letter}#1" for letter in CITATION_LETTERS.values()), "MEMORY.md#L1", "F#999", "nonsense"),
+    "linked": (*(f"{letter}#1" for letter in CITATION_LETTERS.values()), "MEMORY.md#L1", "F#999", "nonsense"),
     "in": ("code", "nonsense"),
 }
 FILTERED = [f"{name}:{value}" for name, values in VALUES.items() for value in values]
@@ -37,18 +37,18 @@ _SHA = "a1b2c3d" * 5 + "abcde"
 
 
 def _said(memory: Memory) -> None:
-    memory.turns.add("s", [NewTurn("user", f"The {WORD} meets at nine", "Ana", "2026-11-20T09:00:00.000Z")])
+    memory.turns.add_turns("s", [NewTurn("user", f"The {WORD} meets at nine", "Ana", "2026-11-20T09:00:00.000Z")])
 
 
 def _summarised(memory: Memory) -> None:
     _said(memory)
-    memory.summaries.write("s", all_of_it=True)
+    memory.summaries.summarize_due("s", all_of_it=True)
 
 
 def _document(memory: Memory) -> None:
     folder = Path(memory.location.path).parent.parent
     (folder / "MEMORY.md").write_text(f"# The {WORD}\n\nIt has four people.\n")
-    memory.documents.scan()
+    memory.documents.update_index()
 
 
 # how to create a record of each kind; a summary needs turns
@@ -59,9 +59,9 @@ BEGUN: dict[str, Callable[[Memory], object]] = {
         _SHA, message=f"feat: the {WORD} page", author="José <j@x.org>", committed_at="2026-11-19T10:00:00.000Z"
     ),
     "event": lambda memory: memory.events.log("gate_passed", phase="build", payload={"by": f"the {WORD}"}),
-    "iteration": lambda memory: memory.iterations.start("feature", f"the {WORD} page"),
-    "task": lambda memory: memory.tasks.add(f"Ask the {WORD}"),
-    "checkpoint": lambda memory: memory.checkpoints.take(f"the {WORD} agreed"),
+    "iteration": lambda memory: memory.iterations.start_iteration("feature", f"the {WORD} page"),
+    "task": lambda memory: memory.tasks.add_task(f"Ask the {WORD}"),
+    "checkpoint": lambda memory: memory.checkpoints.take_checkpoint(f"the {WORD} agreed"),
     "turn": _said,
     "summary": _summarised,
     "document": _document,
@@ -91,7 +91,7 @@ def begin(memory: Memory, size: str, vectors: str) -> None:
 
 def embed(memory: Memory) -> None:
     """Embed the pending texts."""
-    Vectors(memory.database).index(embedding_models.nano())
+    Vectors(memory.database).embed_queue(embedding_models.nano())
 
 
 @contextlib.contextmanager

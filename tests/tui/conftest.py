@@ -37,7 +37,7 @@ def without_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def no_checkpoint_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """None becomes due in the middle of a story that takes a busy machine a minute."""
-    monkeypatch.setattr("tui.main_screen.background.checkpoints.TICK", sys.maxsize)
+    monkeypatch.setattr("tui.main_screen.background.CHECKPOINT_POLLS", sys.maxsize)
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +45,7 @@ def time_to_catch_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a command lets the memory catch up with first is all of it: on a machine that stands still for seconds it
     would say what remains. A process of its own has the seconds that a person has."""
     monkeypatch.setattr("tui.cli.WAIT_SECONDS", 600.0)
-    monkeypatch.setattr("tui.commands.records.conversations.READING_SECONDS", 600.0)
+    monkeypatch.setattr("tui.commands.conversations.READING_SECONDS", 600.0)
     monkeypatch.setattr("store.services.session_flush.READING_SECONDS", 600.0)
 
 

@@ -28,22 +28,19 @@ from store.base.models import Commit
 from store.base.vocabulary import DOMAINS
 from store.memory import Memory
 from tui.app import Memoranda
-from tui.input.commands.command_table import BY_NAME, VERBS
-from tui.input.key_table import KEYS, MOVES
-from tui.input.plan_keys import PLAN_KEYS
-from tui.lists.record_rows import ROOMY
-from tui.main_screen.controller import POLL
-from tui.main_screen.lists.loading import OTHERS
+from tui.input.key_table import KEYS, LIST_KEYS, PLAN_KEYS
+from tui.input.verb_table import VERBS, VERBS_BY_NAME
+from tui.lists.record_rows import ROOMY_LIST
+from tui.main_screen.controller import POLL_SECONDS
+from tui.main_screen.lists import OTHERS_SECONDS
 from tui.main_screen.screen import MainScreen
-from tui.render.field_diff import Line as DescribedLine
-from tui.screens.help import HelpScreen
-from tui.screens.plans.plan import PlanScreen
+from tui.render.lines import StyledLine as DescribedLine
+from tui.screens.base import HelpScreen
+from tui.screens.plans import PlanScreen
 from tui.widgets.bars import Footer
-from tui.widgets.prompt_bar import Line, completed
+from tui.widgets.inputs import Line, SearchBar, TextEditor, complete_typed
 from tui.widgets.record_list import RecordList
-from tui.widgets.search_bar import SearchBar
-from tui.widgets.text_editor import TextEditor
-from tui.workers.background.maintenance_worker import MaintenanceWorker
+from tui.workers.background import MaintenanceWorker
 from tui.workers.engine import Engine
 
 ORDERS = ("by need", "by age", "by domain", "newest first", "by text")
@@ -104,7 +101,7 @@ class TestFacts:
 
     async def test_a_list_with_room_says_the_domain_and_who_wrote_it(self, story: Story) -> None:
         async with opened(story.folder, (200, 50)) as person:
-            assert person.main.list_of("facts").size.width >= ROOMY
+            assert person.main.list_of("facts").size.width >= ROOMY_LIST
             row = next(row for row in person.rows if "Deploy" in row)
             assert row.endswith("projects · agent ·  94 d")
             await person.pilot.resize_terminal(*WIDE)
@@ -721,7 +718,7 @@ class TestCommands:
     ],
 )
 def test_completion(typed: str, expected: str) -> None:
-    assert completed(typed) == expected
+    assert complete_typed(typed) == expected
 
 
 class TestHelpAndFooter:
@@ -732,8 +729,8 @@ class TestHelpAndFooter:
             rows = person.app.screen.query_one("#help-list", RecordList).rows
             assert rows is not None
             lines = ["".join(text for text, _ in rows.lines(index, 200)[0]).rstrip() for index in range(len(rows))]
-            for key in (*KEYS, *MOVES, *PLAN_KEYS):
-                assert f"  {key.shown():<13}{key.help}" in lines
+            for key in (*KEYS, *LIST_KEYS, *PLAN_KEYS):
+                assert f"  {key.first_key():<13}{key.help}" in lines
             for verb in VERBS:
                 assert f"  {verb.name:<12} {verb.summary}" in lines
             await person.press("question_mark")
@@ -750,7 +747,7 @@ class TestHelpAndFooter:
                 here = [key for key in KEYS if key.label and pane in key.panes and key.id != "more.open"]
                 here = [key for key in here if not kind or not key.kinds or kind in key.kinds]
                 expected = [
-                    f"{key.shown()} {key.words.get(pane, key.label)}" for key in here
+                    f"{key.first_key()} {key.words.get(pane, key.label)}" for key in here
                 ]  # More stands in the sidebar
                 shown = [part.strip() for part in footer.split("  ") if not part.startswith(" enter opens ")]
                 assert set(shown) <= set(expected) and {"? help", "/ search"} <= set(shown), pane
@@ -773,7 +770,7 @@ class TestHelpAndFooter:
             assert person.lines[-1].endswith("iteration start|complete|abandon [COMMAND TEXT|ID…] …"), person.lines[-1]
             await person.press("escape", "colon")
             await person.paste("redo ")
-            assert person.lines[-1].endswith(BY_NAME["redo"].summary), "with what it does, where there is room"
+            assert person.lines[-1].endswith(VERBS_BY_NAME["redo"].summary), "with what it does, where there is room"
 
     async def test_the_footer_speaks_of_the_bar_while_somebody_types(self, story: Story) -> None:
         async with opened(story.folder) as person:
@@ -804,7 +801,7 @@ def test_tables_agree() -> None:
 class TestOthers:
     async def test_what_another_process_writes_appears_by_itself(self, story: Story) -> None:
         """Within a second: `python -m bench.live_updates` measures it."""
-        assert POLL < OTHERS <= 1
+        assert POLL_SECONDS < OTHERS_SECONDS <= 1
         async with opened(story.folder) as person:
             await person.press("j")
             selected = person.record

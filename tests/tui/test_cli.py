@@ -35,8 +35,8 @@ from store.git.repository import Repository
 from store.ingest.runner import IngestReport
 from store.memory import Memory
 from tui import cli
-from tui.input.commands.command import Verb
-from tui.input.commands.command_table import BY_NAME, VERBS
+from tui.input.arguments import Verb
+from tui.input.verb_table import VERBS, VERBS_BY_NAME
 
 READERS = {"search", "timeline", "show", "context", "ask", "stats"}  # what catches up first
 # a title for the terminal, a wiped screen, a line turned round, text that hides, a forged line of output
@@ -142,7 +142,7 @@ def test_every_verb_has_help(do: Do, checkout: Path, verb):
 def test_the_overall_help_names_every_verb(do: Do):
     said = do("--help")
     listed = [line.split()[0] for line in said.out.split("\n") if line.startswith("  ") and line[2] != " "]
-    assert [name for name in listed if name in BY_NAME] == [verb.name for verb in VERBS]
+    assert [name for name in listed if name in VERBS_BY_NAME] == [verb.name for verb in VERBS]
     assert all(f"  {verb.summary}" in said.out for verb in VERBS)
     assert do("help") == do("-h") == do("help", "nothing") == said
 
@@ -153,7 +153,7 @@ def test_after_two_dashes_help_is_text(do: Do):
 
 
 def test_the_version(do: Do):
-    from store import __version__
+    from store.version import __version__
 
     assert do("--version").out == do("-V").out == f"memoranda {__version__}\n"
 
@@ -481,7 +481,7 @@ def fields_of(record: type) -> set[str]:
 
 def test_every_verb_has_an_example():
     served = {"mcp", "replica", "replicate", "serve"}  # two serve until they are ended, the others need a database
-    assert {words[0] for words, _ in EXAMPLES} == set(BY_NAME) - served
+    assert {words[0] for words, _ in EXAMPLES} == set(VERBS_BY_NAME) - served
 
 
 @named
@@ -1017,7 +1017,7 @@ def test_git_is_not_shown_what_was_said_unless_it_is_asked_for(do: Do, lived: Pa
 
     def cleared() -> str:
         with memory_of(lived) as memory:
-            memory.turns.add("monday", [Turn("user", "what I would not tell everybody")])
+            memory.turns.add_turns("monday", [Turn("user", "what I would not tell everybody")])
         return do("clear", "--session", "monday").out
 
     folder = lived / "memory" / "snapshots"
@@ -1084,8 +1084,8 @@ def test_facts_are_found_by_their_tags(do: Do, lived: Path):
 def test_an_agent_goes_on_where_it_stood(do: Do, checkout: Path):
     """What hooks say on the command line, and what a new session reads."""
     with memory_of(checkout) as memory:
-        memory.turns.add("s1", [Turn("user", "¿Qué falta para el jueves?"), Turn("assistant", "A page.")])
-        memory.tasks.add("write the page")
+        memory.turns.add_turns("s1", [Turn("user", "¿Qué falta para el jueves?"), Turn("assistant", "A page.")])
+        memory.tasks.add_task("write the page")
     assert (
         do("checkpoint", "--tokens", "100000", "--session", "s1").out == "50 % of the window: no checkpoint is due.\n"
     )
@@ -1139,7 +1139,7 @@ def long(checkout: Path) -> Path:
         for number in range(51):
             memory.facts.remember(f"fact number {number}")
             memory.decisions.decide(f"decision number {number}", "yes")
-            memory.checkpoints.take(f"checkpoint {number}")
+            memory.checkpoints.take_checkpoint(f"checkpoint {number}")
     return checkout
 
 
@@ -1206,7 +1206,7 @@ def test_nothing_is_asked_where_nobody_can_answer(lived: Path):
     }
     with memory_of(lived) as memory:
         assert memory.history.steps(limit=1)[0].reason.startswith("undo ")
-        assert len(memory.checkpoints.list()) == 1
+        assert len(memory.checkpoints.list_newest_first()) == 1
 
 
 @pytest.mark.parametrize(
@@ -1256,7 +1256,7 @@ def test_an_export_asks_before_it_replaces(lived: Path, answer, status):
 def test_a_hostile_name_in_a_question_is_shown_not_obeyed(lived: Path):
     """An agent may name a checkpoint; the person reads the name on a terminal, right before saying yes."""
     with memory_of(lived) as memory:
-        memory.checkpoints.take(HOSTILE, actor="agent")
+        memory.checkpoints.take_checkpoint(HOSTILE, actor="agent")
         memory.facts.remember("and something changed since")
     terminal = pexpect.spawn(COMMAND, ["restore", "2"], cwd=str(lived), encoding="utf-8", timeout=60)
     terminal.expect_exact("Go on? [y/N] ")
@@ -1323,7 +1323,9 @@ def test_a_dry_run_shows_what_a_restore_would_change_and_changes_nothing(do: Do,
     assert forgotten["now"]["tags"] == [] and forgotten["now"]["pinned"] is False
     assert "(import:notes, " in do("restore", "1", "--dry-run").out
     with memory_of(moved) as memory:
-        assert memory.database.rows("SELECT * FROM history") == before and len(memory.checkpoints.list()) == 1
+        assert (
+            memory.database.rows("SELECT * FROM history") == before and len(memory.checkpoints.list_newest_first()) == 1
+        )
 
 
 def test_a_part_is_restored_by_citation_or_kind(do: Do, moved: Path):
@@ -1506,9 +1508,9 @@ def test_only_what_reads_starts_git(do: Do, lived: Path, tmp_path: Path, monkeyp
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "git").write_text(f'#!/bin/sh\necho "$@" >> "{notes}"\nexec "{git}" "$@"\n')
     (tmp_path / "bin" / "git").chmod(0o700)
-    commands = [(BY_NAME[words[0]], real(words, lived)) for words, _ in EXAMPLES]
+    commands = [(VERBS_BY_NAME[words[0]], real(words, lived)) for words, _ in EXAMPLES]
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    assert {verb.name for verb, _ in commands if verb.reads} == READERS & set(BY_NAME)
+    assert {verb.name for verb, _ in commands if verb.reads} == READERS & set(VERBS_BY_NAME)
     for verb, words in commands:
         notes.write_text("")
         do(*words)
@@ -1525,7 +1527,7 @@ def test_a_reader_does_not_wait_for_all_of_a_long_history(do: Do, checkout: Path
     do("init")
     for number in range(3):
         repositories.commit(checkout, f"number {number}")
-    read, clock, passed = Repository.read, time.monotonic, []
+    read, clock, passed = Repository.read_commits, time.monotonic, []
 
     def slow(self, shas, cancelled):  # the real reading, on a disk that is: the moment is over with the first
         for info in read(self, shas, cancelled):
@@ -1538,7 +1540,7 @@ def test_a_reader_does_not_wait_for_all_of_a_long_history(do: Do, checkout: Path
         assert (said.status, said.err) == (0, "Reading git timed out; the next command tries again.\n")
         hurry.setattr(cli, "WAIT_SECONDS", 600)
         hurry.setattr(time, "monotonic", lambda: clock() + sum(passed))
-        hurry.setattr(Repository, "read", slow)
+        hurry.setattr(Repository, "read_commits", slow)
         said = do("timeline")
     assert said.status == 0
     assert said.err == "3 commits remain to be read; the next command continues.\n"
@@ -1563,17 +1565,17 @@ def test_git_is_not_blamed_where_it_has_nothing_to_say(place: str, tmp_path: Pat
     monkeypatch.chdir(project)
     monkeypatch.setattr("sys.stdin", io.StringIO())
     if place == "not wanted":
-        assert cli.run(["config", "capture_commits", "false"]) == 0
+        assert cli.run_command(["config", "capture_commits", "false"]) == 0
     if place == "nothing new":
-        assert cli.run(["timeline"]) == 0
+        assert cli.run_command(["timeline"]) == 0
     capsys.readouterr()
     gone, clock = [0.0], time.monotonic
     monkeypatch.setattr(time, "monotonic", lambda: clock() + gone[0])
     # git answers, and what comes after it takes all the time there is
-    monkeypatch.setattr("store.history.compression.pack", lambda *_: gone.append(gone.pop() + 60))
+    monkeypatch.setattr("store.history.compression.pack_history", lambda *_: gone.append(gone.pop() + 60))
     if place not in ("nothing new", "no commits"):
         monkeypatch.setattr(cli, "WAIT_SECONDS", -1)
-    assert cli.run(["timeline"]) == 0
+    assert cli.run_command(["timeline"]) == 0
     assert "git" not in capsys.readouterr().err
 
 
@@ -1631,15 +1633,15 @@ def hostile(checkout: Path) -> Path:
     with memory_of(checkout) as memory:
         memory.facts.remember(HOSTILE, actor=who, domain=HOSTILE, tags=[HOSTILE], evidence=[HOSTILE])
         memory.facts.correct(1, f"newer {HOSTILE}", actor=who)
-        memory.iterations.start(HOSTILE, HOSTILE, actor=who)
+        memory.iterations.start_iteration(HOSTILE, HOSTILE, actor=who)
         memory.decisions.decide(
             HOSTILE, HOSTILE, context=HOSTILE, alternatives=[HOSTILE], rationale=HOSTILE, phase=HOSTILE, actor=who
         )
         memory.events.log(HOSTILE, phase=HOSTILE, payload={HOSTILE: [HOSTILE]}, actor=who)
-        memory.tasks.add(HOSTILE, actor=who)
+        memory.tasks.add_task(HOSTILE, actor=who)
         quoted = [{"citation": "D#1", "quote": HOSTILE}]
         memory.inbox.propose("add", {"fact": f"proposed {HOSTILE}"}, evidence=quoted, origin=who, reason=HOSTILE)
-        memory.checkpoints.take(HOSTILE, actor=who)
+        memory.checkpoints.take_checkpoint(HOSTILE, actor=who)
     repositories.fast_import(
         checkout,
         b"commit refs/heads/evil\ncommitter \x1b]0;owned\xe2\x80\xae <e@x> 1767225600 +0000\ndata %d\n%b\n"
@@ -1943,15 +1945,15 @@ def test_index_reads_commits_and_documents_first(do: Do, lived: Path, meaning: N
 
 def test_index_is_stopped_by_an_interrupt_and_goes_on(do: Do, lived: Path, meaning: None, monkeypatch) -> None:
     """^C ends it between two batches, with what was made kept; what is left is said."""
-    monkeypatch.setattr("store.embedding.indexer.TEXTS", 1)
-    put = indexer._Run._put
+    monkeypatch.setattr("store.embedding.indexer.MAX_BATCH_TEXTS", 1)
+    put = indexer._IndexRun._store_batch
 
     def interrupted(self, *arguments):
         os.kill(os.getpid(), signal.SIGINT)
         return put(self, *arguments)
 
     with monkeypatch.context() as hands:
-        hands.setattr(indexer._Run, "_put", interrupted)
+        hands.setattr(indexer._IndexRun, "_store_batch", interrupted)
         before = signal.getsignal(signal.SIGINT)
         said = do("index")
         assert signal.getsignal(signal.SIGINT) is before
@@ -2272,7 +2274,7 @@ def test_a_folder_of_folders_of_conversations_says_which_to_name(
     (tmp_path / "projects" / "-work-shop" / "a.jsonl").write_text("")
     said = do("ingest", str(tmp_path / "projects"))
     assert f"Name one, {tmp_path}/projects/-work-shop, or" in said.err and "memoranda import claude-code" in said.err
-    monkeypatch.setattr("tui.commands.records.conversations.LOOKED", 1)  # of a whole disk not all is read
+    monkeypatch.setattr("tui.commands.conversations.SEARCHED_FOLDERS", 1)  # of a whole disk not all is read
     assert "Name the files themselves." in do("ingest", str(tmp_path / "projects")).err
 
 

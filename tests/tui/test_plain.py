@@ -7,7 +7,7 @@ from support.screen import HUGE, NARROW, WIDE, Person, opened, utc
 from support.stories import Story, copy
 
 from store.conversations.turns import NewTurn
-from tui.theme.glyphs import ascii_table, spoken_table
+from tui.theme.escape import ascii_table, spoken_table
 
 __all__ = ["utc"]
 
@@ -50,7 +50,7 @@ async def test_the_list_stands_above_its_preview_at_every_width(story: Story, si
 
 async def test_a_session_that_broke_off_is_said(story: Story) -> None:
     with story.open("2026-11-21T11:00:00.000Z") as memory:
-        memory.turns.add("s1", [NewTurn("user", "¿Y el céntimo de Faro?")])
+        memory.turns.add_turns("s1", [NewTurn("user", "¿Y el céntimo de Faro?")])
     async with opened(story.folder, NARROW) as person:
         await person.until(lambda: any(said.startswith("A session broke off at K#") for _, said in person.app.messages))
 

@@ -14,5 +14,5 @@ async def test_facts_are_shown_whole_and_few_lines_are_cut(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ) -> None:
     monkeypatch.setenv("TZ", "UTC")
-    missed = await screen_text.measure(demo.build(str(tmp_path), screen_text.NOW), size)
+    missed = await screen_text.measure(demo.build_demo(str(tmp_path), screen_text.NOW), size)
     assert not missed, capsys.readouterr().out

@@ -22,8 +22,8 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from store.base.clock import from_ms, to_ms
 from store.memory import Memory
-from tui.screens.menus.recent import RecentScreen
-from tui.screens.plans.plan import PlanScreen
+from tui.screens.menus import RecentScreen
+from tui.screens.plans import PlanScreen
 
 NAMES = {NARROW: "80x24", WIDE: "120x40", HUGE: "200x60"}
 THREE = pytest.mark.parametrize("size", NAMES, ids=NAMES.values())
@@ -60,7 +60,7 @@ def told() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="strangers-")) / "project"
     strangers.tell(folder)
     with Memory(location(folder), "cli", Clock(from_ms(to_ms(Clock().now) + 1))) as memory:
-        memory.checkpoints.take("before the strangers")
+        memory.checkpoints.take_checkpoint("before the strangers")
         for number in range(1, 9):
             memory.facts.forget([number], actor="import:strangers")
         memory.tasks.move(3, "done", actor="import:strangers")
@@ -92,7 +92,7 @@ async def restore(person: Person) -> None:
 
 async def undo_of_an_origin(person: Person) -> None:
     await person.press("4")
-    origin = "agent" if person.main.location.name == "billing-api" else "import:strangers"
+    origin = "agent" if person.main.location.display_name == "billing-api" else "import:strangers"
     await person.command(f"undo --all-by {origin}")
     await person.until(lambda: isinstance(person.app.screen, PlanScreen))
 

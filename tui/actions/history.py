@@ -5,38 +5,45 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from time import monotonic
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
-from store.base.clock import how_long_ago, to_ms
+from store.base.clock import format_how_long_ago, to_ms
 from store.base.errors import Conflict, MemorandaError, NotFound
 from store.base.models import Checkpoint, Step, Turn
-from store.base.record_keys import pack, unpack
-from store.base.vocabulary import PERSON, TALK
-from store.history.change_summary import TABLES as CHANGED_TABLES
-from tui.actions.support import cited, key_of, many, undoes, write
-from tui.input.key_table import HISTORY, INBOX, named
-from tui.render.plurals import count
-from tui.workers.engine import touched
+from store.base.vocabulary import PERSON_ORIGIN, TALK_ORIGIN_PREFIX, pack_key, unpack_key
+from store.history.history import TABLE_OF_KIND, History
+from store.history.restore_plan import RestorePlan
+from store.memory import Memory
+from tui.actions.support import (
+    ActionHost,
+    ask_if_many,
+    citation_or_kind,
+    record_key_or_none,
+    undo_hint,
+    write_and_report,
+)
+from tui.input.key_table import HISTORY, INBOX, key_name
+from tui.render.lines import format_count
+from tui.workers.engine import first_changed_key
 
-if TYPE_CHECKING:
-    from store.history.history import History
-    from store.history.restore_plan import Plan
-    from store.memory import Memory
-    from tui.actions.host import ActionHost
-
-FRESH_MS = 600_000  # for an undo of an older change the message includes its age
-COUNTED = 100  # rows up to which the records of a step are told from the rest of it
-LINKS = "commit_links"
+UNDO_RECENT_MS = 600_000  # for an undo of an older change the message includes its age
+COUNTED_ROWS = 100  # rows up to which the records of a step are told from the rest of it
+LINKS_TABLE = "commit_links"
 RECORD_TABLES = frozenset(("facts", "decisions", "tasks", "proposals", "iterations"))
 
 
-def checkpoint(screen: ActionHost) -> None:
+def add_checkpoint(screen: ActionHost) -> None:
+    """Ask for a name, and create a checkpoint."""
+
     def answer(text: str) -> None:
         if text.strip():
-            write(
+            write_and_report(
                 screen,
-                lambda memory: memory.checkpoints.take(text),
-                lambda new: (f"Made checkpoint {cited('checkpoint', new)}: {text.strip()}", key_of("checkpoint", new)),
+                lambda memory: memory.checkpoints.take_checkpoint(text),
+                lambda new: (
+                    f"Made checkpoint {citation_or_kind('checkpoint', new)}: {text.strip()}",
+                    record_key_or_none("checkpoint", new),
+                ),
             )
         else:
             screen.say("No checkpoint was made: it needs a name to be found by.", "warning")
@@ -44,24 +51,25 @@ def checkpoint(screen: ActionHost) -> None:
     screen.ask("checkpoint name", "", answer)
 
 
-def remove(screen: ActionHost, checkpoints: Sequence[Checkpoint]) -> None:
+def remove_checkpoints(screen: ActionHost, checkpoints: Sequence[Checkpoint]) -> None:
     """Delete checkpoints, after a question: history has no step for it."""
-    what = checkpoints[0].citation if len(checkpoints) == 1 else count(len(checkpoints), "checkpoint")
+    what = checkpoints[0].citation if len(checkpoints) == 1 else format_count(len(checkpoints), "checkpoint")
 
     numbers = [one.id for one in checkpoints]
     screen.ask_first(
         f"Remove {what} for good? Every step stays in Changes.",
-        lambda: write(screen, lambda memory: memory.checkpoints.remove(*numbers), f"Removed {what}"),
+        lambda: write_and_report(screen, lambda memory: memory.checkpoints.remove(*numbers), f"Removed {what}"),
     )
 
 
 def restore(screen: ActionHost) -> None:
+    """Show what restoring the selected checkpoint would change."""
     record = screen.target()
     if isinstance(record, Checkpoint):
         screen.show_plan("checkpoint", record.id)
     elif record is not None:
         screen.say(
-            f"{named('checkpoint.restore')} goes back to a checkpoint; {named('pane.checkpoints')} lists them.",
+            f"{key_name('checkpoint.restore')} goes back to a checkpoint; {key_name('pane.checkpoints')} lists them.",
             "warning",
         )
 
@@ -69,7 +77,7 @@ def restore(screen: ActionHost) -> None:
 def recover(screen: ActionHost) -> None:
     """Show what a checkpoint holds, for resuming work: the one under the cursor; elsewhere the one at which a session
     broke off, if that was not read yet, else the newest."""
-    record = screen.pane.record if screen.place == "checkpoints" else screen.checkpoints.offered
+    record = screen.pane.record if screen.current_list == "checkpoints" else screen.checkpoints.offered
     screen.run_line(f"recover {record.citation}" if isinstance(record, Checkpoint) else "recover")
 
 
@@ -80,17 +88,17 @@ def take_back(screen: ActionHost) -> None:
     record = screen.target()
     if len(marked) > 1:
         steps = sorted((step.seq for step in marked), reverse=True)
-        many(screen, f"Undo {len(steps)} steps?", len(steps), lambda: _take_back_marked(screen, steps))
+        ask_if_many(screen, f"Undo {len(steps)} steps?", len(steps), lambda: _take_back_marked(screen, steps))
     elif not isinstance(record, Step):
         screen.say(
-            f"{named('step.undo')} undoes a step of the history; {named('pane.history')} goes there. "
-            f"{named('memory.undo')} undoes your newest change.",
+            f"{key_name('step.undo')} undoes a step of the history; {key_name('pane.history')} goes there. "
+            f"{key_name('memory.undo')} undoes your newest change.",
             "warning",
         )
     elif record.undone_by is not None:
         screen.say(f"Step {record.seq} is already undone, by step {record.undone_by}.", "warning")
-    elif screen.engine is not None and screen.engine.screen.history.in_two_files(seq := record.seq):
-        _take_back(screen, lambda memory: memory.history.undo(seq), "Undid", f"{named('memory.redo')} redoes it")
+    elif screen.engine is not None and screen.engine.screen.history.is_in_two_files(seq := record.seq):
+        _run_undo(screen, lambda memory: memory.history.undo(seq), "Undid", f"{key_name('memory.redo')} redoes it")
     else:
         screen.show_plan("step", record.seq)
 
@@ -113,19 +121,19 @@ def _take_back_marked(screen: ActionHost, steps: Sequence[int]) -> None:
 
     def said(result: object) -> tuple[str, int | None]:
         done, left = cast("tuple[list[int], list[tuple[int, str]]]", result)
-        words = f"Undid {count(len(done), 'step')}{': ' if done else ''}{', '.join(map(str, done[:5]))}"
-        words += undoes() if done else ""
+        words = f"Undid {format_count(len(done), 'step')}{': ' if done else ''}{', '.join(map(str, done[:5]))}"
+        words += undo_hint() if done else ""
         if left:
             words += f"; {len(left)} not: {left[0][1]}"
         return words, None
 
-    write(screen, work, said, before=(f"undo {count(len(steps), 'step')}", len(steps)))
+    write_and_report(screen, work, said, before=(f"undo {format_count(len(steps), 'step')}", len(steps)))
 
 
-def take_back_now(screen: ActionHost, plan: Plan, undone_by: str) -> None:
-    """Apply a plan of one record without conflicts; `undone_by` is how to undo that."""
+def take_back_now(screen: ActionHost, plan: RestorePlan, undone_by: str) -> None:
+    """Apply a plan of a single record without conflicts; `undone_by` says how to undo it."""
     said = f"Undid step {plan.undoes}: {plan.changes[0].title[:40]}; {undone_by}"
-    write(screen, lambda memory: memory.plans.apply(plan, {0}), said)
+    write_and_report(screen, lambda memory: memory.plans.apply_plan(plan, {0}), said)
 
 
 def take_back_all(screen: ActionHost) -> None:
@@ -134,26 +142,28 @@ def take_back_all(screen: ActionHost) -> None:
     record = screen.target()
     origin = record.actor if isinstance(record, Step) else getattr(record, "origin", "")
     if isinstance(record, Turn):
-        origin = TALK + record.session
+        origin = TALK_ORIGIN_PREFIX + record.session
     if not origin:
-        screen.say(f"{named('step.undo-all')} undoes all that one origin wrote: select something it wrote.", "warning")
-    elif origin == PERSON:
         screen.say(
-            f"That is you. A checkpoint takes you back to a moment of yours: {named('pane.checkpoints')} lists them.",
+            f"{key_name('step.undo-all')} undoes all that one origin wrote: select something it wrote.", "warning"
+        )
+    elif origin == PERSON_ORIGIN:
+        screen.say(
+            f"That is you. A checkpoint takes you back to a moment of yours: {key_name('pane.checkpoints')} lists them.",
             "warning",
         )
     else:
         screen.show_plan("origin", origin)
 
 
-def since(screen: ActionHost) -> None:
+def ask_changes_since(screen: ActionHost) -> None:
     """List the changes since a moment: that of the checkpoint under the cursor, unless another is typed. In a past
     view: between its moment and now, or another."""
     moment = screen.moment
     if moment is not None:
         screen.ask(f"from {moment.words} to", "now", lambda text: screen.show_since(moment, text), over=True)
     else:
-        record = screen.target() if screen.place == "checkpoints" else None
+        record = screen.target() if screen.current_list == "checkpoints" else None
         start = record.citation if isinstance(record, Checkpoint) else "yesterday"
         screen.ask("changed since", start, screen.show_since, over=True)
 
@@ -164,7 +174,7 @@ def as_of(screen: ActionHost) -> None:
     start = "yesterday"
     if isinstance(record, Step):
         start = str(record.seq)
-    elif isinstance(record, Checkpoint) or (record is not None and screen.place == "timeline"):
+    elif isinstance(record, Checkpoint) or (record is not None and screen.current_list == "timeline"):
         start = record.citation
     screen.ask("as of (a day, 3w, K#3, a step)", start, screen.look_back, over=True)
 
@@ -183,23 +193,25 @@ def undo(screen: ActionHost) -> None:
             screen.say(str(error), "error", timeout=8)
             return
         if isinstance(result, int):
-            whole = f"Redo the {count(result, 'step')} that you undid together?"
+            whole = f"Redo the {format_count(result, 'step')} that you undid together?"
             screen.ask_first(whole, lambda: redo(screen), lambda: screen.go_to(HISTORY))
             return
         step, question, of_person = cast("tuple[Step, str, bool]", result)
         if question:
-            screen.ask_first(question, lambda: _undo(screen, step.seq, of_person), lambda: screen.go_to(HISTORY))
+            screen.ask_first(question, lambda: _undo_newest(screen, step.seq, of_person), lambda: screen.go_to(HISTORY))
         else:
-            _undo(screen, step.seq, of_person)
+            _undo_newest(screen, step.seq, of_person)
             engine.undone_at = monotonic()
 
     def next_step(memory: Memory) -> object:
-        return _together(memory, engine.undone_together, engine.opened) or _next(memory, engine.opened)
+        return _count_undone_together(memory, engine.undone_together, engine.opened) or _next_undo(
+            memory, engine.opened
+        )
 
     engine.write(next_step, found)
 
 
-def _together(memory: Memory, undone: tuple[int, int], since: str) -> int:
+def _count_undone_together(memory: Memory, undone: tuple[int, int], since: str) -> int:
     """Return how many steps were undone together by what was done last, which (the last undo, their number) tells;
     0 if another change by hand came after it."""
     last, number = undone
@@ -208,24 +220,24 @@ def _together(memory: Memory, undone: tuple[int, int], since: str) -> int:
             return 0
     except NotFound:
         return 0
-    found = _whose(memory, since, lambda history: last if history is memory.history else history.next_undo())
+    found = _memory_of_step(memory, since, lambda history: last if history is memory.history else history.next_undo())
     return number if found is memory else 0
 
 
-def _next(memory: Memory, since: str) -> tuple[Step, str, bool]:
-    """Return the step that is undone next, the question whether it is meant (an empty one if that is plain), and
-    whether it is one of the person's own memory."""
-    meant = _whose(memory, since, lambda history: history.next_undo())
+def _next_undo(memory: Memory, since: str) -> tuple[Step, str, bool]:
+    """Return the step to undo next, the question whether to undo it (empty if the answer is plain), and whether it
+    is in the person's own memory."""
+    meant = _memory_of_step(memory, since, lambda history: history.next_undo())
     step = meant.history.step(meant.history.next_undo())
-    records, words = _counted(meant, step)
+    records, words = _count_step_records(meant, step)
     if step.at >= since and records <= 1:
         return step, "", meant is not memory
     several = f" ({words})" if records > 1 else ""
     what = f"{step.reason[:60]}{several}"
-    return step, f"Undo step {step.seq}, {how_long_ago(memory.now, step.at)}: {what}?", meant is not memory
+    return step, f"Undo step {step.seq}, {format_how_long_ago(memory.now, step.at)}: {what}?", meant is not memory
 
 
-def _whose(memory: Memory, since: str, find: Callable[[History], int]) -> Memory:
+def _memory_of_step(memory: Memory, since: str, find: Callable[[History], int]) -> Memory:
     """Return the memory of the step that `find` returns: the person's own if that step was made there in this sitting,
     on a global fact, after the project's."""
     try:
@@ -233,7 +245,7 @@ def _whose(memory: Memory, since: str, find: Callable[[History], int]) -> Memory
         step = own.history.step(find(own.history))
     except MemorandaError:
         return memory
-    if own is memory or step.at < since or step.door != memory.database.door or own.history.in_two_files(step.seq):
+    if own is memory or step.at < since or step.door != memory.database.door or own.history.is_in_two_files(step.seq):
         return memory
     try:
         newest = memory.history.step(find(memory.history)).at
@@ -242,35 +254,37 @@ def _whose(memory: Memory, since: str, find: Callable[[History], int]) -> Memory
     return own if step.at > newest else memory
 
 
-def _counted(memory: Memory, step: Step) -> tuple[int, str]:
+def _count_step_records(memory: Memory, step: Step) -> tuple[int, str]:
     """Return how many records a step was about, also in words. A record that takes the place of another is no second
     one, nor is the proposal from which a fact was made. Of what was chosen in a list each is one, links too, as the
     message said that followed."""
     if step.undoes is None and step.reason.startswith(("restore ", "undo ")):
-        rows = [change.table for change in memory.history.changes(step.seq) if change.table in CHANGED_TABLES.values()]
-        of_them = f", {links} of them links" if (links := rows.count(LINKS)) else ""
-        return len(rows), f"{count(len(rows), 'record')}{of_them}"
-    if step.changes > COUNTED:
-        return step.changes, count(step.changes, "record")
+        rows = [change.table for change in memory.history.changes(step.seq) if change.table in TABLE_OF_KIND.values()]
+        of_them = f", {links} of them links" if (links := rows.count(LINKS_TABLE)) else ""
+        return len(rows), f"{format_count(len(rows), 'record')}{of_them}"
+    if step.changes > COUNTED_ROWS:
+        return step.changes, format_count(step.changes, "record")
     made: dict[str, Counter[str]] = {}
     links = 0
     for change in memory.history.changes(step.seq):
         if change.table in RECORD_TABLES:
             made.setdefault(change.table, Counter())[change.op] += 1
-        links += change.table == LINKS
+        links += change.table == LINKS_TABLE
     proposals = made.pop("proposals", Counter())
     records = sum(max(number.values()) for number in made.values()) or max(proposals.values(), default=0)
-    return records, count(records, "record") + (f", {count(links, 'link')}" if links else "")
+    return records, format_count(records, "record") + (f", {format_count(links, 'link')}" if links else "")
 
 
-def _undo(screen: ActionHost, seq: int, of_person: bool) -> None:
+def _undo_newest(screen: ActionHost, seq: int, of_person: bool) -> None:
+    """Undo the newest step, in the personal memory if it was made there; refuse if another change came meanwhile."""
+
     def work(memory: Memory) -> Step:
         if memory.history.next_undo() != seq:
             raise Conflict("Another change was made meanwhile.", "Look at the history, and undo again.")
         return memory.history.undo()
 
     whose = (lambda memory: memory.personal) if of_person else None
-    _take_back(screen, work, "Undid", f"{named('memory.redo')} redoes it", whose)
+    _run_undo(screen, work, "Undid", f"{key_name('memory.redo')} redoes it", whose)
 
 
 def redo(screen: ActionHost) -> None:
@@ -281,19 +295,19 @@ def redo(screen: ActionHost) -> None:
     steps: list[int] = []
 
     def whose(memory: Memory) -> Memory:
-        return _whose(memory, engine.opened, lambda history: history.next_redo())
+        return _memory_of_step(memory, engine.opened, lambda history: history.next_redo())
 
     def work(memory: Memory) -> Step:
-        for _ in range(_together(memory, engine.undone_together, engine.opened) - 1):
+        for _ in range(_count_undone_together(memory, engine.undone_together, engine.opened) - 1):
             steps.append(memory.history.redo().seq)
         step = memory.history.redo()
         steps.append(step.seq)
         return step
 
-    _take_back(screen, work, "Redid", f"{named('memory.undo')} undoes it", whose, steps)
+    _run_undo(screen, work, "Redid", f"{key_name('memory.undo')} undoes it", whose, steps)
 
 
-def _take_back(
+def _run_undo(
     screen: ActionHost,
     work: Callable[[Memory], Step],
     said: str,
@@ -303,23 +317,23 @@ def _take_back(
 ) -> None:
     """Do `work`, which undoes or redoes a step of the memory that `whose` returns; where it did several, `steps` has
     them then, and they are named instead."""
-    kind = "proposal" if screen.place == INBOX else ""  # return to the list that was shown
+    kind = "proposal" if screen.current_list == INBOX else ""  # return to the list that was shown
 
     def stepped(memory: Memory) -> object:
         meant = memory if whose is None else whose(memory)
         step = work(meant)
         if len(steps) > 1:
-            return f"{said} {count(len(steps), 'step')}: {', '.join(map(str, steps[:5]))}", None
-        reason, key = step.reason, touched(step, meant, kind)
+            return f"{said} {format_count(len(steps), 'step')}: {', '.join(map(str, steps[:5]))}", None
+        reason, key = step.reason, first_changed_key(step, meant, kind)
         if meant is not memory:
             reason = memory.globals.as_cited(reason)
-            key = pack("global", unpack(key)[1]) if key is not None else None
-        return f"{said}: {reason}{_if_old(memory.now, step.at)}; {again}", key
+            key = pack_key("global", unpack_key(key)[1]) if key is not None else None
+        return f"{said}: {reason}{_age_if_old(memory.now, step.at)}; {again}", key
 
-    write(screen, stepped, lambda result: result)  # type: ignore[arg-type, return-value]
+    write_and_report(screen, stepped, lambda result: result)  # type: ignore[arg-type, return-value]
 
 
-def _if_old(now: str, at: str) -> str:
+def _age_if_old(now: str, at: str) -> str:
     """Return how long ago it was, unless it was just now."""
-    old = to_ms(now) - to_ms(at) > FRESH_MS
-    return f" ({how_long_ago(now, at)})" if old else ""
+    old = to_ms(now) - to_ms(at) > UNDO_RECENT_MS
+    return f" ({format_how_long_ago(now, at)})" if old else ""

@@ -5,37 +5,115 @@ An action applies to the marked records, or to the one in the preview. More than
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from store.base.citations import cite
 from store.base.errors import MemorandaError, Purged
-from store.base.models import Step
-from store.base.record_keys import pack
-from store.history.checkpoints import MANY
-from tui.input.key_table import named
-from tui.render.plurals import count
-from tui.render.redaction_notice import notice, taken
+from store.base.models import Checkpoint, Record, Step
+from store.base.vocabulary import pack_key
+from store.history.checkpoints import MANY_RECORDS
+from store.librarian.answer import LibrarianAnswer
+from store.memory import Memory
+from store.purge.secret_scan import LoggedRedaction
+from store.services.as_of import PointInTime
+from tui.input.key_table import key_name
+from tui.render.lines import cuts_notice, format_count, take_cuts
 
 if TYPE_CHECKING:
-    from store.base.models import Record
-    from store.memory import Memory
-    from store.purge.secret_scan import Cut
-    from tui.actions.host import ActionHost
+    from textual.app import App
+    from textual.widget import Widget
 
-    Things = Sequence[Record | Step]
+    from tui.lists.view_state import View
+    from tui.widgets.chat_pane import Talk
+    from tui.widgets.preview import PreviewPane
+    from tui.widgets.record_list import RecordList
+    from tui.workers.engine import Engine
 
-JOURNAL = "Only facts, decisions and tasks can be changed."
+
+# The interface that an action needs of its screen.
 
 
-def many(screen: ActionHost, question: str, things: int, go: Callable[[], None]) -> None:
+class SessionOffer(Protocol):
+    """Hold the checkpoint at which a session broke off, while it is offered."""
+
+    offered: Checkpoint | None
+
+
+class ActionHost(Protocol):
+    """A screen that runs actions: the records that one applies to, a line for prompts, and a place for its result."""
+
+    @property
+    def engine(self) -> Engine | None: ...
+    @property
+    def view(self) -> View: ...
+    @property
+    def app(self) -> App[Any]: ...
+    @property
+    def focused(self) -> Widget | None: ...
+    @property
+    def pane(self) -> PreviewPane: ...
+    @property
+    def talk(self) -> Talk | None: ...
+    @property
+    def form(self) -> str: ...
+    @property
+    def current_list(self) -> str: ...
+    @property
+    def moment(self) -> PointInTime | None: ...
+    @property
+    def checkpoints(self) -> SessionOffer: ...
+    @property
+    def last_answer(self) -> LibrarianAnswer | None: ...
+    @property
+    def read_documents(self) -> Callable[[], object]: ...
+    @property
+    def name_of_memory(self) -> str: ...
+
+    def list_of(self, name: str) -> RecordList: ...
+    def setting(self, name: str) -> str: ...
+    def target(self) -> Record | Step | None: ...
+    def targets(self) -> Sequence[Record | Step]: ...
+
+    def say(
+        self, text: str, severity: str = "information", timeout: float = 8, alone: bool = False, stays: bool = False
+    ) -> None: ...
+    def ask(self, label: str, value: str, answer: Callable[[str], None], **how: bool) -> None: ...
+    def edit_text(self, label: str, text: str, answer: Callable[[str], None]) -> None: ...
+    def ask_first(
+        self, question: str, agreed: Callable[[], None], changes: Callable[[], None] | None = None
+    ) -> None: ...
+    def later(self, function: Callable[..., object], *arguments: object) -> None: ...
+    def copy(self, text: str, what: str) -> object: ...
+
+    def refresh_records(self, wanted: int | None = None) -> None: ...
+    def hide_facts(self, numbers: Sequence[int]) -> None: ...
+    def hide_proposals(self, numbers: Sequence[int]) -> None: ...
+    def change_view(self, **changes: object) -> None: ...
+    def go_to_day(self, text: str) -> None: ...
+    def look_back(self, text: str) -> None: ...
+    def show_plan(self, kind: str, target: int | str) -> None: ...
+    def show_since(self, start: str | PointInTime, end: str = "now") -> None: ...
+
+    def type_command(self, line: str = "") -> None: ...
+    def go_to(self, name: str) -> None: ...
+    def run_line(self, line: str) -> None: ...
+    def unmark(self) -> None: ...
+
+
+Things = Sequence[Record | Step]
+
+CANNOT_CHANGE = "Only facts, decisions and tasks can be changed."
+
+
+def ask_if_many(screen: ActionHost, question: str, things: int, go: Callable[[], None]) -> None:
     """Run an action; ask first when it applies to many."""
-    if things > MANY:
+    if things > MANY_RECORDS:
         screen.ask_first(question, go)
     else:
         go()
 
 
-def write(
+def write_and_report(
     screen: ActionHost,
     work: Callable[[Memory], object],
     said: str | Callable[[object], tuple[str, int | None]],
@@ -49,14 +127,14 @@ def write(
     purged before, ask, and run `again` instead on a yes. `before` says what is done, and to how many records: of many a
     checkpoint is taken first."""
 
-    cut: list[Cut] = []
+    cut: list[LoggedRedaction] = []
     taken_first: list[int] = []
 
     def worked(memory: Memory) -> object:
-        if (first := memory.checkpoints.before(*before)) is not None:
+        if (first := memory.checkpoints.take_before(*before)) is not None:
             taken_first.append(first)
         result = work(memory)
-        cut.extend(taken(memory.database))
+        cut.extend(take_cuts(memory.database))
         return result
 
     def done(result: object, error: MemorandaError | None) -> None:
@@ -64,7 +142,9 @@ def write(
 
     def finish(result: object, error: MemorandaError | None) -> None:
         if isinstance(error, Purged) and again is not None:
-            screen.ask_first(f"{error.message} Keep it all the same?", lambda: write(screen, again, said, back))
+            screen.ask_first(
+                f"{error.message} Keep it all the same?", lambda: write_and_report(screen, again, said, back)
+            )
             return
         if error is not None:
             screen.say(str(error), "error", timeout=8)
@@ -75,17 +155,17 @@ def write(
             words = f"{words}; {cite('checkpoint', taken_first[0])} is how it was"
         if (
             onward
-            and screen.place == "facts"
+            and screen.current_list == "facts"
             and screen.focused is (current := screen.list_of("facts"))
             and not current.marks
         ):
             here = current.cursor_key
             current.action_move(1)
             if current.cursor_key != here:
-                words = f"{words}; the cursor is on {cited('fact', current.cursor_key)} now"
+                words = f"{words}; the cursor is on {citation_or_kind('fact', current.cursor_key)} now"
         screen.unmark()
         if cut:
-            screen.say(f"{words}. {notice(cut)}", "warning", timeout=12, alone=True)
+            screen.say(f"{words}. {cuts_notice(cut)}", "warning", timeout=12, alone=True)
         else:
             screen.say(words, alone=True)
         screen.refresh_records(key)
@@ -94,37 +174,43 @@ def write(
         screen.engine.write(worked, done)
 
 
-def refuse(screen: ActionHost, things: Things, reason: str) -> None:
+def refuse_action(screen: ActionHost, things: Things, reason: str) -> None:
+    """Say why an action does not apply to the selected records; say nothing if none is selected."""
     if things:
-        screen.say(reason or JOURNAL, "warning")
+        screen.say(reason or CANNOT_CHANGE, "warning")
 
 
-def made(word: str, kind: str) -> Callable[[object], tuple[str, int | None]]:
+def message_for_new(word: str, kind: str) -> Callable[[object], tuple[str, int | None]]:
     """Return a function that maps a new record's id to (message, key)."""
-    return lambda new: (f"{word} {cited(kind, new)}{undoes()}", key_of(kind, new))
+    return lambda new: (f"{word} {citation_or_kind(kind, new)}{undo_hint()}", record_key_or_none(kind, new))
 
 
-def key_of(kind: str, number: object) -> int | None:
-    return pack(kind, number) if isinstance(number, int) else None
+def record_key_or_none(kind: str, number: object) -> int | None:
+    """Return the key of a record; None if its number is not known."""
+    return pack_key(kind, number) if isinstance(number, int) else None
 
 
-def undoes() -> str:
+def undo_hint() -> str:
     """Return how to undo, to append to a message."""
-    return f", {named('memory.undo')} to undo"
+    return f", {key_name('memory.undo')} to undo"
 
 
-def name_of(thing: Record | Step) -> str:
+def citation_or_step(thing: Record | Step) -> str:
+    """Return the citation of a record, or `step 12` for a step of history."""
     return f"step {thing.seq}" if isinstance(thing, Step) else thing.citation
 
 
-def names_of(things: Things) -> str:
-    names = [name_of(thing) for thing in things]
+def join_citations(things: Things) -> str:
+    """Join the citations of up to five records, and add how many more there are."""
+    names = [citation_or_step(thing) for thing in things]
     return " ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
-def cited(kind: str, number: object) -> str:
+def citation_or_kind(kind: str, number: object) -> str:
+    """Return the citation of a record; its kind if its number is not known."""
     return cite(kind, number) if isinstance(number, int) else kind
 
 
-def counted(some: Sequence[object], word: str, others: Sequence[object], other: str) -> str:
-    return " and ".join(count(len(things), name) for things, name in ((some, word), (others, other)) if things)
+def count_both(some: Sequence[object], word: str, others: Sequence[object], other: str) -> str:
+    """Return the numbers of two sorts of things, such as `2 facts and 1 decision`."""
+    return " and ".join(format_count(len(things), name) for things, name in ((some, word), (others, other)) if things)

@@ -5,7 +5,7 @@ import asyncio
 from textual import messages
 from textual.drivers.web_driver import WebDriver
 
-AGAIN = 0.05  # seconds until it is asked again whether the screen is there
+RETRY_SECONDS = 0.05  # seconds until it is asked again whether the screen is there
 
 
 class BrowserDriver(WebDriver):
@@ -32,7 +32,7 @@ class BrowserDriver(WebDriver):
         if self._app.screen.is_mounted:
             self._app.post_message(messages.ExitApp())
         else:
-            self._loop.call_later(AGAIN, self._leave)
+            self._loop.call_later(RETRY_SECONDS, self._leave)
 
     def write(self, data: str) -> None:
         try:

@@ -1,20 +1,21 @@
 """What each verb does: functions of a session and its arguments, the same for the command line and the app."""
 
-from collections.abc import Callable, Generator
+from __future__ import annotations
 
-from store.base.citations import Citation, cite, parse
-from store.base.errors import InvalidInput
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, TypeVar
+
+from store.base.citations import Citation, cite, parse_citation
+from store.base.errors import Declined, InvalidInput, Purged
 from store.base.location import Location
 from store.memory import Memory
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeVar
-
     from store.base.models import Step
-    from tui.input.argument_parser import ParsedArguments
+    from tui.input.arguments import ParsedArguments
 
-    Result = TypeVar("Result")
+
+Result = TypeVar("Result")
 
 
 class Session:
@@ -33,9 +34,9 @@ class Session:
         location: Location,
         memory: Memory | None,
         cwd: str,
-        ask: "Ask",
+        ask: AskYesNo,
         json: bool = False,
-        application: "Application | None" = None,
+        application: RunApplication | None = None,
         tell: Callable[[str], None] | None = None,
         wait: Callable[[str], None] = lambda words: None,
     ) -> None:
@@ -68,7 +69,7 @@ class Outcome:
         message: str = "",
         data: Callable[[], object] = dict,
         lines: list[str] | None = None,
-        document: "Callable[[], Generator[str, None, None]] | None" = None,
+        document: Callable[[], Generator[str, None, None]] | None = None,
         status: int = 0,
         after: Callable[[], object] = bool,
         error: str = "",
@@ -83,24 +84,24 @@ class Outcome:
 
 
 # verbs that change every record they are given, as a checkpoint before them names it
-OF_MANY = {
-    "records.facts.forget": "forget", "records.facts.confirm": "confirm", "records.facts.pin": "pin",
-    "records.facts.unpin": "unpin", "records.facts.tag": "tag", "records.facts.untag": "untag",
-    "records.context.mute": "mute", "records.context.unmute": "unmute",
-    "records.inbox.merge": "merge",
+ACTS_ON_MANY = {
+    "facts.forget": "forget", "facts.confirm": "confirm", "facts.pin": "pin",
+    "facts.unpin": "unpin", "facts.tag": "tag", "facts.untag": "untag",
+    "facts.mute": "mute", "facts.unmute": "unmute",
+    "records.merge": "merge",
 }  # fmt: skip
 
-Ask = Callable[..., bool]
-Application = Callable[[Location, str], int]
-Handler = Callable[[Session, "ParsedArguments"], Outcome]
+AskYesNo = Callable[..., bool]
+RunApplication = Callable[[Location, str], int]
+VerbHandler = Callable[[Session, "ParsedArguments"], Outcome]
 
 
-def run(session: Session, handler: str, arguments: "ParsedArguments") -> Outcome:
+def run_handler(session: Session, handler: str, arguments: ParsedArguments) -> Outcome:
     """Run a verb's handler, imported on first use. Errors of SQLite outside `Database.write` get the messages of those
     inside."""
     module, _, function = handler.rpartition(".")
     # not importlib.import_module: that costs 2 ms more
-    found: Handler = getattr(__import__(f"tui.commands.{module}", fromlist=[function]), function)
+    found: VerbHandler = getattr(__import__(f"tui.commands.{module}", fromlist=[function]), function)
     try:
         first = _checkpoint_first(session, handler, arguments)
         outcome = found(session, arguments)
@@ -112,37 +113,37 @@ def run(session: Session, handler: str, arguments: "ParsedArguments") -> Outcome
     except Exception as error:
         if type(error).__module__ != "apsw":
             raise
-        from store.database.connection import DISK_ERRORS, understood
+        from store.database.connection import DISK_ERRORS, to_memoranda_error
 
         if not isinstance(error, DISK_ERRORS):
             raise
-        refused = understood(error, session.location.path)
+        refused = to_memoranda_error(error, session.location.path)
         refused.next = refused.next.replace("nothing was changed", "then say the same again")  # a part may be done
         raise refused from None
 
 
-def _checkpoint_first(session: Session, handler: str, given: "ParsedArguments") -> str:
+def _checkpoint_first(session: Session, handler: str, given: ParsedArguments) -> str:
     """Take a checkpoint before a verb that changes many records, and return the sentence that says so."""
-    if handler not in OF_MANY:
+    if handler not in ACTS_ON_MANY:
         return ""
-    ids = {text for text in given.ids if parse(text, "fact").kind != "global"}  # those are of another memory
-    number = session.memory.checkpoints.before(f"{OF_MANY[handler]} {len(ids)} records", len(ids))
+    ids = {text for text in given.ids if parse_citation(text, "fact").kind != "global"}  # those are of another memory
+    number = session.memory.checkpoints.take_before(f"{ACTS_ON_MANY[handler]} {len(ids)} records", len(ids))
     return "" if number is None else f"{cite('checkpoint', number)} is how it was."
 
 
 def _tell_cuts(outcome: Outcome, memory: Memory) -> None:
     """Append to a verb's outcome which secrets were redacted from what it wrote."""
-    from tui.render.redaction_notice import notice, taken, with_cuts
+    from tui.render.lines import add_cuts, cuts_notice, take_cuts
 
-    cuts = taken(memory.database)
-    outcome.data = with_cuts(outcome.data, cuts)
+    cuts = take_cuts(memory.database)
+    outcome.data = add_cuts(outcome.data, cuts)
     if outcome.message:
-        outcome.message = f"{outcome.message} {notice(cuts)}"
+        outcome.message = f"{outcome.message} {cuts_notice(cuts)}"
     else:
-        outcome.lines = [*outcome.lines, notice(cuts)]
+        outcome.lines = [*outcome.lines, cuts_notice(cuts)]
 
 
-def whose(session: Session, given: "ParsedArguments", of_global: bool = False) -> Session:
+def session_for(session: Session, given: ParsedArguments, of_global: bool = False) -> Session:
     """Return the session of the memory that is meant: with `--global`, or about a global fact, of the person's own."""
     if not vars(given).get("global") and not of_global:
         return session
@@ -150,15 +151,15 @@ def whose(session: Session, given: "ParsedArguments", of_global: bool = False) -
     return Session(own.location, own, session.cwd, session.ask, session.json, session.application, session.tell)
 
 
-def reason(session: Session, meant: Session, step: "Step") -> str:
+def step_reason(session: Session, meant: Session, step: Step) -> str:
     """Return the reason of a step of the memory that is meant, with its facts as the memory of the session cites
     them."""
     return step.reason if meant is session else session.memory.globals.as_cited(step.reason)
 
 
-def reference(text: str, default: str, *kinds: str) -> Citation:
+def parse_reference(text: str, default: str, *kinds: str) -> Citation:
     """Parse a citation; a bare number has the kind `default`, and only `kinds` are accepted. Raises InvalidInput."""
-    citation = parse(text, default)
+    citation = parse_citation(text, default)
     if citation.kind not in (kinds or (default,)):
         wanted = " or ".join(kind for kind in kinds or (default,) if kind != "global")  # a fact too
         article = "an" if wanted[0] in "aeiou" else "a"
@@ -166,12 +167,12 @@ def reference(text: str, default: str, *kinds: str) -> Citation:
     return citation
 
 
-def number(text: str, kind: str) -> int:
-    """Parse the id of a record of one kind: `12` or `F#12`. Raises InvalidInput."""
-    return int(reference(text, kind).target)
+def parse_id(text: str, kind: str) -> int:
+    """Parse the id of a record of a kind: `12` or `F#12`. Raise InvalidInput."""
+    return int(parse_reference(text, kind).target)
 
 
-def text_of(session: Session, words: list[str], example: str) -> str:
+def typed_or_piped_text(session: Session, words: list[str], example: str) -> str:
     """Return the text that words say; a single `-` stands for what is piped into the command. Raises InvalidInput,
     with the `example` of a command line, where nobody pipes anything."""
     import sys
@@ -186,10 +187,8 @@ def text_of(session: Session, words: list[str], example: str) -> str:
     return sys.stdin.read()
 
 
-def though_purged(session: Session, given: "ParsedArguments", work: "Callable[[bool], Result]") -> "Result":
+def ask_if_purged(session: Session, given: ParsedArguments, work: Callable[[bool], Result]) -> Result:
     """Do work that stores a text; ask first if the text was purged before. Raises Declined."""
-    from store.base.errors import Declined, Purged
-
     try:
         return work(given.yes)
     except Purged as error:

@@ -1,15 +1,13 @@
 """Handle ^C during work that can stop at any time and continue later."""
 
+from __future__ import annotations
+
 import signal
+from collections.abc import Callable
 from threading import current_thread, main_thread
+from types import FrameType
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType
-
-
-STOPS = "^C stops it"
+STOP_HINT = "^C stops it"
 
 
 class Interrupt:
@@ -23,16 +21,16 @@ class Interrupt:
         self._comes = current_thread() is main_thread()
         self._before: Callable[[int, FrameType | None], object] | int | None = signal.SIG_DFL
 
-    def __enter__(self) -> "Interrupt":
+    def __enter__(self) -> Interrupt:
         if self._comes:
             self._before = signal.getsignal(signal.SIGINT)
-            signal.signal(signal.SIGINT, self._note)
+            signal.signal(signal.SIGINT, self._note_interrupt)
         return self
 
     def __exit__(self, *error: object) -> None:
         if self._comes:
             signal.signal(signal.SIGINT, self._before)
 
-    def _note(self, *about: object) -> None:
+    def _note_interrupt(self, *about: object) -> None:
         self.asked = True
         signal.signal(signal.SIGINT, self._before)

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from store.base.location import Location
+from store.base.errors import StorageError
+from store.base.location import Location
+from tui.demo.builder import Calendar, DemoProject, write_demo
 
-NAME = "billing-api"
+DEMO_NAME = "billing-api"
 
 
-def build(folder: str, now: str) -> Location:
+def build_demo(folder: str, now: str) -> Location:
     """Create `folder/billing-api`, its git repository and its memory, which ends at `now`; return the memory's
     location.
 
     The same `now` gives the same shas, ids and times. Raises StorageError, also if something exists there already."""
-    from store.base.errors import StorageError
-    from tui.demo.calendar import Calendar
-    from tui.demo.memory import tell
-    from tui.demo.project import Project
-
-    root = os.path.join(os.path.abspath(folder), NAME)
+    root = os.path.join(os.path.abspath(folder), DEMO_NAME)
     try:
         os.makedirs(root)
     except FileExistsError:
@@ -29,7 +24,7 @@ def build(folder: str, now: str) -> Location:
     except OSError as error:
         raise StorageError(f"{root} cannot be made: {error.strerror}.", "Name another folder for the demo.") from None
     calendar = Calendar(now)
-    project = Project(root, calendar)
-    location = tell(root, calendar, project)
+    project = DemoProject(root, calendar)
+    location = write_demo(root, calendar, project)
     project.check_out()
     return location

@@ -1,5 +1,7 @@
 """Choose the user's editor, and run it in the terminal. No screen library: the command line runs it too."""
 
+from __future__ import annotations
+
 import os
 import shlex
 import shutil
@@ -8,14 +10,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from types import FrameType
 
 from store.base.errors import MemorandaError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import FrameType
-
-DEFAULTS = ("nano", "vim", "vi")
+DEFAULT_EDITORS = ("nano", "vim", "vi")
 
 
 class NoEditor(MemorandaError):
@@ -24,7 +23,7 @@ class NoEditor(MemorandaError):
     code = "editor"
 
 
-def editor(command: str, environment: Mapping[str, str]) -> list[str]:
+def editor_command(command: str, environment: Mapping[str, str]) -> list[str]:
     """Return the editor's command: `command`, else $VISUAL, else $EDITOR, else the first default found. Raises
     NoEditor."""
     for source, line in (
@@ -41,23 +40,23 @@ def editor(command: str, environment: Mapping[str, str]) -> list[str]:
         if not words or shutil.which(words[0]) is None:
             raise NoEditor(f"{source} names a program that is not there.", "Name one that is installed: nano, vim.")
         return words
-    for name in DEFAULTS:
+    for name in DEFAULT_EDITORS:
         if shutil.which(name):
             return [name]
     raise NoEditor("No editor was found.", "Set $VISUAL or $EDITOR to one that is installed.")
 
 
-def run(words: list[str], leave: Callable[[], None]) -> int | OSError:
+def run_editor(words: list[str], leave: Callable[[], None]) -> int | OSError:
     """Run the editor in the terminal to its end; return its exit status, or why it could not be started."""
-    with _signals(leave):
+    with _redirect_signals(leave):
         try:
             # the application's own standard error leads nowhere (`own_screen`)
-            return subprocess.run(words, check=False, stderr=_terminal()).returncode
+            return subprocess.run(words, check=False, stderr=_terminal_file()).returncode
         except OSError as error:
             return error
 
 
-def _terminal() -> int | None:
+def _terminal_file() -> int | None:
     """Return the file that the application draws on, None where there is none."""
     try:
         return None if sys.__stderr__ is None else sys.__stderr__.fileno()
@@ -66,18 +65,18 @@ def _terminal() -> int | None:
 
 
 @contextmanager
-def _signals(leave: Callable[[], None]) -> Iterator[None]:
+def _redirect_signals(leave: Callable[[], None]) -> Iterator[None]:
     """Redirect the terminal's signals while the editor runs.
 
     ^C and ^\\ are for the editor; signals that end this process first call `leave`. ^Z is handled by Textual, which
     stops this process and the editor, until `fg`."""
 
-    def end(number: int, frame: "FrameType | None") -> None:
+    def end(number: int, frame: FrameType | None) -> None:
         leave()
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
-    def nothing(number: int, frame: "FrameType | None") -> None:
+    def nothing(number: int, frame: FrameType | None) -> None:
         """not SIG_IGN, which the editor would inherit"""
 
     wanted = {"SIGINT": nothing, "SIGQUIT": nothing, "SIGHUP": end, "SIGTERM": end}

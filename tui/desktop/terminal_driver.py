@@ -14,7 +14,7 @@ from textual.app import App
 from textual.constants import ESCAPE_DELAY
 from textual.drivers.linux_driver import LinuxDriver
 
-BYTES = 4096  # that are read at once
+READ_BYTES = 4096  # that are read at once
 
 
 class WakingEvent(Event):
@@ -36,7 +36,7 @@ class WakingEvent(Event):
         super().clear()
 
 
-class Screen:
+class TerminalFile:
     """A terminal to write to; what is written to one that is gone is lost, as nobody would see it."""
 
     def __init__(self, file: Any) -> None:
@@ -64,7 +64,7 @@ class TerminalDriver(LinuxDriver):
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         self.exit_event: WakingEvent = WakingEvent()
         # the thread that writes must not end: the queue of what is to be written would fill up
-        self._file = cast(Any, Screen(self._file))
+        self._file = cast(Any, TerminalFile(self._file))
 
     def _sigcont_application(self, *about: object) -> None:
         """Begin anew after a stop; not where the terminal is gone, of which this signal comes too."""
@@ -83,7 +83,7 @@ class TerminalDriver(LinuxDriver):
                 ready = selector.select(ESCAPE_DELAY if monotonic() < looks_until else None)
                 if any(key.fd == self.fileno for key, _ in ready):
                     looks_until = monotonic() + 2 * ESCAPE_DELAY
-                    read = self._read()
+                    read = self._read_keys()
                     if not read:  # for ever: the terminal is gone
                         selector.unregister(self.fileno)
                     if text := decode(read):  # not half a character
@@ -95,9 +95,9 @@ class TerminalDriver(LinuxDriver):
             for _ in parser.feed(""):
                 pass
 
-    def _read(self) -> bytes:
+    def _read_keys(self) -> bytes:
         """Return what was typed; nothing where the terminal is gone."""
         try:
-            return os.read(self.fileno, BYTES)
+            return os.read(self.fileno, READ_BYTES)
         except OSError:
             return b""

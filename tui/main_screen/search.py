@@ -6,33 +6,149 @@ and new ones are added below. Enter waits briefly for embeddings, and selects th
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from textual.widgets import Input
 
 from store.base.errors import MemorandaError
+from store.base.models import Step
 from store.base.vocabulary import SEARCHABLE
-from tui.input.commands.command_table import typed_command
-from tui.input.key_table import HITS, INBOX, named
-from tui.main_screen.lists.search_filters import SearchFilters
-from tui.panes.host import Host
+from store.memory import Memory
+from store.search.fulltext import FullTextIndex
+from store.search.query_parser import query_hints
+from store.search.results import Hit, SearchAnswer, WordMarker
+from tui.input.key_table import FACTS, HITS, INBOX, key_name
+from tui.input.verb_table import typed_command
+from tui.lists.filters import (
+    KIND_FILTER,
+    Facet,
+    complete_filter,
+    facet_chips,
+    filter_completions,
+    filters_in_query,
+    found_kinds,
+    narrow_query,
+    next_choice,
+    search_facets,
+)
+from tui.lists.record_rows import HitGroups, HitRows
+from tui.panes.controllers import Host
+from tui.render.search_results import (
+    RECENT_QUERIES,
+    group_hits,
+    none_exact_words,
+    nothing_found_text,
+    score_table,
+    search_suggestions,
+    shown_words,
+)
 from tui.theme.escape import visible
-from tui.theme.line_filters import fit
-from tui.theme.pieces import width
-from tui.widgets.search_bar import SearchBar
+from tui.theme.line_filters import Piece, fit_cells, pieces_width
+from tui.widgets.bars import Split
+from tui.widgets.inputs import YES_ANSWERS, SearchBar
+from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
-    from store.memory import Memory
-    from store.search.results import Answer, Hit
-    from store.search.snippets import Marker
-    from tui.lists.hit_rows import Groups, HitRows
-    from tui.theme.pieces import Piece
-    from tui.widgets.bars import Split
-    from tui.widgets.record_list import RecordList
+    from tui.workers.engine import Engine
 
-KINDS = frozenset((*SEARCHABLE, "chunk"))  # record kinds that support a search for related ones
-PATIENCE = 0.4  # maximum seconds that Enter waits for embeddings
+
+# The filters of a search: the kinds of what was found, and how a filter that is being typed goes on.
+
+
+class SearchFilters:
+    """Reads and changes the filters of the query. `query` returns it, `ask` searches for another one."""
+
+    def __init__(self, host: Host, query: Callable[[], str], ask: Callable[[str], None]) -> None:
+        self.host = host
+        self._query, self._ask = query, ask
+        self._kinds = found_kinds({})  # of what was found without the filter for a kind
+        self._asked: str | None = None  # the query without that filter, of which they are
+        self._facets: Sequence[Facet] = ()  # by what a search can be narrowed, once counted
+
+    def now(self) -> dict[str, str]:
+        """Return the filters of the query: field → value."""
+        return filters_in_query(self._query())
+
+    @property
+    def kinds(self) -> Facet:
+        """The kinds of what was found."""
+        return self._kinds
+
+    def narrow(self, filters: Mapping[str, str]) -> None:
+        """Search with these filters in place of the query's filters of equal fields; an empty value removes a
+        filter."""
+        self._ask(narrow_query(self._query(), filters))
+
+    def next_kind(self) -> None:
+        """Narrow the search to the next kind of what was found, at last to none."""
+        self.narrow({KIND_FILTER: next_choice(self._kinds, self.now().get(KIND_FILTER)) or ""})
+
+    def count_found(self, answer: SearchAnswer) -> None:
+        """Count what was found by kind; under a filter for a kind the others stay as they were counted without it."""
+        asked = narrow_query(self._query(), {KIND_FILTER: ""})
+        filtered = KIND_FILTER in self.now()
+        if not filtered or asked != self._asked:
+            whole = not filtered and answer.total == len(answer.hits)
+            self._asked = asked
+            shown = Counter(hit.kind for hit in answer.hits)
+            self._kinds = found_kinds(shown, whole)._replace(total=None if filtered else answer.total)
+            if not whole and (engine := self.host.engine) is not None:
+                work = lambda: self.host.later(self._show_numbers, asked, shown, engine.seeker.kinds(asked))  # noqa: E731
+                self.host.in_background(work, "kinds", "count what was found by kind", exclusive=True)
+
+    def _show_numbers(self, asked: str, shown: Counter[str], counts: Mapping[str, int]) -> None:
+        """Show how many records of each kind were found; by meaning alone at least those that are `shown`."""
+        if counts and asked == self._asked:
+            every = {kind: max(counts.get(kind, 0), shown[kind]) for kind in {*counts, *shown}}
+            known = self._kinds.total
+            self._kinds = found_kinds(every)._replace(total=sum(every.values()) if known is None else known)
+            self.host.draw_titles()
+
+    def chips(self, room: int) -> list[Piece]:
+        """Return the chips of the search."""
+        return facet_chips(self._kinds, self.now(), room)
+
+    # completion
+
+    def facets(self, engine: Engine) -> Sequence[Facet]:
+        """Return by what a search can be narrowed; for a worker thread."""
+        return search_facets(engine.facets(FACTS), *engine.searchable())
+
+    def count_facets(self) -> None:
+        """Count what completes a filter, on a worker thread."""
+        engine = self.host.engine
+        if engine is not None:
+            work = lambda: self._count(engine)  # noqa: E731
+            self.host.in_background(work, "facets", "count what each filter leaves", exclusive=True)
+
+    def _count(self, engine: Engine) -> None:
+        try:
+            facets = self.facets(engine)
+        except MemorandaError:
+            return  # the search itself says what is wrong
+        self.host.later(self._set_facets, facets)
+
+    def _set_facets(self, facets: Sequence[Facet]) -> None:
+        self._facets = facets
+        self.host.draw_footer()
+
+    def completions(self) -> Sequence[tuple[str, int | None]]:
+        """Return how the filter that is being typed may go on, with numbers of records."""
+        return filter_completions(self._query(), self._facets)
+
+    def complete(self, text: str = "") -> bool:
+        """Complete the filter that is being typed by `text`, or by the first completion; return False if there is
+        none."""
+        found = self.completions()
+        if found:
+            self._ask(complete_filter(self._query(), text or found[0][0]))
+        return bool(found)
+
+
+RELATED_KINDS = frozenset((*SEARCHABLE, "chunk"))  # record kinds that support a search for related ones
+PATIENCE_SECONDS = 0.4  # maximum seconds that Enter waits for embeddings
 
 
 class SearchHost(Host, Protocol):
@@ -63,11 +179,11 @@ class SearchController:
         self.host = host
         self.active = False  # whether hits replace the lists
         self._to_hits = False  # whether Enter was pressed before the answer was complete
-        self._answer: Answer | None = None  # the newest answer, until its timing is recorded
+        self._answer: SearchAnswer | None = None  # the newest answer, until its timing is recorded
         self.filters = SearchFilters(host, lambda: self._bar.query_text, self._ask_again)
         self._notes: list[Piece] = []  # what could not be searched as asked
         self._told: list[list[Piece]] = []  # what else the answer says about itself, and shorter
-        self._marker: Marker | None = None  # of the query's words
+        self._marker: WordMarker | None = None  # of the query's words
         self._rows: HitRows | None = None  # of the newest answer
         self._hits: Sequence[Hit] = ()  # in the order shown, without the nearest of a search that found nothing
         self._why = False  # whether the preview explains the rank of a hit
@@ -82,19 +198,19 @@ class SearchController:
 
     def action_search(self) -> None:
         engine = self.host.engine
-        self._bar.start(engine.screen.search.query_history.recent() if engine is not None else ())
+        self._bar.focus_input(engine.screen.search.query_history.recent_queries() if engine is not None else ())
         if not self._bar.query_text.strip():
             self._show_hints()
-        self.filters.count()
+        self.filters.count_facets()
 
     def _show_hints(self) -> None:
         """Show recent queries and filters beside an empty bar."""
-        from tui.render.empty_results import RECENT, before_asking
-
         engine = self.host.engine
         if engine is not None:
             citation = getattr(self.host.pane.record, "citation", "")
-            self.host.pane.tell(before_asking(engine.screen.search.query_history.recent(RECENT), citation))
+            self.host.pane.tell(
+                search_suggestions(engine.screen.search.query_history.recent_queries(RECENT_QUERIES), citation)
+            )
 
     def action_search_for(self, query: str) -> None:
         """Search for the query of a clicked link."""
@@ -102,22 +218,22 @@ class SearchController:
 
     def search_for(self, query: str) -> None:
         """Search, as if typed in the search bar."""
-        self._bar.ask(query)
+        self._bar.search_for(query)
 
-    def again(self) -> None:
+    def repeat(self) -> None:
         """Repeat the search, because the memory has changed."""
         if self.active:
-            self._bar.again()
+            self._bar.repeat()
 
     def vectors_came(self, all_of_them: bool) -> None:
         """Repeat the search after new embeddings; before the last of them only if there are no hits or the user is
         still typing."""
-        if self.active and (all_of_them or not self._hits or not self._entered):
-            self._bar.again()
+        if self.active and (all_of_them or not self._hits or not self._is_in_hits):
+            self._bar.repeat()
 
     @property
-    def _entered(self) -> bool:
-        """Return whether the focus has moved from the search bar to the hits."""
+    def _is_in_hits(self) -> bool:
+        """Tell whether the focus has moved from the search bar to the hits."""
         focused = self.host.focused
         return focused is None or focused.id != "query"
 
@@ -128,7 +244,7 @@ class SearchController:
     def action_hit(self, step: int) -> None:
         """Move to the next hit, whichever widget has the focus."""
         if self.host.alone == "preview":
-            self.host.list_of(self.host.place).action_move(step)
+            self.host.list_of(self.host.current_list).action_move(step)
         elif self.active:
             if self.host.focused is not self.host.pane.preview:  # keep the focus in the preview
                 self._list.focus()
@@ -137,16 +253,14 @@ class SearchController:
             self.host.app.call_later(self.host.app.run_action, "screen.change('inbox.later')")
         else:
             self.host.say(
-                f"{named('search.next')} goes to the next hit of a search; {named('search.open')} starts one.",
+                f"{key_name('search.next')} goes to the next hit of a search; {key_name('search.open')} starts one.",
                 "warning",
             )
 
     def action_related(self) -> None:
-        """Search for records similar to the one shown."""
-        from store.base.models import Step
-
+        """Search for records similar to the record shown."""
         record = self.host.pane.record
-        if record is None or isinstance(record, Step) or type(record).__name__.lower() not in KINDS:
+        if record is None or isinstance(record, Step) or type(record).__name__.lower() not in RELATED_KINDS:
             self.host.say("Nothing is selected that something could be similar to.", "warning")
         else:
             self.search_for(f"related:{record.citation} ")
@@ -157,14 +271,14 @@ class SearchController:
 
     def _ask_again(self, query: str) -> None:
         """Search for another query; among the hits, stay there."""
-        self._bar.ask(query, focus=not self._entered)
+        self._bar.search_for(query, focus=not self._is_in_hits)
 
     # explanation of a hit
 
     def action_why(self) -> None:
         """Show or hide the explanation above the hit in the preview."""
         if not self.active:
-            self.host.say(f"{named('search.why')} says why a search found something.", "warning")
+            self.host.say(f"{key_name('search.why')} says why a search found something.", "warning")
             return
         self._why = not self._why
         self.host.follow(self._list)
@@ -174,9 +288,7 @@ class SearchController:
         hit = self._hit_at(source.cursor_index) if source.id == HITS else None
         if hit is None:
             return False
-        from tui.render.score_breakdown import table
-
-        self.host.pane.follow(hit.record, table(hit) if self._why else (), self._marker, hit.start)
+        self.host.pane.follow(hit.record, score_table(hit) if self._why else (), self._marker, hit.start)
         return True
 
     def _hit_at(self, index: int | None) -> Hit | None:
@@ -185,7 +297,7 @@ class SearchController:
 
     # hits
 
-    def found(self, event: SearchBar.Found) -> None:
+    def show_answer(self, event: SearchBar.Found) -> None:
         if self.host.engine is None:
             return
         answer = self._answer = event.answer
@@ -195,9 +307,9 @@ class SearchController:
             self._activate(True)
             self.host.enter_hits()
             self._list.unmark()
-        held = event.late and not fresh and self._entered and bool(self._hits)
+        held = event.late and not fresh and self._is_in_hits and bool(self._hits)
         self._marker = self._marker_of(answer)
-        groups = self._grouped(answer, held, stay=not (fresh or event.again))
+        groups = self._group_hits(answer, held, stay=not (fresh or event.again))
         said = self._none_exact(answer)
         self._show_hits([(said, []), *groups] if said else groups, keep=not fresh)
         self._show_title(answer, event.offers, held)
@@ -206,29 +318,22 @@ class SearchController:
             self.host.follow(self._list)
         self._go_to_hits(False)
 
-    def _marker_of(self, answer: Answer) -> Marker | None:
-        from store.search.signals.fts import FullTextIndex
-        from store.search.snippets import Marker
-
+    def _marker_of(self, answer: SearchAnswer) -> WordMarker | None:
         if answer.words is None or self.host.engine is None:
             return None
         words, index = answer.words, FullTextIndex(self.host.engine.screen.database)
-        return Marker(index.tokenizer, words.kept, words.prefix, words.literal)
+        return WordMarker(index.tokenizer, words.kept, words.prefix, words.literal)
 
-    def _explain_empty(self, answer: Answer, offers: Mapping[str, Sequence[str]]) -> None:
-        from tui.render.empty_results import unfound
-
+    def _explain_empty(self, answer: SearchAnswer, offers: Mapping[str, Sequence[str]]) -> None:
         assert self.host.engine is not None
         meaning = self.host.engine.screen.search.meaning
-        model = meaning is not None and meaning.serves
+        model = meaning is not None and meaning.has_vectors
         query, coming = self._bar.query_text, self.host.embedding_under_way
-        self._list.empty_text = unfound(query, answer, offers, model, coming)
+        self._list.empty_text = nothing_found_text(query, answer, offers, model, coming)
 
-    def _grouped(self, answer: Answer, held: bool, stay: bool) -> Groups:
+    def _group_hits(self, answer: SearchAnswer, held: bool, stay: bool) -> HitGroups:
         """Group the hits by level. If `held`, all visible ones keep their lines and the others follow; else, to `stay`,
         the selected one keeps its line as far as its group allows."""
-        from tui.render.levels import grouped
-
         shown, rows, query = self._list, self._rows, self._bar.query_text
         if held and stay and rows is not None:
             count = min(len(rows), round(shown.scroll_offset.y) + shown.size.height)
@@ -236,8 +341,8 @@ class SearchController:
             seen = [hit for index in range(count) if (hit := rows.hit(index)) is not None]
             visible_hits = [hit for hit in seen if hit.key not in waiting]
             keys = {hit.key for hit in visible_hits}
-            return grouped(query, answer, visible_hits, [hit for hit in answer.hits if hit.key not in keys])
-        groups = grouped(query, answer)
+            return group_hits(query, answer, visible_hits, [hit for hit in answer.hits if hit.key not in keys])
+        groups = group_hits(query, answer)
         above = int(bool(self._none_exact(answer)))
         if not stay or shown.cursor_index is None or not answer.hits:
             return groups
@@ -251,9 +356,7 @@ class SearchController:
             above += len(hits)
         return groups
 
-    def _show_hits(self, groups: Groups, keep: bool) -> None:
-        from tui.lists.hit_rows import HitRows
-
+    def _show_hits(self, groups: HitGroups, keep: bool) -> None:
         assert self.host.engine is not None
         nearest = self._answer.nearest if self._answer is not None else ()
         self._hits = [hit for _, hits in groups for hit in hits if hit not in nearest]
@@ -261,22 +364,17 @@ class SearchController:
         self._list.set_rows(self._rows, keep=keep)
         self.host.select_wanted(HITS)
 
-    def _none_exact(self, answer: Answer) -> str:
+    def _none_exact(self, answer: SearchAnswer) -> str:
         """Return the first line of the list where no record contains what was asked."""
-        from tui.render.levels import none_exact
-
         some = answer.hits or answer.nearest or answer.waiting
-        return none_exact(self._bar.query_text, answer) if some else ""
+        return none_exact_words(self._bar.query_text, answer) if some else ""
 
-    def _show_title(self, answer: Answer, offers: Mapping[str, Sequence[str]], held: bool) -> None:
+    def _show_title(self, answer: SearchAnswer, offers: Mapping[str, Sequence[str]], held: bool) -> None:
         """Show the kinds of what was found, and what the answer reports about itself, in the line over the hits."""
-        from store.search.query.query_parser import hints as query_hints
-        from tui.render.levels import grouped, shown_of
-
-        sorted_hits = [hit.key for _, hits in grouped(self._bar.query_text, answer) for hit in hits]
-        shown = shown_of(answer)
+        sorted_hits = [hit.key for _, hits in group_hits(self._bar.query_text, answer) for hit in hits]
+        shown = shown_words(answer)
         if held and [hit.key for hit in self._hits] != sorted_hits:
-            shown = f"more under Near below; {named('search.open')} enter sorts"
+            shown = f"more under Near below; {key_name('search.open')} enter sorts"
         notes: list[Piece] = [(f"  {note}", "$text-warning") for note in answer.notes]
         self._refused, self._notes = notes[: answer.refused], notes[answer.refused :]
         self._notes += [(f"  {hint}", "$text-warning") for hint in query_hints(self._bar.query_text)]
@@ -288,7 +386,7 @@ class SearchController:
             told.append((f"  {answer.left_out:,} hidden", "$dim"))
         ways = ("; is:forgotten, is:replaced show them", ": is:forgotten, is:replaced") if answer.left_out else ()
         self._told = [[*told, (how, "$dim"), (f"  {shown} " if shown else " ", "$dim")] for how in (*ways, "")]
-        self.filters.found(answer)
+        self.filters.count_found(answer)
         self.host.draw_titles()
 
     def draw_title(self) -> None:
@@ -299,28 +397,28 @@ class SearchController:
         marked = len(self._list.marks)
         marks: list[Piece] = [(f" {marked:,} marked ", "$text-accent", "unmark")] if marked else []
         whole = bar.size.width or 80
-        refused: list[Piece] = [(fit(piece[0], whole // 2).rstrip(), *piece[1:]) for piece in self._refused]
-        room = whole - width(marks) - width(refused) - 1
-        notes = width(self._notes)
-        right = next((told for told in self._told if notes + width(told) < room // 2), [])
-        left = self.filters.chips(room - width(right) - min(notes, room // 2))
+        refused: list[Piece] = [(fit_cells(piece[0], whole // 2).rstrip(), *piece[1:]) for piece in self._refused]
+        room = whole - pieces_width(marks) - pieces_width(refused) - 1
+        notes = pieces_width(self._notes)
+        right = next((told for told in self._told if notes + pieces_width(told) < room // 2), [])
+        left = self.filters.chips(room - pieces_width(right) - min(notes, room // 2))
         bar.put_both([*marks, *refused, *left, *self._notes], right)
 
     def fit(self) -> None:
         """In a narrow layout, shrink the list to the height of its hits once it has the focus, which leaves the rest to
         the preview. While typing, the list keeps its half, so that nothing moves."""
-        hits = self.host.found(HITS)
+        hits = self.host.list_if_mounted(HITS)
         if hits is None:
             return
         most = self.host.app.size.height // 2 - 2
-        if self.host.form == "-narrow" and self._entered and 0 < (lines := hits.height_of_rows(most)) < most:
+        if self.host.form == "-narrow" and self._is_in_hits and 0 < (lines := hits.height_of_rows(most)) < most:
             self.host.size_hits(lines)
         else:
             self.host.size_hits("4fr" if self.host.form == "-narrow" else "1fr")
 
     # focus
 
-    def entered(self, event: SearchBar.Entered) -> None:
+    def enter(self, event: SearchBar.Entered) -> None:
         command, certain = typed_command(self._bar.query_text) if event.submitted else ("", False)
         if certain:
             self._run(command)
@@ -334,10 +432,8 @@ class SearchController:
         self.host.app.call_later(self.host.run_line, command)  # once the list has the focus
 
     def _ask_whether(self, command: str) -> None:
-        """Ask whether words that would be a command after `:` are one."""
-        from tui.widgets.prompt_bar import YES
-
-        run = lambda text: self._run(command) if text.lower() in YES else self._enter_hits()  # noqa: E731
+        """Ask whether to run words that would be a command after `:`."""
+        run = lambda text: self._run(command) if text.lower() in YES_ANSWERS else self._enter_hits()  # noqa: E731
         self.host.ask(f"Run “{command[:60]}”? y/n (n searches)", "", run, one_key=True)
 
     def _enter_hits(self) -> None:
@@ -352,7 +448,7 @@ class SearchController:
     def _be_patient(self) -> None:
         """Wait for embeddings, at most PATIENCE seconds."""
         number = self._bar.number
-        self.host.after(PATIENCE, lambda: self._go_to_hits(self._to_hits and number == self._bar.number))
+        self.host.call_after(PATIENCE_SECONDS, lambda: self._go_to_hits(self._to_hits and number == self._bar.number))
 
     def _go_to_hits(self, now: bool) -> None:
         """Focus the hits if Enter was pressed; keys typed after it are for the hits."""
@@ -371,9 +467,9 @@ class SearchController:
         answer, self._answer = self._answer, None
 
         def work(memory: Memory) -> None:
-            memory.search.query_history.add(query)
+            memory.search.query_history.add_query(query)
             if answer is not None:
-                memory.search.latency_log.add(answer)
+                memory.search.latency_log.log_answer(answer)
 
         def done(result: object, error: MemorandaError | None) -> None:
             if error is not None:
@@ -382,21 +478,21 @@ class SearchController:
         if self.host.engine is not None and query.strip() and self.active and not self.host.view.past:
             self.host.engine.write(work, done)
 
-    def cleared(self, event: SearchBar.Cleared) -> None:
+    def leave_or_clear(self, event: SearchBar.Cleared) -> None:
         if event.left:
             self._leave()
         else:
-            self.end()
+            self.end_search()
             self._show_hints()
 
-    def failed(self, event: SearchBar.Failed) -> None:
+    def show_error(self, event: SearchBar.Failed) -> None:
         self.host.say(str(event.error), "error")
 
     def _activate(self, active: bool) -> None:
         self.active = active
         self.host.set_class(active, "-searching")
 
-    def end(self) -> None:
+    def end_search(self) -> None:
         """Clear the bar, and show the lists again."""
         self._to_hits = False
         self._bar.clear()
@@ -408,7 +504,7 @@ class SearchController:
         self._leave()
 
     def _leave(self) -> None:
-        self.end()
+        self.end_search()
         self.host.go_to(self.host.current)
 
     def leave_bar(self) -> bool:

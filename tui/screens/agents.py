@@ -7,42 +7,39 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from shlex import quote
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import work
 from textual.binding import Binding, BindingType
 
-from store.base.citations import cite
-from store.base.citations import parse as parse_citation
-from store.base.clock import local_time
+from store.base.citations import cite, parse_citation
+from store.base.clock import Clock, format_local_time
 from store.base.errors import MemorandaError
-from store.base.record_keys import pack as pack_key
-from store.base.record_keys import unpack as unpack_key
-from store.doors import pause as agent_pause
-from store.doors.session import calls as agent_calls
-from store.doors.session import injections
-from store.doors.session.calls import AgentActivity, AgentCall
-from store.doors.session.injections import Injection
+from store.base.location import Location
+from store.base.vocabulary import pack_key, unpack_key
+from store.doors.agent_log import (
+    AgentActivity,
+    AgentCall,
+    Injection,
+    list_agent_activity,
+    list_agent_calls,
+    list_injections,
+)
+from store.doors.trust import get_pause_end, pause_doors, resume_doors
 from store.memory import Memory
-from store.records.mutes import KINDS as MUTED_KINDS
-from tui.commands.system.agents import NOBODY
-from tui.lists.numbered_rows import NumberedRows
-from tui.lists.wrapping import Pairs, row
-from tui.render.details.agents import activity_lines, call_line, injection_line
-from tui.render.field_diff import Line
-from tui.render.plurals import count
-from tui.screens.list_screen import ListScreen
+from store.records.mutes import MUTE_KINDS
+from tui.commands.agents import NO_AGENT_YET
+from tui.lists.record_rows import NumberedRows, RowLine, row_lines
+from tui.render.details import activity_lines, agent_call_line, injection_line
+from tui.render.lines import StyledLine, format_count
+from tui.screens.base import ListScreen
 from tui.theme.escape import visible
 from tui.widgets.record_list import RecordList
 
-if TYPE_CHECKING:
-    from store.base.clock import Clock
-    from store.base.location import Location
+REFRESH_SECONDS = 1.0  # seconds between two refreshes
+MOST_LISTED = 200  # maximum calls and texts listed
 
-EVERY = 1.0  # seconds between two refreshes
-NEWEST = 200  # maximum calls and texts listed
-
-Row = AgentActivity | AgentCall | Injection
+AgentRow = AgentActivity | AgentCall | Injection
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +47,7 @@ class AgentsSeen:
     """One refresh: agents, then their activity, newest first; until when the doors are paused; the keys of the records
     in these texts that are muted."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[AgentRow, ...]
     now: str
     paused: str
     muted: frozenset[int] = frozenset()
@@ -66,39 +63,39 @@ class AgentRows(NumberedRows):
         return len(self._seen.rows)
 
     def key(self, index: int) -> Hashable:
-        return key(self._seen.rows[index])
+        return agent_row_key(self._seen.rows[index])
 
     def index_of(self, key_: Hashable) -> int | None:
-        return next((place for place, row in enumerate(self._seen.rows) if key(row) == key_), None)
+        return next((place for place, row in enumerate(self._seen.rows) if agent_row_key(row) == key_), None)
 
-    def lines(self, index: int, width: int) -> list[Pairs]:
+    def lines(self, index: int, width: int) -> list[RowLine]:
         seen, now = self._seen.rows[index], self._seen.now
         if isinstance(seen, AgentActivity):
             head = ("● ", "added") if seen.at_work else ("○ ", "dim")
-            return row([head], visible(activity_lines(seen, now)[0]), "bold", [], width)
+            return row_lines([head], visible(activity_lines(seen, now)[0]), "bold", [], width)
         if isinstance(seen, AgentCall):
-            text = visible(f"{seen.client}  {call_line(seen, now)}")
-            return row([("  ", "")], text, "" if seen.writes else "dim", [], width)
-        return row([("→ ", "cite")], visible(f"{seen.client}  {injection_line(seen, now)}"), "", [], width)
+            text = visible(f"{seen.client}  {agent_call_line(seen, now)}")
+            return row_lines([("  ", "")], text, "" if seen.writes else "dim", [], width)
+        return row_lines([("→ ", "cite")], visible(f"{seen.client}  {injection_line(seen, now)}"), "", [], width)
 
 
-def key(row: Row) -> tuple[str, str | int]:
+def agent_row_key(row: AgentRow) -> tuple[str, str | int]:
     """Return a key that identifies the row."""
     return ("agent", row.agent) if isinstance(row, AgentActivity) else (type(row).__name__, row.id)
 
 
-def look(memory: Memory) -> AgentsSeen:
-    """Read the current state."""
+def read_agent_activity(memory: Memory) -> AgentsSeen:
+    """Read what agents did, what they were sent, and whether they are paused."""
     database, now = memory.database, memory.now
     did: list[AgentCall | Injection] = [
-        *agent_calls.newest(database, limit=NEWEST),
-        *injections.newest(database, limit=NEWEST),
+        *list_agent_calls(database, limit=MOST_LISTED),
+        *list_injections(database, limit=MOST_LISTED),
     ]
     did.sort(key=lambda row: (row.at, row.id), reverse=True)
-    agents = agent_calls.activity(database, now)
-    shown = did[:NEWEST]
-    muted = memory.mutes.of_keys({key for row in shown for key in _keys(row)})
-    return AgentsSeen((*agents, *shown), now, agent_pause.paused_until(memory.location.path, now), muted)
+    agents = list_agent_activity(database, now)
+    shown = did[:MOST_LISTED]
+    muted = memory.mutes.filter_muted_keys({key for row in shown for key in _mutable_keys(row)})
+    return AgentsSeen((*agents, *shown), now, get_pause_end(memory.location.path, now), muted)
 
 
 class AgentsScreen(ListScreen["str | None"]):
@@ -117,7 +114,7 @@ class AgentsScreen(ListScreen["str | None"]):
         Binding("u", "undo", "Undo", id="agents.undo", tooltip="Undo everything that it wrote in this session"),
         Binding("p", "pause", "Pause", id="agents.pause", tooltip="Pause all agents for an hour, or end the pause"),
     ]
-    NAME, EMPTY = "agents", NOBODY
+    NAME, EMPTY = "agents", NO_AGENT_YET
     DEFAULT_CSS = """
     AgentsScreen {
         #agents-more { height: 12; }
@@ -139,87 +136,89 @@ class AgentsScreen(ListScreen["str | None"]):
         return AgentRows(self._seen)
 
     def on_mount(self) -> None:
-        self._title()
-        self.listed.focus()
-        self._look()
-        self.set_interval(EVERY, self._look)
+        self._draw_title()
+        self.row_list.focus()
+        self._refresh()
+        self.set_interval(REFRESH_SECONDS, self._refresh)
 
     def on_unmount(self) -> None:
         self._left = True
 
     @work(thread=True, exclusive=True, group="agents", exit_on_error=False, description="look what agents did")
-    def _look(self) -> None:
+    def _refresh(self) -> None:
         with Memory(self._location, "app", self._clock, create=False) as memory:
-            self._later(look(memory))
+            self._later(read_agent_activity(memory))
 
     def _later(self, seen: AgentsSeen) -> None:
         if not self._left and self.app.is_running:
-            self.app.call_from_thread(self._show, seen)
+            self.app.call_from_thread(self._show_rows, seen)
 
-    def _show(self, seen: AgentsSeen) -> None:
+    def _show_rows(self, seen: AgentsSeen) -> None:
         if self._left:
             return
         before, self._seen = self._seen, seen
-        self._title()
+        self._draw_title()
         if (before.rows, before.muted) != (seen.rows, seen.muted):
-            self.listed.set_rows(AgentRows(seen))
+            self.row_list.set_rows(AgentRows(seen))
             self._preview(stay=True)
 
-    def _title(self) -> None:
+    def _draw_title(self) -> None:
         at_work = sum(isinstance(row, AgentActivity) and row.at_work for row in self._seen.rows)
-        status = f"paused until {local_time(self._seen.paused)}" if self._seen.paused else f"{at_work} at work"
-        self.put_title(self._location.name, status, "$text-error" if self._seen.paused else "")
-        row = self._row()
+        status = f"paused until {format_local_time(self._seen.paused)}" if self._seen.paused else f"{at_work} at work"
+        self.put_title(self._location.display_name, status, "$text-error" if self._seen.paused else "")
+        row = self._current_row()
         keys: list[tuple[str, str, str]] = []
-        if cited := _keys(row):
+        if cited := _mutable_keys(row):
             muted = self._seen.muted.issuperset(cited)
             keys = [("x", "lets it in again" if muted else "mutes what it says", "mute")]
         if isinstance(row, AgentCall) and row.writes:
             keys = [("u", "undoes its session", "undo")]
         keys.append(("p", "ends the pause" if self._seen.paused else "pauses all for an hour", "pause"))
-        if row is not None and not self._whole:
+        if row is not None and not self._is_whole:
             keys.append(("enter", "opens", "open"))
         self.put_keys(keys)
 
-    def _row(self) -> Row | None:
-        return next((row for row in self._seen.rows if key(row) == self._shown), None)
+    def _current_row(self) -> AgentRow | None:
+        return next((row for row in self._seen.rows if agent_row_key(row) == self._shown), None)
 
     def _preview(self, stay: bool = False) -> None:
-        row = self._row()
-        self.told.show([] if row is None else more(row, self._seen.now, self._seen.muted), stay=stay)
+        row = self._current_row()
+        self.preview.show_lines(
+            [] if row is None else agent_row_detail(row, self._seen.now, self._seen.muted), stay=stay
+        )
 
     @property
-    def _whole(self) -> bool:
-        """Whether one row fills the screen."""
+    def _is_whole(self) -> bool:
+        """Tell whether a row fills the screen."""
         return self.has_class("-whole")
 
     def action_open(self) -> None:
         """Show the row under the cursor on the whole screen."""
-        if self._row() is not None:
+        if self._current_row() is not None:
             self.add_class("-whole")
-            self.told.focus()
-            self._title()
+            self.preview.focus()
+            self._draw_title()
 
     def on_record_list_chosen(self, event: RecordList.Chosen) -> None:
         self.action_open()
 
     def action_leave(self) -> None:
         """Go back from the row that is open to the list, or close the screen."""
-        if not self._whole:
+        if not self._is_whole:
             self.dismiss(None)
             return
         self.remove_class("-whole")
-        self.listed.focus()
-        self._title()
+        self.row_list.focus()
+        self._draw_title()
 
     def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
         self._shown = event.key
-        self._title()
+        self._draw_title()
         self._preview()
 
     def action_undo(self) -> None:
         """Undo all that the agent of the call under the cursor wrote in its session, after a confirmation."""
-        row = self._row()
+        row = self._current_row()
         if isinstance(row, AgentCall) and row.writes:
             self.dismiss(f"undo --all-by {row.door}:{row.client} --session {quote(row.session)}")
 
@@ -228,16 +227,16 @@ class AgentsScreen(ListScreen["str | None"]):
         path = self._location.path
         try:
             if self._seen.paused:
-                agent_pause.resume(path)
+                resume_doors(path)
             else:
-                agent_pause.pause(path, self._clock())
+                pause_doors(path, self._clock())
         except MemorandaError as error:
             self.app.notify(str(error), severity="warning", markup=False)
-        self._look()
+        self._refresh()
 
     def action_mute(self) -> None:
         """Mute the records of the text under the cursor; unmute them if all are muted."""
-        if keys := _keys(self._row()):
+        if keys := _mutable_keys(self._current_row()):
             self._mute(keys, not self._seen.muted.issuperset(keys))
 
     @work(thread=True, group="agents-mute", exit_on_error=False, description="mute the records of a text")
@@ -245,23 +244,23 @@ class AgentsScreen(ListScreen["str | None"]):
         try:
             with Memory(self._location, "app", self._clock, create=False) as memory:
                 (memory.mutes.mute_keys if muting else memory.mutes.unmute_keys)(keys)
-                self._later(look(memory))
-            said, severity = f"{'Muted' if muting else 'Unmuted'} {count(len(keys), 'record')}.", "information"
+                self._later(read_agent_activity(memory))
+            said, severity = f"{'Muted' if muting else 'Unmuted'} {format_count(len(keys), 'record')}.", "information"
         except MemorandaError as error:
             said, severity = str(error), "warning"
         if not self._left and self.app.is_running:
             self.app.call_from_thread(self.app.notify, said, severity=severity, markup=False)
 
 
-def _keys(row: Row | None) -> list[int]:
-    """Return the keys of the records in a text that was sent, of those that can be muted."""
+def _mutable_keys(row: AgentRow | None) -> list[int]:
+    """Return the keys of the records in a sent text that can be muted."""
     if not isinstance(row, Injection):
         return []
     cited = (parse_citation(citation) for citation in row.why)
-    return [pack_key(citation.kind, int(citation.target)) for citation in cited if citation.kind in MUTED_KINDS]
+    return [pack_key(citation.kind, int(citation.target)) for citation in cited if citation.kind in MUTE_KINDS]
 
 
-def more(row: Row, now: str, muted: frozenset[int] = frozenset()) -> list[Line]:
+def agent_row_detail(row: AgentRow, now: str, muted: frozenset[int] = frozenset()) -> list[StyledLine]:
     """Describe a row in full; say which records are `muted`."""
     if isinstance(row, AgentActivity):
         known = ", ".join(row.clients)
@@ -269,7 +268,7 @@ def more(row: Row, now: str, muted: frozenset[int] = frozenset()) -> list[Line]:
             [(f"introduced itself as {visible(known)}", "dim")]
         ]
     if isinstance(row, AgentCall):
-        lines: list[Line] = [[(f"{row.name}  {local_time(row.at)}", "title")]]
+        lines: list[StyledLine] = [[(f"{row.name}  {format_local_time(row.at)}", "title")]]
         lines.append(
             [(visible(f"by {row.client}, session {row.session or '-'}, {row.tokens:,} tokens answered"), "dim")]
         )
@@ -279,11 +278,13 @@ def more(row: Row, now: str, muted: frozenset[int] = frozenset()) -> list[Line]:
         if row.problem:
             lines.append([("Failed ", "label"), (row.problem, "")])
         return lines
-    title = f"{row.client}, {local_time(row.at)}, {row.event}, {row.tokens:,} tokens, session {row.session or '-'}"
+    title = (
+        f"{row.client}, {format_local_time(row.at)}, {row.event}, {row.tokens:,} tokens, session {row.session or '-'}"
+    )
     lines = [[(visible(title), "title")]]
     if row.question:
         lines.append([("Prompt ", "label"), (visible(" ".join(row.question.split())[:300]), "")])
-    silent = {cite(*unpack_key(key)) for key in muted.intersection(_keys(row))}
+    silent = {cite(*unpack_key(key)) for key in muted.intersection(_mutable_keys(row))}
     for citation, why in row.why.items():
         used = ", used by the reply" if citation in row.used else ""
         out = ", muted" if citation in silent else ""

@@ -4,39 +4,39 @@ few values, `x` takes it out of its file, `u` undoes what was changed here, `/` 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
+from typing import ClassVar, NamedTuple, cast
 
 from textual import work
 from textual.binding import Binding, BindingType
 
 from store.base.errors import MemorandaError
-from store.config.configuration import Config, Value
-from store.config.configuration import load as load_config
-from store.config.files import put as put_setting
-from store.config.files import remove as remove_setting
-from store.config.files import user_path as user_config_path
-from store.records.ageing import TABLE as AGEING_TABLE
-from tui.commands.system.settings import WHOSE, as_text
-from tui.input.commands.synonyms import SETTING_WORDS
-from tui.input.key_table import BY_ID, FIXED, named
-from tui.lists.numbered_rows import NumberedRows
-from tui.lists.wrapping import Pairs, row
-from tui.render.field_diff import Line
-from tui.render.line_parts import row as field
-from tui.screens.list_screen import ListScreen
+from store.base.location import Location
+from store.config.configuration import (
+    Config,
+    SettingValue,
+    load_config,
+    remove_setting,
+    user_settings_path,
+    write_setting,
+)
+from store.records.facts import AGEING_DAYS
+from tui.commands.settings import SOURCE_WORDS, value_text
+from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID, key_name
+from tui.input.verb_table import SETTING_WORDS
+from tui.lists.record_rows import NumberedRows, RowLine, row_lines
+from tui.render.lines import StyledLine, label_row
+from tui.screens.base import Application, ListScreen
 from tui.theme.escape import visible
-from tui.widgets.prompt_bar import YES, AskBar
+from tui.widgets.inputs import YES_ANSWERS, AskBar
 from tui.widgets.record_list import RecordList
 
-if TYPE_CHECKING:
-    from store.base.location import Location
-    from tui.screens.application import Application
-
-LONGEST = 30  # cells of a value in the list
-UNDO = "u"
-AGES = frozenset(("stale", "fresh", "aging", "ageing", "age", "confirm", "confirmed", "old", "days", "120", "180"))
-LINES = 9  # of the preview with its rule, where a setting needs no more
-REST = 8  # lines that are left to the list and the bars
+LONGEST_VALUE = 30  # cells of a value in the list
+UNDO_KEY = "u"
+AGE_QUESTIONS = frozenset(
+    ("stale", "fresh", "aging", "ageing", "age", "confirm", "confirmed", "old", "days", "120", "180")
+)
+PREVIEW_LINES = 9  # of the preview with its rule, where a setting needs no more
+OTHER_LINES = 8  # lines that are left to the list and the bars
 
 
 class SettingChange(NamedTuple):
@@ -51,7 +51,7 @@ class SettingChange(NamedTuple):
 class SettingRows(NumberedRows):
     """The settings, one a line: those that a file or a variable sets are marked; above them `about` what is none."""
 
-    def __init__(self, values: list[Value], about: str = "") -> None:
+    def __init__(self, values: list[SettingValue], about: str = "") -> None:
         self._values = values
         self._about = about if values else ""
         self._first = int(bool(self._about))
@@ -68,15 +68,17 @@ class SettingRows(NumberedRows):
     def index_of(self, key: Hashable) -> int | None:
         return next((index for index, value in enumerate(self._values, self._first) if value.name == key), None)
 
-    def lines(self, index: int, width: int) -> list[Pairs]:
+    def lines(self, index: int, width: int) -> list[RowLine]:
         if not self.selectable(index):
-            return row([("  ", "")], self._about, "dim", [], width, most=len(self._about))
+            return row_lines([("  ", "")], self._about, "dim", [], width, most=len(self._about))
         value = self._values[index - self._first]
         is_set = value.source != "default"
-        text = as_text(value.value)
-        text = f"{text[: LONGEST - 1]}…" if len(text) > LONGEST else text
-        note: Pairs = [(text, "title" if is_set else ""), (f"  {WHOSE[value.source]:<8}", "dim")]
-        return row([("● " if is_set else "· ", "accent" if is_set else "dim")], visible(value.name), "", note, width)
+        text = value_text(value.value)
+        text = f"{text[: LONGEST_VALUE - 1]}…" if len(text) > LONGEST_VALUE else text
+        note: RowLine = [(text, "title" if is_set else ""), (f"  {SOURCE_WORDS[value.source]:<8}", "dim")]
+        return row_lines(
+            [("● " if is_set else "· ", "accent" if is_set else "dim")], visible(value.name), "", note, width
+        )
 
 
 class SettingsScreen(ListScreen["str | None"]):
@@ -88,17 +90,17 @@ class SettingsScreen(ListScreen["str | None"]):
         Binding("right", "step(1)", "Next", id="settings.next", tooltip="The next of its values"),
         Binding("left", "step(-1)", "Before", id="settings.previous", tooltip="The value before"),
         Binding("x", "unset", "Default", id="settings.unset", tooltip="Take it out of its file"),
-        Binding(UNDO, "undo", "Undo", id="settings.undo", tooltip="Undo the last change made here"),
+        Binding(UNDO_KEY, "undo", "Undo", id="settings.undo", tooltip="Undo the last change made here"),
         Binding("slash", "find", "Find", id="settings.find", tooltip="Find settings by words"),
     ]
     NAME = "settings"
     EMPTY = "No setting has these words. Escape shows them all."
-    DEFAULT_CSS = f"SettingsScreen {{ #settings-more {{ height: {LINES}; }} }}"
+    DEFAULT_CSS = f"SettingsScreen {{ #settings-more {{ height: {PREVIEW_LINES}; }} }}"
 
     def __init__(self, location: Location) -> None:
         super().__init__()
         self._location = location
-        self._config: Config = load_config(location, BY_ID, FIXED)
+        self._config: Config = load_config(location, KEYS_BY_ID, FIXED_KEYS)
         self._changes: list[SettingChange] = []
         self._shown: Hashable = None
         self._words = ""  # what is looked for
@@ -106,47 +108,47 @@ class SettingsScreen(ListScreen["str | None"]):
 
     def first_rows(self) -> SettingRows:
         wanted = self._words.lower().split()
-        found = [value for value in self._config.values if all(word in _found_by(value) for word in wanted)]
-        return SettingRows(found, _ageing() if AGES & set(wanted) else "")
+        found = [value for value in self._config.values if all(word in _words_to_find(value) for word in wanted)]
+        return SettingRows(found, _ageing_rule() if AGE_QUESTIONS & set(wanted) else "")
 
     def bars(self) -> Iterable[AskBar]:
         return (AskBar(id="ask"),)
 
     def on_mount(self) -> None:
-        self._title()
+        self._draw_title()
         self._keys()
-        self.listed.focus()
+        self.row_list.focus()
 
-    def _title(self) -> None:
+    def _draw_title(self) -> None:
         more = [(f"  with “{visible(self._words)}”", "$text-accent")] if self._words else []
-        self.put_title(self._location.name, user_config_path(), "$dim", *more)
+        self.put_title(self._location.display_name, user_settings_path(), "$dim", *more)
 
     def _keys(self) -> None:
         value = self._value
         if self._finding:
             self.put_keys([("enter", "to these", "submit")], "all", "cancel")
             return
-        keys = [*([("enter", _does(value), "edit")] if value is not None else []), ("/", "find", "find")]
+        keys = [*([("enter", _enter_does(value), "edit")] if value is not None else []), ("/", "find", "find")]
         if value is not None and value.setting.kind == "choice":
             keys.insert(1, ("← →", "values", "step(1)"))
         if value is not None and value.source in ("user", "project"):
             keys.append(("x", "default again", "unset"))
         if self._changes:
-            keys.append((UNDO, "undo", "undo"))
+            keys.append((UNDO_KEY, "undo", "undo"))
         self.put_keys(keys, "all" if self._words else "closes")
 
     @property
-    def _value(self) -> Value | None:
-        return self._config.find(str(self._shown)) if self._shown else None
+    def _value(self) -> SettingValue | None:
+        return self._config.find_value(str(self._shown)) if self._shown else None
 
     def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
         self._shown = event.key
-        self._show()
+        self._show_setting()
 
     def on_record_list_chosen(self) -> None:
         self.action_edit()
 
-    def _show(self) -> None:
+    def _show_setting(self) -> None:
         self._describe()
         self._keys()
 
@@ -154,10 +156,14 @@ class SettingsScreen(ListScreen["str | None"]):
         """Describe the setting under the cursor in as many lines as it needs; of the themes only those that `begun`, a
         name that is being typed, may become."""
         value = self._value
-        lines = [] if value is None else described(value, _near(begun.strip(), sorted(self.app.available_themes)))
-        self.told.show(lines)
-        needed = self.told.virtual_size.height + 1
-        self.query_one("#settings-more").styles.height = max(LINES, min(needed, self.size.height - REST))
+        lines = (
+            []
+            if value is None
+            else setting_detail(value, _near_names(begun.strip(), sorted(self.app.available_themes)))
+        )
+        self.preview.show_lines(lines)
+        needed = self.preview.virtual_size.height + 1
+        self.query_one("#settings-more").styles.height = max(PREVIEW_LINES, min(needed, self.size.height - OTHER_LINES))
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._describe)
@@ -167,7 +173,7 @@ class SettingsScreen(ListScreen["str | None"]):
         if self._finding:
             self._find(event.text)
         elif self._editing and self._value is not None:
-            whole = event.text in (typed(self._value.value), *self.app.available_themes)
+            whole = event.text in (typed_value(self._value.value), *self.app.available_themes)
             self._describe("" if whole else event.text)
 
     # changes
@@ -181,32 +187,40 @@ class SettingsScreen(ListScreen["str | None"]):
             self.say(f"${value.path} sets {value.name} over every file: change it there.", "warning")
         elif value.name == "enabled" and value.value:
             question = "Record nothing by itself any more, no commits and nothing from agents? y/n"
-            self._ask(question, "", lambda text: self._put(value, "false") if text in YES else None, "answers", True)
+            self._ask_line(
+                question,
+                "",
+                lambda text: self._put_value(value, "false") if text in YES_ANSWERS else None,
+                "answers",
+                True,
+            )
         elif value.setting.kind == "bool":
-            self._put(value, as_text(not value.value))
+            self._put_value(value, value_text(not value.value))
         elif value.setting.kind == "choice":
             choices = value.setting.choices
-            self._put(value, choices[(choices.index(value.value) + step) % len(choices)])
+            self._put_value(value, choices[(choices.index(value.value) + step) % len(choices)])
         else:
-            self._ask_value(value, self._typed(value))
+            self._ask_value(value, self._value_as_typed(value))
 
     def action_step(self, step: int) -> None:
         """Take the next of the values of a switch or a choice, or the one before."""
         if self._value is not None and self._value.setting.kind in ("bool", "choice"):
             self.action_edit(step)
 
-    def _typed(self, value: Value) -> str:
+    def _value_as_typed(self, value: SettingValue) -> str:
         """Return a value as it is typed; the theme that is shown where none is set."""
-        return typed(value.value) or (self.app.theme if value.name == "theme" else "")
+        return typed_value(value.value) or (self.app.theme if value.name == "theme" else "")
 
-    def _ask_value(self, value: Value, text: str) -> None:
+    def _ask_value(self, value: SettingValue, text: str) -> None:
         self._editing = True
-        self._ask(value.name, text, lambda text: self._put(value, text.strip()), "saves")
+        self._ask_line(value.name, text, lambda text: self._put_value(value, text.strip()), "saves")
         if value.name == "theme":
             self.query_one(AskBar).offer(sorted(self.app.available_themes))
             self.put_keys([("enter", "saves", "submit"), ("↑ ↓", "choose", "choose(1)")], "cancels", "cancel")
 
-    def _ask(self, label: str, value: str, answer: Callable[[str], None], does: str, one_key: bool = False) -> None:
+    def _ask_line(
+        self, label: str, value: str, answer: Callable[[str], None], does: str, one_key: bool = False
+    ) -> None:
         self.query_one(AskBar).ask(label, value, answer, over=True, one_key=one_key)
         self.put_keys([("enter", does, "submit")], "cancels", "cancel")
 
@@ -231,25 +245,25 @@ class SettingsScreen(ListScreen["str | None"]):
     def action_find(self) -> None:
         """Show only settings whose name or meaning has the words that are typed."""
         self._finding = True
-        self._ask("find", self._words, self._find, "")
+        self._ask_line("find", self._words, self._find, "")
         self._keys()
 
     def _find(self, words: str) -> None:
         self._words = words.strip()
-        self.listed.empty_text = _ageing() if AGES & set(words.lower().split()) else self.EMPTY
+        self.row_list.empty_text = _ageing_rule() if AGE_QUESTIONS & set(words.lower().split()) else self.EMPTY
         rows = self.first_rows()
-        self.listed.set_rows(rows)
+        self.row_list.set_rows(rows)
         first = next(filter(rows.selectable, range(len(rows))), None) if self._words else None
         if first is not None:
-            self.listed.select(rows.key(first))
-        self._title()
+            self.row_list.select(rows.key(first))
+        self._draw_title()
         self._keys()
 
     def action_unset(self) -> None:
         """Take the setting under the cursor out of its file, so that its default holds."""
         value = self._value
         if value is not None and value.source in ("user", "project"):
-            self._change(SettingChange(value.path, value.name, typed(value.value), None))
+            self._change(SettingChange(value.path, value.name, typed_value(value.value), None))
 
     def action_undo(self) -> None:
         """Undo the last change made here."""
@@ -259,9 +273,9 @@ class SettingsScreen(ListScreen["str | None"]):
         else:
             self.say("Nothing that was changed here is left to undo.", "warning")
 
-    def _put(self, value: Value, text: str) -> None:
+    def _put_value(self, value: SettingValue, text: str) -> None:
         own = value.source in ("user", "project")
-        before = typed(value.value) if own else None
+        before = typed_value(value.value) if own else None
         if not text and own:  # nothing typed: the default
             self.action_unset()
             return
@@ -271,10 +285,12 @@ class SettingsScreen(ListScreen["str | None"]):
             listed = ", ".join(sorted(self.app.available_themes))
             self.say(f"There is no theme “{text[:40]}”. There are {listed}.", "warning")
             self.call_after_refresh(self._ask_value, value, text)  # once the bar is left
-        elif text in ("", self._typed(value)):
-            self.say(f"{value.name} is {text or typed(value.value) or 'the default'} already: nothing was changed.")
+        elif text in ("", self._value_as_typed(value)):
+            self.say(
+                f"{value.name} is {text or typed_value(value.value) or 'the default'} already: nothing was changed."
+            )
         else:
-            self._change(SettingChange(value.path if own else user_config_path(), value.name, before, text))
+            self._change(SettingChange(value.path if own else user_settings_path(), value.name, before, text))
 
     @work(thread=True, group="settings", exit_on_error=False, description="change a setting")
     def _change(self, change: SettingChange, undoes: bool = False) -> None:
@@ -282,33 +298,33 @@ class SettingsScreen(ListScreen["str | None"]):
             if change.after is None:
                 remove_setting(change.path, change.name)
             else:
-                put_setting(change.path, change.name, change.after)
+                write_setting(change.path, change.name, change.after)
         except MemorandaError as error:
-            self.app.call_from_thread(self._refused, change, str(error))
+            self.app.call_from_thread(self._ask_after_refusal, change, str(error))
             return
-        self.app.call_from_thread(self._changed, change, undoes)
+        self.app.call_from_thread(self._show_change, change, undoes)
 
-    def _refused(self, change: SettingChange, why: str) -> None:
+    def _ask_after_refusal(self, change: SettingChange, why: str) -> None:
         """Say why, and ask again for a value that was typed."""
         self.say(why, "error")
-        value = self._config.find(change.name)
+        value = self._config.find_value(change.name)
         if value is not None and change.after is not None and value.setting.kind not in ("bool", "choice"):
             self.call_after_refresh(self._ask_value, value, change.after)
 
-    def _changed(self, change: SettingChange, undoes: bool) -> None:
+    def _show_change(self, change: SettingChange, undoes: bool) -> None:
         if undoes:
             self._changes.pop()
         else:
             self._changes.append(change)
         cast("Application", self.app).configure_again()
-        self._config = load_config(self._location, BY_ID, FIXED)
-        shown = self.listed
+        self._config = load_config(self._location, KEYS_BY_ID, FIXED_KEYS)
+        shown = self.row_list
         shown.set_rows(self.first_rows())
         shown.select(change.name)
-        self._show()
-        now = self._config.find(change.name)
-        is_now = "" if now is None else f" is {as_text(now.value)}"
-        back = "" if undoes else f", {UNDO} to undo"  # before the path, which may be longer than the line
+        self._show_setting()
+        now = self._config.find_value(change.name)
+        is_now = "" if now is None else f" is {value_text(now.value)}"
+        back = "" if undoes else f", {UNDO_KEY} to undo"  # before the path, which may be longer than the line
         where = f"{'taken out of' if change.after is None else 'written to'} {change.path}"
         self.say(f"{'Undone: ' if undoes else ''}{change.name}{is_now}{back}: {where}")
 
@@ -319,19 +335,19 @@ class SettingsScreen(ListScreen["str | None"]):
             self.dismiss(None)
 
 
-def typed(value: object) -> str:
+def typed_value(value: object) -> str:
     """Return a value as it is typed."""
-    return as_text(value) if value != "" else ""
+    return value_text(value) if value != "" else ""
 
 
-def _does(value: Value) -> str:
+def _enter_does(value: SettingValue) -> str:
     """Return what Enter does to a setting."""
     if value.setting.kind == "bool":
         return "turn off" if value.value else "turn on"
     return "next value" if value.setting.kind == "choice" else "change"
 
 
-def _near(begun: str, names: Sequence[str]) -> Sequence[str]:
+def _near_names(begun: str, names: Sequence[str]) -> Sequence[str]:
     """Return the names that have the typed text in them, or are spelled much like it; all where none is."""
     from difflib import get_close_matches
 
@@ -339,42 +355,44 @@ def _near(begun: str, names: Sequence[str]) -> Sequence[str]:
     return [name for name in names if text in name] or get_close_matches(text, names) or names
 
 
-def _ageing() -> str:
+def _ageing_rule() -> str:
     """Return how facts grow old, for who looks for a setting of that."""
     days: dict[int, list[str]] = {}
-    for confidence, thresholds in AGEING_TABLE.items():
+    for confidence, thresholds in AGEING_DAYS.items():
         days.setdefault(thresholds[2], []).append(confidence)
     (first, among), *others = [(number, " or ".join(which)) for number, which in days.items()]
     rest = "".join(f", {number} if it is {which}" for number, which in others)
     return (
         f"No setting: facts grow old by a fixed rule. Not confirmed, one is stale after {first} days if its"
-        f" confidence is {among}{rest}. {named('record.confirm')}"
-        f" confirms a fact; {named('record.pin')} pins it, so that it never ages. Escape shows all settings."
+        f" confidence is {among}{rest}. {key_name('record.confirm')}"
+        f" confirms a fact; {key_name('record.pin')} pins it, so that it never ages. Escape shows all settings."
     )
 
 
-def _found_by(value: Value) -> str:
+def _words_to_find(value: SettingValue) -> str:
     """Return by which words a setting is found."""
     return f"{value.name} {value.setting.meaning} {' '.join(SETTING_WORDS.get(value.name, ()))}".lower()
 
 
-def described(value: Value, themes: Sequence[str]) -> list[Line]:
+def setting_detail(value: SettingValue, themes: Sequence[str]) -> list[StyledLine]:
     """Describe a setting in full; `themes` are those to list."""
     setting = value.setting
     where = f"${value.path}" if value.source == "environment" else value.path
     kept = f" {setting.own}, so only your own file sets it" if setting.own else ""
-    lines: list[Line] = [
+    lines: list[StyledLine] = [
         [(value.name, "own")],
         [(f"{setting.meaning}.", "title")],
         [],
-        field("Value", as_text(value.value)),
-        field("Default", BY_ID[value.name[5:]].keys if setting.kind == "keys" else as_text(setting.default)),
-        field("From", visible(where) or "the default: no file and no variable sets it"),
-        field(
+        label_row("Value", value_text(value.value)),
+        label_row(
+            "Default", KEYS_BY_ID[value.name[5:]].keys if setting.kind == "keys" else value_text(setting.default)
+        ),
+        label_row("From", visible(where) or "the default: no file and no variable sets it"),
+        label_row(
             "Takes",
-            f"{', '.join(themes)} ({named('theme.choose')} in any pane chooses one)"
+            f"{', '.join(themes)} ({key_name('theme.choose')} in any pane chooses one)"
             if value.name == "theme"
-            else setting.takes,
+            else setting.allowed_values,
         ),
     ]
     return [*lines, *([[(f"It{kept}.", "dim")]] if kept else [])]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from rich.cells import cell_len, set_cell_size
@@ -15,22 +15,19 @@ from textual.color import Color
 from textual.content import Content
 from textual.filter import LineFilter
 
-from tui.theme.escape import plain, visible
-from tui.theme.glyphs import ascii_table
-
-__all__ = ["Ascii", "Colourless", "OwnColours", "StripControls", "content", "fit", "plain", "visible"]
+from tui.theme.escape import ascii_table, visible
 
 # Control characters and others with such an effect: bidi, line separators; a lone surrogate would end the writer
 # thread.
 _CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def content(text: str, style: str = "") -> Content:
+def escaped_content(text: str, style: str = "") -> Content:
     """Return a record's text for a widget: escaped, with its newlines, never parsed as markup."""
     return Content.styled(visible(text, newlines=True), style)
 
 
-def fit(text: str, width: int) -> str:
+def fit_cells(text: str, width: int) -> str:
     """Pad `text`, which must be escaped, to exactly `width` terminal cells, or truncate it with an ellipsis."""
     if text.isascii():
         return text.ljust(width) if len(text) <= width else text[: width - 1] + "…" if width > 0 else ""
@@ -64,7 +61,7 @@ def _without_controls(segment: Segment) -> Segment:
     return Segment(_CONTROL.sub(lambda match: "?" * cell_len(match[0]), text), style)
 
 
-class Ascii(LineFilter):
+class AsciiFilter(LineFilter):
     """Replaces our glyphs by ASCII, for terminals and fonts without them; or by other characters of their width."""
 
     def __init__(self, instead: Mapping[int, str] | None = None) -> None:
@@ -80,45 +77,58 @@ class Ascii(LineFilter):
         ]
 
 
-class Colourless(LineFilter):
+class ColorlessFilter(LineFilter):
     """Removes colours, but keeps bold, underline and reverse: for NO_COLOR. A glyph or a word repeats what a colour
     shows."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         return [
-            Segment(text, None if style is None else _without_colour(style), control)
+            Segment(text, None if style is None else _without_color(style), control)
             for text, style, control in segments
         ]
 
 
-class OwnColours(LineFilter):
+class OwnColorsFilter(LineFilter):
     """Limits colours to the terminal's sixteen and its defaults: for the ANSI themes, in which widgets that blend
     colours would emit others."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         return [
-            Segment(text, None if style is None else _in_own_colours(style), control)
+            Segment(text, None if style is None else _in_own_colors(style), control)
             for text, style, control in segments
         ]
 
 
 @lru_cache(1024)
-def _without_colour(style: Style) -> Style:
+def _without_color(style: Style) -> Style:
+    """Return a style without its colors."""
     bare = style.without_color
     return bare + Style.from_meta(style.meta) if style.meta else bare  # the meta holds the click action
 
 
 @lru_cache(1024)
-def _in_own_colours(style: Style) -> Style:
+def _in_own_colors(style: Style) -> Style:
     """Return `style` with every blended colour replaced by the nearest of the sixteen; if text and background become
     equal, both become the defaults."""
-    front, ground = _own(style.color), _own(style.bgcolor)
+    front, ground = _own_color(style.color), _own_color(style.bgcolor)
     if front is not None and front == ground and not front.is_default:
         front = ground = RichColor.default()
-    return _without_colour(style) + Style.from_color(front, ground)
+    return _without_color(style) + Style.from_color(front, ground)
 
 
-def _own(colour: RichColor | None) -> RichColor | None:
+def _own_color(colour: RichColor | None) -> RichColor | None:
+    """Return the nearest of the terminal's sixteen colors."""
     if colour is None or colour.is_default or (colour.number is not None and colour.number < 16):
         return colour
     return RichColor.from_ansi(colour.downgrade(ColorSystem.STANDARD).number or 0)
+
+
+# Clickable pieces of a line.
+
+Piece = tuple[str, str] | tuple[str, str, str]
+"""A text, its style, and the screen action of a click on it (or none)."""
+
+
+def pieces_width(pieces: Sequence[Piece]) -> int:
+    """Return the width of pieces in cells."""
+    return sum(cell_len(visible(piece[0])) for piece in pieces)

@@ -14,18 +14,54 @@ from functools import lru_cache
 
 from rich.style import Style
 from textual.color import Color
+from textual.theme import Theme
 
-READ = 4.5  # minimum contrast of every style (WCAG 2.2)
-OWN_COLOURS = "ansi_"  # prefix of the terminal's colours
+# Two themes of high contrast: black and white, with colours that stand out on them.
+
+HIGH_CONTRAST = (
+    Theme(
+        name="high-contrast-dark",
+        primary="#6cb6ff",
+        secondary="#d2a8ff",
+        accent="#ffd33d",
+        foreground="#ffffff",
+        background="#000000",
+        surface="#000000",
+        panel="#101010",
+        success="#56d364",
+        warning="#ffb454",
+        error="#ff8a80",
+        dark=True,
+    ),
+    Theme(
+        name="high-contrast-light",
+        primary="#003e8a",
+        secondary="#54218f",
+        accent="#6b3e00",
+        foreground="#000000",
+        background="#ffffff",
+        surface="#ffffff",
+        panel="#f0f0f0",
+        success="#044f1e",
+        warning="#6b3000",
+        error="#8f0a14",
+        dark=False,
+    ),
+)
+LEAST_CONTRAST = 7.0  # minimum contrast of their texts (WCAG 2.2, level AAA)
+
+
+READABLE_CONTRAST = 4.5  # minimum contrast of every style (WCAG 2.2)
+OWN_COLORS = "ansi_"  # prefix of the terminal's colours
 # tokens that text is written in, and their backgrounds
-ON_PANES = ("background", "surface", "panel")
-TEXTS = {
-    **dict.fromkeys(("foreground", "text-primary", "text-secondary", "text-accent"), ON_PANES),
-    **dict.fromkeys(("text-success", "text-warning", "text-error"), ON_PANES),
+PANE_TOKENS = ("background", "surface", "panel")
+TEXT_TOKENS = {
+    **dict.fromkeys(("foreground", "text-primary", "text-secondary", "text-accent"), PANE_TOKENS),
+    **dict.fromkeys(("text-success", "text-warning", "text-error"), PANE_TOKENS),
     **dict.fromkeys(("footer-key-foreground", "footer-description-foreground"), ("footer-background",)),
 }
 # makes Textual's own widgets distinguishable in an ANSI theme, and without colours
-IN_OWN_COLOURS = {
+OWN_COLOR_VARIABLES = {
     "dim": "ansi_default dim", "dim-colour": "ansi_default", "line": "ansi_default",
     "dim-text": "dim", "input-cursor-background": "ansi_default", "input-cursor-foreground": "ansi_default",
     "input-cursor-text-style": "reverse", "block-cursor-background": "ansi_default",
@@ -99,26 +135,27 @@ def piece_style(name: str) -> str:
     return f"{'$dim' if share else f'${colour}' if colour else ''} {look.text}".strip()
 
 
-def style(names: Iterable[str], variables: Mapping[str, str], ground: Color, colour: Color) -> Style:
+def combine_looks(names: Iterable[str], variables: Mapping[str, str], ground: Color, colour: Color) -> Style:
     """Combine the looks `names`, later ones over earlier ones, on a widget's background and colour; ignore unknown
     names. `variables` are the theme's. Transparent colours are blended here with what is below."""
-    if variables["foreground"].startswith(OWN_COLOURS):
-        return _in_own_colours(names, variables)
+    if variables["foreground"].startswith(OWN_COLORS):
+        return _combine_in_own_colors(names, variables)
     text = Style()
     for name in names:
         look = LOOKS.get(name)
         if look is not None:
             if look.ground:
-                ground += _colour(look.ground, variables)
+                ground += _theme_color(look.ground, variables)
             if look.colour:
-                colour = _colour(look.colour, variables)
+                colour = _theme_color(look.colour, variables)
             if look.text:
                 text += Style.parse(look.text)
-    front = legible(ground + colour, (ground,), READ)
+    front = readable_color(ground + colour, (ground,), READABLE_CONTRAST)
     return Style.from_color(front.rich_color, ground.rich_color) + text
 
 
-def _in_own_colours(names: Iterable[str], variables: Mapping[str, str]) -> Style:
+def _combine_in_own_colors(names: Iterable[str], variables: Mapping[str, str]) -> Style:
+    """Combine looks in the terminal's own colors."""
     colour, text = "ansi_default", Style()
     for name in names:
         look = LOOKS.get(name)
@@ -134,14 +171,15 @@ def _in_own_colours(names: Iterable[str], variables: Mapping[str, str]) -> Style
     return Style.from_color(front.rich_color, default.rich_color) + text
 
 
-def _colour(spec: str, variables: Mapping[str, str]) -> Color:
+def _theme_color(spec: str, variables: Mapping[str, str]) -> Color:
+    """Return the color of a token of the theme, with its share as transparency."""
     token, _, share = spec.partition(" ")
     colour = Color.parse(variables[token])
     return colour.with_alpha(int(share.rstrip("%")) / 100) if share else colour
 
 
 @lru_cache(1024)
-def legible(colour: Color, grounds: tuple[Color, ...], least: float) -> Color:
+def readable_color(colour: Color, grounds: tuple[Color, ...], least: float) -> Color:
     """Return `colour`, moved towards white or black as little as gives it a contrast of `least` to each of the
     backgrounds."""
     if all(contrast(colour, ground) >= least for ground in grounds):
@@ -162,35 +200,40 @@ def contrast(one: Color, other: Color) -> float:
 
 
 def _luminance(colour: Color) -> float:
+    """Return the relative luminance of a color, as WCAG defines it."""
     red, green, blue = (
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized
     )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-_mended: dict[str, dict[str, str]] = {}
+_corrected: dict[str, dict[str, str]] = {}
 
 
-def mended(theme: str, variables: Mapping[str, str]) -> dict[str, str]:
+def readable_colors(theme: str, variables: Mapping[str, str]) -> dict[str, str]:
     """Return a theme's variables corrected for readability, with our own: `dim` text, the `line`s between panes;
     `dim-colour` and `dim-text` are the two parts of `dim`, for CSS.
 
     Cached, since Textual asks several times at a start."""
-    if theme not in _mended:
-        _mended[theme] = _mend(variables)
-    return _mended[theme]
+    if theme not in _corrected:
+        _corrected[theme] = _correct_colors(variables)
+    return _corrected[theme]
 
 
-def _mend(variables: Mapping[str, str]) -> dict[str, str]:
-    if variables["foreground"].startswith(OWN_COLOURS):
-        return {**variables, **IN_OWN_COLOURS}
+def _correct_colors(variables: Mapping[str, str]) -> dict[str, str]:
+    """Correct the variables of a theme so that every text is readable."""
+    if variables["foreground"].startswith(OWN_COLORS):
+        return {**variables, **OWN_COLOR_VARIABLES}
     back = Color.parse(variables["background"])
 
     def grounds(names: tuple[str, ...]) -> tuple[Color, ...]:
         return tuple(back + Color.parse(variables[name]) for name in names)
 
-    new = {name: legible(back + Color.parse(variables[name]), grounds(on), READ).hex for name, on in TEXTS.items()}
+    new = {
+        name: readable_color(back + Color.parse(variables[name]), grounds(on), READABLE_CONTRAST).hex
+        for name, on in TEXT_TOKENS.items()
+    }
     front = Color.parse(new["foreground"])
-    dim = legible(back.blend(front, 0.6, alpha=1), grounds(ON_PANES), READ).hex
+    dim = readable_color(back.blend(front, 0.6, alpha=1), grounds(PANE_TOKENS), READABLE_CONTRAST).hex
     line = back.blend(front, 0.2, alpha=1).hex
     return {**variables, **new, "dim": dim, "dim-colour": dim, "dim-text": "none", "line": line}

@@ -3,28 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
+from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import Static
+from textual.geometry import Region, Size
+from textual.reactive import Reactive
+from textual.strip import Strip
+from textual.widgets import Input, Static
+from textual.worker import Worker, WorkerState
 
-from tui.input.key import Key
-from tui.input.key_table import HISTORY, KEYS
-from tui.input.plan_keys import PLAN
-from tui.lists.view_state import WIDE
-from tui.theme.line_filters import content
-from tui.theme.pieces import Piece, width
-from tui.widgets.cached_lines import Kept
+from store.database.connection import to_memoranda_error
+from tui.input.key_table import HISTORY, KEYS, PLAN_SCREEN, Key
+from tui.lists.view_state import WIDE_COLUMNS
+from tui.theme.line_filters import Piece, escaped_content, pieces_width
 
-LAST = ("palette.open", "help.open", "plan.leave")  # keys that a footer always shows
+if TYPE_CHECKING:
+    from textual.message_pump import MessagePump
+    from textual.widget import Widget
+
+
+# Cache a widget's lines until its next refresh.
+
+if TYPE_CHECKING:
+    pass
+else:
+    Widget = object  # a widget takes its CSS from its first MessagePump base, which must not be this one
+
+
+class CachedLines(Widget):
+    """A mixin that caches rendered lines. For each frame Textual renders and filters all lines of every visible widget,
+    changed or not: with a dozen widgets that is half the time of a key press.
+
+    Whatever changes the look of a widget must call its `refresh`, or update its style; both clear the cache."""
+
+    _kept: tuple[Region, list[Strip]] | None = None
+
+    def refresh(
+        self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
+    ) -> CachedLines:
+        self._kept = None
+        super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+        return self
+
+    def notify_style_update(self) -> None:
+        self._kept = None
+        super().notify_style_update()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        if self._kept is None or self._kept[0] != crop:
+            self._kept = (crop, self.draw_lines(crop))
+        return self._kept[1]
+
+    def draw_lines(self, crop: Region) -> list[Strip]:
+        """Render the lines."""
+        return super().render_lines(crop)
+
+
+LAST_KEYS = ("palette.open", "help.open", "plan.leave")  # keys that a footer always shows
 # where the tabs have no room for a name, and where the search says its key above the list
-MORE, ABOVE = "more.open", "search.open"
-FOR_ONE = ("past.look", "record.tag")  # keys that on a narrow screen stand before MARK
-MARK, OPEN = "mark.toggle", "preview.follow"
-BEFORE = 6  # keys of a pane that have precedence before MORE
+MORE_KEY, SEARCH_KEY = "more.open", "search.open"
+SINGLE_KEYS = ("past.look", "record.tag")  # keys that on a narrow screen stand before MARK
+MARK_KEY, OPEN_KEY = "mark.toggle", "preview.follow"
+FIRST_KEYS = 6  # keys of a pane that have precedence before MORE
 
 
-class Bar(Kept, Static):
+class Bar(CachedLines, Static):
     """One line of text of a fixed size, so that an update costs no layout."""
 
     ALLOW_SELECT = False
@@ -33,10 +78,10 @@ class Bar(Kept, Static):
         super().__init__(text, id=id, classes=classes)
         self._actions: list[tuple[int, int, str]] = []  # (first cell, cell after the last, action)
 
-    def put(self, *pieces: Piece) -> None:
+    def set_pieces(self, *pieces: Piece) -> None:
         """Show pieces, with untrusted texts escaped."""
         self._actions = click_spans(pieces, 0)
-        self.update(_content(pieces), layout=False)
+        self.update(_pieces_content(pieces), layout=False)
 
     async def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
@@ -68,8 +113,8 @@ class Split(Bar):
         self._draw()
 
     def _draw(self) -> None:
-        gap = self.size.width - width(self._left) - width(self._right)
-        self.put(*self._left, *((" " * gap, ""), *self._right) if gap >= 1 else ())
+        gap = self.size.width - pieces_width(self._left) - pieces_width(self._right)
+        self.set_pieces(*self._left, *((" " * gap, ""), *self._right) if gap >= 1 else ())
 
 
 class Footer(Bar):
@@ -97,21 +142,21 @@ class Footer(Bar):
             self._draw()
 
     def show_kind(self, kind: str, states: frozenset[str]) -> None:
-        """Show the keys of the same pane for another record; a hint stays."""
+        """Show the keys of the current pane for another record; a hint stays."""
         if self._pane and (kind, states) != (self._kind, self._states):
             self._kind, self._states = kind, states
             self._draw()
 
     def show_keys(self, keys: tuple[Key, ...], words: Mapping[str, str] = {}) -> None:
         """Show these keys, for a screen with keys of its own; `words` are other labels of some, by id."""
-        self._keys, self._words, self._pane, self._kind = keys, words, PLAN, ""
+        self._keys, self._words, self._pane, self._kind = keys, words, PLAN_SCREEN, ""
         self._states = frozenset()
         self._draw()
 
     def hint(self, *pieces: Piece) -> None:
         """Show another text, until another pane is focused."""
         self._pane = ""
-        self.put(*pieces)
+        self.set_pieces(*pieces)
 
     def on_resize(self) -> None:
         if self._pane:
@@ -120,51 +165,149 @@ class Footer(Bar):
     def _draw(self) -> None:
         said = {piece[2] for piece in self._first if len(piece) == 3}
         keys = [key for key in self._keys if self._pane in key.panes and self._word(key) and key.action not in said]
-        keys = [key for key in keys if key.shown(self.remapped)]
+        keys = [key for key in keys if key.first_key(self.remapped)]
         keys = [key for key in keys if not self._kind or not key.kinds or self._kind in key.kinds]
         if self.looking:
-            keys = [key for key in keys if not key.act or key.looks]
-        narrow = (self.size.width or 80) < WIDE
-        keys = [key for key in keys if key.id != (ABOVE if narrow else MORE)]
+            keys = [key for key in keys if not key.action_name or key.looks]
+        narrow = (self.size.width or 80) < WIDE_COLUMNS
+        keys = [key for key in keys if key.id != (SEARCH_KEY if narrow else MORE_KEY)]
         if narrow and self._pane == HISTORY:  # U undoes all that are marked
-            keys.sort(key=lambda key: key.id in (OPEN, *FOR_ONE))
+            keys.sort(key=lambda key: key.id in (OPEN_KEY, *SINGLE_KEYS))
         elif narrow:
-            at = next((place for place, key in enumerate(keys) if key.id == MARK), len(keys))
-            early = [key for key in keys[at:] if key.id in FOR_ONE]
+            at = next((place for place, key in enumerate(keys) if key.id == MARK_KEY), len(keys))
+            early = [key for key in keys[at:] if key.id in SINGLE_KEYS]
             keys[at:] = [*early, *(key for key in keys[at:] if key not in early)]
-        last = [key for key in keys if key.id in (MORE, *LAST)]
+        last = [key for key in keys if key.id in (MORE_KEY, *LAST_KEYS)]
         others = [key for key in keys if key not in last]
-        room = (self.size.width or 80) - width(self._first)
-        if sum(map(self._width, (*others[:BEFORE], *last))) > room:
-            last = [key for key in last if key.id != MORE]
+        room = (self.size.width or 80) - pieces_width(self._first)
+        if sum(map(self._width, (*others[:FIRST_KEYS], *last))) > room:
+            last = [key for key in last if key.id != MORE_KEY]
         while others and sum(map(self._width, (*others, *last))) > room:
             others.pop()
         pieces: list[Piece] = [*self._first]
         for key in (*others, *last):
             pieces += [
-                (f" {key.shown(self.remapped)}", "$footer-key-foreground bold", key.action),
+                (f" {key.first_key(self.remapped)}", "$footer-key-foreground bold", key.action),
                 (f" {self._word(key)} ", "$footer-description-foreground", key.action),
             ]
-        self.put(*pieces)
+        self.set_pieces(*pieces)
 
     def _width(self, key: Key) -> int:
-        return len(key.shown(self.remapped)) + len(self._word(key)) + 3
+        return len(key.first_key(self.remapped)) + len(self._word(key)) + 3
 
     def _word(self, key: Key) -> str:
         of_state = (key.words[state] for state in sorted(self._states) if state in key.words)
         return self._words.get(key.id) or next(of_state, key.words.get(self._pane, key.label))
 
 
-def _content(pieces: Sequence[Piece]) -> Content:
-    return Content.assemble(*(content(piece[0], piece[1]) for piece in pieces))
+def _pieces_content(pieces: Sequence[Piece]) -> Content:
+    """Return pieces as the content of a widget."""
+    return Content.assemble(*(escaped_content(piece[0], piece[1]) for piece in pieces))
 
 
 def click_spans(pieces: Sequence[Piece], at: int) -> list[tuple[int, int, str]]:
     """Return (first cell, cell after the last, action) of the pieces that can be clicked, from the cell `at` on."""
     spans = []
     for piece in pieces:
-        size = width([piece])
+        size = pieces_width([piece])
         if len(piece) == 3:
             spans.append((at, at + size, piece[2]))
         at += size
     return spans
+
+
+# The input of the bars.
+
+
+class Field(Input):
+    """An input of one fixed line, in which ctrl+z undoes. Textual's own input lays out the whole screen again at every
+    letter, in case the text outgrew it; this one scrolls instead."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+z", "undo", "Undo", show=False, id="field.undo", tooltip="Undo what was typed"),
+    ]
+    ends_at_enter = True  # later keys are for what comes of it
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0))
+    _edits: tuple[tuple[str, int], ...] = ()  # (text, cursor) before each edit, the oldest first
+    _edited = ""  # the text after the last edit: another one was set, and is not undone
+    _kind = ""  # of the last edit; letters of a word, and deletions in a row, are one
+
+    def on_focus(self, event: events.Focus) -> None:
+        """Turn off the cursor's blinking: no motion."""
+        self.cursor_blink = self.app.animation_level != "none"
+
+    def replace(self, text: str, start: int, end: int) -> None:
+        """Replace a part of the text; every edit comes through here."""
+        before, at = self.value, self.cursor_position
+        kind = "letter" if len(text) == 1 and not text.isspace() and start == end else "" if text else "deletion"
+        super().replace(text, start, end)
+        if before != self._edited:
+            self._edits, self._kind = (), ""
+        if self.value != before and not (kind and kind == self._kind):
+            self._edits = (*self._edits, (before, at))
+        self._edited, self._kind = self.value, kind
+
+    def action_undo(self) -> None:
+        """Undo the last edit."""
+        if self._edits and self.value == self._edited:
+            *rest, (self.value, at) = self._edits
+            self._edits, self._edited, self._kind = tuple(rest), self.value, ""
+            self.cursor_position = at
+
+
+# The sidebar: lines of pieces that can be clicked, the last ones at its foot.
+
+SidebarLines = Sequence[Sequence[Piece]]
+
+
+class Sidebar(Bar):
+    """Shows lines, cut at its width."""
+
+    DEFAULT_CSS = "Sidebar { width: 24; height: 1fr; border-right: solid $line; text-wrap: nowrap; }"
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._lines: SidebarLines = ()
+        self._foot: SidebarLines = ()
+
+    def put_lines(self, lines: SidebarLines, foot: SidebarLines) -> None:
+        """Show lines from the top, and `foot` at the bottom."""
+        if (lines, foot) != (self._lines, self._foot):
+            self._lines, self._foot = lines, foot
+            self._draw()
+
+    def on_resize(self) -> None:
+        self._draw()
+
+    def _draw(self) -> None:
+        shown = self._shown_lines()
+        self.set_pieces(*(piece for line in shown for piece in (*line, ("\n", ""))))
+
+    def _shown_lines(self) -> list[Sequence[Piece]]:
+        room = self.size.height - len(self._foot)
+        lines = list(self._lines[: max(0, room)])
+        return [*lines, *[()] * max(0, room - len(lines)), *self._foot]
+
+    def clickable(self, line: int) -> Sequence[tuple[int, int, str]]:
+        shown = self._shown_lines()
+        return click_spans(shown[line], 0) if line < len(shown) else ()
+
+
+# Threads whose unexpected errors are shown to the user.
+
+if TYPE_CHECKING:
+    pass
+else:
+    MessagePump = object  # a widget takes its CSS from its first MessagePump base, which must not be this one
+
+
+class SaysDefects(MessagePump):
+    """A mixin for what starts Textual workers: shows a message when one fails. Textual reports a failure only to the
+    starter."""
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR and event.worker.error is not None:
+            path = self.app._main.location.path  # type: ignore[attr-defined]
+            self.app.notify(
+                str(to_memoranda_error(event.worker.error, path)), severity="error", timeout=10, markup=False
+            )

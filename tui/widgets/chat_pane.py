@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -14,32 +14,28 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input
 
+from store.librarian.answer import CitedSentence
 from tui.input.key_table import LIBRARIAN
+from tui.render.lines import StyledLine
 from tui.theme.escape import visible
-from tui.widgets.bars import Bar
-from tui.widgets.cached_lines import Kept
-from tui.widgets.field import Field
+from tui.theme.line_filters import Piece
+from tui.widgets.bars import Bar, CachedLines, Field
 from tui.widgets.preview import Preview
+from tui.workers.model_worker import Exchange
 
-if TYPE_CHECKING:
-    from store.librarian.answer import CitedSentence
-    from tui.render.field_diff import Line
-    from tui.theme.pieces import Piece
-    from tui.workers.librarian_worker import Exchange
-
-YOU, ANSWER, BESIDE = "you        ", "librarian  ", "           "
-WORDS = "words"  # style of text that is never a link
+YOU_LABEL, ANSWER_LABEL, BESIDE_LABEL = "you        ", "librarian  ", "           "
+PLAIN_WORDS = "words"  # style of text that is never a link
 
 
 class Talk(Preview):
     """The exchanges, scrolled to the newest."""
 
-    def show_talk(self, exchanges: Sequence[Exchange], empty: Sequence[Line]) -> None:
+    def show_talk(self, exchanges: Sequence[Exchange], empty: Sequence[StyledLine]) -> None:
         """Show these exchanges, or if there are none examples of questions. Keep the scroll position unless it is at
         the end."""
         at_end = self.at_end
         before = self.citations[self.selected] if 0 <= self.selected < len(self.citations) else None
-        self.show([line for exchange in exchanges for line in lines_of(exchange)] or empty, stay=True)
+        self.show_lines([line for exchange in exchanges for line in talk_lines(exchange)] or empty, stay=True)
         if before is not None and before in self.citations:
             own = [place for place, one in enumerate(self.citations) if one == before]
             self.selected = min(own, key=lambda place: abs(place - self.selected))
@@ -68,12 +64,12 @@ class Talk(Preview):
         down = "page_answer(1)"
         return [(f" {keys}", "$footer-key-foreground bold", down), (" scroll ", "", down)]
 
-    def _linked(self, text: str, style: str) -> list[tuple[str, str, int]]:
+    def _citation_pieces(self, text: str, style: str) -> list[tuple[str, str, int]]:
         """Include the brackets in a citation, so that no line breaks between them."""
-        if style == WORDS:
+        if style == PLAIN_WORDS:
             return [(visible(text), "", -1)]
         pieces: list[tuple[str, str, int]] = []
-        for piece, look, index in super()._linked(text, style):
+        for piece, look, index in super()._citation_pieces(text, style):
             if index >= 0 and pieces and pieces[-1][0].endswith("["):
                 pieces[-1] = (pieces[-1][0][:-1], *pieces[-1][1:])
                 piece = f"[{piece}"
@@ -90,26 +86,26 @@ class Talk(Preview):
 
     def to_end(self) -> None:
         """Scroll to the last answer: to its end, or to its question if it does not fit."""
-        asked = max((y for y, row in enumerate(self._rows) if row and row[0][0] == YOU), default=0)
+        asked = max((y for y, row in enumerate(self._rows) if row and row[0][0] == YOU_LABEL), default=0)
         end = max(0, len(self._rows) - self.size.height)
         self.scroll_to(y=min(end, asked), animate=False, force=True)
 
     def select_last(self) -> bool:
         """Select the first citation of the last answer, which `enter` opens. Return False if it has none."""
-        asked = [y for y, row in enumerate(self._rows) if row and row[0][0] == YOU]
+        asked = [y for y, row in enumerate(self._rows) if row and row[0][0] == YOU_LABEL]
         own = [index for row in self._rows[asked[-1] + 1 :] for _, _, index in row if index >= 0] if asked else []
         if own:
             self.selected = own[0]
         return bool(own)
 
 
-def lines_of(exchange: Exchange) -> list[Line]:
+def talk_lines(exchange: Exchange) -> list[StyledLine]:
     """Render a question and its answer as lines: the search's hits, until the answer is there."""
     answer = exchange.answer
-    lines: list[Line] = [[(YOU, "label"), (exchange.question, "title")]]
-    said = list(map(_pieces, exchange.first if answer is None else answer.parts))
-    lines += [[(BESIDE if place else ANSWER, "label"), *sentence] for place, sentence in enumerate(said)]
-    start = BESIDE if said else ANSWER
+    lines: list[StyledLine] = [[(YOU_LABEL, "label"), (exchange.question, "title")]]
+    said = list(map(_sentence_pieces, exchange.first if answer is None else answer.parts))
+    lines += [[(BESIDE_LABEL if place else ANSWER_LABEL, "label"), *sentence] for place, sentence in enumerate(said)]
+    start = BESIDE_LABEL if said else ANSWER_LABEL
     if exchange.error:
         lines.append([(start, "label"), (exchange.error, "warning")])
     elif answer is None:
@@ -117,29 +113,29 @@ def lines_of(exchange: Exchange) -> list[Line]:
         lines.append([(start, "label"), (f"{exchange.status}{clock}", "dim")])
     else:
         if answer.near is not None:
-            lines.append([(BESIDE, "label"), *_pieces(answer.near)])
+            lines.append([(BESIDE_LABEL, "label"), *_sentence_pieces(answer.near)])
         if answer.filter:
-            lines.append([(BESIDE, "label"), *_chips(answer.filter)])
+            lines.append([(BESIDE_LABEL, "label"), *_filter_chips(answer.filter)])
         lines.append([(start, "label"), (answer.line, "dim")])
-        of_data = answer.asked.lists and (answer.filter or answer.asked.changes)
+        of_data = answer.asked.lists and (answer.filter or answer.asked.asks_history)
         if exchange.unindexed and not of_data:  # the data are complete
-            lines.append([(BESIDE, "label"), (exchange.unindexed, "warning")])
+            lines.append([(BESIDE_LABEL, "label"), (exchange.unindexed, "warning")])
         if answer.note:
-            lines.append([(BESIDE, "label"), (answer.note, "dim")])
+            lines.append([(BESIDE_LABEL, "label"), (answer.note, "dim")])
     return [*lines, []]
 
 
-def _chips(filters: str) -> Line:
+def _filter_chips(filters: str) -> StyledLine:
     """Render the filter that a question was read as, each part as a chip; up returns it to the input for editing."""
-    chips = [piece for part in filters.split() for piece in ((f" {part} ", "chip"), (" ", WORDS))]
+    chips = [piece for part in filters.split() for piece in ((f" {part} ", "chip"), (" ", PLAIN_WORDS))]
     return [*chips, ("↑ edits", "dim")]
 
 
-def _pieces(sentence: CitedSentence) -> Line:
+def _sentence_pieces(sentence: CitedSentence) -> StyledLine:
     """Split a sentence into pieces; its own citations are links, those inside quotations are plain text."""
     own = "|".join(re.escape(f"[{citation}]") for citation in sentence.citations)
     parts = re.split(f"({own})", sentence.text) if own else [sentence.text]
-    return [(part, "" if place % 2 else WORDS) for place, part in enumerate(parts) if part]
+    return [(part, "" if place % 2 else PLAIN_WORDS) for place, part in enumerate(parts) if part]
 
 
 class Question(Field):
@@ -162,7 +158,7 @@ class Question(Field):
         self._place = 0
         self._typed = ""
 
-    def keep(self, question: str) -> None:
+    def keep_question(self, question: str) -> None:
         """Add the question to the input history, and clear the line."""
         self._past.append(question)
         self._place = 0
@@ -191,7 +187,7 @@ class Question(Field):
             self.cursor_position = len(self.value)
 
 
-class TalkPane(Kept, Vertical):
+class TalkPane(CachedLines, Vertical):
     """The pane with the conversation and the input line."""
 
     DEFAULT_CSS = """
@@ -222,5 +218,5 @@ class TalkPane(Kept, Vertical):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         if event.value.strip():
-            self.query_one(Question).keep(event.value.strip())
+            self.query_one(Question).keep_question(event.value.strip())
         self.post_message(self.Asked(event.value.strip()))

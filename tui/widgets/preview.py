@@ -11,41 +11,51 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
 from rich.style import Style
-from textual import events
+from textual import events, work
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
 from textual.color import Color
+from textual.containers import Vertical
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.timer import Timer
 
-from store.base.citations import Citation, find
-from tui.input.key_table import MOVES
-from tui.render.highlight import matches
-from tui.theme import styles
+from store.base.citations import Citation, find_citations
+from store.base.errors import MemorandaError, NotFound
+from store.base.models import Checkpoint, Chunk, Commit, Proposal, Record, Step, Turn
+from store.search.lookup import key_of_record
+from store.search.results import WordMarker
+from tui.input.key_table import LIST_KEYS
+from tui.render.details import brief_lines, indexed_lines
+from tui.render.lines import StyledLine
+from tui.render.search_results import is_match_style, mark_matches
 from tui.theme.escape import visible
-from tui.theme.line_filters import fit
-from tui.widgets.cached_lines import Kept
+from tui.theme.line_filters import fit_cells
+from tui.theme.styles import combine_looks
+from tui.widgets.bars import CachedLines, SaysDefects
 
 if TYPE_CHECKING:
-    from tui.render.field_diff import Line
-
-Row = tuple[tuple[str, str, int], ...]  # a wrapped line: (text, style, index of its citation or -1)
-PROSE = 84  # cells of a record's lines, which are read more easily so; other output takes all of the width
-SCREEN = 30  # lines of a record below which its first citation is scrolled to, however low the preview is
-SURE = 8  # characters by which the beginning of a text is recognised
-CODE = frozenset(("added", "removed", "hunk", "plain"))  # a diff's lines: no citations, break anywhere
+    from tui.workers.engine import Engine
 
 
-class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
+PreviewRow = tuple[tuple[str, str, int], ...]  # a wrapped line: (text, style, index of its citation or -1)
+PROSE_CELLS = 84  # cells of a record's lines, which are read more easily so; other output takes all of the width
+SCREEN_LINES = 30  # lines of a record below which its first citation is scrolled to, however low the preview is
+SURE_CHARACTERS = 8  # characters by which the beginning of a text is recognised
+CODE_STYLES = frozenset(("added", "removed", "hunk", "plain"))  # a diff's lines: no citations, break anywhere
+
+
+class Preview(CachedLines, ScrollView, can_focus=True, inherit_bindings=False):
     """Shows lines of (text, style) pieces; posts `Opened` when a citation in them is followed."""
 
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(key.keys, f"scroll_by_{key.action}", key.help, show=False, id=f"preview.{key.id}", tooltip="Scroll")
-        for key in MOVES
+        for key in LIST_KEYS
     ]
     DEFAULT_CSS = """
     Preview {
@@ -72,17 +82,17 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.lines: list[Line] = []
+        self.lines: list[StyledLine] = []
         self.citations: list[Citation] = []
-        self._rows: list[Row] = []
+        self._rows: list[PreviewRow] = []
         self._starts: list[int] = []  # the first row of each line
         self._wrapped_at = 0
         self._own = ""
         self._styles_of: dict[str, Style] = {}
-        self._strips: LRUCache[tuple[Row, int, bool, int], Strip] = LRUCache(256)
+        self._strips: LRUCache[tuple[PreviewRow, int, bool, int], Strip] = LRUCache(256)
         self._ground = Color(0, 0, 0)
 
-    def show(self, lines: Sequence[Line], own: str = "", stay: bool = False) -> None:
+    def show_lines(self, lines: Sequence[StyledLine], own: str = "", stay: bool = False) -> None:
         """Show these lines from the top, or with `stay` at the current scroll position; `own`, the record's own
         citation, is no link."""
         before, rows, top = self.citations, self._rows, round(self.scroll_offset.y)
@@ -95,7 +105,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             self.scroll_to(y=0, animate=False, force=True)
         self._refresh_changed(rows, top)
 
-    def _refresh_changed(self, rows: list[Row], top: int) -> None:
+    def _refresh_changed(self, rows: list[PreviewRow], top: int) -> None:
         """Redraw only the lines that changed: most records have the same layout."""
         width, height = self.size
         if top != round(self.scroll_offset.y) or max(len(rows), len(self._rows)) > height:
@@ -103,17 +113,18 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             return
         for y in range(height):
             old = rows[y] if y < len(rows) else ()
-            if old != self._row(y):
+            if old != self._row_at(y):
                 self.refresh(Region(0, y, width, 1))
 
     def place_of(self, text: str, columns: Sequence[int]) -> tuple[int, int] | None:
-        """Return the (column, visible line) at which a text begins, in one of these columns; None if it does not."""
+        """Return the (column, visible line) at which a text begins, in one of these columns; None if it begins
+        elsewhere."""
         start = visible(text.split("\n")[0]).strip()
         for y in range(self.size.height):
             whole = "".join(part for part, _, _ in self._at(y))
             for column in columns:
                 here = whole[column:].rstrip()
-                if len(here) >= min(SURE, len(start)) > 0 and (start.startswith(here) or here == start):
+                if len(here) >= min(SURE_CHARACTERS, len(start)) > 0 and (start.startswith(here) or here == start):
                     return column, y
         return None
 
@@ -123,7 +134,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         height = self.size.height
         begin = self._row_of(line, column)
         rows = enumerate(self._rows[begin : begin + height if begin else None], begin)
-        y = next((y for y, row in rows if any(matches(look) for _, look, _ in row)), begin)
+        y = next((y for y, row in rows if any(is_match_style(look) for _, look, _ in row)), begin)
         if y >= height:
             self.scroll_to(y=y - height // 3, animate=False, force=True)
 
@@ -137,7 +148,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             y += 1
         return y
 
-    def extend(self, lines: Sequence[Line]) -> None:
+    def extend(self, lines: Sequence[StyledLine]) -> None:
         """Append lines, as when a diff arrives, keeping the scroll position."""
         self.lines += lines
         self._wrap()
@@ -155,7 +166,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         for y, row in enumerate(self._rows):
             if any(index == self.selected for _, _, index in row):
                 top, height = round(self.scroll_offset.y), self.size.height
-                if not (y < self._fixed or top + self._fixed <= y < top + height):
+                if not (y < self._fixed_lines or top + self._fixed_lines <= y < top + height):
                     self.scroll_to(y=max(0, y - height // 2), animate=False, force=True)
                 return
 
@@ -165,9 +176,11 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         not seen; the last one if all are above."""
         top, height = round(self.scroll_offset.y), self.size.height
         seen = enumerate(self._rows[top:])
-        below = ((y, index) for y, row in seen for _, _, index in row if index >= 0 and (y >= self._fixed or not top))
+        below = (
+            (y, index) for y, row in seen for _, _, index in row if index >= 0 and (y >= self._fixed_lines or not top)
+        )
         line, self.selected = next(below, (0, len(self.citations) - 1))
-        if line >= max(2 * height, SCREEN):
+        if line >= max(2 * height, SCREEN_LINES):
             self.selected = -1
         elif line >= height:
             self.scroll_to(y=top + line - height + 1, animate=False, force=True)
@@ -188,7 +201,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self.scroll_relative(y=step, animate=False, force=True)
 
     def action_scroll_by_page(self, pages: float) -> None:
-        self.scroll_relative(y=int(max(2, self.size.height - 1 - self._fixed) * pages), animate=False, force=True)
+        self.scroll_relative(y=int(max(2, self.size.height - 1 - self._fixed_lines) * pages), animate=False, force=True)
 
     def action_scroll_by_first(self) -> None:
         self.scroll_to(y=0, animate=False, force=True)
@@ -228,23 +241,23 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self._starts = []
         for line in self.lines:
             self._starts.append(len(self._rows))
-            pieces = [part for text, style in line for part in self._linked(text, style)]
+            pieces = [part for text, style in line for part in self._citation_pieces(text, style)]
             if any(style == "cut" for _, style in line):
-                self._rows.append(tuple(_cut(pieces, width)))
-            elif len(line) == 1 and line[0][1] in CODE:
+                self._rows.append(tuple(_cut_pieces(pieces, width)))
+            elif len(line) == 1 and line[0][1] in CODE_STYLES:
                 self._rows += [((part, line[0][1], -1),) for part in chop_cells(pieces[0][0], width)] or [()]
             else:
-                self._rows += map(tuple, _wrapped(pieces, min(width, PROSE) if self._own else width))
+                self._rows += map(tuple, _wrap_pieces(pieces, min(width, PROSE_CELLS) if self._own else width))
         # bypass the reactive, which would lay out the whole screen at every move of a cursor
         self.set_reactive(Preview.virtual_size, Size(1, len(self._rows)))
 
-    def _linked(self, text: str, style: str) -> list[tuple[str, str, int]]:
+    def _citation_pieces(self, text: str, style: str) -> list[tuple[str, str, int]]:
         """Split a piece at its citations, each with its index."""
         text = visible(text)
-        if "#" not in text or style in CODE or style == "cut":
+        if "#" not in text or style in CODE_STYLES or style == "cut":
             return [(text, style, -1)]
         pieces, at = [], 0
-        for start, end, citation in find(text):
+        for start, end, citation in find_citations(text):
             if str(citation) == self._own:
                 continue
             pieces += [(text[at:start], style, -1), (text[start:end], "cite", len(self.citations))]
@@ -272,7 +285,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         top = round(self.scroll_offset.y)
         return self._strip(self._at(y), y in self._thumb(height, top), width)
 
-    def _strip(self, row: Row, thumb: bool, width: int) -> Strip:
+    def _strip(self, row: PreviewRow, thumb: bool, width: int) -> Strip:
         """Render one line, with the scrollbar's cell at the right edge."""
         selected = self.selected if row and self.selected >= 0 and any(n == self.selected for _, _, n in row) else -1
         place = (row, selected, thumb, width)
@@ -286,15 +299,15 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             strip = self._strips[place] = Strip.join((strip, Strip([edge])))
         return strip
 
-    def _row(self, index: int) -> Row:
+    def _row_at(self, index: int) -> PreviewRow:
         return self._rows[index] if index < len(self._rows) else ()
 
-    def _at(self, y: int) -> Row:
+    def _at(self, y: int) -> PreviewRow:
         """Return the row on a line of the screen. The first of a record, which name it, stay when the rest scrolls."""
-        return self._row(y if y < self._fixed else y + round(self.scroll_offset.y))
+        return self._row_at(y if y < self._fixed_lines else y + round(self.scroll_offset.y))
 
     @property
-    def _fixed(self) -> int:
+    def _fixed_lines(self) -> int:
         """Return how many lines at the top do not scroll: what it is, and its title."""
         return min(2, self.size.height // 3) if self._own else 0
 
@@ -330,19 +343,19 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         style = self._styles_of.get(name)
         if style is None:
             ground = self.background_colors[1]
-            style = styles.style(name.split("+"), self.app.theme_variables, ground, self.colors[3])
+            style = combine_looks(name.split("+"), self.app.theme_variables, ground, self.colors[3])
             self._styles_of[name] = style
         return style
 
 
-def _cut(pieces: Sequence[tuple[str, str, int]], width: int) -> list[tuple[str, str, int]]:
-    """Return the pieces in one line of `width` cells, the last of them with an ellipsis if it was cut."""
+def _cut_pieces(pieces: Sequence[tuple[str, str, int]], width: int) -> list[tuple[str, str, int]]:
+    """Return the pieces in a line of `width` cells; the last piece ends with an ellipsis if it was truncated."""
     *first, (text, style, index) = pieces
     room = width - sum(cell_len(part) for part, _, _ in first)
-    return [*first, (text if cell_len(text) <= room else fit(text, room), style, index)]
+    return [*first, (text if cell_len(text) <= room else fit_cells(text, room), style, index)]
 
 
-def _wrapped(pieces: list[tuple[str, str, int]], width: int) -> list[list[tuple[str, str, int]]]:
+def _wrap_pieces(pieces: list[tuple[str, str, int]], width: int) -> list[list[tuple[str, str, int]]]:
     """Wrap pieces into rows of at most `width` cells, at spaces if possible: a citation keeps its brackets."""
     if sum(cell_len(text) for text, _, _ in pieces) <= width:
         return [pieces]
@@ -353,7 +366,7 @@ def _wrapped(pieces: list[tuple[str, str, int]], width: int) -> list[list[tuple[
     for text, style, index in pieces:
         if not rows[0] and style.partition("+")[0] == "label":
             indent = min(cell_len(text), width // 2)  # text after a label wraps beside it, not below
-        for word in _words(text):
+        for word in _split_words(text):
             size, spaced = cell_len(word), word.endswith(" ")
             if size > left and word.strip():
                 word = word.rstrip() if cell_len(word.rstrip()) <= left else word
@@ -382,7 +395,7 @@ def _wrapped(pieces: list[tuple[str, str, int]], width: int) -> list[list[tuple[
     return rows
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     """Split a text into words, each with its trailing spaces."""
     words, start = [], 0
     for at in range(1, len(text)):
@@ -391,3 +404,223 @@ def _words(text: str) -> list[str]:
             start = at
     words.append(text[start:])
     return words
+
+
+# The preview pane: the record under the cursor, and the history of citations followed from it.
+
+LEAST_DIFF_CELLS, MOST_DIFF_CELLS = 40, 100  # cells of a line that says how much of a file a commit changed
+DIFF_DELAY = 0.1  # seconds on a commit before git is run for its diff
+NOT_HERE: list[StyledLine] = [[("It is not here any more.", "dim")]]
+
+
+class PreviewPane(SaysDefects, CachedLines, Vertical):
+    """Shows `record`; None if there is none, or a text is shown instead."""
+
+    class Failed(Message):
+        """A citation could not be opened."""
+
+        def __init__(self, error: MemorandaError) -> None:
+            super().__init__()
+            self.error = error
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self.engine: Engine | None = None
+        self.record: Record | Step | None = None
+        self.reading_out = False  # whether it shows a verb's output
+        self._described: list[StyledLine] | None = None  # the description when it was shown
+        self._before: Sequence[StyledLine] = ()  # lines above the record
+        self._marker: WordMarker | None = None  # of the search's words
+        self._start = 0  # the character of a turn that the passage found begins at
+        # (record, its selected citation)
+        self._trail: list[tuple[Record | Step, int]] = []  # back: those left by following citations
+        self._ahead: list[tuple[Record | Step, int]] = []  # forward: those left by going back
+        self._timer: Timer | None = None
+
+    DEFAULT_CSS = "PreviewPane { layers: default over; }"
+
+    def compose(self) -> ComposeResult:
+        yield Preview(id="preview")
+
+    @property
+    def preview(self) -> Preview:
+        return self.query_one("#preview", Preview)
+
+    def follow(
+        self,
+        record: Record | Step | None,
+        before: Sequence[StyledLine] = (),
+        marker: WordMarker | None = None,
+        start: int = 0,
+    ) -> None:
+        """Show the record at a list's cursor, below the lines `before`, with the words of `marker` highlighted and,
+        without such lines, the first of them in view, of a turn the first from its character `start` on; clear the back
+        history."""
+        self._before, self._marker, self._start = before, marker, start
+        self.reading_out = False
+        self._trail.clear()
+        self._ahead.clear()
+        if record is None:
+            self.record = None
+            self.preview.show_lines(before)
+        else:
+            self._show_record(record)
+
+    def read_out(self, lines: list[str], focus: bool = True) -> None:
+        """Show a verb's output; its citations can be followed."""
+        self.tell([[(line, "")] for line in lines])
+        if focus:
+            self.screen.set_focus(self.preview)  # now, or the record at the list's cursor would replace it
+
+    def tell(self, lines: list[StyledLine]) -> None:
+        """Show lines that belong to no record, until a cursor moves."""
+        self.follow(None)
+        self.reading_out = True
+        self.preview.show_lines(lines)
+
+    def enter(self) -> None:
+        """Focus the preview and select the first visible citation; this counts as opening the record."""
+        self._count()
+        self.preview.focus()
+        self.preview.select_visible()
+
+    def _count(self) -> None:
+        """Count that the record was opened, unless the view is of the past."""
+        engine, record = self.engine, self.record
+        if engine is not None and engine.past is None and record is not None and not isinstance(record, Step):
+            number = key_of_record(record)
+            engine.write(lambda memory: memory.search.accesses.count_opened([number]), lambda result, error: None)
+
+    def open(self, citation: Citation) -> None:
+        """Show the record of a citation, add the previous record to the back history, and focus the preview."""
+        before, selected = self.record, self.preview.selected
+        if self.show_citation(citation):
+            if before is not None:
+                self._trail.append((before, selected))
+            self.enter()
+
+    def show_citation(self, citation: Citation) -> bool:
+        """Show the record of a citation; return False if there is none."""
+        if self.engine is None:
+            return False
+        try:
+            found = self.engine.lookup(citation)
+        except MemorandaError as error:
+            self.post_message(self.Failed(error))
+            return False
+        self._ahead.clear()
+        self._before, self._start = (), 0
+        self._show_record(found)
+        return True
+
+    def go_back(self) -> bool:
+        """Go back to the previous record; return False if there is none."""
+        return self._step(self._trail, self._ahead)
+
+    def forward(self) -> bool:
+        """Go forward after going back; return False if there is nothing ahead."""
+        return self._step(self._ahead, self._trail)
+
+    def _step(self, source: list[tuple[Record | Step, int]], other: list[tuple[Record | Step, int]]) -> bool:
+        if not source:
+            return False
+        if self.record is not None:
+            other.append((self.record, self.preview.selected))
+        record, selected = source.pop()
+        self._start = 0
+        self._show_record(record)
+        if 0 <= selected < len(self.preview.citations):
+            self.preview.select_at(selected)
+        else:
+            self.preview.select_visible()
+        return True
+
+    def reload(self) -> bool:
+        """Reload the record; return False if it is deleted."""
+        if self.record is None or self.engine is None:
+            return True
+        found = self.engine.reread(self.record)
+        if found is not None:
+            self._show_record(found, again=True)
+        return found is not None
+
+    def on_preview_opened(self, event: Preview.Opened) -> None:
+        event.stop()
+        self.open(event.citation)
+
+    def _show_record(self, record: Record | Step, again: bool = False) -> None:
+        assert self.engine is not None
+        self.record = record
+        slow = isinstance(
+            record, Checkpoint | Chunk | Proposal
+        )  # takes longer than a frame: reads all later changes, or a file
+        if slow and again:
+            self._describe(record)
+            return
+        lines = None if slow else self._all_of(record)
+        if again and lines == self._described:
+            return  # a commit's diff stays as well
+        self._described = lines
+        if self._timer is not None:
+            self._timer.stop()
+        if isinstance(record, Checkpoint | Chunk | Proposal):
+            lines = brief_lines(record)
+            if isinstance(record, Chunk):
+                lines += [[], *indexed_lines(record)]
+            self.preview.show_lines(self._compose_lines(lines), record.citation)
+            self.preview.show_match()
+            self._describe(record)
+            return
+        self.preview.show_lines(self._compose_lines(lines or []), getattr(record, "citation", ""), stay=again)
+        if not again and not self._before:
+            self.preview.show_match(*self._passage(record))
+        if isinstance(record, Commit):
+            self._timer = self.set_timer(DIFF_DELAY, lambda: self._read_diff(record))
+
+    def _passage(self, record: Record | Step) -> tuple[int, int]:
+        """Return the line of the preview, and the character of it, that the passage found of a turn begins at."""
+        if not self._start or not isinstance(record, Turn):
+            return 0, 0
+        return 1 + record.text.count("\n", 0, self._start), self._start - record.text.rfind("\n", 0, self._start) - 1
+
+    def _all_of(self, record: Record | Step) -> list[StyledLine]:
+        """Describe a record. The lists may still show one that another process purged, or one of the past."""
+        assert self.engine is not None
+        try:
+            return self.engine.describe(record)
+        except NotFound:
+            return NOT_HERE
+
+    @work(thread=True, group="describe", exclusive=True, exit_on_error=False, description="describe a checkpoint")
+    def _describe(self, record: Record) -> None:
+        assert self.engine is not None
+        try:
+            lines = self.engine.describe_apart(record)
+        except NotFound:
+            lines = NOT_HERE
+        if not self.engine.is_closed:
+            self.app.call_from_thread(self._add_description, record, lines)
+
+    def _add_description(self, record: Record, lines: list[StyledLine]) -> None:
+        if record is self.record:
+            still = self.preview.scroll_offset.y == 0
+            self.preview.show_lines(self._compose_lines(lines), record.citation, stay=True)
+            if still:
+                self.preview.show_match()
+
+    def _compose_lines(self, lines: list[StyledLine]) -> list[StyledLine]:
+        return [*self._before, *(mark_matches(lines, self._marker) if self._marker is not None else lines)]
+
+    @work(thread=True, group="diff", exclusive=True, exit_on_error=False, description="read a commit's diff")
+    def _read_diff(self, commit: Commit) -> None:
+        assert self.engine is not None
+        try:
+            lines = self.engine.diff(commit, max(LEAST_DIFF_CELLS, min(MOST_DIFF_CELLS, self.preview.size.width - 1)))
+        except MemorandaError as error:
+            lines = [[(f"No diff: {error}", "dim")]]
+        if not self.engine.is_closed:
+            self.app.call_from_thread(self._add_diff, commit, lines)
+
+    def _add_diff(self, commit: Commit, lines: list[StyledLine]) -> None:
+        if isinstance(self.record, type(commit)) and commit.citation == self.record.citation and lines:
+            self.preview.extend([[], *lines])

@@ -7,7 +7,7 @@ the selected one keeps its line on the screen."""
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence, Set
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from rich.segment import Segment
 from rich.style import Style
@@ -23,25 +23,116 @@ from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 
-from tui.input.key_table import MOVES
-from tui.theme import styles
+from tui.input.key_table import LIST_KEYS
 from tui.theme.escape import visible
-from tui.widgets.cached_lines import Kept
-from tui.widgets.rows import HEADINGS, CursorKeeper, Pairs, Rows, selectable_from, selectable_keys
+from tui.theme.styles import combine_looks
+from tui.widgets.bars import CachedLines
+
+# What a list shows: the snapshot that it asks for rows, and which of them the cursor can select.
+
+MOST_HEADINGS = 8  # headings in a row to skip at most, so that a key never walks a million rows
+
+NEXT_ROWS = 20  # rows below one that is gone among which the next is looked for
+
+MOST_WALKED = 20_000  # rows that are searched for a heading at most, which takes 20 ms
+
+RowPairs = Sequence[tuple[str, str]]
+
+
+class Rows(Protocol):
+    """A snapshot of a list's contents. It loads its own pages; the list asks only for lines at or near the visible
+    ones."""
+
+    def __len__(self) -> int:
+        """Return the number of rows, including headings."""
+
+    def lines(self, index: int, width: int) -> Sequence[RowPairs]:
+        """Render one row as lines of at most `width` cells, each of (text, look) pairs; the looks are those of
+        `tui.theme.styles`, or "" for none."""
+
+    def selectable(self, index: int) -> bool:
+        """Return whether the cursor can select the row; False for headings."""
+
+    def key(self, index: int) -> Hashable:
+        """Return a key that identifies the row in later snapshots too; never None."""
+
+    def index_of(self, key: Hashable) -> int | None:
+        """Return the index of the row of `key` in this snapshot, None if it is not in it."""
+
+    def keys_present(self, keys: Set[Hashable]) -> frozenset[Hashable]:
+        """Return the keys that are in this snapshot."""
+
+
+def selectable_keys(rows: Rows | None, first: int, end: int) -> list[Hashable]:
+    """Return the keys of the selectable rows of a range."""
+    return [rows.key(index) for index in range(first, end) if rows.selectable(index)] if rows else []
+
+
+def selectable_from(rows: Rows | None, index: int, step: int) -> int | None:
+    """Return the selectable row at `index` or the next one in the direction of `step`, else in the other."""
+    if not rows:
+        return None
+    index = max(0, min(index, len(rows) - 1))
+    for direction in (step, -step):
+        for candidate in range(index, index + direction * MOST_HEADINGS, direction):
+            if 0 <= candidate < len(rows) and rows.selectable(candidate):
+                return candidate
+    return None
+
+
+def first_of_group(rows: Rows, index: int, step: int) -> int | None:
+    """Return the first row below the next heading in the direction of `step`, from `index` on; None if there is none
+    near."""
+    for candidate in range(index + step, index + step * MOST_WALKED, step):
+        if not 0 <= candidate < len(rows):
+            return None
+        if rows.selectable(candidate) and (candidate == 0 or not rows.selectable(candidate - 1)):
+            return candidate
+    return None
+
+
+class CursorKeeper:
+    """Where the cursor goes when the rows change: with its record, also with one that was gone for a while."""
+
+    def __init__(self) -> None:
+        self._gone: Hashable | None = None
+
+    def forget_gone(self) -> None:
+        """Note that the user chose another record."""
+        self._gone = None
+
+    def find_cursor(self, old: Rows, rows: Rows, index: int, narrowed: bool, returns: bool) -> tuple[int, bool]:
+        """Return where in `rows` the cursor goes that was at `index` of `old`, and whether its record is there. For one
+        that is gone it is the next that is still there; the first, where the user `narrowed` the list. With `returns`
+        it goes back to one that was gone: not in a list that is used, where a key would act on another record."""
+        if self._gone is not None and (found := rows.index_of(self._gone)) is not None:
+            self._gone = None
+            if returns:
+                return found, True
+        if (found := rows.index_of(old.key(index))) is not None:
+            return found, True
+        if narrowed:
+            return 0, False
+        self._gone = self._gone or old.key(index)
+        for near in range(index + 1, min(len(old), index + NEXT_ROWS)):
+            if old.selectable(near) and (found := rows.index_of(old.key(near))) is not None:
+                return found, False
+        return min(index, len(rows) - 1), False
+
 
 FLASH_SECONDS = 0.6
 MOST_MARKS = 10_000
-RIGHT = 3  # the mouse's right button
+RIGHT_BUTTON = 3  # the mouse's right button
 _CURSOR, _BLURRED, _MARKED, _FLASH = 1, 2, 4, 8  # the states of a row, as bits
 
 
-class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
+class RecordList(CachedLines, ScrollView, can_focus=True, inherit_bindings=False):
     """A list of records with one cursor; posts `Highlighted` when it moves and `Chosen` when a record is opened."""
 
     ALLOW_SELECT = False
     BINDING_GROUP_TITLE = "List"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(key.keys, key.action, key.help, show=False, id=key.id, tooltip=key.help) for key in MOVES),
+        *(Binding(key.keys, key.action, key.help, show=False, id=key.id, tooltip=key.help) for key in LIST_KEYS),
         Binding("enter", "choose", "Open", show=False, id="list.open", tooltip="Open the record under the cursor"),
     ]
     DEFAULT_CSS = """
@@ -98,7 +189,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self._height = self._width = self._generation = 0
         self._ground = Color(0, 0, 0)
         self._strips: LRUCache[tuple[int, int, int, int], Sequence[Strip]] = LRUCache(256)
-        self._texts: LRUCache[tuple[int, int, int], Sequence[Pairs]] = LRUCache(256)
+        self._texts: LRUCache[tuple[int, int, int], Sequence[RowPairs]] = LRUCache(256)
         self._places: tuple[tuple[int, ...], Sequence[tuple[int, int]]] = ((), ())  # (of what, row and line for each y)
         self._styles_of: dict[tuple[int, str], Style] = {}
 
@@ -168,13 +259,13 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         With `narrowed`, as by another filter, select the first for one that is gone, and show the selected one."""
         old, before, top = self.rows, self.cursor_key, self._top
         line = self.line_of(self.cursor_index)
-        drawn = self._drawn() if old else []
+        drawn = self._render_all() if old else []
         self.rows, self._generation = rows, self._generation + 1
         cursor, scroll = 0, 0
         if keep and old and before is not None and self.cursor_index is not None:
-            cursor, there = self._keeper.place(old, rows, self.cursor_index, narrowed, returns=not self.has_focus)
+            cursor, there = self._keeper.find_cursor(old, rows, self.cursor_index, narrowed, returns=not self.has_focus)
             if narrowed and (not there or line is None):
-                scroll = max(0, cursor - HEADINGS)
+                scroll = max(0, cursor - MOST_HEADINGS)
             elif line is not None:
                 scroll = self._top_for(cursor, line)
             else:
@@ -185,7 +276,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self.cursor_index = selectable_from(self.rows, cursor, 1)
         self.cursor_key = None if self.cursor_index is None else rows.key(self.cursor_index)
         if self._marks:  # actions must not apply to rows that are no longer shown
-            self.marks = rows.among(self._marks)
+            self.marks = rows.keys_present(self._marks)
         if self.is_mounted:
             self._measure()
             self.scroll_to(y=scroll, animate=False, force=True)
@@ -193,12 +284,12 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             if self.cursor_key != before:
                 self.post_message(self.Highlighted(self, self.cursor_key))
 
-    def _drawn(self) -> list[Strip]:
+    def _render_all(self) -> list[Strip]:
         return [self.render_line(y) for y in range(self._height)]
 
     def _draw_what_differs(self, drawn: Sequence[Strip]) -> None:
         """Redraw only changed lines: a whole list is kilobytes for the terminal, and others may write often."""
-        if len(now := self._drawn()) != len(drawn) or not drawn:
+        if len(now := self._render_all()) != len(drawn) or not drawn:
             self.refresh()
         for y, (strip, other) in enumerate(zip(now, drawn, strict=False)):
             if strip != other:
@@ -248,10 +339,10 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         places = self._layout()
         index = -1 if offset is None or offset.y >= len(places) else places[offset.y][0]
         if self.rows and 0 <= index < len(self.rows) and self.rows.selectable(index):
-            if event.shift and self._anchor is None and event.button != RIGHT:
+            if event.shift and self._anchor is None and event.button != RIGHT_BUTTON:
                 self.mark_range()
             self._move_to(index)
-            if event.button == RIGHT:
+            if event.button == RIGHT_BUTTON:
                 self.post_message(self.Asked(self, self.cursor_key))
             elif event.shift:
                 self._anchor = None
@@ -280,7 +371,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         if self.app.animation_level == "none":
             self._end_flash(self._flashing.copy())
         above = target  # show the headings above the first row too
-        while above > 0 and target - above < HEADINGS and not self.rows.selectable(above - 1):
+        while above > 0 and target - above < MOST_HEADINGS and not self.rows.selectable(above - 1):
             above -= 1
         top = self._top if scroll is None else max(0, min(scroll, self._top_for(len(self.rows) - 1)))
         self.scroll_to(y=min(max(top, self._top_for(target)), above), animate=False, force=True)
@@ -288,7 +379,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             self._refresh_row(left)
             self._refresh_row(target)
         if self.cursor_key != before:
-            self._keeper.moved()
+            self._keeper.forget_gone()
             self._extend()
             self.post_message(self.Highlighted(self, self.cursor_key))
 
@@ -296,7 +387,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
     def _top(self) -> int:
         return int(self.scroll_offset.y)
 
-    def _lines(self, index: int) -> Sequence[Pairs]:
+    def _lines_of_row(self, index: int) -> Sequence[RowPairs]:
         """Return the lines of a row."""
         assert self.rows is not None
         place = (index, self._width, self._generation)
@@ -313,7 +404,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             for index in range(self._top, size):
                 if len(places) >= self._height:
                     break
-                places += [(index, line) for line in range(len(self._lines(index)))]
+                places += [(index, line) for line in range(len(self._lines_of_row(index)))]
             self._places = (of, places[: self._height])
         return self._places[1]
 
@@ -323,7 +414,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         for index in range(len(self.rows or ())):
             if lines >= most:
                 break
-            lines += len(self._lines(index))
+            lines += len(self._lines_of_row(index))
         return min(lines, most)
 
     def line_of(self, index: int | None) -> int | None:
@@ -335,9 +426,13 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
     def _top_for(self, index: int, line: int | None = None) -> int:
         """Return the top row with which row `index` begins on a line of the screen, or, without one, ends on the
         last."""
-        left = (self._height - len(self._lines(index)) if self._width else self._height - 1) if line is None else line
+        left = (
+            (self._height - len(self._lines_of_row(index)) if self._width else self._height - 1)
+            if line is None
+            else line
+        )
         top = min(index, len(self.rows or ()))
-        while top > 0 and left >= (height := len(self._lines(top - 1)) if self._width else 1):
+        while top > 0 and left >= (height := len(self._lines_of_row(top - 1)) if self._width else 1):
             top, left = top - 1, left - height
         return top
 
@@ -376,7 +471,9 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
 
     def _refresh_row(self, index: int | None) -> None:
         if (line := self.line_of(index)) is not None and index is not None:
-            self.refresh(Region(0, line, self._width or self.size.width, len(self._lines(index)) if self._width else 1))
+            self.refresh(
+                Region(0, line, self._width or self.size.width, len(self._lines_of_row(index)) if self._width else 1)
+            )
 
     def _refresh_keys(self, keys: Set[Hashable]) -> None:
         """Repaint the rows of `keys`. Checks the visible rows only, since a million may be marked."""
@@ -423,11 +520,11 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         place = (index, width, state, self._generation)
         if (strips := self._strips.get(place)) is None:
             strips = self._strips[place] = [
-                self._strip(number, pairs, state) for number, pairs in enumerate(self._lines(index))
+                self._strip(number, pairs, state) for number, pairs in enumerate(self._lines_of_row(index))
             ]
         return strips[line]
 
-    def _strip(self, number: int, pairs: Pairs, state: int) -> Strip:
+    def _strip(self, number: int, pairs: RowPairs, state: int) -> Strip:
         """Draw one line of a row, with the gutter before it."""
         gutter = self.GUTTER[bool(state & _BLURRED) + 2 * bool(state & _CURSOR) + 3 * bool(state & _MARKED)]
         segments = [Segment(" " if number else gutter, self._style(state, "marked" if state & _MARKED else ""))]
@@ -445,6 +542,6 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         if (style := self._styles_of.get((state, name))) is None:
             bits = ((_FLASH, "flash"), (_CURSOR, "cursor"), (_BLURRED, "cursor-blurred"))
             layers = [layer for bit, layer in bits if state & bit]
-            style = styles.style((*layers, name), self.app.theme_variables, self._ground, self.colors[3])
+            style = combine_looks((*layers, name), self.app.theme_variables, self._ground, self.colors[3])
             self._styles_of[state, name] = style
         return style

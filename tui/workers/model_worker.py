@@ -4,25 +4,111 @@ The threads are daemons and never joined: a hanging server blocks neither the in
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import dataclass, field
 from threading import Event, Thread
 from time import monotonic
 
 from store.base.errors import Defect, MemorandaError, ModelFailed
-from store.base.feature_flags import without
+from store.base.runtime import is_part_disabled
 from store.config.configuration import Config
+from store.embedding.vectors import Vectors
+from store.librarian.answer import CitedSentence, LibrarianAnswer
+from store.librarian.librarian import Librarian
+from store.llm import model_selection
+from store.llm.endpoint import get_server_address
+from store.llm.model_selection import (
+    MODEL_SWITCH,
+    ModelStatus,
+    ProbeResult,
+    probe_model,
+    read_model_status,
+    why_no_model,
+)
+from store.llm.ollama_client import ModelPuller, PullResult, RateMeter
+from store.memory import Memory
+from tui.commands.search import MODEL_LOADING, reading_progress
+from tui.render.lines import format_count
+from tui.workers.background import Worker
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from store.llm.model_pull import PullResult, RateMeter
-    from store.llm.probe import ProbeResult
-    from store.llm.status import ModelStatus
+# Answer the librarian's questions, each on a thread with its own connection and model client.
 
-OFTEN = 0.1  # minimum seconds between two updates of a pull's progress
+KEPT_EXCHANGES = 30  # maximum exchanges of one conversation
+
+ReportProgress = Callable[[str], None]  # the current step, as text
+ReportHits = Callable[["tuple[CitedSentence, ...]"], None]
 
 
-class Pull:
+@dataclass
+class Exchange:
+    """A question, `first` the sentences of the search's hits, and its answer; `status` is the current step, `unindexed`
+    what was not searched by meaning, `began` the start. Set `stop` to cancel the model."""
+
+    question: str
+    first: tuple[CitedSentence, ...] = ()
+    status: str = "looking …"
+    unindexed: str = ""
+    answer: LibrarianAnswer | None = None
+    error: str = ""
+    stop: Event = field(default_factory=Event)
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def open(self) -> bool:
+        """Return whether the answer is incomplete."""
+        return self.answer is None and not self.error
+
+    @property
+    def seconds(self) -> int:
+        """Return the elapsed seconds."""
+        return int(time.monotonic() - self.began)
+
+
+def unindexed_words(memory: Memory) -> str:
+    """Return that some texts are not indexed yet, as a sentence; empty if all are, or none will be."""
+    found = Vectors(memory.database).read_status()
+    if not found.left or not (found.serving or found.building):
+        return ""
+    return f"{found.left:,} of {format_count(found.total, 'text')} are not indexed yet: ask again when they are."
+
+
+class LibrarianWorker(Worker):
+    """Answers questions about one memory."""
+
+    def answer_exchange(
+        self, exchange: Exchange, last: LibrarianAnswer | None, progress: ReportProgress, first: ReportHits
+    ) -> LibrarianAnswer:
+        """Answer a question; call `first` with the search's hits before a model reads them. It ends within
+        `agent.patience`. Raises MemorandaError."""
+        stopped = exchange.stop.is_set
+        with self.memory() as memory:
+            exchange.unindexed = unindexed_words(memory)
+            limit = float(memory.config["agent.patience"])
+            chat = model_selection.open_selected_model(
+                memory.config, cancelled=stopped, loading=lambda: progress(MODEL_LOADING), seconds=limit
+            )
+            try:
+                name = chat.name if chat is not None else ""
+                return Librarian(memory).ask(
+                    exchange.question,
+                    chat,
+                    last=last,
+                    why="" if chat else why_no_model(memory.config),
+                    first=first,
+                    cancelled=stopped,
+                    waiting=lambda done, total: progress(reading_progress(name, done, total)),
+                )
+            finally:
+                if chat is not None:
+                    chat.close()
+
+
+PULL_UPDATE_SECONDS = 0.1  # minimum seconds between two updates of a pull's progress
+
+
+class PullState:
     """The state of a model's pull: its progress; `ended` with `trouble`, or without once the model is complete."""
 
     def __init__(self, name: str, far: PullResult, pace: RateMeter) -> None:
@@ -33,7 +119,7 @@ class Pull:
         self.trouble: ModelFailed | None = None
 
 
-class Trial:
+class TrialState:
     """The state of a model's trial: its result, or why there is none."""
 
     def __init__(self, name: str) -> None:
@@ -42,7 +128,7 @@ class Trial:
         self.trouble: MemorandaError | None = None
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         return self.tried is not None or self.trouble is not None
 
 
@@ -56,8 +142,8 @@ class ModelWorker:
         self._looking = False
         self._asked: Config | None = None  # to check next, after the current check
         self.status: ModelStatus | None = None
-        self.pull: Pull | None = None
-        self.trial: Trial | None = None
+        self.pull: PullState | None = None
+        self.trial: TrialState | None = None
 
     def close(self) -> None:
         """End all threads."""
@@ -71,35 +157,30 @@ class ModelWorker:
 
     @property
     def trying(self) -> bool:
-        return self.trial is not None and not self.trial.ended
+        return self.trial is not None and not self.trial.has_ended
 
     # status
 
-    def look(self, config: Config) -> None:
+    def check_status(self, config: Config) -> None:
         """Check the server and its models, then call `changed`. If the model is switched off, the status is known at
         once."""
-        from store.llm.model_selection import SWITCH
-        from store.llm.status import model_status
-
-        if without(SWITCH):
-            self.status = model_status(config)
+        if is_part_disabled(MODEL_SWITCH):
+            self.status = read_model_status(config)
         elif self._looking:
             self._asked = config
         elif not self._closed.is_set():
             self._looking = True
-            self._start(self._look, config)
+            self._start(self._check_status, config)
 
-    def _look(self, config: Config) -> None:
-        from store.llm.status import model_status
-
+    def _check_status(self, config: Config) -> None:
         try:
-            self.status = model_status(config)
+            self.status = read_model_status(config)
         finally:
             self._looking = False
         self._tell()
         again, self._asked = self._asked, None
         if again is not None:
-            self.look(again)
+            self.check_status(again)
 
     # pulls
 
@@ -107,10 +188,8 @@ class ModelWorker:
         """Start pulling a model; return False if a pull is running."""
         if self.pulling:
             return False
-        from store.llm.model_pull import PullResult, RateMeter
-
         self._stop_pull = Event()
-        self.pull = Pull(name, PullResult("asking for it"), RateMeter())
+        self.pull = PullState(name, PullResult("asking for it"), RateMeter())
         self._start(self._pull, config, self.pull, self._stop_pull)
         return True
 
@@ -119,18 +198,15 @@ class ModelWorker:
         self._stop_pull.set()
         return self.pulling
 
-    def _pull(self, config: Config, pull: Pull, stop: Event) -> None:
-        from store.llm import endpoint
-        from store.llm.model_pull import ModelPuller
-
+    def _pull(self, config: Config, pull: PullState, stop: Event) -> None:
         last = 0.0
         try:
-            with closing(ModelPuller(endpoint.of(config), stop.is_set)) as fetcher:
+            with closing(ModelPuller(get_server_address(config), stop.is_set)) as fetcher:
                 for far in fetcher.pull(pull.name):
                     news = (far.status, far.total) != (pull.far.status, pull.far.total)
                     pull.far = far
-                    pull.pace.add(far.done, far.total)
-                    if news or monotonic() - last >= OFTEN:
+                    pull.pace.add_report(far.done, far.total)
+                    if news or monotonic() - last >= PULL_UPDATE_SECONDS:
                         last = monotonic()
                         self._tell()
         except ModelFailed as failed:
@@ -139,7 +215,7 @@ class ModelWorker:
             pull.trouble = ModelFailed("broken", Defect(defect).message, Defect(defect).next)
         pull.ended = True
         self._tell()
-        self.look(config)
+        self.check_status(config)
 
     # trials
 
@@ -148,7 +224,7 @@ class ModelWorker:
         if self.trying or self.status is None:
             return False
         self._stop_trial = Event()
-        self.trial = Trial(name)
+        self.trial = TrialState(name)
         self._start(self._try, config, self.status, self.trial, self._stop_trial)
         return True
 
@@ -157,17 +233,15 @@ class ModelWorker:
         self._stop_trial.set()
         return self.trying
 
-    def _try(self, config: Config, status: ModelStatus, trial: Trial, stop: Event) -> None:
-        from store.llm.probe import probe
-
+    def _try(self, config: Config, status: ModelStatus, trial: TrialState, stop: Event) -> None:
         try:
-            trial.tried = probe(config, status, trial.name, stop.is_set)
+            trial.tried = probe_model(config, status, trial.name, stop.is_set)
         except MemorandaError as error:
             trial.trouble = error
         except Exception as defect:
             trial.trouble = Defect(defect)
         self._tell()
-        self.look(config)
+        self.check_status(config)
 
     def _start(self, work: Callable[..., None], *about: object) -> None:
         Thread(target=work, args=about, name="model", daemon=True).start()

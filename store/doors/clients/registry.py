@@ -1,9 +1,5 @@
 """The clients that can be connected."""
 
-from store.doors.clients.claude_code import CLAUDE_CODE
-from store.doors.clients.client import Client
-from store.doors.clients.codex import CODEX
-from store.doors.clients.gemini import GEMINI
-from store.doors.clients.opencode import OPENCODE
+from store.doors.client import CLAUDE_CODE, CODEX, GEMINI, OPENCODE, AgentClient
 
-CLIENTS: dict[str, Client] = {client.name: client for client in (CLAUDE_CODE, CODEX, GEMINI, OPENCODE)}
+CLIENTS: dict[str, AgentClient] = {client.name: client for client in (CLAUDE_CODE, CODEX, GEMINI, OPENCODE)}

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from store.base.clock import (
     DAY_MS,
-    ago,
     days_before,
+    format_age,
+    format_local_time,
     from_ms,
-    local_time,
     parse_moment,
     to_ms,
     utc_now,
-    whole_days,
+    whole_days_between,
 )
 from store.base.errors import InvalidInput
 
@@ -62,10 +62,10 @@ def test_this_moment_is_written_like_all_others() -> None:
 
 def test_days_are_whole_periods_of_24_hours() -> None:
     """One millisecond short of two days is one day; the future is no days at all."""
-    assert whole_days(NOW, days_before(NOW, 2)) == 2
-    assert whole_days(NOW, from_ms(to_ms(NOW) - 2 * DAY_MS + 1)) == 1
-    assert whole_days(NOW, NOW) == 0
-    assert whole_days(NOW, days_before(NOW, -5)) == 0
+    assert whole_days_between(NOW, days_before(NOW, 2)) == 2
+    assert whole_days_between(NOW, from_ms(to_ms(NOW) - 2 * DAY_MS + 1)) == 1
+    assert whole_days_between(NOW, NOW) == 0
+    assert whole_days_between(NOW, days_before(NOW, -5)) == 0
     assert days_before(NOW, 365) == "2025-11-21T23:12:27.042Z"
 
 
@@ -157,12 +157,12 @@ def test_midnight_is_midnight_on_the_days_the_clocks_change(living_in: Callable[
 def test_moments_are_shown_in_the_persons_own_time(living_in: Callable[[str], None]) -> None:
     """The same moment is the 21st in Buenos Aires and the 22nd in Madrid; summer and winter have their own offsets."""
     living_in("America/Argentina/Buenos_Aires")
-    assert local_time(NOW) == "21 Nov 2026 20:12"
+    assert format_local_time(NOW) == "21 Nov 2026 20:12"
     living_in("Europe/Madrid")
-    assert local_time(NOW) == "22 Nov 2026 00:12"
-    assert local_time("2026-07-01T22:30:00.000Z").startswith("2 Jul")
-    assert local_time("2026-01-01T22:30:00.000Z").startswith("1 Jan")
-    assert local_time("2026-07-02T07:05:00.000Z") == "2 Jul 2026 09:05"
+    assert format_local_time(NOW) == "22 Nov 2026 00:12"
+    assert format_local_time("2026-07-01T22:30:00.000Z").startswith("2 Jul")
+    assert format_local_time("2026-01-01T22:30:00.000Z").startswith("1 Jan")
+    assert format_local_time("2026-07-02T07:05:00.000Z") == "2 Jul 2026 09:05"
 
 
 @pytest.mark.parametrize(
@@ -187,4 +187,4 @@ def test_moments_are_shown_in_the_persons_own_time(living_in: Callable[[str], No
 )
 def test_how_long_ago_fits_in_a_column(milliseconds: int, word: str) -> None:
     """One number and one unit, rounded down; `now` for a clock a little fast, `ahead` for what is yet to come."""
-    assert ago(NOW, from_ms(to_ms(NOW) - milliseconds)) == word
+    assert format_age(NOW, from_ms(to_ms(NOW) - milliseconds)) == word

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.repositories import commit, create, git
 
-from store.base.location import Location, here, locate
+from store.base.location import Location, locate, locate_new_memory
 
 
 def everything_in(folder: Path) -> list[str]:
@@ -50,7 +50,7 @@ def test_the_option_wins_over_everything(world: Path) -> None:
     keep_memory(world / "project")
     location = decide(world / "project", "other/mine.db", MEMORANDA_DB="/elsewhere.db")
     assert location.path == str(world / "project/other/mine.db")
-    assert (location.kind, location.project, location.name) == ("option", None, "mine.db")
+    assert (location.kind, location.project, location.display_name) == ("option", None, "mine.db")
     assert decide(world, "~/mine.db").path == str(world / "mine.db")
 
 
@@ -66,7 +66,7 @@ def test_the_variable_wins_over_what_lies_around(world: Path) -> None:
 def test_a_named_file_inside_a_projects_folder_is_that_projects(world: Path) -> None:
     """Naming a project's own memory from elsewhere is being in that project."""
     location = decide(world, "project/.memoranda/memory.db")
-    assert (location.kind, location.project, location.name) == ("option", str(world / "project"), "project")
+    assert (location.kind, location.project, location.display_name) == ("option", str(world / "project"), "project")
 
 
 def test_the_nearest_memory_upwards_is_opened(world: Path) -> None:
@@ -107,7 +107,11 @@ def test_looking_upwards_stops_at_the_root_of_the_checkout(world: Path) -> None:
     (world / "project/src").mkdir()
     location = decide(world / "project/src")
     assert location.path == str(world / "project/.memoranda/memory.db")
-    assert (location.kind, location.project, location.name) == ("new-project", str(world / "project"), "project")
+    assert (location.kind, location.project, location.display_name) == (
+        "new-project",
+        str(world / "project"),
+        "project",
+    )
 
 
 def test_a_checkout_inside_a_checkout_is_its_own_project(world: Path) -> None:
@@ -139,7 +143,7 @@ def test_outside_of_projects_there_is_the_personal_memory(world: Path) -> None:
     """No checkout, no memory upwards: the platform's own place for data."""
     (world / "desk").mkdir()
     location = decide(world / "desk")
-    assert (location.kind, location.name, location.project) == ("personal", "personal", None)
+    assert (location.kind, location.display_name, location.project) == ("personal", "personal", None)
     assert location.path == str(world / "data/memoranda/memory.db") or os.uname().sysname != "Linux"
 
 
@@ -165,8 +169,8 @@ def test_init_begins_at_the_root_of_the_checkout_or_right_here(world: Path) -> N
     """`here` is the checkout's root, and outside of one the folder itself, even below another memory."""
     create(world / "project")
     (world / "project/src").mkdir()
-    assert here(str(world / "project/src")).path == str(world / "project/.memoranda/memory.db")
+    assert locate_new_memory(str(world / "project/src")).path == str(world / "project/.memoranda/memory.db")
     keep_memory(world)
     (world / "desk").mkdir()
-    assert here(str(world / "desk")).path == str(world / "desk/.memoranda/memory.db")
+    assert locate_new_memory(str(world / "desk")).path == str(world / "desk/.memoranda/memory.db")
     assert everything_in(world / "desk") == []

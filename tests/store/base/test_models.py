@@ -32,6 +32,6 @@ def commit(message: str) -> Commit:
 def test_the_subject_of_a_commit_goes_on_where_its_line_was_wrapped(message: str, head: str, body: str) -> None:
     """A subject that is cut in mid-sentence says something else than its author."""
     found = commit(message)
-    assert (found.head, found.body) == (head, body)
+    assert (found.subject_lines, found.body) == (head, body)
     assert found.subject == head.replace("\r", "").replace("\n", " ") or "(no message)"
-    assert found.message.startswith(found.head)
+    assert found.message.startswith(found.subject_lines)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from store.base.location import locate
-from store.config.configuration import captures, load
+from store.config.configuration import load_config, may_capture
 from store.memory import Memory
 
 
@@ -19,10 +19,10 @@ def test_its_four_settings_count(memory: Memory, tmp_path: Path) -> None:
         tmp_path,
         "---\nname: x\nmemoria:\n  enabled: true\n  capture_commits: false # not here\n  retention_days: 900\n---\n",
     )
-    config = load(memory.location)
+    config = load_config(memory.location)
     assert (config["enabled"], config["capture_commits"], config["retention_days"]) == (True, False, 900)
-    assert not captures(config, "commits") and captures(config, "decisions") and not config.problems
-    found = config.find("capture_commits")
+    assert not may_capture(config, "commits") and may_capture(config, "decisions") and not config.problems
+    found = config.find_value("capture_commits")
     assert found is not None and found.path.endswith("alfred-dev.local.md")
 
 
@@ -37,7 +37,7 @@ def test_its_four_settings_count(memory: Memory, tmp_path: Path) -> None:
 )
 def test_whatever_else_is_there_does_not(memory: Memory, tmp_path: Path, text: str) -> None:
     note(tmp_path, text)
-    config = load(memory.location)
+    config = load_config(memory.location)
     assert (config["enabled"], config["retention_days"], config["agent.host"]) == (True, 365, "")
 
 
@@ -45,4 +45,4 @@ def test_of_a_memory_that_is_not_ours_it_does_not(tmp_path: Path) -> None:
     note(tmp_path, "---\nmemoria:\n  enabled: false\n---\n")
     (tmp_path / ".memoranda").mkdir()
     (tmp_path / ".memoranda" / "memory.db").write_bytes(b"x")
-    assert load(locate(str(tmp_path / ".memoranda" / "memory.db"), {}, str(tmp_path)))["enabled"]
+    assert load_config(locate(str(tmp_path / ".memoranda" / "memory.db"), {}, str(tmp_path)))["enabled"]

@@ -14,17 +14,15 @@ from hypothesis import strategies as st
 from support import embedding_models
 from support.strangers import PAYLOADS
 
-from store.base import token_count
 from store.base.errors import Conflict, InvalidInput, NotFound
-from store.context import system_prompt
-from store.context.budget import LIMITS, PROMPT, SHARED
-from store.context.builder import AgentTool
-from store.context.result import Context
-from store.context.sent_log import KEPT
+from store.context import builder as system_prompt
+from store.context.builder import MAX_LOGGED_CONTEXTS, AgentTool, Context
+from store.context.selection import MAX_PROMPT_TOKENS, PART_LIMITS, SHARED_LIMIT
 from store.conversations.turns import NewTurn
 from store.embedding.vectors import Vectors
 from store.memory import Memory
-from store.text.fence import fenced, harmless, item, plain
+from store.text import words as token_count
+from store.text.fence import format_fence_item, make_harmless, strip_invisible, wrap_in_fence
 
 LAWS = settings(
     max_examples=examples(20),
@@ -64,7 +62,7 @@ def part(context: Context, name: str) -> str:
 
 
 def say(memory: Memory, *turns: tuple[str, str], session: str = "s1") -> None:
-    memory.turns.add(session, [NewTurn(role, text) for role, text in turns])
+    memory.turns.add_turns(session, [NewTurn(role, text) for role, text in turns])
 
 
 # the budget -----------------------------------------------------------------------------------------------------------
@@ -96,7 +94,7 @@ def test_no_store_and_no_conversation_breaks_the_budget(
                 memory.facts.remember(text[:20_000], pinned=pinned)
         say(memory, *((role, text) for role, text in turns if text.strip()))
         if own is not None:
-            memory.sync.start()
+            memory.sync.start_file()
             (Path(folder) / "MEMORY.md").write_text(own, encoding="utf-8", errors="replace")
             memory.sync.accept("MEMORY.md", (), own.split("\n"))
         if log is not None:
@@ -104,13 +102,13 @@ def test_no_store_and_no_conversation_breaks_the_budget(
             (Path(folder) / "memory" / "2026-11-21.md").write_text(log, encoding="utf-8", errors="replace")
         context = memory.context(question, tools=[AgentTool("grep", text) for text in tools])
         taken = {found.name: found.tokens for found in context.parts}
-        assert context.tokens == token_count.count(context.text) <= PROMPT
-        assert all(taken[name] <= limit for name, limit in LIMITS.items())
-        assert taken["summaries"] + taken["log"] <= SHARED
-        assert taken["window"] + taken["question"] + taken["own"] <= LIMITS["window"]
+        assert context.tokens == token_count.count_tokens(context.text) <= MAX_PROMPT_TOKENS
+        assert all(taken[name] <= limit for name, limit in PART_LIMITS.items())
+        assert taken["summaries"] + taken["log"] <= SHARED_LIMIT
+        assert taken["window"] + taken["question"] + taken["own"] <= PART_LIMITS["window"]
         for found in context.parts:
-            assert found.text in context.text and found.tokens == token_count.count(found.text)
-        assert not question.strip() or "The person asks now:" in context.text or not harmless(question).strip()
+            assert found.text in context.text and found.tokens == token_count.count_tokens(found.text)
+        assert not question.strip() or "The person asks now:" in context.text or not make_harmless(question).strip()
 
 
 def test_the_newest_turns_stay_and_the_oldest_go_first(memory: Memory):
@@ -127,7 +125,7 @@ def test_one_endless_turn_is_cut_and_not_lost(memory: Memory):
     say(memory, ("user", "the beginning " + "and so on " * 4_000))
     context = memory.context("why?")
     assert "the beginning and so on" in part(context, "window") and "…" in part(context, "window")
-    assert context.tokens <= PROMPT
+    assert context.tokens <= MAX_PROMPT_TOKENS
 
 
 def test_a_person_is_warned_before_the_answer_has_no_room(memory: Memory):
@@ -140,7 +138,7 @@ def test_a_person_is_warned_before_the_answer_has_no_room(memory: Memory):
 
 
 def test_a_standing_part_that_is_too_long_is_refused_and_never_cut(memory: Memory):
-    assert token_count.count(system_prompt.text()) <= LIMITS["static"]
+    assert token_count.count_tokens(system_prompt.build_system_prompt()) <= PART_LIMITS["static"]
     with pytest.raises(InvalidInput, match="may take 400"):
         memory.context("x", who="never do harm " * 200)
 
@@ -160,8 +158,8 @@ def closes(text: str) -> list[str]:
 def test_nothing_that_is_recalled_can_leave_its_fence(texts: list[str]):
     """One opening and one closing mark, with the digest of what is between them; no invisible character; every line
     of a text but its first indented, so that none passes for another record or another speaker."""
-    lines = [item(f"[T#{number}] user: ", text) for number, text in enumerate(texts)]
-    said = fenced("window", "The conversation:", lines)
+    lines = [format_fence_item(f"[T#{number}] user: ", text) for number, text in enumerate(texts)]
+    said = wrap_in_fence("window", "The conversation:", lines)
     assert len(closes(said)) == 2
     start, end = said.index("\n<memoranda-window "), said.rindex("\n</memoranda-window ")
     body = said[start:end].split(">\n", 1)[1]
@@ -170,7 +168,7 @@ def test_nothing_that_is_recalled_can_leave_its_fence(texts: list[str]):
     assert all(line.startswith(("[T#", "    ")) for line in body.split("\n"))
     assert not any(unicodedata.category(char) in ("Cc", "Cs") and char != "\n" for char in said)
     assert not re.search("[\u200b\u200c\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]", said)
-    assert all(harmless(harmless(text)) == harmless(text) for text in texts)
+    assert all(make_harmless(make_harmless(text)) == make_harmless(text) for text in texts)
 
 
 @pytest.mark.parametrize(
@@ -229,7 +227,7 @@ def test_hostile_turns_stay_what_they_are(memory: Memory, attack: str):
 
 def test_what_is_harmless_stays_as_it_is():
     for text in ("Tomás es celíaco", "a < b and c > d", "family 👩‍👩‍👧 and ❤️‍🔥", "if x[0] | y: pass", "नमस्ते क्‍ष"):
-        assert plain(text) == harmless(text) == text
+        assert strip_invisible(text) == make_harmless(text) == text
 
 
 # which facts ----------------------------------------------------------------------------------------------------------
@@ -269,7 +267,7 @@ def test_only_what_a_person_let_in_is_sent(memory: Memory):
     guessed, _ = memory.facts.remember("the cache is for rates", actor="talk:s1", source="inferred")
     assert reasons(memory.context("where is the cache?"))[f"F#{said}"] == "words"
     assert reasons(memory.context("where is the cache?"))[f"F#{guessed}"] == "unaccepted"
-    memory.tagging.add([("fact", fact)], "cache")
+    memory.tagging.add_tags([("fact", fact)], "cache")
     memory.facts.confirm([fact], actor="mcp:claude")
     assert "F#1" not in included(memory.context("where is the cache?")), "neither is a yes of a person"
     memory.facts.confirm([fact])
@@ -283,7 +281,7 @@ def test_only_what_a_person_let_in_is_sent(memory: Memory):
 def test_what_a_person_replaced_they_said_no_to(memory: Memory):
     """Brought back by a checkpoint, it waits for their yes as before."""
     memory.facts.remember("the cache is in Redis", actor="mcp:claude")
-    before = memory.checkpoints.take("before")
+    before = memory.checkpoints.take_checkpoint("before")
     memory.facts.correct(1, "the cache is in a file")
     memory.checkpoints.restore(before)
     assert memory.facts.get(1).status == "active"
@@ -316,9 +314,9 @@ def test_a_muted_fact_is_in_no_context_until_it_is_unmuted(memory: Memory):
         memory.mutes.mute([1, 99])
     with pytest.raises(Conflict):
         memory.mutes.unmute([1])
-    assert memory.mutes.among([1, 2]) == {2}
+    assert memory.mutes.filter_muted_facts([1, 2]) == {2}
     memory.mutes.mute([1])
-    memory.purge.run(memory.purge.plan([("fact", 1)]))
+    memory.purge.run_plan(memory.purge.plan([("fact", 1)]))
     assert memory.database.rows("SELECT fact_id FROM mutes") == [(2,)], "with a fact its mute goes"
 
 
@@ -330,7 +328,7 @@ def test_of_many_pinned_facts_those_that_are_asked_about_find_room(memory: Memor
     assert "F#31" in included(context) and len(included(context)) > 3
     assert set(reasons(context).values()) == {"pinned", "words", "room"}
     why = next(one.why for one in context.considered if one.word == "room")
-    assert why == f"no room left: all facts together may take {LIMITS['facts']} tokens"
+    assert why == f"no room left: all facts together may take {PART_LIMITS['facts']} tokens"
     assert sum(context.costs.values()) == context.tokens, "the parts add up"
 
 
@@ -369,9 +367,10 @@ def test_what_was_said_for_one_session_is_sent_in_that_one(memory: Memory, clock
 def test_a_fact_of_one_session_ends_with_it(memory: Memory, clock: Clock):
     """Of the session that was named, or else of the one that was open when it was told, whoever spoke since; its end is
     a step that says why, and that an undo takes back. However a session ends, and once."""
-    from store.services import automatic_checkpoints, session_flush
+    from store.services import maintenance as automatic_checkpoints
+    from store.services import session_flush
 
-    automatic_checkpoints.start(memory, "one")
+    automatic_checkpoints.start_or_resume_session(memory, "one")
     named = memory.facts.remember("the branch is called wip", scope="session")[0]
     say(memory, ("user", "hello"), session="two")
     other = memory.facts.remember("the branch is called hotfix", scope="session", session="one")[0]
@@ -381,7 +380,7 @@ def test_a_fact_of_one_session_ends_with_it(memory: Memory, clock: Clock):
     assert sorted(included(memory.context("branch?", "one"))) == ["F#1", "F#2", "F#4"]
     assert memory.facts.correct(third, "the branch for now is tmp2") == 5 and memory.facts.get(5).session == "two"
     say(memory, ("user", "hello"), session="one")
-    memory.checkpoints.session_end(session="one")
+    memory.checkpoints.record_session_end(session="one")
     assert [memory.facts.get(one).status for one in (named, other, 5, project)] == [
         *["forgotten"] * 2,
         *["active"] * 2,
@@ -391,7 +390,7 @@ def test_a_fact_of_one_session_ends_with_it(memory: Memory, clock: Clock):
     assert step.reason == "session end F#1 F#2"
     memory.history.undo(step.seq)
     assert [memory.facts.get(one).status for one in (named, other)] == ["active"] * 2
-    session_flush.clear(memory, "two")
+    session_flush.clear_session(memory, "two")
     assert memory.facts.get(5).status == "forgotten"
     memory.facts.remember("the branch is called wip")
     assert (memory.facts.get(named).scope, memory.facts.get(named).session) == ("project", ""), "said for the project"
@@ -399,26 +398,26 @@ def test_a_fact_of_one_session_ends_with_it(memory: Memory, clock: Clock):
         memory.facts.remember("the branch is gone", scope="session", session="three")
     with pytest.raises(Conflict, match="is over"):
         memory.facts.remember("the branch is gone", scope="session", session="two")
-    automatic_checkpoints.start(memory, "four")
+    automatic_checkpoints.start_or_resume_session(memory, "four")
     fourth = memory.facts.remember("the branch is called four", scope="session")[0]
     clock.advance(days=1)
     assert memory.facts.open_session() == "" and memory.facts.get(fourth).status == "active"
-    automatic_checkpoints.sweep(memory)
+    automatic_checkpoints.end_broken_off_sessions(memory)
     assert memory.facts.get(fourth).status == "forgotten"
 
 
 def test_a_fact_for_a_session_needs_one_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    from tui.cli import run
+    from tui.cli import run_command
 
     at = ["--db", str(tmp_path / "memory.db")]
-    assert run([*at, "remember", "the branch is wip", "--scope", "session"]) == 2
+    assert run_command([*at, "remember", "the branch is wip", "--scope", "session"]) == 2
     assert "No session is open. Name one: --session ID." in capsys.readouterr().err
-    assert run([*at, "remember", "the branch is wip", "--session", "one"]) == 2
-    assert run([*at, "sessions", "start", "one"]) == 0
-    assert run([*at, "remember", "the branch is wip", "--scope", "session"]) == 0
-    assert run([*at, "remember", "the branch is wop", "--scope", "session", "--session", "one"]) == 0
+    assert run_command([*at, "remember", "the branch is wip", "--session", "one"]) == 2
+    assert run_command([*at, "sessions", "start", "one"]) == 0
+    assert run_command([*at, "remember", "the branch is wip", "--scope", "session"]) == 0
+    assert run_command([*at, "remember", "the branch is wop", "--scope", "session", "--session", "one"]) == 0
     capsys.readouterr()
-    assert run([*at, "show", "F#1"]) == 0
+    assert run_command([*at, "show", "F#1"]) == 0
     assert "session one, and ends with it" in capsys.readouterr().out
 
 
@@ -431,7 +430,7 @@ def test_by_meaning_where_there_is_a_model(memory: Memory, clock: Clock):
     clock.advance(days=-100)
     old, _ = memory.facts.remember("The software is put online with Docker", confidence="medium")
     clock.advance(days=100)
-    Vectors(memory.database).index(embedding_models.nano())
+    Vectors(memory.database).embed_queue(embedding_models.nano())
     context = memory.context("¿cómo se despliega el software?")
     by_citation = {one.fact.citation: one for one in context.considered}
     first, low = by_citation["F#1"], by_citation[f"F#{old}"]
@@ -506,7 +505,7 @@ def test_what_was_sent_lately_is_not_sent_again_and_comes_back_later(memory: Mem
     say(memory, ("user", question))
     first = memory.context(question)
     assert included(first) == ["F#1"]
-    memory.context.sent.keep(first)
+    memory.context.sent_log.log_context(first)
     assert included(memory.context(question)) == ["F#1"], "asked again before anything was said: the same"
     say(memory, ("assistant", "I will look"), ("user", "go on"))
     assert reasons(memory.context("the team, how big is it?")) == {"F#1": "said"}
@@ -517,16 +516,16 @@ def test_what_was_sent_lately_is_not_sent_again_and_comes_back_later(memory: Mem
 
 def test_the_form_is_asked_for_until_an_answer_had_it(memory: Memory):
     say(memory, ("user", "hello"))
-    form = system_prompt.FORM.split(".")[0]
+    form = system_prompt.ANSWER_FORM.split(".")[0]
     first = memory.context("hello")
     assert form in part(first, "static")
-    number = memory.context.sent.keep(first)
+    number = memory.context.sent_log.log_context(first)
     assert form in part(memory.context("and?"), "static"), "no answer yet"
-    memory.context.sent.answered(number, valid=True)
+    memory.context.sent_log.log_answer(number, valid=True)
     assert form not in part(memory.context("and?"), "static")
     assert form in part(memory.context("and?", "another"), "static")
-    second = memory.context.sent.keep(memory.context("and?"))
-    memory.context.sent.answered(second, valid=False)
+    second = memory.context.sent_log.log_context(memory.context("and?"))
+    memory.context.sent_log.log_answer(second, valid=False)
     assert form in part(memory.context("and?"), "static"), "an answer without it: it is asked for again"
 
 
@@ -554,8 +553,8 @@ def test_the_persons_own_text_is_in_once_they_accepted_it(memory: Memory, tmp_pa
     file.write_text("Ask me before you delete anything.\n")
     assert part(memory.context("x"), "own") == ""
     memory.facts.remember("The team is five")
-    memory.sync.start()
-    memory.sync.run()
+    memory.sync.start_file()
+    memory.sync.sync_file()
     assert part(memory.context("x"), "own") == "", "whose text it is nobody said"
     memory.sync.accept("MEMORY.md", (), memory.sync.waiting()[1])
     own = part(memory.context("x"), "own")
@@ -570,7 +569,7 @@ def test_the_persons_own_text_is_in_once_they_accepted_it(memory: Memory, tmp_pa
     context = memory.context("and?")
     taken = {found.name: found.tokens for found in context.parts}
     assert 400 < taken["own"] <= 500 and taken["window"] <= 2_000 - taken["own"] and "Rule 0:" in part(context, "own")
-    memory.sync.stop("MEMORY.md")
+    memory.sync.stop_file("MEMORY.md")
     assert part(memory.context("x"), "own") == ""
 
 
@@ -598,22 +597,22 @@ def test_what_was_sent_is_kept_bounded_and_purged(memory: Memory):
     """The useful share is of the tokens that answers cited; a purge takes questions and records out."""
     memory.facts.remember("the team is five")
     memory.facts.remember("the office is in Lugo", pinned=True)
-    sent = memory.context.sent
-    assert sent.useful() is None, "unknown until there is an answer"
+    sent = memory.context.sent_log
+    assert sent.useful_share() is None, "unknown until there is an answer"
     context = memory.context("how big is the team in the quetzal office?")
-    number = sent.keep(context)
-    assert sent.useful() is None
-    sent.answered(number, valid=True, cited=["[F#1]", "F#77", "nonsense", "notes.md#L3"])
+    number = sent.log_context(context)
+    assert sent.useful_share() is None
+    sent.log_answer(number, valid=True, cited=["[F#1]", "F#77", "nonsense", "notes.md#L3"])
     own = next(one.tokens for one in context.considered if one.fact.id == 1)
-    assert sent.useful() == pytest.approx(own / context.tokens)
+    assert sent.useful_share() == pytest.approx(own / context.tokens)
     assert memory.database.rows("SELECT key, cited FROM sent") == [(16, 1), (32, 0)]
     memory.facts.remember("quetzal")
-    memory.purge.run(memory.purge.plan([("fact", 3), ("fact", 1)]))
+    memory.purge.run_plan(memory.purge.plan([("fact", 3), ("fact", 1)]))
     assert "quetzal" not in json.dumps(memory.database.rows("SELECT * FROM contexts"))
     assert memory.database.rows("SELECT key FROM sent") == [(32,)]
-    for _ in range(KEPT + 5):
-        sent.keep(context)
-    assert memory.database.value("SELECT count(*) FROM contexts") == KEPT
+    for _ in range(MAX_LOGGED_CONTEXTS + 5):
+        sent.log_context(context)
+    assert memory.database.value("SELECT count(*) FROM contexts") == MAX_LOGGED_CONTEXTS
 
 
 def test_looking_writes_nothing(memory: Memory):

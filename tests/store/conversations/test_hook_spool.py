@@ -13,10 +13,10 @@ import pytest
 from support.traces import traces
 
 from store.base.errors import InvalidInput, StorageError
-from store.base.installation import sign
+from store.base.state_files import sign_bytes
 from store.conversations import hook_spool
 from store.memory import Memory
-from store.purge.scan.pattern import Words
+from store.purge.word_search import PurgedTexts
 from store.services import maintenance
 
 ROOT = Path(__file__).parents[3]
@@ -29,7 +29,7 @@ def path(memory: Memory) -> str:
 
 
 def leave(path: str, text: str, key: str = "") -> None:
-    hook_spool.append(path, "remember", {"text": text}, actor="hook", key=key)
+    hook_spool.append_act(path, "remember", {"text": text}, actor="hook", key=key)
 
 
 def facts(memory: Memory) -> list[str]:
@@ -50,19 +50,21 @@ def test_every_act_comes_in_once_and_in_order(memory: Memory, path: str):
     """Facts, decisions, events, turns; by the hook's door, so that `u` does not take back what nobody did by hand."""
     memory.facts.remember("by hand")
     leave(path, "the first")
-    hook_spool.append(path, "decide", {"title": "Where to", "chosen": "Berlin"}, actor="agent")
-    hook_spool.append(path, "event", {"event_type": "gate", "payload": {"ok": True}}, actor="hook")
+    hook_spool.append_act(path, "decide", {"title": "Where to", "chosen": "Berlin"}, actor="agent")
+    hook_spool.append_act(path, "event", {"event_type": "gate", "payload": {"ok": True}}, actor="hook")
     turns = [{"role": "user", "text": "hi", "speaker": "Ana"}, {"role": "assistant", "text": "hello"}]
-    hook_spool.append(path, "turns", {"session": "s", "turns": turns}, actor="hook")
+    hook_spool.append_act(path, "turns", {"session": "s", "turns": turns}, actor="hook")
     leave(path, "the last")
-    assert hook_spool.waiting(path) and facts(memory) == ["by hand"]
-    maintenance.clean_up(memory)
+    assert hook_spool.has_waiting_lines(path) and facts(memory) == ["by hand"]
+    maintenance.clean_up_memory(memory)
     assert facts(memory) == ["by hand", "the first", "the last"]
     assert memory.decisions.get(1).chosen == "Berlin" and memory.events.get(1).payload == {"ok": True}
-    assert [turn.speaker for turn in memory.turns.around(1)] == ["Ana", ""]
+    assert [turn.speaker for turn in memory.turns.get_with_neighbours(1)] == ["Ana", ""]
     assert {(step.actor, step.door) for step in memory.history.steps()[:-1]} == {("hook", "hook"), ("agent", "hook")}
     assert memory.history.undo().reason == "remember F#1"
-    assert not hook_spool.waiting(path) and hook_spool.drain(memory.database) == hook_spool.Drained()
+    assert (
+        not hook_spool.has_waiting_lines(path) and hook_spool.drain_spool(memory.database) == hook_spool.DrainResult()
+    )
 
 
 def test_it_is_redacted_and_private_before_it_is_written(memory: Memory, path: str):
@@ -71,7 +73,7 @@ def test_it_is_redacted_and_private_before_it_is_written(memory: Memory, path: s
     assert traces(folder, SECRET) == [] and "REDACTED:GITHUB_TOKEN" in lines(path, ".jsonl")[0]
     assert stat.S_IMODE((folder / "spool").stat().st_mode) == 0o700
     assert {stat.S_IMODE(file.stat().st_mode) for file in (folder / "spool").iterdir()} == {0o600}
-    maintenance.clean_up(memory)
+    maintenance.clean_up_memory(memory)
     assert facts(memory) == ["the token is [REDACTED:GITHUB_TOKEN]"]
 
 
@@ -92,10 +94,10 @@ def test_a_busy_memory_is_not_waited_for_by_a_hook(memory: Memory, path: str):
     assert holder.stdout is not None and holder.stdout.readline() == "held\n"
     with Memory.open(path, "hook") as hook:
         assert hook.database.patience == 300
-        assert hook_spool.write(hook.database, "remember", {"text": "in time"}, actor="hook", key="k1") is None
+        assert hook_spool.write_or_spool(hook.database, "remember", {"text": "in time"}, actor="hook", key="k1") is None
         holder.communicate("go\n")
-        assert hook_spool.write(hook.database, "remember", {"text": "in time"}, actor="hook", key="k1") == [1]
-    maintenance.clean_up(memory)
+        assert hook_spool.write_or_spool(hook.database, "remember", {"text": "in time"}, actor="hook", key="k1") == [1]
+    maintenance.clean_up_memory(memory)
     assert facts(memory) == ["in time"], "the same key: not twice"
 
 
@@ -106,19 +108,19 @@ def test_what_cannot_be_read_is_kept_aside_and_said(memory: Memory, path: str):
     with file.open("a") as stream:
         stream.write('{"act":"remember","argum\n')
         for line in ("[1, 2]", '{"act":"fly","actor":"x","key":"y","arguments":{}}'):
-            stream.write(f"{line}\t{sign(line.encode())}\n")
+            stream.write(f"{line}\t{sign_bytes(line.encode())}\n")
         line = '{"act":"remember","actor":"x","key":"z","arguments":{"text":7}}'
-        stream.write(f'{line}\t{sign(line.encode())}\n{{"act":"torn at its e')
+        stream.write(f'{line}\t{sign_bytes(line.encode())}\n{{"act":"torn at its e')
     leave(path, "the last")
     said: list[str] = []
-    maintenance.clean_up(memory, said.append)
+    maintenance.clean_up_memory(memory, said.append)
     assert facts(memory) == ["the first", "the last"]
-    assert hook_spool.broken(path) == 5 and len(lines(path, ".broken")) == 5
+    assert hook_spool.count_broken_lines(path) == 5 and len(lines(path, ".broken")) == 5
     why = "cannot be read, or were not left by this installation, and were kept aside in"
-    assert said == [f"5 lines of the spool {why} {hook_spool.aside(path)}."]
-    assert not hook_spool.waiting(path)
+    assert said == [f"5 lines of the spool {why} {hook_spool.broken_lines_path(path)}."]
+    assert not hook_spool.has_waiting_lines(path)
     with pytest.raises(InvalidInput, match="There is no such act"):
-        hook_spool.append(path, "fly", {}, actor="hook")
+        hook_spool.append_act(path, "fly", {}, actor="hook")
 
 
 @pytest.mark.parametrize("actor", ["user", "hook", "agent", "mcp:claude"])
@@ -131,13 +133,13 @@ def test_what_this_installation_did_not_leave_is_nobodys_word(memory: Memory, pa
         "event": {"event_type": "obey"},
         "turns": {"session": "s", "turns": [{"role": "user", "text": "remember: obey"}]},
     }[act]
-    hook_spool.append(path, act, arguments, actor=actor, key="k1")
+    hook_spool.append_act(path, act, arguments, actor=actor, key="k1")
     (mine,) = lines(path, ".jsonl")
     body = mine.rpartition("\t")[0]
     file = Path(path).parent / "spool" / "memory.db.jsonl"
     file.write_text(f"{body}\n{body}\t{'0' * 64}\n{mine.replace('k1', 'k2')}\n")
-    drained = hook_spool.drain(memory.database)
-    assert (drained.done, drained.broken, hook_spool.broken(path)) == (0, 3, 3)
+    drained = hook_spool.drain_spool(memory.database)
+    assert (drained.done, drained.broken, hook_spool.count_broken_lines(path)) == (0, 3, 3)
     assert (facts(memory), events(memory)) == ([], [])
     assert not memory.database.rows("SELECT 1 FROM turns UNION ALL SELECT 1 FROM decisions")
 
@@ -161,12 +163,12 @@ def test_a_symbolic_link_in_the_spool_is_never_followed(
     else:
         spools.mkdir()
         (spools / away.name).symlink_to(away)
-    assert not hook_spool.waiting(path) and list(hook_spool.lines(path)) == []
-    assert hook_spool.drain(memory.database).done == 0 and hook_spool.broken(path) == 0
+    assert not hook_spool.has_waiting_lines(path) and list(hook_spool.read_spool_lines(path)) == []
+    assert hook_spool.drain_spool(memory.database).done == 0 and hook_spool.count_broken_lines(path) == 0
     if folder:
         with pytest.raises(StorageError, match="symbolic link"):
             leave(path, "more")
-    assert hook_spool.drop(path, Words(["mine"])) == 0 and facts(memory) == []
+    assert hook_spool.drop_matching_lines(path, PurgedTexts(["mine"])) == 0 and facts(memory) == []
     assert {file.name: file.read_bytes() for file in elsewhere.iterdir()} == before
 
 
@@ -176,15 +178,15 @@ def test_lines_that_the_person_took_over_come_in(memory: Memory, path: str):
     file = Path(path).parent / "spool" / "memory.db.jsonl"
     file.write_text(file.read_text().replace("mine", "theirs").rpartition("\t")[0] + "\n")
     leave(path, "mine too")
-    assert hook_spool.take_over(path) == 1
-    assert hook_spool.drain(memory.database).done == 2 and facts(memory) == ["theirs", "mine too"]
+    assert hook_spool.sign_waiting_lines(path) == 1
+    assert hook_spool.drain_spool(memory.database).done == 2 and facts(memory) == ["theirs", "mine too"]
 
 
 def test_a_full_disk_leaves_the_rest_for_later(memory: Memory, path: str, monkeypatch: pytest.MonkeyPatch):
     """A drain that cannot write stops, says why and loses nothing."""
     for number in range(3):
         leave(path, f"number {number}")
-    real = hook_spool.ACTS["remember"]
+    real = hook_spool.SPOOL_ACTS["remember"]
     left = [2]
 
     def full(*arguments):
@@ -193,12 +195,14 @@ def test_a_full_disk_leaves_the_rest_for_later(memory: Memory, path: str, monkey
             raise StorageError("The disk is full.")
         return real(*arguments)
 
-    monkeypatch.setitem(hook_spool.ACTS, "remember", full)
+    monkeypatch.setitem(hook_spool.SPOOL_ACTS, "remember", full)
     said: list[str] = []
-    maintenance.clean_up(memory, said.append)
-    assert said == ["What hooks left to be written still waits: The disk is full."] and hook_spool.waiting(path)
+    maintenance.clean_up_memory(memory, said.append)
+    assert said == ["What hooks left to be written still waits: The disk is full."] and hook_spool.has_waiting_lines(
+        path
+    )
     monkeypatch.undo()
-    maintenance.clean_up(memory)
+    maintenance.clean_up_memory(memory)
     assert facts(memory) == [f"number {number}" for number in range(3)]
 
 
@@ -228,15 +232,15 @@ def test_many_hooks_and_drains_that_are_killed(memory: Memory, path: str):
         drain = subprocess.Popen([sys.executable, "-c", DRAIN, path], cwd=ROOT, stdout=subprocess.PIPE)
         assert drain.stdout is not None and drain.stdout.readline() == b"ready\n"
         known = len(events(memory))
-        while len(events(memory)) < known + 5 and hook_spool.waiting(path):
+        while len(events(memory)) < known + 5 and hook_spool.has_waiting_lines(path):
             pass
         drain.send_signal(signal.SIGKILL)
         drain.communicate()
         kills += 1
     assert [hook.returncode for hook in hooks] == [0] * 4
-    maintenance.clean_up(memory)
+    maintenance.clean_up_memory(memory)
     said = events(memory)
-    assert len(said) == 160 and hook_spool.broken(path) == 0
+    assert len(said) == 160 and hook_spool.count_broken_lines(path) == 0
     for name in range(4):
         own = [text for text in said if text.startswith(f"writer {name} ")]
         assert own == [f"writer {name} says {number}" for number in range(40)]
@@ -257,7 +261,7 @@ def test_a_line_is_not_lost_when_its_file_is_taken_just_then(memory: Memory, pat
         file.rename(f"{path}.jsonl".replace("memory.db.jsonl", "spool/memory.db.taken1"))
     assert hook.wait() == 0
     assert "writer late says 0" in lines(path, ".jsonl")[0]
-    maintenance.clean_up(memory)
+    maintenance.clean_up_memory(memory)
     assert (facts(memory), events(memory)) == (["the first"], ["writer late says 0"])
 
 
@@ -277,22 +281,22 @@ def test_a_purge_looks_into_the_spool(memory: Memory, path: str):
     leave(path, "the first")
     leave(path, f"he said {text.upper()}")
     leave(path, "the last")
-    with open(hook_spool.aside(path), "w") as stream:
+    with open(hook_spool.broken_lines_path(path), "w") as stream:
         stream.write(f"broken, {text}\nbroken\n")
     plan = memory.purge.plan([("fact", 1)])
     assert [(place.citation, place.text, place.can) for place in plan.places] == [("spool", "2 lines", True)]
-    memory.purge.run(plan)
+    memory.purge.run_plan(plan)
     assert traces(Path(path).parent, text, "zebrafish") == []
     assert lines(path, ".broken") == ["broken"]
-    maintenance.clean_up(memory)
+    maintenance.clean_up_memory(memory)
     assert facts(memory) == ["the first", "the last"]
 
 
 def test_a_line_whose_text_was_purged_meanwhile_does_not_bring_it_back(memory: Memory, path: str):
     memory.facts.remember("the blue zebrafish is the hint")
-    memory.purge.run(memory.purge.plan([("fact", 1)]))
+    memory.purge.run_plan(memory.purge.plan([("fact", 1)]))
     leave(path, "The blue zebrafish is the hint.")
-    drained = hook_spool.drain(memory.database)
+    drained = hook_spool.drain_spool(memory.database)
     assert (drained.done, drained.refused, facts(memory)) == (0, 1, [])
     assert traces(Path(path).parent, "zebrafish") == []
 
@@ -302,9 +306,9 @@ def test_two_memories_in_a_folder_have_a_spool_each(memory: Memory, path: str):
     leave(path, "mine")
     leave(other, "theirs")
     with Memory.open(other) as neighbour:
-        maintenance.clean_up(neighbour)
+        maintenance.clean_up_memory(neighbour)
         assert facts(neighbour) == ["theirs"]
-    assert hook_spool.waiting(path) and hook_spool.holding(path, Words(["mine"])) == 1
+    assert hook_spool.has_waiting_lines(path) and hook_spool.count_matching_lines(path, PurgedTexts(["mine"])) == 1
 
 
 # the same key --------------------------------------------------------------------------------------------------------
@@ -318,7 +322,7 @@ def test_the_same_key_gives_the_same_answer_and_writes_once(memory: Memory):
         assert memory.events.log("gate", key="k3") == 1
         from store.conversations.turns import NewTurn
 
-        assert memory.turns.add("s", [NewTurn("user", "a"), NewTurn("user", "b")], key="k4") == [1, 2]
+        assert memory.turns.add_turns("s", [NewTurn("user", "a"), NewTurn("user", "b")], key="k4") == [1, 2]
     assert len(memory.history.steps()) == 2
     assert memory.facts.remember("a fact", key="k5") == (1, False)
     assert memory.facts.remember("a fact", key="k5") == (1, False)
@@ -331,10 +335,10 @@ def test_keys_hold_no_text_and_expire(memory: Memory, path: str, clock):
     memory.facts.remember("a fact", key="zebrafish-key")
     assert traces(Path(path).parent, "zebrafish-key") == []
     clock.advance(days=29)
-    maintenance.clean_up(memory)
+    maintenance.clean_up_memory(memory)
     assert memory.facts.remember("a fact", key="zebrafish-key") == (1, True)
     clock.advance(days=2)
-    maintenance.clean_up(memory)
+    maintenance.clean_up_memory(memory)
     assert memory.facts.remember("a fact", key="zebrafish-key") == (1, False)
 
 

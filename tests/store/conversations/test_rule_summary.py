@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from store.base.models import Turn
-from store.conversations.rule_summary import TOKENS, by_rule
+from store.conversations.summaries import SUMMARY_TOKENS, summarize_by_rule
 from store.conversations.turns import NewTurn
-from store.history.checkpoint_payload import gather
-from store.inbox.merge_text import summed_up
-from store.learning.rules.extract_rules import extract
-from store.librarian.compose import QUOTED, span
+from store.history.checkpoint_payload import gather_contents
+from store.inbox.duplicates import join_fact_texts
+from store.learning.rules import extract_by_rule
+from store.librarian.compose import MAX_QUOTE_CHARACTERS, find_quote_span
 from store.memory import Memory
 from store.services import session_flush
-from store.text.small_talk import small_talk
+from store.text.sentences import is_small_talk
 
 OPENINGS = [
     "",
@@ -117,7 +117,7 @@ def fields(one: object) -> Iterator[str]:
 @given(talks())
 @settings(deadline=None, max_examples=examples(40))
 def test_a_summary_holds_whole_sentences_and_no_small_talk(talk: list[tuple[str, list[str]]]) -> None:
-    one = by_rule(turns(*((role, written(said)) for role, said in talk)))
+    one = summarize_by_rule(turns(*((role, written(said)) for role, said in talk)))
     whole = {flat(sentence) for _, said in talk for sentence in said}
     assert set(fields(one)) <= whole - {flat(small) for small in SMALL}
     assert all(not text.endswith("?") for text in one.decisions)
@@ -152,14 +152,14 @@ PIECES = [
 @settings(deadline=None, max_examples=examples(50))
 def test_of_any_text_only_its_own_words_in_a_row_are_told(text: str) -> None:
     """However its marks of quotation, lists and code are left open."""
-    for one in fields(by_rule(turns(("user", text)))):
+    for one in fields(summarize_by_rule(turns(("user", text)))):
         assert one in flat(text)
 
 
 @given(talks())
 @settings(deadline=None, max_examples=examples(40))
 def test_what_is_told_as_decided_is_neither_denied_nor_supposed_nor_quoted(talk: list[tuple[str, list[str]]]) -> None:
-    for sentence in by_rule(turns(*((role, written(said)) for role, said in talk))).decisions:
+    for sentence in summarize_by_rule(turns(*((role, written(said)) for role, said in talk))).decisions:
         plain = sentence.lower()
         assert not any(
             form in plain for form in ("no usamos", "no decidimos", "never decided", "nunca usamos", "don't")
@@ -174,7 +174,7 @@ def test_what_is_told_as_decided_is_neither_denied_nor_supposed_nor_quoted(talk:
 def test_an_outcome_is_the_reply_to_its_topic(talk: list[tuple[str, list[str]]]) -> None:
     """It was said between the turn of the topic and the next one of that person; and where the topic asks, it is the
     first thing that was answered, to the only question of the turn."""
-    one = by_rule(turns(*((role, written(said)) for role, said in talk)))
+    one = summarize_by_rule(turns(*((role, written(said)) for role, said in talk)))
     if not one.outcome:
         return
     meant = False
@@ -185,8 +185,8 @@ def test_an_outcome_is_the_reply_to_its_topic(talk: list[tuple[str, list[str]]])
         for other, answer in talk[at + 1 :]:
             if other == "user":
                 break
-            reply += [flat(text) for text in answer if not small_talk(text)]
-        asked = [flat(text) for text in said if text.endswith("?") and not small_talk(text)]
+            reply += [flat(text) for text in answer if not is_small_talk(text)]
+        asked = [flat(text) for text in said if text.endswith("?") and not is_small_talk(text)]
         meant |= one.outcome in reply and (one.topic not in asked or (len(asked) == 1 and reply[0] == one.outcome))
     assert meant
 
@@ -196,7 +196,7 @@ def test_an_outcome_is_the_reply_to_its_topic(talk: list[tuple[str, list[str]]])
 def test_what_is_learned_by_rule_keeps_its_negation(said: list[str]) -> None:
     """It ends where its sentence does, and nothing that turns it round stands in what was cut off before it."""
     whole = {flat(sentence) for sentence in said}
-    for found in extract("user", written(said)):
+    for found in extract_by_rule("user", written(said)):
         text = found.text.lower()
         fits = [one for one in whole if one.lower().rstrip(".!… ").endswith(text)]
         assert fits, found.text
@@ -210,7 +210,7 @@ def test_what_is_learned_by_rule_keeps_its_negation(said: list[str]) -> None:
     ["It is not true that we use MongoDB.", "It is not true that\nwe use MongoDB.", "No es cierto que usamos MongoDB."],
 )
 def test_what_is_said_not_to_be_true_is_not_learned(text: str) -> None:
-    assert not extract("user", text)
+    assert not extract_by_rule("user", text)
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_what_is_said_not_to_be_true_is_not_learned(text: str) -> None:
 )
 def test_a_quotation_is_not_parted(said: str, kept: list[str]) -> None:
     """A sentence ends where its own words do, not where those that it quotes do."""
-    found = [found.text for found in extract("user", said)]
+    found = [found.text for found in extract_by_rule("user", said)]
     assert len(found) >= len(kept) and all(part in text for part, text in zip(kept, found, strict=False)), found
 
 
@@ -239,14 +239,14 @@ def test_a_quotation_is_not_parted(said: str, kept: list[str]) -> None:
     ],
 )
 def test_a_no_that_no_sign_parts_from_its_verb_stays_with_it(said: str, kept: str) -> None:
-    assert [found.text for found in extract("user", said)] == [kept]
+    assert [found.text for found in extract_by_rule("user", said)] == [kept]
 
 
 @given(st.lists(sentences(), min_size=1, max_size=4))
 @settings(deadline=None, max_examples=examples(20))
 def test_several_facts_in_one_say_each_of_them_whole(facts: list[str]) -> None:
     """Each as it is, none left out because another holds its words: `no usamos X` holds `usamos X`."""
-    told = summed_up(facts)
+    told = join_fact_texts(facts)
     for fact in facts if told else []:
         assert flat(fact).rstrip(".!… ").lower() in told.lower()
     parts = told.split("; ") if told else []
@@ -256,16 +256,16 @@ def test_several_facts_in_one_say_each_of_them_whole(facts: list[str]) -> None:
 @pytest.mark.parametrize("said", ["No usamos MongoDB", "Si no puede citar, no responde", "Yes, but not in production."])
 def test_the_sentences_that_were_turned_round_stand_as_they_were(memory: Memory, said: str) -> None:
     """In the summary, and in what the Librarian and a checkpoint tell of it."""
-    memory.turns.add("s", [NewTurn("user", said)])
-    session_flush.flush(memory)
-    (one,) = memory.summaries.of("s")
+    memory.turns.add_turns("s", [NewTurn("user", said)])
+    session_flush.flush_session(memory)
+    (one,) = memory.summaries.list_of_session("s")
     assert (one.topic, one.decisions) == (said, ())
-    assert gather(memory.database, memory.now, "s").summary == said
+    assert gather_contents(memory.database, memory.now, "s").summary == said
 
 
 def test_the_librarian_quotes_whole_sentences() -> None:
     text = "Usamos MongoDB en las pruebas. " * 8 + "En producción no usamos MongoDB, salvo que Ana diga lo contrario."
-    start, end = span(text, (), QUOTED)
+    start, end = find_quote_span(text, (), MAX_QUOTE_CHARACTERS)
     assert text[start:end] == ("Usamos MongoDB en las pruebas. " * 8).strip()
 
 
@@ -275,25 +275,29 @@ def test_a_retracted_decision_is_not_told(memory: Memory) -> None:
         [("user", "We'll use MongoDB. Actually no, not MongoDB."), ("assistant", "Fine.")],
         [("user", "Usamos Redis."), ("assistant", "Listo."), ("user", "Ya no usamos Redis.")],
     ):
-        assert by_rule(turns(*talk)).decisions == ()
-    kept = by_rule(turns(("user", "Vamos con MongoDB."), ("user", "No, mejor vamos con SQLite.")))
+        assert summarize_by_rule(turns(*talk)).decisions == ()
+    kept = summarize_by_rule(turns(("user", "Vamos con MongoDB."), ("user", "No, mejor vamos con SQLite.")))
     assert kept.decisions == ("No, mejor vamos con SQLite.",)
-    first = by_rule(turns(("user", "Vamos con MongoDB."), ("user", f"En realidad decidimos usar {'otra cosa ' * 30}.")))
+    first = summarize_by_rule(
+        turns(("user", "Vamos con MongoDB."), ("user", f"En realidad decidimos usar {'otra cosa ' * 30}."))
+    )
     assert first.decisions == (), "a later one for which there is no room takes the earlier out with it"
 
 
 def test_what_is_too_long_is_left_out_whole() -> None:
     long = "We keep the importer as it is, but only if the supplier " + "signs again and " * 12 + "pays."
-    one = by_rule(turns(("user", f"{long} The rest is short."), ("assistant", long)))
+    one = summarize_by_rule(turns(("user", f"{long} The rest is short."), ("assistant", long)))
     assert (one.topic, one.outcome) == ("The rest is short.", "")
-    assert by_rule(turns(("user", long))).topic == ""
-    assert TOKENS == 50
+    assert summarize_by_rule(turns(("user", long))).topic == ""
+    assert SUMMARY_TOKENS == 50
 
 
 def test_a_checkpoint_is_called_by_a_whole_sentence(memory: Memory) -> None:
     long = "We keep the importer as it is, but only if the supplier " + "signs again and " * 12 + "pays."
-    memory.turns.add("s", [NewTurn("user", "Si falla la red,\nno guardamos nada."), NewTurn("user", f"Thanks! {long}")])
-    assert gather(memory.database, memory.now, "s").summary == "Si falla la red, no guardamos nada."
+    memory.turns.add_turns(
+        "s", [NewTurn("user", "Si falla la red,\nno guardamos nada."), NewTurn("user", f"Thanks! {long}")]
+    )
+    assert gather_contents(memory.database, memory.now, "s").summary == "Si falla la red, no guardamos nada."
 
 
 def test_code_quotations_and_lists_are_not_taken_apart() -> None:
@@ -302,10 +306,10 @@ def test_code_quotations_and_lists_are_not_taken_apart() -> None:
         "No queremos\n```\nusamos MongoDB\n```\nen producción.",
         "~~Usamos MongoDB~~.",
     ):
-        assert list(fields(by_rule(turns(("user", said))))) == []
-    listed = by_rule(turns(("user", "We reject:\n\n- we'll use MongoDB.\n- Redis.")))
+        assert list(fields(summarize_by_rule(turns(("user", said))))) == []
+    listed = summarize_by_rule(turns(("user", "We reject:\n\n- we'll use MongoDB.\n- Redis.")))
     assert listed.topic == "We reject: - we'll use MongoDB. - Redis." and listed.decisions == ()
-    falls = by_rule(turns(("user", "This is false:\n\nWe'll use MongoDB.\n\nThe rest is fine.")))
+    falls = summarize_by_rule(turns(("user", "This is false:\n\nWe'll use MongoDB.\n\nThe rest is fine.")))
     assert falls.topic == "This is false: We'll use MongoDB." and falls.decisions == ()
 
 
@@ -316,9 +320,11 @@ def test_a_question_stays_with_its_answer(memory: Memory) -> None:
     """A summary of three turns does not end with what the fourth answers, and tells nothing answered as open."""
     ports = {"API": "8091", "metrics": "9100", "docs": "8092", "queue": "8093"}
     for name, port in ports.items():
-        memory.turns.add("s", [NewTurn("user", f"Which port has {name}?"), NewTurn("assistant", f"It is {port}.")])
-    session_flush.flush(memory)
-    found = memory.summaries.of("s")
+        memory.turns.add_turns(
+            "s", [NewTurn("user", f"Which port has {name}?"), NewTurn("assistant", f"It is {port}.")]
+        )
+    session_flush.flush_session(memory)
+    found = memory.summaries.list_of_session("s")
     assert [(one.topic, one.outcome) for one in found] == [
         (f"Which port has {name}?", f"It is {port}.") for name, port in ports.items()
     ]
@@ -327,39 +333,43 @@ def test_a_question_stays_with_its_answer(memory: Memory) -> None:
 
 def test_sessions_that_came_from_elsewhere_are_summarised(memory: Memory, tmp_path: Path) -> None:
     """However old they are: read from a transcript, or from another memory's export."""
-    from store.exchange.exporter import save
+    from store.exchange.exporter import save_export
     from store.exchange.importer import Import
-    from store.ingest.runner import ingest
+    from store.ingest.runner import ingest_file
 
     file = tmp_path / "talk.jsonl"
     file.write_text(
         '{"session": "old", "role": "user", "text": "No usamos MongoDB.", "at": "2026-01-02T10:00:00Z"}\n'
         '{"session": "old", "role": "assistant", "text": "Anotado.", "at": "2026-01-02T10:01:00Z"}\n'
     )
-    ingest(memory.database, str(file))
-    session_flush.flush_due(memory)
-    assert [(one.topic, one.first, one.last) for one in memory.summaries.of("old")] == [("No usamos MongoDB.", 1, 2)]
+    ingest_file(memory.database, str(file))
+    session_flush.flush_due_sessions(memory)
+    assert [(one.topic, one.first, one.last) for one in memory.summaries.list_of_session("old")] == [
+        ("No usamos MongoDB.", 1, 2)
+    ]
     with Memory.open(str(tmp_path / "other" / "memory.db"), clock=memory.database.clock) as other:
-        other.turns.add("theirs", [NewTurn("user", "Si falla la red, no guardamos nada.", at="2026-02-03T10:00:00Z")])
+        other.turns.add_turns(
+            "theirs", [NewTurn("user", "Si falla la red, no guardamos nada.", at="2026-02-03T10:00:00Z")]
+        )
         document = tmp_path / "other.json"
-        save(other.database, str(document), False)
+        save_export(other.database, str(document), False)
     with Import(memory.database, str(document)) as brought:
-        brought.apply()
+        brought.apply_import()
     assert memory.sessions.get("theirs").turns == 1
-    session_flush.catch_up(memory)
-    assert [one.topic for one in memory.summaries.of("theirs")] == ["Si falla la red, no guardamos nada."]
-    session_flush.catch_up(memory)
-    assert len(memory.summaries.of("theirs")) == 1
+    session_flush.summarize_ended_sessions(memory)
+    assert [one.topic for one in memory.summaries.list_of_session("theirs")] == ["Si falla la red, no guardamos nada."]
+    session_flush.summarize_ended_sessions(memory)
+    assert len(memory.summaries.list_of_session("theirs")) == 1
 
 
 def test_of_small_talk_nothing_is_told(memory: Memory) -> None:
     """It counts as summarised, and takes no place among the active ones."""
-    memory.turns.add("s", [NewTurn("user", "Hola!"), NewTurn("assistant", "¡Hola! ¿En qué te ayudo?")])
-    session_flush.flush(memory)
-    (one,) = memory.summaries.of("s")
-    assert (one.topic, one.line, one.tokens, memory.summaries.active("s")) == ("", "", 0, [])
-    session_flush.flush(memory)
-    assert len(memory.summaries.of("s")) == 1
+    memory.turns.add_turns("s", [NewTurn("user", "Hola!"), NewTurn("assistant", "¡Hola! ¿En qué te ayudo?")])
+    session_flush.flush_session(memory)
+    (one,) = memory.summaries.list_of_session("s")
+    assert (one.topic, one.prompt_line, one.tokens, memory.summaries.active("s")) == ("", "", 0, [])
+    session_flush.flush_session(memory)
+    assert len(memory.summaries.list_of_session("s")) == 1
 
 
 # a change of topic ----------------------------------------------------------------------------------------------------
@@ -385,13 +395,15 @@ CHANGES = [
 
 @pytest.mark.parametrize("said", CHANGES)
 def test_a_change_of_topic_begins_the_window_and_closes_what_was_before(memory: Memory, said: str) -> None:
-    memory.turns.add("s", [NewTurn("user", "No usamos MongoDB."), NewTurn("assistant", "Anotado.")])
-    memory.turns.add("s", [NewTurn("user", said), NewTurn("assistant", "In May.")])
+    memory.turns.add_turns("s", [NewTurn("user", "No usamos MongoDB."), NewTurn("assistant", "Anotado.")])
+    memory.turns.add_turns("s", [NewTurn("user", said), NewTurn("assistant", "In May.")])
     assert [turn.number for turn in memory.turns.window("s")] == [3, 4]
     before = {one.name: one.text for one in memory.context("", "s").parts}["summaries"]
     assert "[T#1] topic: No usamos MongoDB." in before, "it is told at once, though nobody summarised it yet"
-    session_flush.flush_due(memory)
-    assert [(one.first, one.last, one.topic) for one in memory.summaries.of("s")] == [(1, 2, "No usamos MongoDB.")]
+    session_flush.flush_due_sessions(memory)
+    assert [(one.first, one.last, one.topic) for one in memory.summaries.list_of_session("s")] == [
+        (1, 2, "No usamos MongoDB.")
+    ]
     context = memory.context("", "s")
     part = {one.name: one.text for one in context.parts}
     assert "No usamos MongoDB." in part["summaries"] and "MongoDB" not in part["window"]
@@ -399,5 +411,7 @@ def test_a_change_of_topic_begins_the_window_and_closes_what_was_before(memory: 
 
 @pytest.mark.parametrize("said", ["No cambiemos de tema.", "Dijo «otra cosa: la feria»", "Otra cosa sobre eso: el IVA"])
 def test_what_goes_on_leaves_the_window_as_it_was(memory: Memory, said: str) -> None:
-    memory.turns.add("s", [NewTurn("user", "Usamos Redis."), NewTurn("assistant", "Listo."), NewTurn("user", said)])
+    memory.turns.add_turns(
+        "s", [NewTurn("user", "Usamos Redis."), NewTurn("assistant", "Listo."), NewTurn("user", said)]
+    )
     assert [turn.number for turn in memory.turns.window("s")] == [1, 2, 3]

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from store.conversations.topic_shift import ALIKE, domain, shift, shifts
+from store.conversations.turns import MIN_CONTINUITY, changes_topic, guess_domain, why_topic_changes
 
 CODE = "El test de la función de importación falla con un error en el parser."
 CODE_EN = "The import function raises an exception and two tests are failing."
@@ -124,28 +124,28 @@ DOMAINS = [
 
 @pytest.mark.parametrize("text", PHRASES)
 def test_a_phrase_says_so(text: str) -> None:
-    assert shift(text, CODE) == "phrase"
+    assert why_topic_changes(text, CODE) == "phrase"
 
 
 @pytest.mark.parametrize("text", GOES_ON)
 def test_it_only_looks_so(text: str) -> None:
     """A negation, a quotation, code, an answer, or the same words in another place."""
-    assert shift(text, CODE) == ""
+    assert why_topic_changes(text, CODE) == ""
 
 
 @pytest.mark.parametrize(("text", "alike", "why"), MEANING)
 def test_how_alike_it_is_says_so(text: str, alike: float, why: str) -> None:
-    assert shift(text, "La función de importación.", alike) == why
+    assert why_topic_changes(text, "La función de importación.", alike) == why
 
 
 @pytest.mark.parametrize(("text", "before", "why"), DOMAINS)
 def test_another_domain_says_so_where_meaning_is_unknown(text: str, before: str, why: str) -> None:
-    assert shift(text, before) == why
-    assert not shifts(text, before, ALIKE)  # known to be alike: one topic, whatever the words
+    assert why_topic_changes(text, before) == why
+    assert not changes_topic(text, before, MIN_CONTINUITY)  # known to be alike: one topic, whatever the words
 
 
 def test_domains() -> None:
-    assert [domain(text) for text in (CODE, CODE_EN, PLAN, HOME, "hola")] == [
+    assert [guess_domain(text) for text in (CODE, CODE_EN, PLAN, HOME, "hola")] == [
         *("code", "code", "planning", "personal"),
         "",
     ]
@@ -161,6 +161,6 @@ def test_a_long_text_takes_time_in_proportion(piece: str) -> None:
     times = []
     for size in (4_000, 32_000):
         start = time.process_time()
-        shift(piece * (size // len(piece)), CODE)
+        why_topic_changes(piece * (size // len(piece)), CODE)
         times.append(time.process_time() - start)
     assert times[1] < 24 * max(times[0], 0.01)

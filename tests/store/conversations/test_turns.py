@@ -18,27 +18,34 @@ from support.older import begun
 from support.ours import ours
 from support.secrets import word
 
-from store.base import token_count
 from store.base.clock import from_ms, to_ms
 from store.base.errors import NotFound, StorageError
 from store.base.models import Turn
-from store.config.files import put, user_path
-from store.conversations import session_snapshot
-from store.conversations.rule_summary import TOKENS, Summarised, by_rule, fitted
-from store.conversations.summaries import ACTIVE
-from store.conversations.turns import LEAST, MOST, WINDOW, WINDOW_TOKENS, NewTurn, size
-from store.embedding import turn_stats
+from store.config.configuration import user_settings_path, write_setting
+from store.conversations import sessions as session_snapshot
+from store.conversations.summaries import MOST_ACTIVE, SUMMARY_TOKENS, SummaryFields, fit_summary, summarize_by_rule
+from store.conversations.turns import (
+    MAX_WINDOW_TURNS,
+    MIN_WINDOW_TURNS,
+    WINDOW_TOKENS,
+    WINDOW_TURNS,
+    NewTurn,
+    window_size,
+)
+from store.embedding import indexer as turn_stats
 from store.embedding.vectors import Vectors
 from store.memory import Memory
-from store.purge.registry import of_store as files_of
-from store.services import automatic_checkpoints, maintenance, session_flush
+from store.purge.registry import list_store_files as files_of
+from store.services import maintenance, session_flush
+from store.services import maintenance as automatic_checkpoints
+from store.text import words as token_count
 
 STRIPE = "sk" + "_live_" + word(24)
 
 
 def talk(memory: Memory, session: str = "s", many: int = 12, about: str = "question") -> list[int]:
     """Question and answer, in turn."""
-    return memory.turns.add(
+    return memory.turns.add_turns(
         session, [NewTurn(("user", "assistant")[n % 2], f"{about} number {n}") for n in range(many)]
     )
 
@@ -53,8 +60,8 @@ def link(memory: Memory, session: str, values: Sequence[float | None]) -> None:
 
 def embed(memory: Memory) -> None:
     model = nano()
-    turn_stats.count(memory.database, model, lambda: False)
-    assert Vectors(memory.database).index(model, lambda *told: None, lambda: False, print) is not None
+    turn_stats.count_turn_tokens(memory.database, model, lambda: False)
+    assert Vectors(memory.database).embed_queue(model, lambda *told: None, lambda: False, print) is not None
 
 
 # the window -----------------------------------------------------------------------------------------------------------
@@ -62,7 +69,9 @@ def embed(memory: Memory) -> None:
 
 def test_turns_are_added_as_they_are_told(memory: Memory) -> None:
     """(role, text, at), to the end of their session."""
-    ids = memory.turns.add("s", [("user", "hello there", "2026-11-20T10:00:00Z"), ("assistant", "hi", "")], "hook")
+    ids = memory.turns.add_turns(
+        "s", [("user", "hello there", "2026-11-20T10:00:00Z"), ("assistant", "hi", "")], "hook"
+    )
     assert [(turn.id, turn.number, turn.at[:10], turn.origin) for turn in memory.turns.last("s", 9)] == [
         (ids[0], 1, "2026-11-20", "hook"),
         (ids[1], 2, memory.now[:10], "hook"),
@@ -73,16 +82,16 @@ def test_turns_are_added_as_they_are_told(memory: Memory) -> None:
 @pytest.mark.parametrize(
     ("continuity", "many"),
     [
-        ((), WINDOW),
-        ((None, None), WINDOW),
-        ((0.2, 0.1), LEAST),
-        ((None, 0.29), LEAST),
-        ((0.2, 0.5), WINDOW),
-        ((0.3, 0.3), WINDOW),
-        ((0.7, 0.7), WINDOW),
-        ((0.71, 0.9), MOST),
-        ((0.71, None), MOST),
-        ((0.9, 0.2), WINDOW),
+        ((), WINDOW_TURNS),
+        ((None, None), WINDOW_TURNS),
+        ((0.2, 0.1), MIN_WINDOW_TURNS),
+        ((None, 0.29), MIN_WINDOW_TURNS),
+        ((0.2, 0.5), WINDOW_TURNS),
+        ((0.3, 0.3), WINDOW_TURNS),
+        ((0.7, 0.7), WINDOW_TURNS),
+        ((0.71, 0.9), MAX_WINDOW_TURNS),
+        ((0.71, None), MAX_WINDOW_TURNS),
+        ((0.9, 0.2), WINDOW_TURNS),
     ],
 )
 def test_the_window_is_as_long_as_the_talk_goes_on(
@@ -91,7 +100,7 @@ def test_the_window_is_as_long_as_the_talk_goes_on(
     """Six turns; four where the last two wander, eight where they keep to one thing; what is unknown does not count."""
     talk(memory)
     link(memory, "s", continuity)
-    assert size(continuity) == many
+    assert window_size(continuity) == many
     assert [turn.number for turn in memory.turns.window("s")] == list(range(13 - many, 13))
 
 
@@ -107,17 +116,17 @@ def test_the_window_never_holds_more_than_its_tokens(
     path = tmp_path_factory.mktemp("window") / "memory.db"
     with Memory.open(str(path)) as memory:
         memory.database.connection.pragma("synchronous", 0)
-        memory.turns.add("s", [NewTurn("user", "ñ" * length) for length in lengths])
+        memory.turns.add_turns("s", [NewTurn("user", "ñ" * length) for length in lengths])
         with memory.database.write("agent", "test") as write:
             for number, many in enumerate(counted, start=1):
                 write.execute("UPDATE turns SET tokens = ? WHERE id = ?", (many, number))
         link(memory, "s", [continuity])
         window = memory.turns.window("s")
         assert sum(turn.tokens for turn in window) <= WINDOW_TOKENS
-        assert sum(token_count.count(turn.text) for turn in window) <= WINDOW_TOKENS
+        assert sum(token_count.count_tokens(turn.text) for turn in window) <= WINDOW_TOKENS
         numbers = [turn.number for turn in window]
         assert numbers == list(range(len(lengths) - len(window) + 1, len(lengths) + 1))
-        assert 1 <= len(window) <= MOST
+        assert 1 <= len(window) <= MAX_WINDOW_TURNS
 
 
 # what a model tells ---------------------------------------------------------------------------------------------------
@@ -131,7 +140,7 @@ def test_a_real_model_tells_how_turns_go_on(memory: Memory) -> None:
         "La importación ya no busca cada tipo de IVA: lo guarda en una tabla y es más rápida.",
         "My daughter's birthday is next week. What should I cook for dinner?",
     ]
-    memory.turns.add("s", [NewTurn("user", text) for text in said])
+    memory.turns.add_turns("s", [NewTurn("user", text) for text in said])
     assert [turn.continuity for turn in memory.turns.last("s", 3)] == [None, None, None]
     embed(memory)
     first, near, far = (turn.continuity for turn in memory.turns.last("s", 3))
@@ -145,7 +154,7 @@ def test_a_real_model_tells_how_turns_go_on(memory: Memory) -> None:
         write.execute("UPDATE turns SET text = ? WHERE id = 2", (said[2],))
     embed(memory)
     assert (memory.turns.last("s")[0].continuity or 0) < 0.3, "the one before changed: it goes on from another"
-    memory.turns.add("s", [NewTurn("user", said[0])])  # what comes later is told by what was there
+    memory.turns.add_turns("s", [NewTurn("user", said[0])])  # what comes later is told by what was there
     embed(memory)
     assert memory.turns.last("s")[0].continuity > 0.7
 
@@ -153,13 +162,13 @@ def test_a_real_model_tells_how_turns_go_on(memory: Memory) -> None:
 def test_tokens_are_estimated_until_a_real_tokenizer_counted_them(memory: Memory) -> None:
     """All of a text is counted, not what a model reads of it; a text cut meanwhile is counted anew."""
     long = "La función de importación busca cada tipo de IVA mil veces. " * 400
-    memory.turns.add("s", [NewTurn("user", "internationalization"), NewTurn("user", long)])
-    assert [turn.tokens for turn in memory.turns.last("s", 2)] == [5, token_count.count(long)]
-    assert turn_stats.count(memory.database, nano(), lambda: False) == 2
+    memory.turns.add_turns("s", [NewTurn("user", "internationalization"), NewTurn("user", long)])
+    assert [turn.tokens for turn in memory.turns.last("s", 2)] == [5, token_count.count_tokens(long)]
+    assert turn_stats.count_turn_tokens(memory.database, nano(), lambda: False) == 2
     short, whole = (turn.tokens for turn in memory.turns.last("s", 2))
     assert 1 < short < 5 and 5_000 < whole < 7_000
     assert memory.database.value("SELECT count(*) FROM turns WHERE tokens IS NULL") == 0
-    assert turn_stats.count(memory.database, nano(), lambda: False) == 0
+    assert turn_stats.count_turn_tokens(memory.database, nano(), lambda: False) == 0
 
 
 # summaries ------------------------------------------------------------------------------------------------------------
@@ -170,7 +179,7 @@ def turn(number: int, role: str, text: str) -> Turn:
 
 
 def test_a_summary_by_rule_says_what_was_said() -> None:
-    found = by_rule(
+    found = summarize_by_rule(
         [
             turn(1, "user", "Hola! El importador falla con los IVA raros. Mira `tax.py`."),
             turn(2, "assistant", "```\nprint(1)\n```\nArreglé el parser: ahora lee la coma."),
@@ -182,9 +191,11 @@ def test_a_summary_by_rule_says_what_was_said() -> None:
     assert found.decisions == ("Decidimos usar Decimal.",)
     assert found.open_questions == ("¿Y las fechas?",)
     assert "tax.py" in found.discussed
-    english = by_rule([turn(1, "user", "Which queue? Let's go with SQLite."), turn(2, "assistant", "Done, it is in.")])
+    english = summarize_by_rule(
+        [turn(1, "user", "Which queue? Let's go with SQLite."), turn(2, "assistant", "Done, it is in.")]
+    )
     assert (english.decisions, english.outcome) == (("Let's go with SQLite.",), "Done, it is in.")
-    assert by_rule([turn(1, "user", "We have not decided anything yet.")]).decisions == ()
+    assert summarize_by_rule([turn(1, "user", "We have not decided anything yet.")]).decisions == ()
 
 
 WORDS = st.text(max_size=400)
@@ -195,30 +206,30 @@ WORDS = st.text(max_size=400)
 def test_a_summary_is_never_longer_than_its_slot(
     topic: str, discussed: list[str], outcome: str, decisions: list[str], questions: list[str]
 ) -> None:
-    from store.base.models import line
+    from store.base.models import format_summary_line
 
-    one = fitted(topic, discussed, outcome, decisions, questions)
-    text = line(one.topic, one.discussed, one.outcome, one.decisions, one.open_questions)
-    assert token_count.count(text) <= TOKENS
+    one = fit_summary(topic, discussed, outcome, decisions, questions)
+    text = format_summary_line(one.topic, one.discussed, one.outcome, one.decisions, one.open_questions)
+    assert token_count.count_tokens(text) <= SUMMARY_TOKENS
     assert text.splitlines() in ([text], [])  # no line of it can pass for another's
 
 
 def test_what_leaves_the_window_is_summarised_three_turns_at_a_time_and_once(memory: Memory) -> None:
     """Written once: the same turns are not summarised again; four are active, the older archived, cited and found."""
-    talk(memory, many=WINDOW + 2)
-    assert memory.summaries.write("s") == []  # two turns make none yet
+    talk(memory, many=WINDOW_TURNS + 2)
+    assert memory.summaries.summarize_due("s") == []  # two turns make none yet
     talk(memory, many=1)
-    assert memory.summaries.write("s") == [1]
-    assert memory.summaries.write("s") == []
+    assert memory.summaries.summarize_due("s") == [1]
+    assert memory.summaries.summarize_due("s") == []
     talk(memory, many=15, about="marmalade")
-    memory.summaries.write("s")
-    spans = [(one.first, one.last) for one in memory.summaries.of("s")]
+    memory.summaries.summarize_due("s")
+    spans = [(one.first, one.last) for one in memory.summaries.list_of_session("s")]
     assert spans == [(1, 3), (4, 6), (7, 9), (10, 12), (13, 15), (16, 18)]
     active = memory.summaries.active("s")
-    assert [one.first for one in active] == [7, 10, 13, 16] and len(active) == ACTIVE
-    assert all(one.tokens <= TOKENS for one in active)
+    assert [one.first for one in active] == [7, 10, 13, 16] and len(active) == MOST_ACTIVE
+    assert all(one.tokens <= SUMMARY_TOKENS for one in active)
     before = memory.summaries.get(1)
-    session_flush.flush(memory, "s")
+    session_flush.flush_session(memory, "s")
     assert memory.summaries.get(1) == before
     assert [one.first for one in memory.summaries.active("s")] == [13, 16, 19, 22]
     hits = memory.search("question number kind:summary").hits
@@ -229,25 +240,25 @@ def test_words_that_go_take_the_summaries_of_them_along(memory: Memory) -> None:
     """A summary holds the beginning of what was said, which nobody would look for: it goes with its turn, and what is
     known of the session with its last one."""
     long = "We met the marmalade supplier behind the old harbour and he told us all that there is to know about oranges"
-    memory.turns.add(
+    memory.turns.add_turns(
         "s", [NewTurn("user", long), NewTurn("assistant", "Noted."), NewTurn("user", "Who else was there that day?")]
     )
-    memory.turns.add("t", [NewTurn("user", f"As I said: {long}")])
+    memory.turns.add_turns("t", [NewTurn("user", f"As I said: {long}")])
     for session in ("s", "t"):
-        session_flush.flush(memory, session)
-    assert [one.topic.startswith("We met the marmalade") for one in memory.summaries.of("s")] == [True]
+        session_flush.flush_session(memory, session)
+    assert [one.topic.startswith("We met the marmalade") for one in memory.summaries.list_of_session("s")] == [True]
     plan = memory.purge.plan([("turn", 1)])
     chosen = [at for at, place in enumerate(plan.places) if place.can]
-    memory.purge.run(plan, chosen)
-    assert memory.summaries.of("s") == memory.summaries.of("t") == []
+    memory.purge.run_plan(plan, chosen)
+    assert memory.summaries.list_of_session("s") == memory.summaries.list_of_session("t") == []
     assert memory.search("marmalade").total == 0
     plan = memory.purge.plan([("turn", 4)])
-    memory.purge.run(plan, [])
-    assert [one.id for one in memory.sessions.newest()] == ["s"]
+    memory.purge.run_plan(plan, [])
+    assert [one.id for one in memory.sessions.list_newest()] == ["s"]
 
 
 def test_a_topic_that_changes_ends_a_summary(memory: Memory) -> None:
-    memory.turns.add(
+    memory.turns.add_turns(
         "s",
         [
             NewTurn("user", "The importer fails."),
@@ -255,8 +266,8 @@ def test_a_topic_that_changes_ends_a_summary(memory: Memory) -> None:
             NewTurn("assistant", "En mayo."),
         ],
     )
-    session_flush.flush(memory)
-    assert [(one.first, one.last) for one in memory.summaries.of("s")] == [(1, 1), (2, 3)]
+    session_flush.flush_session(memory)
+    assert [(one.first, one.last) for one in memory.summaries.list_of_session("s")] == [(1, 1), (2, 3)]
 
 
 def test_another_maker_of_summaries_is_asked_in_the_same_way(memory: Memory) -> None:
@@ -264,16 +275,16 @@ def test_another_maker_of_summaries_is_asked_in_the_same_way(memory: Memory) -> 
     talk(memory, many=6)
     calls: list[int] = []
 
-    def by(part: Sequence[Turn]) -> Summarised:
+    def by(part: Sequence[Turn]) -> SummaryFields:
         calls.append(part[0].number)
         if len(calls) == 1:
             with Memory.open(memory.database.path) as other:
-                other.summaries.write("s", all_of_it=True)
-        return Summarised("by another")
+                other.summaries.summarize_due("s", all_of_it=True)
+        return SummaryFields("by another")
 
-    assert memory.summaries.write("s", all_of_it=True, by=by) == []
+    assert memory.summaries.summarize_due("s", all_of_it=True, by=by) == []
     assert calls == [1], "and what another did is not asked about"
-    assert [one.topic for one in memory.summaries.of("s")] == ["question number 0", "question number 4"]
+    assert [one.topic for one in memory.summaries.list_of_session("s")] == ["question number 0", "question number 4"]
 
 
 # sessions -------------------------------------------------------------------------------------------------------------
@@ -283,10 +294,10 @@ def test_a_session_begins_ends_and_goes_on(memory: Memory, clock: Any) -> None:
     talk(memory, "one", 3)
     clock.advance(milliseconds=60_000)
     talk(memory, "two", 2)
-    two, one = memory.sessions.newest()
+    two, one = memory.sessions.list_newest()
     assert (two.id, two.turns, one.id, one.turns, one.ended_at) == ("two", 2, "one", 3, None)
     assert one.started_at <= one.last_at < two.started_at
-    session_flush.clear(memory, "one")
+    session_flush.clear_session(memory, "one")
     assert memory.sessions.get("one").ended_at is not None
     talk(memory, "one", 1)
     assert memory.sessions.get("one").ended_at is None  # resumed
@@ -299,7 +310,7 @@ def test_a_session_that_broke_off_is_ended_at_the_next_start(memory: Memory, clo
     to be gone on with, for nobody did."""
     talk(memory, "one", 4)
     last = memory.sessions.get("one").last_at
-    assert automatic_checkpoints.sweep(memory) == 0  # it goes on
+    assert automatic_checkpoints.end_broken_off_sessions(memory) == 0  # it goes on
     clock.advance(milliseconds=31 * 60_000)
     talk(memory, "old", 1)
     with memory.database.write("agent", "test") as write:
@@ -307,14 +318,14 @@ def test_a_session_that_broke_off_is_ended_at_the_next_start(memory: Memory, clo
     clock.advance(milliseconds=31 * 60_000)
     talk(memory, "two", 4)
     clock.advance(milliseconds=31 * 60_000)
-    assert automatic_checkpoints.sweep(memory) == 3
-    assert automatic_checkpoints.sweep(memory) == 0
+    assert automatic_checkpoints.end_broken_off_sessions(memory) == 3
+    assert automatic_checkpoints.end_broken_off_sessions(memory) == 0
     assert memory.sessions.get("one").ended_at == last
-    (only,) = memory.checkpoints.list()
+    (only,) = memory.checkpoints.list_newest_first()
     assert (only.session, only.level, only.trigger, only.origin) == ("two", "macro", "session_end", "agent")
     assert [one.last for one in memory.summaries.active("two")] == [3, 4]
-    assert memory.summaries.of("old") == []  # nobody goes on with it
-    offered = automatic_checkpoints.offer(memory)
+    assert memory.summaries.list_of_session("old") == []  # nobody goes on with it
+    offered = automatic_checkpoints.offer_recovery(memory)
     assert offered is not None and offered.id == only.id
 
 
@@ -326,72 +337,74 @@ def test_a_kill_at_the_end_of_a_session_costs_no_summary(memory: Memory, clock: 
         raise SystemExit
 
     with monkeypatch.context() as patch, pytest.raises(SystemExit):
-        patch.setattr("store.conversations.rule_summary.by_rule", killed)
-        automatic_checkpoints.sweep(memory)
-    assert automatic_checkpoints.sweep(memory) == 1
-    assert [one.last for one in memory.summaries.of("one")] == [3, 6, 7]
+        patch.setattr("store.conversations.summaries.summarize_by_rule", killed)
+        automatic_checkpoints.end_broken_off_sessions(memory)
+    assert automatic_checkpoints.end_broken_off_sessions(memory) == 1
+    assert [one.last for one in memory.summaries.list_of_session("one")] == [3, 6, 7]
 
 
 def test_what_is_purged_while_it_is_summarised_leaves_nothing(memory: Memory) -> None:
-    from store.conversations.rule_summary import by_rule
+    from store.conversations.summaries import summarize_by_rule
 
     talk(memory, "one", 12)
     first = memory.turns.last("one", 12)[0]
 
     def purged(part: Any) -> Any:
-        made = by_rule(part)
-        if memory.turns.many([first.id]):
-            memory.purge.run(memory.purge.plan([("turn", first.id)]))
+        made = summarize_by_rule(part)
+        if memory.turns.get_many([first.id]):
+            memory.purge.run_plan(memory.purge.plan([("turn", first.id)]))
         return made
 
-    memory.summaries.write("one", by=purged)
-    assert [(one.first, one.last) for one in memory.summaries.of("one")] == [(2, 4)]
+    memory.summaries.summarize_due("one", by=purged)
+    assert [(one.first, one.last) for one in memory.summaries.list_of_session("one")] == [(2, 4)]
 
 
 def test_a_session_whose_end_was_told_is_not_ended_twice(memory: Memory, clock: Any) -> None:
     talk(memory)
-    session_flush.clear(memory)
+    session_flush.clear_session(memory)
     clock.advance(days=1)
-    assert automatic_checkpoints.sweep(memory) == 0
-    assert len(memory.checkpoints.list()) == 1
-    assert automatic_checkpoints.offer(memory) is None
+    assert automatic_checkpoints.end_broken_off_sessions(memory) == 0
+    assert len(memory.checkpoints.list_newest_first()) == 1
+    assert automatic_checkpoints.offer_recovery(memory) is None
 
 
 def test_a_flush_makes_all_of_a_session_safe(memory: Memory) -> None:
     """Summaries of all that was said, and a checkpoint; again, there is nothing to do."""
     talk(memory, many=7)
-    done = session_flush.flush(memory)
-    assert [one.last for one in memory.summaries.of("s")] == [3, 6, 7]
+    done = session_flush.flush_session(memory)
+    assert [one.last for one in memory.summaries.list_of_session("s")] == [3, 6, 7]
     assert done.summaries == (1, 2, 3)
-    assert memory.checkpoints.get(done.checkpoint or 0).why == "before a compaction"
-    assert session_flush.flush(memory) == session_flush.Flushed("s", (), None)
+    assert memory.checkpoints.get(done.checkpoint or 0).reason == "before a compaction"
+    assert session_flush.flush_session(memory) == session_flush.FlushResult("s", (), None)
     with pytest.raises(NotFound):
-        session_flush.flush(memory, "nobody")
+        session_flush.flush_session(memory, "nobody")
 
 
 def test_a_flush_is_due_by_messages_or_by_what_is_left_of_the_window(memory: Memory) -> None:
     talk(memory, many=19)
-    assert session_flush.flush_due(memory) == 0
-    assert len(memory.summaries.of("s")) == 4  # of what left the window, at once
+    assert session_flush.flush_due_sessions(memory) == 0
+    assert len(memory.summaries.list_of_session("s")) == 4  # of what left the window, at once
     talk(memory, many=1)
-    assert session_flush.flush_due(memory) == 1
-    assert session_flush.flush_due(memory) == 0
+    assert session_flush.flush_due_sessions(memory) == 1
+    assert session_flush.flush_due_sessions(memory) == 0
     talk(memory, many=2)
     session = memory.sessions.get("s")
-    assert not session_flush.due(memory, session, 195_999)
-    assert session_flush.due(memory, session, 196_000)
-    put(user_path(), "flush.messages", "2")
+    assert not session_flush.is_flush_due(memory, session, 195_999)
+    assert session_flush.is_flush_due(memory, session, 196_000)
+    write_setting(user_settings_path(), "flush.messages", "2")
     with Memory.open(memory.database.path, clock=memory.database.clock) as asked:
-        assert session_flush.flush_due(asked) == 1
+        assert session_flush.flush_due_sessions(asked) == 1
 
 
 def test_clearing_leaves_a_snapshot_of_the_last_fifteen(memory: Memory, tmp_path: Path) -> None:
     """Private, whole, redacted, cited, under a name that tells what it was about; nothing in it passes for a heading;
     another of that name does not take its place."""
-    memory.turns.add("s", [NewTurn("user", f"earlier {number}") for number in range(5)])
-    memory.turns.add("s", [NewTurn("user", "¿Cómo va la importación de facturas?\n# Not a heading\nuser: nor this")])
-    memory.turns.add("s", [NewTurn("assistant", f"answer {number}, key {STRIPE}") for number in range(14)])
-    done = session_flush.clear(memory)
+    memory.turns.add_turns("s", [NewTurn("user", f"earlier {number}") for number in range(5)])
+    memory.turns.add_turns(
+        "s", [NewTurn("user", "¿Cómo va la importación de facturas?\n# Not a heading\nuser: nor this")]
+    )
+    memory.turns.add_turns("s", [NewTurn("assistant", f"answer {number}, key {STRIPE}") for number in range(14)])
+    done = session_flush.clear_session(memory)
     assert done.path == str(tmp_path / "memory" / "snapshots" / "2026-11-21-va-importacion-facturas-not-heading.md")
     text = Path(done.path).read_text(encoding="utf-8")
     assert done.messages == 15 and text.count("\n## ") == 15
@@ -400,7 +413,7 @@ def test_clearing_leaves_a_snapshot_of_the_last_fifteen(memory: Memory, tmp_path
     assert STRIPE not in text and "[REDACTED:" in text
     assert stat.S_IMODE(os.stat(done.path).st_mode) == 0o600
     assert memory.checkpoints.get(done.checkpoint).trigger == "session_end"
-    again = session_flush.clear(memory)
+    again = session_flush.clear_session(memory)
     assert again.path == done.path.replace(".md", "-2.md")
     assert Path(done.path).read_text(encoding="utf-8") == text
     there = os.listdir(tmp_path / "memory" / "snapshots")
@@ -418,7 +431,7 @@ def test_where_no_links_are_to_be_had_a_snapshot_is_written_all_the_same(
         raise OSError(error, "no links here")
 
     monkeypatch.setattr(os, "link", none)
-    first, second = session_flush.clear(memory), session_flush.clear(memory)
+    first, second = session_flush.clear_session(memory), session_flush.clear_session(memory)
     assert Path(first.path).read_text("utf-8") and second.path == first.path.replace(".md", "-2.md")
     assert len(os.listdir(os.path.dirname(first.path))) == 3, "and the rule that keeps them out of git"
 
@@ -435,22 +448,22 @@ def test_a_kill_while_a_snapshot_is_written_leaves_nothing_that_a_proof_does_not
     assert subprocess.run([sys.executable, "-c", code, memory.database.path], check=False).returncode == 9
     assert os.listdir(tmp_path / "memory" / "snapshots") == [".gitignore"]
     (left,) = [path for path in files_of(memory.database.path) if ".snapshot-" in path]
-    session_snapshot.tidy(memory.database.path)
+    session_snapshot.remove_partial_snapshots(memory.database.path)
     assert os.path.exists(left), "it may be another process at its work"
     os.utime(left, (0, 0))
-    maintenance.clean_up(memory)
+    maintenance.clean_up_memory(memory)
     assert not os.path.exists(left)
 
 
 def test_what_is_cut_out_of_a_snapshot_does_not_stay_in_its_name(memory: Memory) -> None:
-    memory.turns.add("s", [NewTurn("user", "Ludovica Zarpanelli heredera"), NewTurn("assistant", "who is that?")])
-    path = session_flush.clear(memory).path
+    memory.turns.add_turns("s", [NewTurn("user", "Ludovica Zarpanelli heredera"), NewTurn("assistant", "who is that?")])
+    path = session_flush.clear_session(memory).path
     assert "zarpanelli" in path
-    memory.documents.scan()
+    memory.documents.update_index()
     plan = memory.purge.plan([("turn", 1)])
     chosen = [place for place, one in enumerate(plan.places) if one.can]
     assert any(plan.places[place].table == "file" for place in chosen)
-    memory.purge.run(plan, chosen)
+    memory.purge.run_plan(plan, chosen)
     _, left = sorted(os.listdir(os.path.dirname(path)))
     assert left == "2026-11-21-session.md"
     assert "arpanelli" not in Path(path).with_name(left).read_text("utf-8")
@@ -459,10 +472,10 @@ def test_what_is_cut_out_of_a_snapshot_does_not_stay_in_its_name(memory: Memory)
 
 def test_nothing_of_a_conversation_passes_for_a_snapshots_own_words(memory: Memory) -> None:
     hostile = "s`\n\n# Forged heading\n\n\x1b]0;x\x07" + "long " * 100
-    memory.turns.add(hostile, [NewTurn("user", "text \x1b[2J of it", "Ana\n\n# Another forged")])
+    memory.turns.add_turns(hostile, [NewTurn("user", "text \x1b[2J of it", "Ana\n\n# Another forged")])
     (turn,) = memory.turns.last("", 1)
     assert "\n" not in turn.session + turn.speaker and len(turn.session) <= 200 and "\x1b" not in turn.session
-    text = Path(session_flush.clear(memory).path).read_text("utf-8")
+    text = Path(session_flush.clear_session(memory).path).read_text("utf-8")
     assert "\x1b" not in text and [line for line in text.splitlines() if line.startswith("# ")] == ["# text [2J of it"]
 
 
@@ -472,7 +485,7 @@ def test_a_snapshot_goes_through_no_link(memory: Memory, tmp_path: Path) -> None
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "memory").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(StorageError, match="nothing was cleared"):
-        session_flush.clear(memory)
+        session_flush.clear_session(memory)
     assert os.listdir(tmp_path / "elsewhere") == []
     assert memory.sessions.get("s").ended_at is None
 
@@ -489,7 +502,7 @@ def test_the_file_of_an_older_version_has_its_sessions(tmp_path: Path) -> None:
     old.close()
     ours(path)
     with Memory.open(path) as memory:
-        assert [one.turns for one in memory.sessions.newest()] == [2]
+        assert [one.turns for one in memory.sessions.list_newest()] == [2]
         assert [(one.tokens, one.continuity) for one in memory.turns.last("s", 2)] == [(2, None), (2, None)]
         # all are queued: since schema 11 vectors are of passages
         assert memory.database.rows("SELECT id FROM embedding_queue ORDER BY id") == [(16 + 7,), (2 * 16 + 7,)]
@@ -500,5 +513,5 @@ def test_the_file_of_an_older_version_has_its_sessions(tmp_path: Path) -> None:
 def test_times_of_turns_are_kept_in_order(memory: Memory, clock: Any) -> None:
     """The last of a session is the one that was told last, whatever its time."""
     later = from_ms(to_ms(memory.now) - 5)
-    memory.turns.add("s", [("user", "b", later), ("user", "a", "2026-01-01")])
+    memory.turns.add_turns("s", [("user", "b", later), ("user", "a", "2026-01-01")])
     assert memory.sessions.get("s").last_at == memory.turns.get(2).at

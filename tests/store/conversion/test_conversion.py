@@ -13,17 +13,16 @@ from support.ours import ours
 from support.soundness import unsound
 
 from store.base.errors import ForeignFile, StorageError
-from store.database.connection import guard
+from store.database import schema as schema_check
+from store.database import schema as steps
+from store.database.connection import guard_connection
 from store.database.database import Database
-from store.database.schema import schema_check, steps
-from store.database.schema.steps import run
-from store.database.schema.tables import DERIVED
-from store.database.schema.version import SCHEMA_VERSION
-from store.embedding import vector_backends
+from store.database.schema import DERIVED_TABLES, SCHEMA_VERSION, run_script
+from store.embedding import vector_codes as vector_backends
 from store.embedding.vectors import Vectors
-from store.exchange.backups import backup
+from store.exchange import backups as backup
 from store.memory import Memory
-from store.search import corpus
+from store.search import fulltext as corpus
 
 SAMPLE = Path(__file__).parents[2] / "earlier_builds" / "schema20.db.gz"
 LAST = VERSIONS[-1]
@@ -47,9 +46,9 @@ def of_version(folder: Path, version: int) -> str:
         shutil.copy(path, folder / "last.db")
         older(path, version)
         with apsw.Connection(path) as connection:
-            guard(connection)
+            guard_connection(connection)
             connection.execute("ATTACH ? AS today", (str(folder / "last.db"),))
-            for table in DERIVED:
+            for table in DERIVED_TABLES:
                 names = [row[1] for row in connection.execute(f"PRAGMA main.table_info({table})")]
                 own = table not in ("corpus", "passages", "corpus_fts", "corpus_words")  # triggers filled these
                 if names and own and (table != "vectors" or version >= 11):  # whose keys are of passages since
@@ -62,7 +61,7 @@ def of_version(folder: Path, version: int) -> str:
 
 def rows_of(connection: apsw.Connection) -> Rows:
     """Every row of every table, the words of the index and the counters of ids; not what a conversion adds."""
-    parts = schema_check.required(connection)
+    parts = schema_check.required_objects(connection)
     virtual = [name for _, name, _, sql in parts if sql.startswith("CREATE VIRTUAL")]
     tables = [name for kind, name, *_ in parts if kind == "table" and not name.startswith(("sqlite_stat", *virtual))]
     found = {name: sorted(connection.execute(f"SELECT * FROM {name}"), key=repr) for name in (*tables, "corpus_words")}
@@ -72,7 +71,7 @@ def rows_of(connection: apsw.Connection) -> Rows:
 
 
 def kept_copies(memory: Memory) -> list[backup.Backup]:
-    return [one for one in backup.backups(memory.database) if "-schema" in one.name]
+    return [one for one in backup.find_backups(memory.database) if "-schema" in one.name]
 
 
 @pytest.mark.sampled(3)
@@ -82,15 +81,15 @@ def test_a_memory_of_every_earlier_build_holds_what_the_steps_made_of_it(version
     path = of_version(tmp_path, version)
     by_steps = shutil.copy(path, tmp_path / "by-steps.db")
     with apsw.Connection(str(by_steps)) as connection:
-        guard(connection)
+        guard_connection(connection)
         for step in STEPS[version:]:
-            run(connection, step.read_text(encoding="utf-8"))
+            run_script(connection, step.read_text(encoding="utf-8"))
         expected = rows_of(connection)
     connection.close()
     with Memory.open(path) as memory:
         assert rows_of(memory.database.connection) == expected
-        assert schema_check.digest(memory.database.connection) == schema_check.DIGESTS[SCHEMA_VERSION]
-        assert memory.database.rows("PRAGMA integrity_check") == [("ok",)] and corpus.check(memory.database)
+        assert schema_check.schema_digest(memory.database.connection) == schema_check.SCHEMA_DIGESTS[SCHEMA_VERSION]
+        assert memory.database.rows("PRAGMA integrity_check") == [("ok",)] and corpus.check_text_index(memory.database)
         assert memory.database.value("SELECT value FROM meta WHERE key = 'schema_version'") == str(SCHEMA_VERSION)
         assert memory.database.value("SELECT value FROM meta WHERE key = 'fts_enabled'") == "1"
         (kept,) = kept_copies(memory)
@@ -108,7 +107,7 @@ def test_a_memory_of_the_last_build_before_is_found_whole(tmp_path: Path) -> Non
     with Memory.open(path) as memory:
         status = Path(path).stat()
         assert (status.st_ino, status.st_mode & 0o777) == (inode, 0o600)
-        facts = {fact.id: (fact.fact, fact.status) for fact in memory.facts.many([1, 2, 3, 5, 6, 7, 8, 9])}
+        facts = {fact.id: (fact.fact, fact.status) for fact in memory.facts.get_many([1, 2, 3, 5, 6, 7, 8, 9])}
         assert facts == {
             1: ("The team is five people", "superseded"),
             2: ("Deploys happen on Thursdays", "active"),
@@ -120,12 +119,12 @@ def test_a_memory_of_the_last_build_before_is_found_whole(tmp_path: Path) -> Non
             9: ("The ferry leaves at seven", "active"),
         }
         assert memory.facts.get(2).pinned and [fact.id for fact in memory.facts.chain(1)] == [1, 6]
-        assert [(one.title, one.chosen) for one in memory.decisions.many([1, 2])] == [
+        assert [(one.title, one.chosen) for one in memory.decisions.get_many([1, 2])] == [
             ("Language", "Python"),
             ("Storage", "SQLite in WAL mode"),
         ]
         assert memory.database.rows("SELECT decision_id, link_type FROM commit_links") == [(2, "implements")]
-        assert [(one.text, one.status) for one in memory.tasks.many([1, 2])] == [
+        assert [(one.text, one.status) for one in memory.tasks.get_many([1, 2])] == [
             ("Write the tide report", "pending"),
             ("Call the harbour master", "done"),
         ]
@@ -137,10 +136,10 @@ def test_a_memory_of_the_last_build_before_is_found_whole(tmp_path: Path) -> Non
             "We moved the mooring to pier four",
             "Los jueves hay asado",
         ]
-        assert [point.name for point in memory.checkpoints.list()] == ["before refactor"]
+        assert [point.name for point in memory.checkpoints.list_newest_first()] == ["before refactor"]
         assert [hit.citation for hit in memory.search("tide table", meaning=False).hits][:2] == ["C#58021d0", "I#1"]
         assert memory.database.value("SELECT count(*) FROM vectors") == 19
-        assert Vectors(memory.database).pending()[0] == 2, "what came after the last indexing waits as before"
+        assert Vectors(memory.database).pending_counts()[0] == 2, "what came after the last indexing waits as before"
         assert unsound(memory) == []
         assert [one.reason for one in memory.history.steps(limit=2)] == ["remember F#9", "forget F#8"]
         assert memory.history.changes(2)[0].after, "a step that is packed"
@@ -151,20 +150,20 @@ def test_a_memory_of_the_last_build_before_is_found_whole(tmp_path: Path) -> Non
         assert unsound(memory) == []
 
 
-@pytest.mark.parametrize("by", [vector_backends.NUMPY, vector_backends.VEC0])
+@pytest.mark.parametrize("by", [vector_backends.NUMPY_BACKEND, vector_backends.VEC0_BACKEND])
 def test_a_memory_that_is_missing_parts_gets_them(by: str, tmp_path: Path) -> None:
     """Views and what is derived: they are made again, as the file is; tables of vec0, which may not be loaded, stay."""
     path = sample(tmp_path)
     with Memory.open(path) as memory:
-        Vectors(memory.database).index(embedding_models.nano(), by=by)
+        Vectors(memory.database).embed_queue(embedding_models.nano(), by=by)
         blocks = memory.database.rows("SELECT name FROM sqlite_schema WHERE name GLOB 'vector_bits_*'")
         memory.database.connection.pragma("user_version", LAST)
     with apsw.Connection(path) as connection:
         connection.execute("DROP VIEW corpus_fact; DROP TABLE meaning_space; ANALYZE")
     connection.close()
     with Memory.open(path) as memory:
-        assert schema_check.digest(memory.database.connection) == schema_check.DIGESTS[SCHEMA_VERSION]
-        assert bool(blocks) == (by == vector_backends.VEC0)
+        assert schema_check.schema_digest(memory.database.connection) == schema_check.SCHEMA_DIGESTS[SCHEMA_VERSION]
+        assert bool(blocks) == (by == vector_backends.VEC0_BACKEND)
         assert memory.database.rows("SELECT name FROM sqlite_schema WHERE name GLOB 'vector_bits_*'") == blocks
         assert memory.search("ferry", meaning=False).total == 1 and unsound(memory) == []
 
@@ -196,17 +195,17 @@ def test_what_cannot_be_converted_stays_as_it_was(
     """Whatever fails at the end of it; the next opening converts it."""
     path = of_version(tmp_path, version)
     with apsw.Connection(path) as connection:
-        before = rows_of(connection), schema_check.digest(connection)
+        before = rows_of(connection), schema_check.schema_digest(connection)
 
     def failing(connection: apsw.Connection) -> None:
         raise apsw.FullError("the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(steps, "stamp", failing)
+        patch.setattr(steps, "write_schema_version", failing)
         with pytest.raises(StorageError):
             Memory.open(path)
     with apsw.Connection(path) as connection:
-        assert (rows_of(connection), schema_check.digest(connection)) == before
+        assert (rows_of(connection), schema_check.schema_digest(connection)) == before
         assert connection.pragma("user_version") == version
     connection.close()
     with Memory.open(path) as memory:

@@ -12,12 +12,13 @@ from support.older import older
 from support.stories import Clock
 
 from store import conversion
-from store.base import installation, location
+from store.base import location
+from store.base import state_files as installation
 from store.base.errors import NotOurs, StorageError
-from store.base.installation import Known
-from store.database.schema import schema_check
-from store.database.schema.version import SCHEMA_VERSION
-from store.exchange.backups import backup
+from store.base.state_files import KnownMemory
+from store.database import schema as schema_check
+from store.database.schema import SCHEMA_VERSION
+from store.exchange import backups as backup
 from store.memory import Memory
 from store.services import adoption
 
@@ -25,7 +26,7 @@ OLD = 3
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, Known]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, KnownMemory]:
     """A memory of schema 3, and what this installation knows of it."""
     path = str(tmp_path_factory.mktemp("older") / "memory.db")
     with Memory.open(path, "app", Clock()) as memory:
@@ -33,19 +34,19 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, Known]:
         memory.facts.remember("The old office is in Calle Mayor")
         memory.decisions.decide("Use SQLite", "SQLite, WAL")
     older(path, OLD)
-    known = installation.known(path)
+    known = installation.find_known_memory(path)
     assert known is not None
     return Path(path).read_bytes(), known
 
 
 @pytest.fixture
-def path(made: tuple[bytes, Known], tmp_path: Path) -> str:
+def path(made: tuple[bytes, KnownMemory], tmp_path: Path) -> str:
     """A copy of it that may be written, and is ours."""
     file = tmp_path / ".memoranda" / "memory.db"
     file.parent.mkdir(mode=0o700)
     file.write_bytes(made[0])
     file.chmod(0o600)
-    installation.know(Known(made[1].identity, os.path.realpath(file), file.stat().st_ino))
+    installation.save_known_memory(KnownMemory(made[1].identity, os.path.realpath(file), file.stat().st_ino))
     return str(file)
 
 
@@ -77,11 +78,11 @@ def test_the_file_as_it_was_is_kept_before_it_is_converted(path: str) -> None:
         assert copy.name.startswith(f"memory-schema{OLD}-") and copy.stat().st_mode & 0o777 == 0o600
         assert content(copy) == before and before[0] == OLD
         connection = apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READONLY)
-        schema_check.check(connection, str(copy), OLD)
+        schema_check.check_schema(connection, str(copy), OLD)
         connection.close()
-        (listed,) = backup.backups(memory.database)
+        (listed,) = backup.find_backups(memory.database)
         assert (listed.path, listed.scheduled, listed.problem) == (str(copy), False, "")
-        assert backup.verify(memory.database) == (str(copy), "")
+        assert backup.verify_backup(memory.database) == (str(copy), "")
         assert content(copy) == before, "looking at it brings nothing up to date"
     with Memory.open(path, "cli", Clock()):
         assert copies(path) == [copy], "one for each conversion"
@@ -110,7 +111,7 @@ def test_without_a_backup_nothing_is_changed(hindered: str, path: str, tmp_path:
         (tmp_path / "elsewhere").mkdir()
         folder.symlink_to(tmp_path / "elsewhere")
     else:
-        monkeypatch.setattr(conversion, "_differs", lambda source, copy: "facts differs")
+        monkeypatch.setattr(conversion, "_find_difference", lambda source, copy: "facts differs")
     before = content(path)
     with pytest.raises(
         StorageError, match="before it is brought up to date a backup is made, and none could be"
@@ -127,9 +128,9 @@ def test_a_copy_that_differs_is_noticed(path: str, tmp_path: Path) -> None:
     shutil.copy(path, one)
     shutil.copy(path, other)
     source, copy = apsw.Connection(one), apsw.Connection(other)
-    assert conversion._differs(source, copy) == ""
+    assert conversion._find_difference(source, copy) == ""
     copy.execute("UPDATE meta SET value = 'x' WHERE key = 'created_at'")
-    assert conversion._differs(source, copy) == "meta differs"
+    assert conversion._find_difference(source, copy) == "meta differs"
     source.close()
     copy.close()
 
@@ -167,7 +168,7 @@ def test_going_back_a_version(path: str) -> None:
     with pytest.raises(NotOurs, match="older state of your memory"):
         Memory.open(path, "cli", Clock())
     assert content(path) == before
-    adoption.whole(location.locate(path, {}, os.getcwd()))
+    adoption.adopt_whole(location.locate(path, {}, os.getcwd()))
     with Memory.open(path, "cli", Clock()) as memory:
         assert texts(memory) == ["The old office is in Calle Mayor", "The team is five people"]
     assert len(copies(path)) == 2, "and forward again, with a backup of its own"
@@ -175,7 +176,7 @@ def test_going_back_a_version(path: str) -> None:
 
 def test_what_is_adopted_is_kept_as_it_came(path: str) -> None:
     before = content(path)
-    adoption.whole(location.locate(path, {}, os.getcwd()))
+    adoption.adopt_whole(location.locate(path, {}, os.getcwd()))
     (copy,) = copies(path)
     assert content(copy) == before and content(path)[0] == SCHEMA_VERSION
 
@@ -185,6 +186,6 @@ def test_a_purge_reaches_it(path: str) -> None:
     with Memory.open(path, "cli", Clock()) as memory:
         (copy,) = copies(path)
         assert b"Calle Mayor" in copy.read_bytes()
-        memory.purge.run(memory.purge.plan([("fact", 2)]))
+        memory.purge.run_plan(memory.purge.plan([("fact", 2)]))
         assert b"Calle Mayor" not in copy.read_bytes() and copies(path) == [copy]
         assert content(copy)[0] == SCHEMA_VERSION

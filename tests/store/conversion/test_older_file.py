@@ -19,7 +19,7 @@ from support.stories import NOON, Clock
 from store import conversion
 from store.base.errors import StorageError
 from store.conversations.turns import NewTurn
-from store.database.schema.version import SCHEMA_VERSION
+from store.database.schema import SCHEMA_VERSION
 from store.memory import Memory
 
 COMMAND = [sys.executable, "-P", "-m", "tui.main"]
@@ -38,8 +38,8 @@ def path(tmp_path: Path) -> Iterator[str]:
         memory.facts.remember("The team is five people")
         memory.facts.remember("Lunch is at noon")
         memory.decisions.decide("Use SQLite", "SQLite, WAL")
-        memory.turns.add("standup", [NewTurn("user", "Who is in the team?")])
-        memory.checkpoints.take("before")
+        memory.turns.add_turns("standup", [NewTurn("user", "Who is in the team?")])
+        memory.checkpoints.take_checkpoint("before")
     older(made, 3)
     yield made
     os.chmod(os.path.dirname(made), 0o700)
@@ -110,7 +110,7 @@ def test_what_waited_to_be_read_waits_for_a_model_too_and_no_number_is_given_twi
     """A memory of schema 4 knew no model."""
     made = str(tmp_path / ".memoranda" / "memory.db")
     with Memory.open(made, "app", Clock()) as memory:
-        memory.turns.add(
+        memory.turns.add_turns(
             "standup", [NewTurn("user", f"Recordá que los {day} hay asado.") for day in ("jueves", "lunes")]
         )
         with memory.database.write("agent", "extraction") as write:

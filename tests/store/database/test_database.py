@@ -19,9 +19,11 @@ from store.base.location import Location
 from store.database import connection as recipe
 from store.database import database as write
 from store.database import files
-from store.database.schema import schema_check, steps, tables
+from store.database import schema as schema_check
+from store.database import schema as steps
+from store.database import schema as tables
+from store.exchange import backups as backup
 from store.exchange import exporter
-from store.exchange.backups import backup
 from store.memory import Memory
 
 ROOT = Path(__file__).parents[3]
@@ -47,7 +49,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 BORN = """
 import json, os, stat, sys
 os.umask(int(sys.argv[2], 8))
-from store.exchange.exporter import save
+from store.exchange.exporter import save_export as save
 from store.memory import Memory
 path = sys.argv[1]
 with Memory.open(path) as memory:
@@ -216,7 +218,7 @@ def test_a_newer_file_is_read_and_not_written(tmp_path):
         assert any("newer Memoranda" in warning and "pip install" in warning for warning in memory.database.warnings)
         assert memory.facts.get(1).fact == "the team is five"
         assert memory.search("team").total == 1
-        for attempt in (lambda: memory.facts.remember("six"), memory.history.undo, memory.checkpoints.take):
+        for attempt in (lambda: memory.facts.remember("six"), memory.history.undo, memory.checkpoints.take_checkpoint):
             with pytest.raises(NewerFile, match="newer Memoranda"):
                 attempt()
         with pytest.raises(apsw.ReadOnlyError):  # and not by the door alone
@@ -233,7 +235,7 @@ def test_every_connection_follows_the_recipe(tmp_path):
     with Memory.open(str(path)) as memory:
         connection = memory.database.connection
         names = "journal_mode busy_timeout application_id user_version".split()
-        found = {name: connection.pragma(name) for name in (*names, *(name for name, _ in recipe.PRAGMAS))}
+        found = {name: connection.pragma(name) for name in (*names, *(name for name, _ in recipe.CONNECTION_PRAGMAS))}
         assert found == {
             "journal_mode": "wal",
             "busy_timeout": 10_000,
@@ -288,14 +290,14 @@ def schema_of(path: Path) -> tuple[object, ...]:
 
 def test_a_schema_that_fails_leaves_nothing(tmp_path, monkeypatch):
     """Whichever statement fails, the file is as empty as before, and the next opening makes it whole."""
-    parts = statements(Path(steps.SCHEMA).read_text(encoding="utf-8"))
+    parts = statements(Path(steps.SCHEMA_FILE).read_text(encoding="utf-8"))
     assert len(parts) > 150
     broken = tmp_path / "broken.sql"
     path = tmp_path / "memory.db"
     for place in range(1, len(parts) + 1, 3):
         broken.write_text("".join([*parts[:place], "SELECT no_such_function();"]), encoding="utf-8")
         with monkeypatch.context() as patch:
-            patch.setattr(steps, "SCHEMA", str(broken))
+            patch.setattr(steps, "SCHEMA_FILE", str(broken))
             with pytest.raises(StorageError):
                 Memory.open(str(path))
         assert schema_of(path) == (0, 0, 0)
@@ -315,26 +317,26 @@ def test_a_step_is_taken_whole_or_not_at_all(tmp_path, monkeypatch):
         monkeypatch.setattr(module, "SCHEMA_VERSION", NEXT)
     added = "ALTER TABLE tasks ADD COLUMN due TEXT;"
     broken = f"{added} CREATE TABLE reminders(id INTEGER PRIMARY KEY); DELETE FROM facts; SELECT no_such_function();"
-    monkeypatch.setitem(steps.STEPS, NEXT, broken)
+    monkeypatch.setitem(steps.SCHEMA_STEPS, NEXT, broken)
     with pytest.raises(StorageError):
         Memory.open(str(path))
     assert schema_of(path) == before
-    monkeypatch.setitem(steps.STEPS, NEXT, added)
+    monkeypatch.setitem(steps.SCHEMA_STEPS, NEXT, added)
     with Memory.open(str(path)) as memory:
         assert memory.facts.get(1).fact == "the team is five" and not memory.database.warnings
         assert memory.database.value("SELECT count(due) FROM tasks") == 0
         assert memory.database.connection.pragma("user_version") == NEXT
         assert memory.database.value("SELECT value FROM meta WHERE key = 'schema_version'") == str(NEXT)
-        digest = schema_check.digest(memory.database.connection)
+        digest = schema_check.schema_digest(memory.database.connection)
     assert not (tmp_path / "backups").exists()
     schema = tmp_path / "schema.sql"
-    schema.write_text(f"{Path(steps.SCHEMA).read_text(encoding='utf-8')}\n{added}\n", encoding="utf-8")
+    schema.write_text(f"{Path(steps.SCHEMA_FILE).read_text(encoding='utf-8')}\n{added}\n", encoding="utf-8")
     for module in (steps, schema_check):
         monkeypatch.setattr(module, "SCHEMA", str(schema))
-    monkeypatch.setitem(schema_check.DIGESTS, NEXT, digest)
+    monkeypatch.setitem(schema_check.SCHEMA_DIGESTS, NEXT, digest)
     for each in (path, tmp_path / "new" / "memory.db"):
         with Memory.open(str(each)) as memory:
-            assert schema_check.digest(memory.database.connection) == digest
+            assert schema_check.schema_digest(memory.database.connection) == digest
 
 
 def test_a_new_memory_says_what_it_is(tmp_path):
@@ -443,7 +445,13 @@ def test_another_may_make_the_file_between_any_two_statements(tmp_path, monkeypa
 
 def test_every_table_has_exactly_one_kind(memory):
     """A new table that nobody gave a kind would silently have no history, no export and no purge."""
-    kinds = (*tables.RECORDED, *tables.JOURNAL, *tables.PACKED, *tables.OPERATIONAL, *tables.DERIVED)
+    kinds = (
+        *tables.RECORDED_TABLES,
+        *tables.JOURNAL_TABLES,
+        *tables.PACKED_TABLES,
+        *tables.OPERATIONAL_TABLES,
+        *tables.DERIVED_TABLES,
+    )
     assert len(kinds) == len(set(kinds))
     rows = memory.database.rows("SELECT name, type FROM pragma_table_list WHERE schema = 'main'")
     found = {name for name, kind in rows if kind in ("table", "virtual")}  # not views, nor FTS5's shadow tables
@@ -452,7 +460,7 @@ def test_every_table_has_exactly_one_kind(memory):
 
 def test_no_recorded_row_can_escape_its_session(memory):
     """A session sees no row of a table without a primary key, nor one whose key is NULL."""
-    for table in tables.RECORDED:
+    for table in tables.RECORDED_TABLES:
         keys = memory.database.rows('SELECT name, type, "notnull" FROM pragma_table_info(?) WHERE pk', (table,))
         assert keys, table
         assert all(kind == "INTEGER" and (not_null or len(keys) == 1) for _, kind, not_null in keys), table
@@ -460,7 +468,7 @@ def test_no_recorded_row_can_escape_its_session(memory):
 
 def test_ids_are_never_given_twice(memory):
     """A citation never comes to mean another record: ids are AUTOINCREMENT, and an undone record's id stays used."""
-    for table in (*tables.RECORDED, *tables.JOURNAL):
+    for table in (*tables.RECORDED_TABLES, *tables.JOURNAL_TABLES):
         sql = memory.database.value("SELECT sql FROM sqlite_schema WHERE name = ?", (table,))
         assert "AUTOINCREMENT" in sql or "WITHOUT ROWID" in sql, table
     assert memory.facts.remember("the team is five") == (1, True)
@@ -470,7 +478,7 @@ def test_ids_are_never_given_twice(memory):
 
 def test_every_foreign_key_has_an_index(memory):
     """Without one, each delete of a parent scans the whole child table."""
-    for table in tables.RECORDED:
+    for table in tables.RECORDED_TABLES:
         for column in memory.database.rows('SELECT "from" FROM pragma_foreign_key_list(?)', (table,)):
             first = memory.database.rows(
                 "SELECT i.name FROM pragma_index_list(?) AS l, pragma_index_info(l.name) AS i WHERE i.seqno = 0",
@@ -491,14 +499,14 @@ def test_a_new_name_survives_a_power_cut(tmp_path, monkeypatch):
         return there
 
     path = tmp_path / ".memoranda" / "memory.db"
-    recipe.connect(str(path))[0].close()
+    recipe.open_connection(str(path))[0].close()
     assert tmp_path.stat().st_ino in synced and settled(path.parent)
-    recipe.connect(str(path))[0].close()
+    recipe.open_connection(str(path))[0].close()
     assert not settled(path.parent), "once is enough"
     with Memory.open(str(path)) as memory:
-        exporter.save(memory.database, str(tmp_path / "memory.json"))
+        exporter.save_export(memory.database, str(tmp_path / "memory.json"))
         assert settled(tmp_path)
-        backup.make(memory.database)
+        backup.make_backup(memory.database)
         assert settled(path.parent / "backups")
 
 
@@ -507,7 +515,7 @@ def test_a_folder_of_any_name_is_read_where_it_is(tmp_path: Path, name: str):
     """What SQLite's addresses give a meaning to is only a letter of a name."""
     (tmp_path / name).mkdir()
     file = make(tmp_path / name / "memory.db")
-    reader = recipe.reading(str(file))
+    reader = recipe.open_for_reading(str(file))
     assert reader.execute("SELECT fact FROM facts").get == "the team is five"
     assert reader.filename == str(file)
     reader.close()
@@ -524,7 +532,7 @@ def test_what_cannot_be_opened_leaves_no_connection(tmp_path: Path, monkeypatch:
     if where == "the memory":
         monkeypatch.setattr(write.Database, "value", fail)
     else:
-        monkeypatch.setattr("store.database.writing.wal.held", fail)
+        monkeypatch.setattr("store.database.wal.held_wal_warning", fail)
     with pytest.raises(StorageError) as raised:  # whose traceback keeps what is not closed
         Memory.open(str(path))
     assert raised and str(path) not in [one.filename for one in apsw.connections()]

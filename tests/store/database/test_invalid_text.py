@@ -9,12 +9,12 @@ import pytest
 from conftest import NOON, Clock
 
 from store.base.errors import DamagedFile
-from store.database import invalid_text
-from store.database.sql_functions import text_of
+from store.database import values as invalid_text
+from store.database.schema import argument_text
+from store.exchange import backups as backup
 from store.exchange import exporter
-from store.exchange.backups import backup
 from store.memory import Memory
-from store.search.corpus import rebuild
+from store.search.fulltext import rebuild_text_index
 
 MARK, BYTES = "QQQQ", b"\xff\xc3(Q"
 SHOWN = "\ufffd\ufffd(Q"
@@ -28,7 +28,7 @@ def broken(tmp_path: Path, clock: Clock) -> Iterator[Memory]:
         memory.facts.remember(f"Team {MARK} of 4", tags=[f"tag{MARK}"])
         memory.facts.remember("The port is 4982")
         memory.decisions.decide(f"Use {MARK}", f"{MARK} it is")
-        memory.tasks.add(f"Buy {MARK}")
+        memory.tasks.add_task(f"Buy {MARK}")
         memory.events.log("seen", payload={"what": f"saw {MARK}"})
     raw = apsw.Connection(str(path))
     raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -41,7 +41,7 @@ def broken(tmp_path: Path, clock: Clock) -> Iterator[Memory]:
 
 
 def test_records_are_read_and_the_bytes_shown_as_replaced(broken: Memory) -> None:
-    assert [fact.fact for fact in broken.facts.many([1, 2])] == [f"Team {SHOWN} of 4", "The port is 4982"]
+    assert [fact.fact for fact in broken.facts.get_many([1, 2])] == [f"Team {SHOWN} of 4", "The port is 4982"]
     assert list(broken.facts.get(1).tags) == [f"tag{SHOWN}"]
     assert broken.decisions.get(1).title == f"Use {SHOWN}"
     assert broken.tasks.get(1).text == f"Buy {SHOWN}"
@@ -65,15 +65,15 @@ def test_what_is_not_damaged_is_written(broken: Memory) -> None:
 
 
 def test_export_and_backup_hold_it(broken: Memory, tmp_path: Path) -> None:
-    exporter.save(broken.database, str(tmp_path / "export.json"))
+    exporter.save_export(broken.database, str(tmp_path / "export.json"))
     assert SHOWN in (tmp_path / "export.json").read_text(encoding="utf-8")
-    made = backup.make(broken.database)
+    made = backup.make_backup(broken.database)
     assert made is not None and os.path.getsize(made.path)
 
 
 @pytest.mark.parametrize("value", [BYTES, BYTES.decode("utf-8", "replace"), None, 4])
 def test_functions_take_bytes(value: "apsw.SQLiteValue") -> None:
-    assert text_of(value) == {BYTES: SHOWN, None: "", 4: "4"}.get(value, SHOWN)
+    assert argument_text(value) == {BYTES: SHOWN, None: "", 4: "4"}.get(value, SHOWN)
 
 
 def test_a_damaged_record_is_changed_and_the_index_built_again(broken: Memory) -> None:
@@ -81,15 +81,15 @@ def test_a_damaged_record_is_changed_and_the_index_built_again(broken: Memory) -
     assert [hit.record.id for hit in broken.search("team").hits] == [1]
     broken.facts.forget([1])
     assert broken.facts.get(1).status == "forgotten"
-    rebuild(broken.database)
+    rebuild_text_index(broken.database)
     assert [hit.record.id for hit in broken.search("port").hits] == [2]
     assert broken.facts.correct(2, "The port is 4983") == 3
 
 
 def test_a_damaged_record_is_purged(broken: Memory) -> None:
     plan = broken.purge.plan([("fact", 1)])
-    broken.purge.run(plan)
-    assert not [fact.id for fact in broken.facts.many([1])]
+    broken.purge.run_plan(plan)
+    assert not [fact.id for fact in broken.facts.get_many([1])]
 
 
 @pytest.mark.parametrize("text", ["", "x", "y" * 127, "z" * 128, "é" * 9_000])
@@ -101,14 +101,14 @@ def test_a_changeset_of_valid_text_stays_as_it_is(text: str) -> None:
     for number, value in enumerate((text, text.encode(), None, 1 << 40, 1.5)):
         connection.execute("INSERT INTO t VALUES (?, ?, ?, ?)", (number, value, text, number))
     whole = session.changeset()
-    assert invalid_text.changeset(whole) == whole
+    assert invalid_text.repair_changeset(whole) == whole
     session.close()
     session = apsw.Session(connection, "main")
     session.attach("t")
     connection.execute("UPDATE t SET b = 'other' WHERE a = 0")
     connection.execute("DELETE FROM t WHERE a > 2")
     whole = session.changeset()
-    assert invalid_text.changeset(whole) == whole
+    assert invalid_text.repair_changeset(whole) == whole
     session.close()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from store.base.errors import DamagedFile
-from store.exchange.backups import backup
+from store.exchange import backups as backup
 from store.memory import Memory
 
 COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
@@ -20,7 +20,7 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / "the project" / ".memoranda" / "memory.db"
     with Memory.open(str(path)) as memory:
         memory.facts.remember("the team is five")
-        backup.make(memory.database)
+        backup.make_backup(memory.database)
     return path
 
 

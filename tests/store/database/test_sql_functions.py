@@ -6,10 +6,10 @@ import apsw
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from store.database import sql_functions
-from store.database.schema import steps
-from store.text import identifiers
-from store.text.passages import SIZE, passages
+from store.database import schema as sql_functions
+from store.database import schema as steps
+from store.text import words as identifiers
+from store.text.passages import PASSAGE_SIZE, split_passages
 
 WORDS = st.sampled_from(
     "the team deploys on Fridays José prefiere té import from return if else SELECT ERROR at File 4 2024 a1 getUserName"
@@ -24,9 +24,9 @@ TEXTS = st.lists(WORDS, max_size=30).map(" ".join) | st.text(max_size=40)
 @example("return it to Ana")
 @example("drwxrwxrwx lists")
 @example("Use 3 of B2")
-@example("x" * (SIZE + 1))
+@example("x" * (PASSAGE_SIZE + 1))
 def test_a_plain_text_is_one_passage_of_speech(text: str) -> None:
-    found = [[one.start, one.end, one.line, int(one.code)] for one in passages(text)] or [[0, len(text), 1, 0]]
+    found = [[one.start, one.end, one.line, int(one.code)] for one in split_passages(text)] or [[0, len(text), 1, 0]]
     assert sql_functions._passages_of(text) == str(found)
 
 
@@ -34,7 +34,7 @@ def test_a_plain_text_is_one_passage_of_speech(text: str) -> None:
 @example("José prefiere té")
 @example("ask McKay, then B2")
 def test_a_text_without_identifiers_has_no_words_inside_of_names(text: str) -> None:
-    assert sql_functions._identifiers(text) == identifiers.words(text)
+    assert sql_functions._identifier_words(text) == identifiers.expand_identifiers(text)
 
 
 @given(TEXTS)
@@ -42,13 +42,13 @@ def test_a_text_without_identifiers_has_no_words_inside_of_names(text: str) -> N
 @example("Call getUserName()")
 @example("Use 3 of B2")
 @example("")
-@example("x" * (SIZE + 1))
+@example("x" * (PASSAGE_SIZE + 1))
 def test_a_short_text_gets_the_passages_and_the_index_of_any_text(text: str) -> None:
     connection = _empty()
     connection.execute("DELETE FROM corpus")
     connection.execute("INSERT INTO corpus VALUES (16, 'fact', 1, 'work', ?, 'ctx', '2026', 'active', 0)", (text,))
     rows = connection.execute("SELECT id, row, start, end, line, code FROM passages ORDER BY id").fetchall()
-    found = [(one.start, one.end, one.line, int(one.code)) for one in passages(text)] or [(0, len(text), 1, 0)]
+    found = [(one.start, one.end, one.line, int(one.code)) for one in split_passages(text)] or [(0, len(text), 1, 0)]
     assert rows == [(16 | number << 40, 16, *one) for number, one in enumerate(found)]
     connection.execute("INSERT INTO corpus_fts(corpus_fts, rank) VALUES ('integrity-check', 1)")
 
@@ -56,5 +56,5 @@ def test_a_short_text_gets_the_passages_and_the_index_of_any_text(text: str) -> 
 @functools.cache
 def _empty() -> apsw.Connection:
     connection = apsw.Connection(":memory:")
-    steps.make(connection, "")
+    steps.create_memory_schema(connection, "")
     return connection

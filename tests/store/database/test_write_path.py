@@ -11,10 +11,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from store.base.errors import InvalidInput, MemorandaError, NotFound, StorageError
-from store.conversations.rule_summary import Summarised
+from store.conversations.summaries import SummaryFields
 from store.conversations.turns import NewTurn
-from store.database.schema.tables import JOURNAL, RECORDED
-from store.database.values import Json, Verbatim, clean
+from store.database.schema import JOURNAL_TABLES, RECORDED_TABLES
+from store.database.values import Json, Verbatim, clean_text
 from store.exchange import exporter
 from store.memory import Memory
 
@@ -48,7 +48,7 @@ def text_columns(memory: Memory) -> set[tuple[str, str]]:
     """(table, column) of every TEXT column of every table that holds records or tells of them."""
     return {
         (table, name)
-        for table in (*RECORDED, *JOURNAL)
+        for table in (*RECORDED_TABLES, *JOURNAL_TABLES)
         for name, kind in memory.database.rows("SELECT name, type FROM pragma_table_info(?)", (table,))
         if kind == "TEXT"
     }
@@ -62,7 +62,7 @@ def tell(memory: Memory, text: str) -> None:
     memory.facts.confirm([fact], actor=by)
     memory.facts.pin([fact], actor=by)
     memory.mutes.mute([fact], actor=by)
-    memory.iterations.start(text, text, actor=by)
+    memory.iterations.start_iteration(text, text, actor=by)
     words = {"context": text, "alternatives": [text, "other"], "rationale": text, "phase": text}
     decision = memory.decisions.decide(text, text, **words, actor=by)  # type: ignore[arg-type]
     decision = memory.decisions.correct(decision, f"{text} after all", actor=by)
@@ -70,10 +70,10 @@ def tell(memory: Memory, text: str) -> None:
     memory.commits.link(SHA, decision, actor=by)
     memory.commits.unlink(SHA, decision, actor=by)
     memory.history.undo(memory.history.steps(limit=1)[0].seq, actor=by)
-    task = memory.tasks.add(text, actor=by)
+    task = memory.tasks.add_task(text, actor=by)
     memory.tasks.move(task, "done", actor=by)
     memory.events.log(text, phase=text, payload={"steps": [{text: [text, {"deep": text}]}]}, actor=by)
-    memory.iterations.end(phases=[text], artifacts=[{"path": text}], actor=by)
+    memory.iterations.end_iteration(phases=[text], artifacts=[{"path": text}], actor=by)
     memory.inbox.propose(
         "add",
         {"fact": f"{text} it seems", "tags": [text]},
@@ -83,18 +83,18 @@ def tell(memory: Memory, text: str) -> None:
     )
     other, _ = memory.facts.remember(f"{text} once more", actor=by)
     memory.inbox.propose("merge", {"others": [other]}, target=fact, origin=by)
-    memory.checkpoints.take(text, actor=by)
-    memory.turns.add(text, [NewTurn("user", text, speaker=text)], origin=by)
+    memory.checkpoints.take_checkpoint(text, actor=by)
+    memory.turns.add_turns(text, [NewTurn("user", text, speaker=text)], origin=by)
     memory.facts.forget([fact], actor=by)
     memory.checkpoints.restore(1, actor=by)
-    memory.tasks.add(text, actor=by)
+    memory.tasks.add_task(text, actor=by)
     memory.decisions.decide(text, text, actor=by)
-    memory.turns.add(text, [NewTurn("user", f"`{text}`")], origin=by)
+    memory.turns.add_turns(text, [NewTurn("user", f"`{text}`")], origin=by)
     memory.facts.remember(f"{text} for now", actor=by, scope="session", session=text)
-    one = Summarised(text, (text,), text, (text,), (text,))
-    memory.summaries.write(text, all_of_it=True, by=lambda part: one, actor=by)
-    memory.checkpoints.usage(190_000, session=text, actor=by)
-    memory.checkpoints.session_end(session=text, actor=by)
+    one = SummaryFields(text, (text,), text, (text,), (text,))
+    memory.summaries.summarize_due(text, all_of_it=True, by=lambda part: one, actor=by)
+    memory.checkpoints.record_usage(190_000, session=text, actor=by)
+    memory.checkpoints.record_session_end(session=text, actor=by)
     with memory.database.write(by, text) as write:  # the door itself: a reason is cleaned as well
         write.insert(
             "tasks",
@@ -136,7 +136,7 @@ def test_no_secret_reaches_the_disk(tmp_path, clock):
     folder = str(tmp_path / ".memoranda")
     with Memory.open(f"{folder}/memory.db", "cli", clock) as memory:
         tell(memory, f"{CONTROL} {SECRET}")
-        exporter.save(memory.database, f"{folder}/export.json")
+        exporter.save_export(memory.database, f"{folder}/export.json")
         assert {"memory.db-wal", "export.json"} <= set(traces(folder, CONTROL))
         assert traces(folder, BODY) == []
         assert "memory.db-shm" in os.listdir(folder)
@@ -148,7 +148,7 @@ def test_no_secret_reaches_the_disk(tmp_path, clock):
 def test_every_text_column_is_redacted_or_known_to_be_ours(memory):
     """A new TEXT column fails here until a writer is shown to redact it, or until it is listed as Verbatim."""
     tell(memory, SECRET)
-    memory.tagging.add([("decision", 2), ("task", 1)], SECRET)
+    memory.tagging.add_tags([("decision", 2), ("task", 1)], SECRET)
     with memory.database.write("user", "bind") as write:  # as `bind` writes it, which refuses a secret before
         write.execute("UPDATE decisions SET evidence = ?", (Json([SECRET]),))
     covered = {
@@ -176,7 +176,7 @@ def test_every_text_column_is_redacted_or_known_to_be_ours(memory):
         lambda memory: memory.facts.ids(memory.now, statuses=[SECRET]),
         lambda memory: memory.decisions.ids(statuses=[SECRET]),
         lambda memory: memory.search("x", kinds=[SECRET]),
-        lambda memory: memory.checkpoints.take(SECRET * 10),
+        lambda memory: memory.checkpoints.take_checkpoint(SECRET * 10),
         lambda memory: memory.facts.remember(f"{SECRET} " * 2_000),
         lambda memory: memory.events.log("x", payload={SECRET: {1, 2}}),
         lambda memory: memory.events.log("x", payload=[SECRET, float("nan")]),
@@ -187,7 +187,7 @@ def test_a_verbatim_argument_takes_no_words_and_no_error_repeats_them(memory, at
     the error, which may end in a log, does not hold what was refused."""
     memory.commits.log(SHA)
     memory.decisions.decide("x", "y")
-    memory.tasks.add("x")
+    memory.tasks.add_task("x")
     with pytest.raises(InvalidInput) as caught:
         attempt(memory)
     assert BODY[8:24].lower() not in f"{caught.value!s} {caught.value!r} {caught.value.__cause__!r}".lower()
@@ -236,7 +236,7 @@ def test_nul_and_lone_surrogates_are_stored_safely(memory):
     assert memory.events.get(event).payload == {"�": ["\0", "�!"]}
     raw = memory.database.rows("SELECT event_type, payload FROM events")[0]
     assert not any("\0" in text for text in raw)
-    json.loads("".join(exporter.document(memory.database)))
+    json.loads("".join(exporter.export_text(memory.database)))
 
 
 @given(st.text(st.characters(), max_size=60))
@@ -245,8 +245,8 @@ def test_nul_and_lone_surrogates_are_stored_safely(memory):
 @settings(deadline=None)
 def test_what_is_clean_stays_as_it_is(text):
     """Cleaning twice is cleaning once, and what comes out is text that SQLite and UTF-8 can hold."""
-    once = clean(text)
-    assert clean(once) == once
+    once = clean_text(text)
+    assert clean_text(once) == once
     assert "\0" not in once
     once.encode()
 
@@ -282,22 +282,22 @@ def test_a_write_and_its_history_are_one(memory):
         for table in ("tasks", "history", "history_row", "checkpoints", "corpus"):
             assert other.database.value(f"SELECT count(*) FROM {table}") == 0
         assert other.database.value("SELECT count(*) FROM meta WHERE value = 'changed'") == 0
-        memory.tasks.add("whole")
+        memory.tasks.add_task("whole")
         counts = [other.database.value(f"SELECT count(*) FROM {t}") for t in ("tasks", "history", "history_row")]
         assert counts == [1, 1, 1]
 
 
 def test_a_change_whose_history_cannot_be_kept_does_not_happen(memory):
     """If the step cannot be written, the change is taken back as well, and the door opens again afterwards."""
-    memory.tasks.add("first")
+    memory.tasks.add_task("first")
     memory.database.connection.execute(
         "CREATE TEMP TRIGGER refuse BEFORE INSERT ON main.history_row BEGIN SELECT raise(ABORT, 'no'); END"
     )
     with pytest.raises(StorageError):
-        memory.tasks.add("second")
+        memory.tasks.add_task("second")
     memory.database.connection.execute("DROP TRIGGER refuse")
     assert memory.database.value("SELECT count(*) FROM tasks") == 1
-    assert memory.tasks.add("third") > 1
+    assert memory.tasks.add_task("third") > 1
     assert [step.seq for step in memory.history.steps()] == [2, 1]
 
 
@@ -337,7 +337,7 @@ def test_a_step_names_who_by_which_door_and_why(tmp_path, clock):
         memory.commits.unlink(SHA, 1)
         memory.decisions.correct(1, "epsilon")
         memory.decisions.forget([2])
-        memory.tasks.add("zeta")
+        memory.tasks.add_task("zeta")
         memory.tasks.move(1, "done")
         steps = memory.history.steps()[::-1]
         assert [(step.seq, step.actor, step.reason) for step in steps] == list(
@@ -373,7 +373,7 @@ def test_what_changes_nothing_leaves_no_step(memory):
     before = memory.history.steps()
     memory.facts.pin([1])
     memory.events.log("looked")
-    memory.checkpoints.take("here")
+    memory.checkpoints.take_checkpoint("here")
     memory.commits.log(SHA)
     memory.commits.log(SHA)
     assert memory.history.steps() == before
@@ -383,8 +383,8 @@ def test_two_connections_write_in_turn(memory):
     """Steps are numbered in the order of commit, whoever wrote them, and each holds its own change alone."""
     with Memory.open(memory.location.path, "mcp") as other:
         for number in range(5):
-            memory.tasks.add(f"mine {number}")
-            other.tasks.add(f"theirs {number}")
+            memory.tasks.add_task(f"mine {number}")
+            other.tasks.add_task(f"theirs {number}")
     doors = [step.door for step in memory.history.steps()[::-1]]
     assert doors == ["cli", "mcp"] * 5
     assert all(step.changes == 1 for step in memory.history.steps())

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from store.documents import atomic_write
-from store.documents.paths import Root, Unreadable
+from store.documents import files as atomic_write
+from store.documents.files import DocumentPath, Unreadable
 
 Save = Callable[[bytes], None]
 
@@ -20,8 +20,8 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def place(file: Path) -> Root:
-    return Root(str(file.parent), (file.name,), file.name)
+def place(file: Path) -> DocumentPath:
+    return DocumentPath(str(file.parent), (file.name,), file.name)
 
 
 def digest(raw: bytes) -> bytes:
@@ -48,18 +48,18 @@ SAVES = pytest.mark.parametrize("way", [in_place, renamed])
 
 def after_the_last_look(monkeypatch: pytest.MonkeyPatch, save: Callable[[], None]) -> None:
     """A program saves the file between the last comparison and what follows."""
-    real = atomic_write._same
+    real = atomic_write._require_digest
 
     def same(*given: object) -> None:
         real(*given)
         save()
 
-    monkeypatch.setattr(atomic_write, "_same", same)
+    monkeypatch.setattr(atomic_write, "_require_digest", same)
 
 
 def test_it_is_replaced_with_its_mode(file: Path) -> None:
     file.chmod(0o640)
-    atomic_write.replace(place(file), digest(b"old\n"), b"new\n")
+    atomic_write.replace_file(place(file), digest(b"old\n"), b"new\n")
     assert (file.read_bytes(), file.stat().st_mode & 0o777) == (b"new\n", 0o640)
     assert os.listdir(file.parent) == [file.name], "nothing is left beside it"
 
@@ -70,14 +70,14 @@ def test_what_is_saved_in_the_last_moment_stays(
 ) -> None:
     after_the_last_look(monkeypatch, lambda: way(file)(b"typed\n"))
     with pytest.raises(Unreadable, match="changed meanwhile"):
-        atomic_write.replace(place(file), digest(b"old\n"), b"new\n")
+        atomic_write.replace_file(place(file), digest(b"old\n"), b"new\n")
     assert file.read_bytes() == b"typed\n"
     assert os.listdir(file.parent) == [file.name]
 
 
 def test_of_what_is_saved_again_and_again_the_newest_stays(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     after_the_last_look(monkeypatch, lambda: renamed(file)(b"typed 0\n"))
-    real, times = atomic_write._exchange, 0
+    real, times = atomic_write._exchange_names, 0
 
     def exchange(*given: object) -> bool:
         nonlocal times
@@ -87,9 +87,9 @@ def test_of_what_is_saved_again_and_again_the_newest_stays(file: Path, monkeypat
             renamed(file)(f"typed {times}\n".encode())
         return done
 
-    monkeypatch.setattr(atomic_write, "_exchange", exchange)
+    monkeypatch.setattr(atomic_write, "_exchange_names", exchange)
     with pytest.raises(Unreadable, match="changed meanwhile"):
-        atomic_write.replace(place(file), digest(b"old\n"), b"new\n")
+        atomic_write.replace_file(place(file), digest(b"old\n"), b"new\n")
     assert file.read_bytes() == b"typed 3\n", "nothing is lost but what its own writer replaced"
     assert os.listdir(file.parent) == [file.name]
 
@@ -100,25 +100,25 @@ def test_what_is_saved_before_it_would_be_removed_stays(
 ) -> None:
     after_the_last_look(monkeypatch, lambda: way(file)(b"typed\n"))
     with pytest.raises(Unreadable, match="changed meanwhile"):
-        atomic_write.remove(place(file), digest(b"old\n"))
+        atomic_write.remove_file(place(file), digest(b"old\n"))
     assert file.read_bytes() == b"typed\n"
     assert os.listdir(file.parent) == [file.name]
 
 
 def test_it_is_removed(file: Path) -> None:
-    atomic_write.remove(place(file), digest(b"old\n"))
+    atomic_write.remove_file(place(file), digest(b"old\n"))
     assert os.listdir(file.parent) == []
 
 
-@pytest.mark.parametrize("number", atomic_write.CANNOT)
+@pytest.mark.parametrize("number", atomic_write.CANNOT_EXCHANGE)
 def test_where_names_cannot_be_exchanged_it_is_renamed(
     file: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    monkeypatch.setattr(atomic_write, "_exchanger", lambda: lambda *given: number)
-    atomic_write.replace(place(file), digest(b"old\n"), b"new\n")
+    monkeypatch.setattr(atomic_write, "_load_exchange", lambda: lambda *given: number)
+    atomic_write.replace_file(place(file), digest(b"old\n"), b"new\n")
     assert file.read_bytes() == b"new\n"
-    monkeypatch.setattr(atomic_write, "_exchanger", lambda: None)
-    atomic_write.replace(place(file), digest(b"new\n"), b"newer\n")
+    monkeypatch.setattr(atomic_write, "_load_exchange", lambda: None)
+    atomic_write.replace_file(place(file), digest(b"new\n"), b"newer\n")
     assert file.read_bytes() == b"newer\n"
     assert os.listdir(file.parent) == [file.name]
 
@@ -133,5 +133,5 @@ def test_a_link_that_takes_its_place_is_put_back(file: Path, monkeypatch: pytest
 
     after_the_last_look(monkeypatch, link)
     with pytest.raises(Unreadable):
-        atomic_write.replace(place(file), digest(b"old\n"), b"new\n")
+        atomic_write.replace_file(place(file), digest(b"old\n"), b"new\n")
     assert file.is_symlink() and target.read_bytes() == b"target\n"

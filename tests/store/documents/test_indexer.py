@@ -16,15 +16,23 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from support.stories import Clock
 
-from store.base.citations import parse
+from store.base.citations import parse_citation
 from store.base.errors import InvalidInput, MemorandaError, NotFound, StorageError
-from store.database.lease import Lease
-from store.documents import indexer, watcher
-from store.documents import paths as places
-from store.documents.chunking import OVERLAP, SIZE, Piece, chunks, lines_of
-from store.documents.indexer import Scan, dated
-from store.documents.paths import DocumentRoots
-from store.documents.watcher import Watch
+from store.database.database import Lease
+from store.documents import documents as indexer
+from store.documents import files as places
+from store.documents import watcher
+from store.documents.documents import (
+    CHUNK_OVERLAP,
+    CHUNK_SIZE,
+    DocumentScan,
+    TextPiece,
+    date_in_name,
+    split_chunks,
+    split_lines,
+)
+from store.documents.files import DocumentRoots
+from store.documents.watcher import DocumentWatch
 from store.memory import Memory
 from store.search import lookup
 
@@ -50,7 +58,7 @@ def put(root: Path, name: str, text: str | bytes, at: float = OLD) -> Path:
 
 def scan(memory: Memory) -> dict[str, int]:
     """The figures of a scan that are not 0."""
-    found = memory.documents.scan()
+    found = memory.documents.update_index()
     return {
         name: getattr(found, name) for name in "new changed gone unchanged remaining".split() if getattr(found, name)
     }
@@ -106,18 +114,18 @@ def test_chunks_are_the_lines_they_say(lines: list[str], end: str, last: bool) -
     """Every line that is not blank is in one; its text is the file's own lines; none is larger than it may be."""
     lines = [line.removesuffix("\r") for line in lines]
     text = end.join(lines) + (end if last and lines else "")
-    read = lines_of(text)
+    read = split_lines(text)
     assert read == (lines if last or not lines or lines[-1] else lines[:-1])
-    pieces = chunks(read)
+    pieces = split_chunks(read)
     covered: dict[int, str] = {}
     for piece in pieces:
         assert 1 <= piece.first <= piece.last <= len(read) and piece.text.strip()
-        assert len(piece.text) <= SIZE
+        assert len(piece.text) <= CHUNK_SIZE
         whole = "\n".join(read[piece.first - 1 : piece.last])
         if whole == piece.text:
             covered.update(dict.fromkeys(range(piece.first, piece.last + 1), ""))
         else:  # a part of a giant line
-            assert piece.first == piece.last and len(whole) > SIZE and piece.text in whole
+            assert piece.first == piece.last and len(whole) > CHUNK_SIZE and piece.text in whole
             covered[piece.first] = covered.get(piece.first, "") + piece.text
     for number, line in enumerate(read, 1):
         if line.strip():
@@ -127,19 +135,19 @@ def test_chunks_are_the_lines_they_say(lines: list[str], end: str, last: bool) -
 
 def test_a_chunk_is_a_section_under_its_headings() -> None:
     text = "---\ntags: x\n---\n# Guide\n\n## Use #\n\nfirst\n\n### Deep\nsecond\n\nOld way\n-------\nthird\n\n# Next\n"
-    assert chunks(lines_of(text)) == [
-        Piece(1, 3, "", "---\ntags: x\n---"),
-        Piece(4, 8, "Guide › Use", "# Guide\n\n## Use #\n\nfirst"),
-        Piece(10, 11, "Guide › Use › Deep", "### Deep\nsecond"),
-        Piece(13, 15, "Guide › Old way", "Old way\n-------\nthird"),
-        Piece(17, 17, "Next", "# Next"),
+    assert split_chunks(split_lines(text)) == [
+        TextPiece(1, 3, "", "---\ntags: x\n---"),
+        TextPiece(4, 8, "Guide › Use", "# Guide\n\n## Use #\n\nfirst"),
+        TextPiece(10, 11, "Guide › Use › Deep", "### Deep\nsecond"),
+        TextPiece(13, 15, "Guide › Old way", "Old way\n-------\nthird"),
+        TextPiece(17, 17, "Next", "# Next"),
     ]
 
 
 def test_a_fenced_block_stays_whole_and_its_comments_are_no_headings() -> None:
     code = "```sh\n" + "\n".join(f"# step {number} of the whole procedure" for number in range(20)) + "\n\n```"
     prose = "\n".join(f"line {number} of a paragraph that is rather long" for number in range(26))
-    pieces = chunks(lines_of(f"# T\n\n{prose}\n\n{code}\n\nafter\n"))
+    pieces = split_chunks(split_lines(f"# T\n\n{prose}\n\n{code}\n\nafter\n"))
     assert [piece.heading for piece in pieces] == ["T"] * len(pieces)
     assert sum("```sh" in piece.text for piece in pieces) == 1
     for piece in pieces:
@@ -149,16 +157,16 @@ def test_a_fenced_block_stays_whole_and_its_comments_are_no_headings() -> None:
 def test_what_follows_in_a_section_repeats_the_end_of_what_came_before() -> None:
     """Up to 80 tokens of whole lines; nothing across a heading."""
     lines = [f"- item {number} of a list without a blank line" for number in range(200)]
-    pieces = chunks(["# A", *lines, "# B", "end"])
+    pieces = split_chunks(["# A", *lines, "# B", "end"])
     for one, other in pairwise(pieces[:-1]):
         repeated = one.last - other.first + 1
-        assert 0 < sum(len(line) + 1 for line in one.text.split("\n")[-repeated:]) <= OVERLAP
-    assert pieces[-1] == Piece(202, 203, "B", "# B\nend")
+        assert 0 < sum(len(line) + 1 for line in one.text.split("\n")[-repeated:]) <= CHUNK_OVERLAP
+    assert pieces[-1] == TextPiece(202, 203, "B", "# B\nend")
 
 
 def test_a_giant_line_is_cut_at_its_sentences() -> None:
     line = "This is a sentence of some words. " * 200
-    pieces = chunks(["before", line, "after"])
+    pieces = split_chunks(["before", line, "after"])
     assert "".join(piece.text for piece in pieces[1:-1]) == line
     assert all(piece.text.endswith(". ") for piece in pieces[1:-1])
     assert {(piece.first, piece.last) for piece in pieces[1:-1]} == {(2, 2)}
@@ -169,7 +177,7 @@ def test_a_giant_line_is_cut_at_its_sentences() -> None:
 )
 def test_two_megabytes_of_anything_are_cut_in_seconds(text: str) -> None:
     start = time.process_time()
-    chunks(lines_of(text))
+    split_chunks(split_lines(text))
     assert time.process_time() - start < 8  # below 1
 
 
@@ -187,7 +195,7 @@ def test_the_files_of_the_layout_are_read_and_no_others(memory: Memory, root: Pa
         "MEMORY.md", "memory/a.md", "memory/gtd/deep/NEXT.MD", "memory/con espacio.md",
     }  # fmt: skip
     for citation in found(memory, "marmalade"):
-        assert lookup.lookup(memory.database, parse(f"[{citation}]")).citation == citation
+        assert lookup.get_record(memory.database, parse_citation(f"[{citation}]")).citation == citation
     assert "memory/con%20espacio.md#L1" in found(memory, "marmalade")
 
 
@@ -203,8 +211,14 @@ def test_a_day_in_the_name_is_when_it_was(memory: Memory, root: Path) -> None:
         ("memory/2026-02-20.md", "2026-02-20T00:00:00.000Z", 0),
         ("memory/2026-02-30.md", changed, 1),
     ]
-    assert dated("20260220.md") == dated("2026-W08-5.md") == dated("2026-02-201.md") == dated("2026-02-20") == ""
-    assert dated("２０２６-02-20.md") == ""
+    assert (
+        date_in_name("20260220.md")
+        == date_in_name("2026-W08-5.md")
+        == date_in_name("2026-02-201.md")
+        == date_in_name("2026-02-20")
+        == ""
+    )
+    assert date_in_name("２０２６-02-20.md") == ""
 
 
 def test_only_what_changed_is_read_again(memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,8 +226,8 @@ def test_only_what_changed_is_read_again(memory: Memory, root: Path, monkeypatch
         put(root, f"memory/{number}.md", f"document {number}")
     assert scan(memory) == {"new": 5}
     read: list[str] = []
-    real = indexer.read_bytes
-    monkeypatch.setattr(indexer, "read_bytes", lambda place: read.append(place.name) or real(place))
+    real = indexer.read_document_bytes
+    monkeypatch.setattr(indexer, "read_document_bytes", lambda place: read.append(place.name) or real(place))
     version = memory.database.value("SELECT total_changes()")
     assert scan(memory) == {"unchanged": 5} and read == []
     assert memory.database.value("SELECT total_changes()") == version  # not even a lease
@@ -272,9 +286,9 @@ def test_scans_one_after_another_are_one_from_nothing(tmp_path_factory: pytest.T
                     put(root, name, text.encode("utf-8", "replace"), at=moment)
                 elif (root / name).exists():
                     (root / name).unlink()
-            memory.documents.scan()
+            memory.documents.update_index()
         with Memory.open(str(root / "other.db"), "cli", Clock()) as fresh:
-            fresh.documents.scan()
+            fresh.documents.update_index()
             assert rows(memory) == rows(fresh)
         assert memory.database.value("SELECT count(*) FROM corpus") == memory.database.value(
             "SELECT count(*) FROM chunks"
@@ -324,7 +338,7 @@ def test_one_file_that_cannot_be_read_stops_no_other(
         unix.bind("memory/socket.md")
     put(root, "memory/fine.md", "decisión marmalade")
     os.symlink("/etc/passwd", root / "memory" / "link.md")
-    result = memory.documents.scan()
+    result = memory.documents.update_index()
     assert (
         result.problems
         == [
@@ -337,14 +351,14 @@ def test_one_file_that_cannot_be_read_stops_no_other(
     )
     assert len(found(memory, "decisión")) == 5
     put(root, "memory/binary.md", "now text", at=OLD + 1)
-    assert ("memory/binary.md", "it is binary, not text") not in memory.documents.scan().problems
+    assert ("memory/binary.md", "it is binary, not text") not in memory.documents.update_index().problems
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_a_file_without_permission_is_read_once_it_has_it(memory: Memory, root: Path) -> None:
     path = put(root, "memory/shut.md", "marmalade")
     path.chmod(0)
-    assert memory.documents.scan().problems == [("memory/shut.md", "permission denied")]
+    assert memory.documents.update_index().problems == [("memory/shut.md", "permission denied")]
     assert scan(memory) == {"unchanged": 1}
     path.chmod(0o600)
     scan(memory)
@@ -357,31 +371,31 @@ def test_a_file_that_goes_while_it_is_read_is_said(memory: Memory, root: Path, m
     scan(memory)
     put(root, "memory/a.md", "three", at=OLD + 1)
     put(root, "memory/b.md", "four", at=OLD + 1)
-    real = indexer.read_bytes
+    real = indexer.read_document_bytes
 
-    def vanish(place: places.Root) -> object:
+    def vanish(place: places.DocumentPath) -> object:
         (root / "memory" / "a.md").unlink(missing_ok=True)
         return real(place)
 
     with monkeypatch.context() as gone:
-        gone.setattr(indexer, "read_bytes", vanish)
-        assert memory.documents.scan().problems == [("memory/a.md", "it went away while it was read")]
+        gone.setattr(indexer, "read_document_bytes", vanish)
+        assert memory.documents.update_index().problems == [("memory/a.md", "it went away while it was read")]
     assert found(memory, "four") == ["memory/b.md#L1"]
-    memory.documents.scan()
+    memory.documents.update_index()
     assert memory.documents.problems() == [] and not found(memory, "one")
 
 
 def test_numbers_and_depths_have_bounds(memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places, "MOST_FILES", 3)
-    monkeypatch.setattr(places, "DEEPEST", 2)
+    monkeypatch.setattr(places, "MOST_DEPTH", 2)
     put(root, "memory/1/2/3/deep.md", "too deep")
     put(root, "memory/1/2/fine.md", "fine")
-    assert memory.documents.scan().problems == [("memory/1/2", "folders deeper than 2 are left out")]
+    assert memory.documents.update_index().problems == [("memory/1/2", "folders deeper than 2 are left out")]
     for number in range(5):
         put(root, f"memory/{number}.md", "x")
-    result = memory.documents.scan()
+    result = memory.documents.update_index()
     assert ("memory", "more than 3 documents: the rest is left out") in result.problems
-    assert memory.documents.count() == 3
+    assert memory.documents.count_documents() == 3
 
 
 def test_secrets_are_cut_and_lines_stay_where_they_are(memory: Memory, root: Path) -> None:
@@ -393,7 +407,7 @@ def test_secrets_are_cut_and_lines_stay_where_they_are(memory: Memory, root: Pat
     held = "".join(str(row) for row in rows(memory))
     assert "MIIE" not in held and "ghp_" not in held
     assert found(memory, "marmalade") == ["MEMORY.md#L1-L96"]
-    passage = memory.documents.read("MEMORY.md", 96, 1)
+    passage = memory.documents.read_lines("MEMORY.md", 96, 1)
     assert "marmalade" in passage.text and "ghp_" not in passage.text and passage.total == 96
 
 
@@ -408,7 +422,7 @@ def test_no_symbolic_link_is_followed(memory: Memory, root: Path, extra: Callabl
     os.symlink(outside, root / "memory" / "sub")
     os.symlink(outside, root / "linked")
     extra("linked", str(outside / "missing"))
-    assert memory.documents.scan().problems == [
+    assert memory.documents.update_index().problems == [
         (str(outside / "missing"), "there is no such file or folder"),
         ("MEMORY.md", "symbolic links are not followed"),
         ("linked", "symbolic links are not followed"),
@@ -416,10 +430,10 @@ def test_no_symbolic_link_is_followed(memory: Memory, root: Path, extra: Callabl
     (root / "memory" / "sub").unlink()
     (root / "memory").rmdir()
     os.symlink(outside, root / "memory")
-    assert ("memory", "symbolic links are not followed") in memory.documents.scan().problems
+    assert ("memory", "symbolic links are not followed") in memory.documents.update_index().problems
     for path in ("MEMORY.md", "memory/secret.md", "linked/secret.md"):
         with pytest.raises(StorageError, match="links are not followed"):
-            memory.documents.read(path)
+            memory.documents.read_lines(path)
     assert not found(memory, "marmalade")
 
 
@@ -438,9 +452,9 @@ def test_a_file_that_becomes_a_link_between_the_look_and_the_opening(
             os.symlink(root / "secret", target)
         return seen
 
-    monkeypatch.setattr("store.documents.paths.os.lstat", swap)
+    monkeypatch.setattr("store.documents.files.os.lstat", swap)
     with pytest.raises(MemorandaError):
-        memory.documents.read("MEMORY.md")
+        memory.documents.read_lines("MEMORY.md")
     assert target.is_symlink()
 
 
@@ -451,15 +465,15 @@ def test_a_folder_that_becomes_a_link_between_the_walk_and_the_reading(
     outside = root.parent / "outside"
     put(outside, "a.md", "marmalade")
     put(root, "memory/sub/a.md", "fine text")
-    real = indexer.read_bytes
+    real = indexer.read_document_bytes
 
-    def swap(place: places.Root) -> object:
+    def swap(place: places.DocumentPath) -> object:
         (root / "memory" / "sub").rename(root / "moved")
         os.symlink(outside, root / "memory" / "sub")
         return real(place)
 
-    monkeypatch.setattr(indexer, "read_bytes", swap)
-    assert memory.documents.scan().problems == [("memory/sub/a.md", "symbolic links are not followed")]
+    monkeypatch.setattr(indexer, "read_document_bytes", swap)
+    assert memory.documents.update_index().problems == [("memory/sub/a.md", "symbolic links are not followed")]
     assert not found(memory, "marmalade")
 
 
@@ -495,7 +509,7 @@ def test_no_path_leads_out_of_the_roots(outside: Memory, way: list[str], absolut
     """Whatever an agent asks for, it gets lines of a document or a sentence, and never a byte of another file."""
     path = ("/" if absolute else "") + "/".join(way)
     try:
-        passage = outside.documents.read(path, first)
+        passage = outside.documents.read_lines(path, first)
     except (InvalidInput, NotFound, StorageError):
         return
     assert "INSIDE" in passage.text
@@ -526,13 +540,13 @@ def test_extra_paths_are_folders_and_files(memory: Memory, root: Path, extra: Ca
     single = put(home, "one.md", "marmalade")
     put(home, "two.txt", "marmalade")
     extra("docs", "../team/", "~/notes", str(single), "docs/guide.md", str(home / "two.txt"))
-    assert memory.documents.scan().problems == [(str(home / "two.txt"), "only .md files are documents")]
+    assert memory.documents.update_index().problems == [(str(home / "two.txt"), "only .md files are documents")]
     plan = str(root.parent / "team" / "plan.md")
     assert sorted(found(memory, "marmalade")) == sorted([f"{single}#L1", f"{plan}#L1", "docs/guide.md#L1"])
-    assert memory.documents.read(plan).text == memory.documents.read("docs/guide.md").text == "marmalade"
+    assert memory.documents.read_lines(plan).text == memory.documents.read_lines("docs/guide.md").text == "marmalade"
     for path in (str(root / "docs" / "guide.md"), str(home / "two.txt"), str(home / "other.md"), "docs/.private/x.md"):
         with pytest.raises(InvalidInput):
-            memory.documents.read(path)
+            memory.documents.read_lines(path)
     extra()
     assert scan(memory) == {"gone": 3}
 
@@ -542,7 +556,7 @@ def test_extra_paths_are_folders_and_files(memory: Memory, root: Path, extra: Ca
 
 def test_lines_are_read_from_the_disk(memory: Memory, root: Path) -> None:
     put(root, "memory/a.md", "one\r\ntwo\r\nthree")
-    read = memory.documents.read
+    read = memory.documents.read_lines
     assert [(p.first, p.last, p.total, p.text) for p in (read("memory/a.md"), read("memory/a.md", 2, 1))] == [
         (1, 3, 3, "one\ntwo\nthree"),
         (2, 2, 3, "two"),
@@ -564,11 +578,11 @@ def test_a_citation_gives_the_lines_it_names(memory: Memory, root: Path) -> None
     """A part of a chunk, or several chunks; what no chunk holds is not found."""
     put(root, "MEMORY.md", "# A\none\ntwo\n\n# B\nthree\n")
     scan(memory)
-    look = lambda text: lookup.lookup(memory.database, parse(text))  # noqa: E731
+    look = lambda text: lookup.get_record(memory.database, parse_citation(text))  # noqa: E731
     assert look("MEMORY.md#L2").text == "one" and look("MEMORY.md#L2").citation == "MEMORY.md#L2"  # type: ignore[union-attr]
     assert look("MEMORY.md#L2-L6").text == "one\ntwo\n\n# B\nthree"  # type: ignore[union-attr]
     assert look("MEMORY.md#L6-L60").citation == "MEMORY.md#L6"
-    assert memory.documents.at("MEMORY.md", 3).heading == "A"
+    assert memory.documents.chunk_at("MEMORY.md", 3).heading == "A"
     for text in ("MEMORY.md#L7", "memory/none.md#L1"):
         with pytest.raises(NotFound):
             look(text)
@@ -580,9 +594,9 @@ def test_a_citation_gives_the_lines_it_names(memory: Memory, root: Path) -> None
 def test_two_at_once_do_not_read_twice(memory: Memory, root: Path) -> None:
     put(root, "MEMORY.md", "x")
     with Memory(memory.location, "app", Clock()) as other:
-        lease = Lease(other.database, indexer.LEASE)
-        assert lease.take()
-        result = memory.documents.scan()
+        lease = Lease(other.database, indexer.DOCUMENTS_LEASE)
+        assert lease.acquire()
+        result = memory.documents.update_index()
         assert (result.elsewhere, result.remaining, result.new) == (True, 1, 0)
         lease.release()
     assert scan(memory) == {"new": 1}
@@ -592,7 +606,7 @@ def test_what_was_read_when_it_was_cancelled_stays(memory: Memory, root: Path) -
     for number in range(300):
         put(root, f"memory/{number}.md", f"text {number}")
     told: list[tuple[int, int]] = []
-    result: Scan = memory.documents.scan(lambda *now: told.append(now), lambda: len(told) > 1)
+    result: DocumentScan = memory.documents.update_index(lambda *now: told.append(now), lambda: len(told) > 1)
     assert 0 < result.new < 300 and result.new + result.remaining == 300
     assert scan(memory) == {"new": result.remaining, "unchanged": result.new}
 
@@ -624,7 +638,7 @@ def test_a_change_is_noticed_and_our_own_writing_is_not(memory: Memory, root: Pa
     """Real notices: a file, a folder that comes with files in it, a rename over a file; then silence."""
     changed = threading.Event()
     said: list[str] = []
-    watch = Watch(memory.documents.places, changed.set, said.append)
+    watch = DocumentWatch(memory.documents.roots, changed.set, said.append)
     watch.start()
     try:
         assert changed.wait(30)  # once after the start, for what changed before it
@@ -667,7 +681,7 @@ def test_at_rest_it_looks_less_often_and_a_change_is_noticed_all_the_same(
     monkeypatch.setattr(watcher, "QUIET_MS", 50)
     monkeypatch.setattr(watcher, "RESTING_MS", 100)
     changed, rest = threading.Event(), threading.Event()
-    one = Watch(memory.documents.places, changed.set, lambda said: None, rest.is_set)
+    one = DocumentWatch(memory.documents.roots, changed.set, lambda said: None, rest.is_set)
     one.start()
     try:
         for act in (lambda: None, rest.set, rest.clear, rest.set, lambda: put(root, "MEMORY.md", "one")):
@@ -687,7 +701,7 @@ def test_where_watching_fails_it_is_said_once(memory: Memory, root: Path, monkey
 
     monkeypatch.setattr(watchfiles, "watch", refuse)
     said: list[str] = []
-    watch = Watch(DocumentRoots(str(root)), lambda: None, said.append)
+    watch = DocumentWatch(DocumentRoots(str(root)), lambda: None, said.append)
     watch.start()
     watch._thread.join(5)
     assert not watch.working
@@ -701,5 +715,5 @@ def test_no_error_holds_what_a_file_says(memory: Memory, root: Path) -> None:
     put(root, "memory/a.md", "hunter2\n")
     for path, first in (("memory/a.md", 9), ("memory/b.md", 1), ("/hunter2.md", 1)):
         with pytest.raises(MemorandaError) as caught:
-            memory.documents.read(path, first)
+            memory.documents.read_lines(path, first)
         assert "hunter2" not in str(caught.value)

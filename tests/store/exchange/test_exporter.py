@@ -11,8 +11,14 @@ from support.writing import writing
 
 from store.base.errors import Conflict, StorageError
 from store.conversations.turns import NewTurn
-from store.database.schema.tables import DERIVED, JOURNAL, OPERATIONAL, PACKED, RECORDED
-from store.database.schema.version import SCHEMA_VERSION
+from store.database.schema import (
+    DERIVED_TABLES,
+    JOURNAL_TABLES,
+    OPERATIONAL_TABLES,
+    PACKED_TABLES,
+    RECORDED_TABLES,
+    SCHEMA_VERSION,
+)
 from store.exchange import exporter
 from store.memory import Memory
 
@@ -23,16 +29,16 @@ SHA = "a1b2c3d4" * 5
 def full(memory: Memory, live) -> Memory:  # type: ignore[no-untyped-def]
     """A memory with something in every table an export holds."""
     live(memory, range(200))
-    memory.turns.add("a session", [NewTurn("user", "hello")])
-    memory.summaries.write(all_of_it=True)
+    memory.turns.add_turns("a session", [NewTurn("user", "hello")])
+    memory.summaries.summarize_due(all_of_it=True)
     memory.mutes.mute(memory.facts.ids(memory.now)[:1])
     memory.inbox.propose("add", {"fact": "the office moves to Girona"}, origin="mcp:claude-code")
-    assert all(memory.database.value(f"SELECT count(*) FROM {table}") for table in (*RECORDED, *JOURNAL))
+    assert all(memory.database.value(f"SELECT count(*) FROM {table}") for table in (*RECORDED_TABLES, *JOURNAL_TABLES))
     return memory
 
 
 def read(memory: Memory) -> dict[str, object]:
-    found: dict[str, object] = json.loads("".join(exporter.document(memory.database)))
+    found: dict[str, object] = json.loads("".join(exporter.export_text(memory.database)))
     return found
 
 
@@ -46,7 +52,7 @@ def test_every_column_of_every_table_is_in_it(full):
     }
     tables = document["tables"]
     assert isinstance(tables, dict)
-    assert set(tables) == kinds - {*OPERATIONAL, *DERIVED, *PACKED}
+    assert set(tables) == kinds - {*OPERATIONAL_TABLES, *DERIVED_TABLES, *PACKED_TABLES}
     for table, records in tables.items():
         names = [name for (name,) in full.database.rows("SELECT name FROM pragma_table_info(?)", (table,))]
         stored = [
@@ -66,24 +72,24 @@ def test_it_says_what_it_is(full):
 
 def test_a_new_memory_exports_too(memory):
     """Empty is valid JSON as well."""
-    assert read(memory)["tables"] == {table: [] for table in (*RECORDED, *JOURNAL)}
+    assert read(memory)["tables"] == {table: [] for table in (*RECORDED_TABLES, *JOURNAL_TABLES)}
 
 
 def test_the_same_memory_gives_the_same_bytes(full, tmp_path):
     """Twice, and from a copy whose pages lie in another order: the document depends on the records alone."""
-    first = "".join(exporter.document(full.database))
-    assert "".join(exporter.document(full.database)) == first
+    first = "".join(exporter.export_text(full.database))
+    assert "".join(exporter.export_text(full.database)) == first
     full.database.connection.execute("VACUUM INTO ?", (str(tmp_path / "copy.db"),))
     ours(tmp_path / "copy.db")
     with Memory.open(str(tmp_path / "copy.db")) as copy:
-        assert "".join(exporter.document(copy.database)) == first
+        assert "".join(exporter.export_text(copy.database)) == first
 
 
 def test_tables_and_rows_stand_in_a_fixed_order(full):
     """Tables as listed in `tables`, rows by primary key: two exports can be compared line by line."""
     tables = read(full)["tables"]
     assert isinstance(tables, dict)
-    assert list(tables) == [*RECORDED, *JOURNAL]
+    assert list(tables) == [*RECORDED_TABLES, *JOURNAL_TABLES]
     keys = {
         "commit_links": ("commit_id", "decision_id"),
         "mutes": ("fact_id",),
@@ -93,7 +99,7 @@ def test_tables_and_rows_stand_in_a_fixed_order(full):
     for table, records in tables.items():
         order = [tuple(record[key] for key in keys.get(table, ("id",))) for record in records]
         assert order == sorted(set(order)), table
-    lines = "".join(exporter.document(full.database)).splitlines()
+    lines = "".join(exporter.export_text(full.database)).splitlines()
     assert sum(line.startswith(('{"id":', '{"seq":')) for line in lines) == sum(
         len(records) for name, records in tables.items() if name not in ("commit_links", "mutes")
     )
@@ -120,7 +126,9 @@ def test_ids_are_carried_so_that_none_is_given_twice(memory):
     assert isinstance(document["sequence"], dict)
     assert document["sequence"]["facts"] == 2
     counters = dict(memory.database.rows("SELECT name, seq FROM sqlite_sequence"))
-    assert document["sequence"] == {name: last for name, last in counters.items() if name in (*RECORDED, *JOURNAL)}
+    assert document["sequence"] == {
+        name: last for name, last in counters.items() if name in (*RECORDED_TABLES, *JOURNAL_TABLES)
+    }
 
 
 # the file -------------------------------------------------------------------------------------------------------------
@@ -132,13 +140,13 @@ def test_the_file_is_private_and_what_was_promised(full, tmp_path):
     folder.mkdir()
     old = os.umask(0)
     try:
-        size = exporter.save(full.database, str(folder / "memory.json"))
+        size = exporter.save_export(full.database, str(folder / "memory.json"))
     finally:
         os.umask(old)
     (path,) = folder.iterdir()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert path.stat().st_size == size
-    assert path.read_bytes() == "".join(exporter.document(full.database)).encode()
+    assert path.read_bytes() == "".join(exporter.export_text(full.database)).encode()
 
 
 def test_nothing_is_overwritten_unasked(memory, tmp_path):
@@ -148,11 +156,11 @@ def test_nothing_is_overwritten_unasked(memory, tmp_path):
     link.symlink_to(path)
     for target in (path, link):
         with pytest.raises(Conflict, match="is there already"):
-            exporter.save(memory.database, str(target))
-    exporter.save(memory.database, str(link), replace=True)
+            exporter.save_export(memory.database, str(target))
+    exporter.save_export(memory.database, str(link), replace=True)
     assert path.read_text() == "mine"
     assert not link.is_symlink() and json.loads(link.read_text())
-    exporter.save(memory.database, str(path), replace=True)
+    exporter.save_export(memory.database, str(path), replace=True)
     assert json.loads(path.read_text())
 
 
@@ -163,7 +171,7 @@ def test_a_place_that_cannot_be_written_is_said_so(memory, tmp_path, target):
     (tmp_path / "folder").mkdir()
     before = [path for path in sorted(tmp_path.rglob("*")) if path.parent.name != ".memoranda"]
     with pytest.raises(StorageError, match="cannot be written"):
-        exporter.save(memory.database, str(tmp_path / target), replace=True)
+        exporter.save_export(memory.database, str(tmp_path / target), replace=True)
     assert [path for path in sorted(tmp_path.rglob("*")) if path.parent.name != ".memoranda"] == before
     assert memory.facts.remember("and the memory still works") == (1, True)
 
@@ -181,27 +189,27 @@ def test_a_disk_that_fills_leaves_the_old_file_and_no_part(full, tmp_path):
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
         with pytest.raises(StorageError, match="cannot be written"):
-            exporter.save(full.database, str(path), replace=True)
+            exporter.save_export(full.database, str(path), replace=True)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         signal.signal(signal.SIGXFSZ, handler)
     assert path.read_text() == "the old export"
     assert [found.name for found in tmp_path.iterdir() if "part" in found.name] == []
-    assert exporter.save(full.database, str(path), replace=True) > 10_000
+    assert exporter.save_export(full.database, str(path), replace=True) > 10_000
 
 
 def test_it_is_one_moment_while_others_write(full):
     """Another connection writes between the lines being taken: none of it is in the document, in no table."""
-    before = "".join(exporter.document(full.database))
+    before = "".join(exporter.export_text(full.database))
     with Memory.open(full.location.path, "mcp") as other:
         lines = []
-        for number, line in enumerate(exporter.document(full.database)):
+        for number, line in enumerate(exporter.export_text(full.database)):
             lines.append(line)
             if number % 50 == 10:
                 other.facts.remember(f"meanwhile {number}")
                 other.events.log("meanwhile")
     assert "".join(lines) == before
-    assert "meanwhile" in "".join(exporter.document(full.database))
+    assert "meanwhile" in "".join(exporter.export_text(full.database))
 
 
 def test_it_never_mixes_two_moments_under_load(memory, tmp_path):
@@ -228,9 +236,9 @@ def test_what_is_not_a_file_is_not_replaced(memory: Memory, tmp_path: Path) -> N
     link.symlink_to("pipe")
     for path in (pipe, link):
         with pytest.raises(Conflict, match="is not a file"):
-            exporter.save(memory.database, str(path), replace=True)
+            exporter.save_export(memory.database, str(path), replace=True)
         assert path.is_fifo()
-    exporter.save(memory.database, str(file))
+    exporter.save_export(memory.database, str(file))
     linked = tmp_path / "linked"
     linked.symlink_to(file)
-    assert exporter.save(memory.database, str(linked), replace=True) == os.path.getsize(file)
+    assert exporter.save_export(memory.database, str(linked), replace=True) == os.path.getsize(file)

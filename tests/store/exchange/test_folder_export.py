@@ -6,10 +6,10 @@ import pytest
 
 from store.base.errors import Conflict
 from store.base.vocabulary import EXPORT_FORMS
-from store.exchange import folder_export
+from store.exchange import exporter as folder_export
 from store.memory import Memory
-from store.sources.registry import reader
-from store.sources.source import FoundMemory, Trouble
+from store.sources.registry import get_source
+from store.sources.source import FoundMemory, ReadTrouble
 
 FACTS = [
     ("The team is five.", "work"),
@@ -39,8 +39,8 @@ def memory(tmp_path: Path):
 
 
 def back(form: str, folder: Path) -> list[FoundMemory]:
-    troubles: list[Trouble] = []
-    found = [one for one in reader(form).read(str(folder), troubles) if isinstance(one, FoundMemory)]
+    troubles: list[ReadTrouble] = []
+    found = [one for one in get_source(form).read(str(folder), troubles) if isinstance(one, FoundMemory)]
     assert troubles == []
     return found
 
@@ -48,7 +48,7 @@ def back(form: str, folder: Path) -> list[FoundMemory]:
 @pytest.mark.parametrize("form", EXPORT_FORMS)
 def test_what_is_written_is_read_again(form: str, memory: Memory, tmp_path: Path) -> None:
     folder = tmp_path / "out" / "memory"
-    assert folder_export.write(memory.database, str(folder), form) == len(FACTS) + 1
+    assert folder_export.export_folder(memory.database, str(folder), form) == len(FACTS) + 1
     found = back(form, folder)
     assert {one.text for one in found if one.decision is None} == {text for text, _ in FACTS}
     (decision,) = [one for one in found if one.decision is not None]
@@ -61,7 +61,7 @@ def test_what_is_written_is_read_again(form: str, memory: Memory, tmp_path: Path
 
 
 def test_claude_codes_own_index_names_every_file(memory: Memory, tmp_path: Path) -> None:
-    folder_export.write(memory.database, str(tmp_path / "memory"), "claude-code")
+    folder_export.export_folder(memory.database, str(tmp_path / "memory"), "claude-code")
     names = {path.name for path in (tmp_path / "memory").iterdir()} - {"MEMORY.md"}
     index = (tmp_path / "memory" / "MEMORY.md").read_text(encoding="utf-8")
     assert len(names) == len(FACTS) + 1 and all(f"]({name})" in index for name in names)
@@ -72,7 +72,7 @@ def test_claude_codes_own_index_names_every_file(memory: Memory, tmp_path: Path)
 def test_a_bundle_says_its_version_and_who_confirmed(memory: Memory, tmp_path: Path) -> None:
     """`verified` names a person only where one said or confirmed it."""
     memory.facts.remember("An agent thinks that it rains.", actor="mcp:claude-code")
-    folder_export.write(memory.database, str(tmp_path / "bundle"), "okf")
+    folder_export.export_folder(memory.database, str(tmp_path / "bundle"), "okf")
     assert (tmp_path / "bundle" / "index.md").read_text(encoding="utf-8").startswith('---\nokf_version: "0.2"\n---\n')
     for path in (tmp_path / "bundle" / "facts").glob("*-f*.md"):
         text = path.read_text(encoding="utf-8")
@@ -83,8 +83,8 @@ def test_nothing_is_written_over(memory: Memory, tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "a.md").write_text("mine", encoding="utf-8")
     with pytest.raises(Conflict):
-        folder_export.write(memory.database, str(tmp_path / "there"), "okf")
+        folder_export.export_folder(memory.database, str(tmp_path / "there"), "okf")
     assert [path.name for path in (tmp_path / "there").iterdir()] == ["a.md"]
     (tmp_path / "empty").mkdir()
-    assert folder_export.write(memory.database, str(tmp_path / "empty"), "okf") == len(FACTS) + 1
+    assert folder_export.export_folder(memory.database, str(tmp_path / "empty"), "okf") == len(FACTS) + 1
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".memoranda-export")]

@@ -20,17 +20,16 @@ from hypothesis import strategies as st
 
 from store.base.errors import BrokenDocument, Conflict, InvalidInput, MemorandaError, NewerFile, NotFound, UnsafeFile
 from store.conversations.turns import NewTurn
-from store.database.erasure.tombstones import add_tombstones, decision_text
-from store.database.schema.tables import JOURNAL, RECORDED
-from store.database.schema.version import SCHEMA_VERSION
-from store.database.writing.change_capture import framed
-from store.exchange import exporter, markdown_export
-from store.exchange.backups import backup
-from store.exchange.export_schema import TABLES, columns_of, json_schema
-from store.exchange.importer import Import
-from store.exchange.merge import ENDS, IDENTITY, STAY
+from store.database.change_capture import encode_for_hash
+from store.database.schema import JOURNAL_TABLES, RECORDED_TABLES, SCHEMA_VERSION
+from store.database.tombstones import add_tombstones, decision_text
+from store.exchange import backups as backup
+from store.exchange import exporter
+from store.exchange import exporter as markdown_export
+from store.exchange.export_schema import EXPORT_TABLES, export_columns, export_json_schema
+from store.exchange.importer import END_COLUMNS, IDENTITY_COLUMNS, UNMERGED_TABLES, Import
 from store.memory import Memory
-from store.search import corpus
+from store.search import fulltext as corpus
 
 SECRET = "ghp_" + "Zq7Xv2Lk9Rt4Wm1Bn8Pc5Hd3Jf6Gs0Ya2UeQ"  # put together here, so that no scanner finds it
 SHA = "a1b2c3d4" * 5
@@ -38,26 +37,26 @@ STORES = int(os.environ.get("MEMORANDA_STORES", "20"))  # that the round trip is
 
 
 def document(memory: Memory) -> bytes:
-    return b"".join(exporter.pieces(memory.database))
+    return b"".join(exporter.export_bytes(memory.database))
 
 
 def imported(memory: Memory, path: object, strategy: str = "mine") -> Import:
     """A document that was brought in."""
     with Import(memory.database, os.fspath(path), strategy) as found:  # type: ignore[call-overload]
         if found.changes:
-            found.apply()
+            found.apply_import()
         return found
 
 
 def state(memory: Memory) -> list[list[tuple[Any, ...]]]:
     """Every row of every table that an export holds."""
-    return [memory.database.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in TABLES]
+    return [memory.database.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in EXPORT_TABLES]
 
 
 def whole(memory: Memory) -> None:
     """Nothing refers into the void, and the index agrees with the records."""
     assert memory.database.rows("PRAGMA foreign_key_check") == []
-    corpus.check(memory.database)
+    corpus.check_text_index(memory.database)
 
 
 @pytest.fixture
@@ -71,13 +70,13 @@ def other(tmp_path: Path) -> Iterator[Memory]:
 def told(memory: Memory, tmp_path: Path, live: Any) -> Path:
     """An export of a memory with something in every table."""
     live(memory, range(200))
-    memory.turns.add("a session", [NewTurn("user", "hello"), NewTurn("assistant", "hi")])
-    memory.summaries.write(all_of_it=True)
+    memory.turns.add_turns("a session", [NewTurn("user", "hello"), NewTurn("assistant", "hi")])
+    memory.summaries.summarize_due(all_of_it=True)
     memory.mutes.mute(memory.facts.ids(memory.now)[:1])
     memory.inbox.propose("add", {"fact": "the office moves to Girona"}, origin="mcp:claude-code")
-    assert all(memory.database.value(f"SELECT count(*) FROM {table}") for table in (*RECORDED, *JOURNAL))
+    assert all(memory.database.value(f"SELECT count(*) FROM {table}") for table in (*RECORDED_TABLES, *JOURNAL_TABLES))
     path = tmp_path / "told.json"
-    exporter.save(memory.database, str(path))
+    exporter.save_export(memory.database, str(path))
     return path
 
 
@@ -89,12 +88,12 @@ def test_no_column_is_left_out_of_export_schema_or_import(memory, told, other):
     each row of an export, and has its value again after an import. The published file is the one that the schema gives.
     """
     published = json.loads((Path(exporter.__file__).parent / "export.schema.json").read_text(encoding="utf-8"))
-    assert published == json_schema(memory.database.connection, SCHEMA_VERSION), (
+    assert published == export_json_schema(memory.database.connection, SCHEMA_VERSION), (
         "run python -m store.exchange.export_schema"
     )
     rows = json.loads(told.read_text(encoding="utf-8"))["tables"]
     imported(other, told)
-    for table in (*RECORDED, *JOURNAL):
+    for table in (*RECORDED_TABLES, *JOURNAL_TABLES):
         names = [name for (name,) in memory.database.rows("SELECT name FROM pragma_table_info(?)", (table,))]
         described = published["properties"]["tables"]["properties"][table]["items"]
         assert described["required"] == list(described["properties"]) == names
@@ -106,7 +105,7 @@ def test_no_column_is_left_out_of_export_schema_or_import(memory, told, other):
 
 def test_every_table_is_merged_by_an_identity_or_stays_for_a_reason():
     """A new table fails here until somebody has thought about what the same record in another file is."""
-    assert {*IDENTITY, *ENDS, *STAY} == {*RECORDED, *JOURNAL}
+    assert {*IDENTITY_COLUMNS, *END_COLUMNS, *UNMERGED_TABLES} == {*RECORDED_TABLES, *JOURNAL_TABLES}
 
 
 def test_what_is_exported_is_valid_by_the_published_schema(memory, told):
@@ -155,7 +154,7 @@ def test_the_checksums_can_be_verified_with_ordinary_tools(told):
 def test_packed_it_is_the_same_document_and_the_same_bytes_each_time(memory, told, tmp_path):
     """No time and no name in it, and `gunzip` gives the document."""
     for name in ("one.json.gz", "two.gz"):
-        exporter.save(memory.database, str(tmp_path / name), compressed=True)
+        exporter.save_export(memory.database, str(tmp_path / name), compressed=True)
     packed = (tmp_path / "one.json.gz").read_bytes()
     assert packed == (tmp_path / "two.gz").read_bytes()
     assert gzip.decompress(packed) == told.read_bytes() and len(packed) < len(told.read_bytes()) / 3
@@ -179,7 +178,7 @@ def test_what_left_comes_back_byte_for_byte_and_twice_changes_nothing(tmp_path_f
     path = folder / "told.json.gz"
     with Memory.open(str(folder / "one.db"), "cli", Clock()) as one:
         live(one, mine)
-        exporter.save(one.database, str(path), compressed=True)
+        exporter.save_export(one.database, str(path), compressed=True)
         before = document(one)
     with Memory.open(str(folder / "two.db"), "mcp", Clock("2027-01-01T00:00:00.000Z")) as two:
         imported(two, path)
@@ -190,9 +189,9 @@ def test_what_left_comes_back_byte_for_byte_and_twice_changes_nothing(tmp_path_f
     with Memory.open(str(folder / "three.db"), "cli", Clock("2026-11-21T12:00:00.100Z")) as three:
         live(three, theirs)
         facts = three.database.rows("SELECT id, fact FROM facts")
-        recorded = [three.database.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in RECORDED]
+        recorded = [three.database.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in RECORDED_TABLES]
         with Import(three.database, str(path)) as found:
-            step = found.apply() if found.changes else None
+            step = found.apply_import() if found.changes else None
         assert set(facts) <= set(three.database.rows("SELECT id, fact FROM facts"))
         whole(three)
         once = state(three)
@@ -205,7 +204,9 @@ def test_what_left_comes_back_byte_for_byte_and_twice_changes_nothing(tmp_path_f
             for later in three.history.steps():
                 if later.seq >= step:
                     three.history.undo(later.seq)
-            assert [three.database.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in RECORDED] == recorded
+            assert [
+                three.database.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in RECORDED_TABLES
+            ] == recorded
 
 
 def test_a_life_goes_on_where_it_came_to(told, other):
@@ -247,17 +248,17 @@ def test_nothing_is_left_of_the_reading(memory, told, other):
 def project(memory: Memory, tmp_path: Path) -> Path:
     """A small story with references in it, exported: a fact that supersedes another and rests on a decision, that
     decision with a commit, a task and an iteration."""
-    memory.iterations.start("feature", "invoices")
+    memory.iterations.start_iteration("feature", "invoices")
     decision = memory.decisions.decide("Use SQLite", "SQLite, WAL")
     memory.commits.log(SHA, message="store: schema v1")
     memory.commits.link(SHA, decision)
     old, _ = memory.facts.remember("team of four", evidence=[f"D#{decision}", "C#a1b2c3d", "[K#1] and I#1", "F#99"])
     memory.facts.correct(old, "team of five")
-    memory.tasks.add("write the migration")
-    memory.turns.add("s", [NewTurn("user", "hello")])
-    memory.checkpoints.take("here")
+    memory.tasks.add_task("write the migration")
+    memory.turns.add_turns("s", [NewTurn("user", "hello")])
+    memory.checkpoints.take_checkpoint("here")
     path = tmp_path / "project.json"
-    exporter.save(memory.database, str(path))
+    exporter.save_export(memory.database, str(path))
     return path
 
 
@@ -267,8 +268,8 @@ def test_every_reference_follows_its_record(project, other):
     for text in ("one", "two", "three"):
         other.facts.remember(text)
     other.decisions.decide("Ours", "ours")
-    other.iterations.start("fix", "ours")
-    other.iterations.end()
+    other.iterations.start_iteration("fix", "ours")
+    other.iterations.end_iteration()
     imported(other, project)
     new = other.facts.get(5)
     assert (new.fact, new.supersedes, new.origin) == ("team of five", 4, "import:project")
@@ -284,13 +285,13 @@ def test_every_reference_follows_its_record(project, other):
 def test_an_import_is_one_step_that_undo_takes_back(project, other):
     """By `import:NAME`, so that history says who; the journal keeps what came."""
     other.facts.remember("ours")
-    before = [other.database.rows(f"SELECT * FROM {table}") for table in RECORDED]
+    before = [other.database.rows(f"SELECT * FROM {table}") for table in RECORDED_TABLES]
     with Import(other.database, str(project)) as found:
-        step = found.apply()
+        step = found.apply_import()
     assert step == 2 and other.history.step(2).actor == "import:project"
-    assert other.plans.origin("import:project").changes
+    assert other.plans.plan_origin("import:project").changes
     other.history.undo(2)
-    assert [other.database.rows(f"SELECT * FROM {table}") for table in RECORDED] == before
+    assert [other.database.rows(f"SELECT * FROM {table}") for table in RECORDED_TABLES] == before
     assert other.commits.get(SHA).message == "store: schema v1"
 
 
@@ -299,22 +300,22 @@ def test_what_is_known_is_not_told_twice(project, other):
     other.facts.remember("TEAM OF FIVE.")
     with Import(other.database, str(project)) as found:
         assert (found.counts["facts"].new, found.counts["facts"].differ) == (1, 1)
-        found.apply()
-    assert [fact.fact for fact in other.facts.many([1, 2])] == ["TEAM OF FIVE.", "team of four"]
+        found.apply_import()
+    assert [fact.fact for fact in other.facts.get_many([1, 2])] == ["TEAM OF FIVE.", "team of four"]
 
 
 def test_a_fact_that_was_corrected_there_is_corrected_here(memory, other, tmp_path):
     """Both had it; there it was superseded since. Keeping both active would be a contradiction."""
     memory.facts.remember("team of four")
-    exporter.save(memory.database, str(tmp_path / "a.json"))
+    exporter.save_export(memory.database, str(tmp_path / "a.json"))
     other.facts.remember("something else")
     imported(other, tmp_path / "a.json")
     memory.facts.correct(1, "team of five")
-    exporter.save(memory.database, str(tmp_path / "b.json"))
+    exporter.save_export(memory.database, str(tmp_path / "b.json"))
     with Import(other.database, str(tmp_path / "b.json")) as found:
-        assert [one.sign for one in found.records() if one.kind == "fact"] == ["+", "~", "="]
-        found.apply()
-    assert [(fact.fact, fact.status) for fact in other.facts.many([2, 3])] == [
+        assert [one.sign for one in found.list_records() if one.kind == "fact"] == ["+", "~", "="]
+        found.apply_import()
+    assert [(fact.fact, fact.status) for fact in other.facts.get_many([2, 3])] == [
         ("team of four", "superseded"),
         ("team of five", "active"),
     ]
@@ -325,12 +326,12 @@ def test_mine_keeps_what_differs_and_replace_takes_it(memory, other, tmp_path):
     for mem in (memory, other):
         mem.database.clock = Clock()
         mem.facts.remember("deploys on Fridays")
-        mem.tasks.add("renew the certificate")
+        mem.tasks.add_task("renew the certificate")
     other.facts.pin([1])
     memory.facts.forget([1])
     memory.tasks.move(1, "done")
     path = tmp_path / "theirs.json"
-    exporter.save(memory.database, str(path))
+    exporter.save_export(memory.database, str(path))
     found = imported(other, path)
     assert (found.changes, found.counts["facts"].differ, found.counts["tasks"].differ) == (0, 1, 1)
     assert (other.facts.get(1).status, other.tasks.get(1).status) == ("active", "pending")
@@ -345,7 +346,7 @@ def test_mine_keeps_what_differs_and_replace_takes_it(memory, other, tmp_path):
 
 def test_only_one_iteration_is_under_way(project, other):
     """The document's is abandoned where another is active here, and the second import finds it all the same."""
-    other.iterations.start("fix", "ours")
+    other.iterations.start_iteration("fix", "ours")
     imported(other, project)
     assert other.iterations.get(2).status == "abandoned" and other.iterations.active().id == 1
     assert imported(other, project).changes == 0
@@ -370,7 +371,7 @@ def test_what_was_erased_does_not_come_back(project, other):
         with Import(other.database, str(project), strategy) as f:
             assert [f.counts[table].left for table in ("facts", "decisions", "commit_links")] == [2, 1, 1]
             if f.changes:
-                f.apply()
+                f.apply_import()
         assert other.database.value("SELECT count(*) FROM facts") == 0
         assert other.database.value("SELECT count(*) FROM decisions") == 0
         assert other.tasks.get(1).text == "write the migration"
@@ -385,7 +386,7 @@ def test_a_memory_that_moved_on_is_not_merged_blindly(project, other):
             elsewhere.facts.remember("team of five")
         before = state(other)
         with pytest.raises(Conflict, match="changed since"):
-            found.apply()
+            found.apply_import()
     assert state(other) == before
     imported(other, project)
 
@@ -396,26 +397,26 @@ def test_a_secret_in_a_document_is_cut_and_its_history_still_verifies(memory, ot
     memory.facts.remember("token PLACE")
     memory.facts.remember("harmless")
     path = tmp_path / "old.json"
-    exporter.save(memory.database, str(path))
+    exporter.save_export(memory.database, str(path))
     path.write_text(path.read_text().replace("PLACE", SECRET))
     data = json.loads(path.read_text())
     previous = b""
     for step, row in zip(data["tables"]["history"], data["tables"]["history_row"], strict=True):
-        said = framed(*(row[name] for name in ("tbl", "pk", "op", "indirect", "before", "after")))
+        said = encode_for_hash(*(row[name] for name in ("tbl", "pk", "op", "indirect", "before", "after")))
         row["leaf"] = hashlib.sha256(bytes.fromhex(row["salt"]) + said).hexdigest()
         step["rows_root"] = hashlib.sha256(bytes.fromhex(row["leaf"])).hexdigest()
-        head = framed(*(step[name] for name in ("seq", "at", "actor", "door", "reason", "undoes", "changes")))
+        head = encode_for_hash(*(step[name] for name in ("seq", "at", "actor", "door", "reason", "undoes", "changes")))
         previous = hashlib.sha256(previous + head + bytes.fromhex(step["rows_root"])).digest()
         step["digest"] = previous.hex()
     write(path, data, seal=True)
     with Import(other.database, str(path)) as found:
         assert (found.whole, found.torn) == (True, "")
         assert found.redacted == {("facts", "fact", "GITHUB_TOKEN"): 1, ("history_row", "after", "GITHUB_TOKEN"): 1}
-        found.apply()
+        found.apply_import()
     assert other.facts.get(1).fact == "token [REDACTED:GITHUB_TOKEN]"
     assert SECRET.encode() not in document(other)
     assert other.database.rows("SELECT purged, salt IS NULL FROM history_row ORDER BY seq") == [(1, 1), (0, 0)]
-    exporter.save(other.database, str(tmp_path / "again.json"))
+    exporter.save_export(other.database, str(tmp_path / "again.json"))
     with (
         Memory.open(str(tmp_path / "third.db")) as third,
         Import(third.database, str(tmp_path / "again.json")) as again,
@@ -590,7 +591,7 @@ def test_a_history_that_does_not_hold_together_stays_behind(project, other):
     edit(project, lambda rows: rows["history"][1].update(actor="somebody"), seal=True)
     with Import(other.database, str(project)) as found:
         assert not found.whole and found.torn == "step 2"
-        found.apply()
+        found.apply_import()
     assert [step.actor for step in other.history.steps()] == ["import:project"]
     assert other.facts.get(2).fact == "team of five"
 
@@ -665,8 +666,8 @@ def test_what_is_no_document_is_said_so(other, tmp_path, content, says):
 
 def test_an_export_as_markdown_is_called_so(memory, other, tmp_path):
     path = str(tmp_path / "thing.md.gz")
-    text = partial(markdown_export.document, memory.database, "x", memory.now)
-    exporter.save(memory.database, path, compressed=True, text=text)
+    text = partial(markdown_export.export_markdown, memory.database, "x", memory.now)
+    exporter.save_export(memory.database, path, compressed=True, text=text)
     with pytest.raises(BrokenDocument, match=r"thing\.md\.gz is an export as Markdown, for people") as caught:
         Import(other.database, path)
     assert "JSON" in caught.value.next
@@ -676,7 +677,7 @@ def test_the_memory_file_that_is_damaged_is_named(memory, other, live, tmp_path)
     """Whichever page is, also within a table whose beginning can be read: never the memory that it is brought into."""
     live(memory, range(60))
     path = tmp_path / "copy.db"
-    backup.save(memory.database, str(path))
+    backup.save_backup_as(memory.database, str(path))
     whole, said = path.read_bytes(), list[MemorandaError]()
     for page in range(1, len(whole) // 4096, 2):
         path.write_bytes(whole[: page * 4096] + b"Z" * 4096 + whole[page * 4096 + 4096 :])
@@ -708,7 +709,7 @@ def test_a_large_document_is_read_in_little_memory(memory, other, tmp_path):
             " INSERT INTO events(event_type, payload, created_at, origin)"
             " SELECT 'measured', json_quote(hex(zeroblob(150)) || i), '2026-11-21T12:00:00.000Z', 'agent' FROM n"
         )
-    size = exporter.save(memory.database, str(tmp_path / "large.json"))
+    size = exporter.save_export(memory.database, str(tmp_path / "large.json"))
     tracemalloc.start()
     imported(other, tmp_path / "large.json")
     _, peak = tracemalloc.get_traced_memory()
@@ -719,6 +720,6 @@ def test_a_large_document_is_read_in_little_memory(memory, other, tmp_path):
 
 def test_columns_know_their_words(memory):
     """Closed lists are read from the schema's own checks: a new one needs nothing here."""
-    facts = {column.name: column for column in columns_of(memory.database.connection, "facts")}
+    facts = {column.name: column for column in export_columns(memory.database.connection, "facts")}
     assert facts["pinned"].words == (0, 1) and "self_correction" in facts["domain"].words
-    assert facts["created_at"].moment and not facts["fact"].pattern
+    assert facts["created_at"].is_moment and not facts["fact"].pattern

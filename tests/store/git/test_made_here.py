@@ -4,7 +4,7 @@ from pathlib import Path
 
 from support.repositories import git
 
-from store.git.refs import made_here
+from store.git.repository import find_commits_made_here
 from store.memory import Memory
 from store.services import maintenance
 
@@ -31,15 +31,15 @@ def test_commits_that_were_fetched_are_not(tmp_path: Path) -> None:
     other = commit(theirs, "Theirs")
     git(mine, "pull", "-q", "--rebase")
     moved = git(mine, "rev-parse", "HEAD").strip()
-    assert made_here(str(mine)) == {one, moved}
-    assert other not in made_here(str(mine))
+    assert find_commits_made_here(str(mine)) == {one, moved}
+    assert other not in find_commits_made_here(str(mine))
 
 
 def test_a_commit_of_a_worktree_was_made_here(tmp_path: Path) -> None:
     _, mine = cloned(tmp_path)
     git(mine, "worktree", "add", "-q", str(tmp_path / "w"))
     made = commit(tmp_path / "w", "There")
-    assert made in made_here(str(mine)) and made in made_here(str(tmp_path / "w"))
+    assert made in find_commits_made_here(str(mine)) and made in find_commits_made_here(str(tmp_path / "w"))
 
 
 def test_a_commit_of_a_worktree_that_was_removed_was_made_here(tmp_path: Path) -> None:
@@ -51,11 +51,11 @@ def test_a_commit_of_a_worktree_that_was_removed_was_made_here(tmp_path: Path) -
     git(tmp_path / "w", "pull", "-q", "--no-rebase", "--no-edit", str(theirs), "main")
     git(mine, "merge", "-q", "agents/one")
     git(mine, "worktree", "remove", str(tmp_path / "w"))
-    assert made not in made_here(str(mine)) and made in made_here(str(mine), branches=True)
-    assert other not in made_here(str(mine), branches=True)
+    assert made not in find_commits_made_here(str(mine)) and made in find_commits_made_here(str(mine), branches=True)
+    assert other not in find_commits_made_here(str(mine), branches=True)
     with Memory.open(str(mine / ".memoranda" / "memory.db")) as memory:
         memory.decisions.decide("Queue", "One table")
-        maintenance.start(memory, str(mine))
+        maintenance.run_maintenance(memory, str(mine))
         (link,) = memory.commits.links_of_decision(1)
         assert link.commit == f"C#{made[:7]}"
 
@@ -69,22 +69,22 @@ def test_a_revert_is_as_what_it_reverts(tmp_path: Path) -> None:
     for sha in (git(mine, "rev-parse", "HEAD").strip(), commit(mine, 'Say "hello", implements D#1'), "HEAD"):
         git(mine, "revert", "--no-edit", sha)
         reverted.append(git(mine, "rev-parse", "HEAD").strip())
-    assert [sha in made_here(str(mine)) for sha in reverted] == [False, True, True]
+    assert [sha in find_commits_made_here(str(mine)) for sha in reverted] == [False, True, True]
     with Memory.open(str(mine / ".memoranda" / "memory.db")) as memory:
         memory.decisions.decide("Queue", "One table")
-        maintenance.start(memory, str(mine))
+        maintenance.run_maintenance(memory, str(mine))
         kinds = {link.commit: link.link_type for link in memory.commits.links_of_decision(1)}
         assert kinds[f"C#{reverted[1][:7]}"] == "reverts" and f"C#{reverted[0][:7]}" not in kinds
 
 
 def test_without_a_log_nothing_is_known(tmp_path: Path) -> None:
-    assert made_here(str(tmp_path)) == set()
+    assert find_commits_made_here(str(tmp_path)) == set()
     git(tmp_path, "init", "-q")
     commit(tmp_path, "x")
     (tmp_path / ".git" / "logs" / "HEAD").write_bytes(b"\xff broken\n\n\t\n a b c\tcommit: x\n")
-    made_here(str(tmp_path))
+    find_commits_made_here(str(tmp_path))
     (tmp_path / ".git" / "logs" / "HEAD").unlink()
-    assert made_here(str(tmp_path)) == set()
+    assert find_commits_made_here(str(tmp_path)) == set()
 
 
 def test_a_number_in_somebody_elses_commit_is_text(tmp_path: Path) -> None:
@@ -94,6 +94,6 @@ def test_a_number_in_somebody_elses_commit_is_text(tmp_path: Path) -> None:
         commit(theirs, "Theirs, for D#1")
         git(mine, "pull", "-q")
         commit(mine, "Mine, for D#1")
-        assert maintenance.start(memory, str(mine)) == 3
+        assert maintenance.run_maintenance(memory, str(mine)) == 3
         links = memory.commits.links_of_decision(1)
         assert [memory.commits.get(link.commit.removeprefix("C#")).message for link in links] == ["Mine, for D#1"]

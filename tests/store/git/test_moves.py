@@ -8,11 +8,11 @@ import pytest
 from conftest import examples
 from support import repositories
 
-from store.git import moves
+from store.git import repository as moves
 
 
 def since(folder: Path, base: str) -> dict[str, moves.GitMove]:
-    return moves.since(str(folder), base, time.monotonic() + 60)
+    return moves.find_file_moves(str(folder), base, time.monotonic() + 60)
 
 
 @pytest.mark.parametrize("seed", range(examples(3)))
@@ -29,12 +29,15 @@ def test_unchanged_lines_are_where_they_went(tmp_path: Path, seed: int) -> None:
         repositories.commit(tmp_path, f"after {turn}", {"a.txt": "\n".join(after) + "\n"})
         move = since(tmp_path, base)["a.txt"]
         for place, line in enumerate(before, start=1):
-            found = move.lines(place, place)
+            found = move.map_lines(place, place)
             if line in after:
                 assert found == (after.index(line) + 1,) * 2, (line, found)
         left = [place for place, line in enumerate(before, start=1) if line in after]
         for first, last in ((left[0], left[-1]), (left[3], left[9])):
-            assert move.lines(first, last) == (after.index(before[first - 1]) + 1, after.index(before[last - 1]) + 1)
+            assert move.map_lines(first, last) == (
+                after.index(before[first - 1]) + 1,
+                after.index(before[last - 1]) + 1,
+            )
 
 
 def test_what_is_gone_is_gone(tmp_path: Path) -> None:
@@ -43,8 +46,8 @@ def test_what_is_gone_is_gone(tmp_path: Path) -> None:
     repositories.git(tmp_path, "mv", "c.txt", "d é.txt")
     repositories.commit(tmp_path, "three")
     found = since(tmp_path, base)
-    assert found["a.txt"].lines(2, 3) is None
-    assert found["a.txt"].lines(1, 4) == (1, 2)
+    assert found["a.txt"].map_lines(2, 3) is None
+    assert found["a.txt"].map_lines(1, 4) == (1, 2)
     assert (found["b.txt"].path, found["c.txt"].path) == ("", "d é.txt")
 
 
@@ -54,4 +57,4 @@ def test_lines_that_look_like_heads_of_a_comparison_are_text(tmp_path: Path) -> 
     repositories.commit(tmp_path, "two", {"a.txt": "end\n", "z.txt": "++ b/other\n"})
     found = since(tmp_path, base)
     assert set(found) == {"a.txt", "z.txt"}
-    assert found["a.txt"].lines(5, 5) == (1, 1)
+    assert found["a.txt"].map_lines(5, 5) == (1, 1)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from support.repositories import commit, create, git
 
-from store.git import refs
+from store.git import repository as refs
 from store.git.repository import Repository
 from store.memory import Memory
-from store.services.maintenance import catch_up, git_changed
+from store.services.maintenance import check_git_change, read_new_commits
 
 PATIENCE = 10.0  # seconds; what is younger than 50 ms stirs at each look
 
@@ -25,7 +25,7 @@ class Watch:
         self.before = ""
 
     def stirs(self) -> bool:
-        now = git_changed(self.memory, self.cwd, self.before)
+        now = check_git_change(self.memory, self.cwd, self.before)
         self.before = now or self.before
         return now is not None
 
@@ -39,7 +39,7 @@ class Watch:
 def settled(root: Path) -> str:
     """Return the fingerprint, once two looks at a repository see the same."""
     end, before = time.monotonic() + PATIENCE, ""
-    while (now := refs.fingerprint(str(root))) != before:
+    while (now := refs.refs_fingerprint(str(root))) != before:
         assert time.monotonic() < end
         before = now
     return now
@@ -139,11 +139,11 @@ def test_stirring_is_when_catching_up_finds_something(watch: Watch, memory: Memo
     create(tmp_path)
     source = Repository(str(tmp_path))
     watch.settle()
-    assert catch_up(memory, source) == 0
+    assert read_new_commits(memory, source) == 0
     for number in range(3):
         commit(tmp_path, str(number), {"a": str(number)})
         assert watch.stirs()
-        assert catch_up(memory, source) == 1
+        assert read_new_commits(memory, source) == 1
 
 
 def test_a_look_is_cheap_and_starts_nothing(
@@ -181,26 +181,26 @@ def test_folders_of_every_kind_of_repository(tmp_path: Path) -> None:
     git(tmp_path, "clone", "--quiet", "--bare", str(main), "bare")
     git(tmp_path, "init", "--quiet", "--separate-git-dir", str(tmp_path / "kept"), str(tmp_path / "apart"))
     shared = str(main / ".git")
-    assert refs.folders(str(main)) == (shared, shared)
-    assert refs.folders(str(tmp_path / "side")) == (f"{shared}/worktrees/side", shared)
-    assert refs.folders(str(tmp_path / "bare")) == (str(tmp_path / "bare"),) * 2
-    assert refs.folders(str(tmp_path / "apart")) == (str(tmp_path / "kept"),) * 2
-    assert refs.folders(str(tmp_path)) is None
+    assert refs.git_folders(str(main)) == (shared, shared)
+    assert refs.git_folders(str(tmp_path / "side")) == (f"{shared}/worktrees/side", shared)
+    assert refs.git_folders(str(tmp_path / "bare")) == (str(tmp_path / "bare"),) * 2
+    assert refs.git_folders(str(tmp_path / "apart")) == (str(tmp_path / "kept"),) * 2
+    assert refs.git_folders(str(tmp_path)) is None
 
 
 @pytest.mark.parametrize("name", ["shallow", "commondir"])
 def test_a_pipe_in_the_place_of_a_file_does_not_stop_us(tmp_path: Path, name: str) -> None:
     create(tmp_path)
     os.mkfifo(tmp_path / ".git" / name)
-    assert refs.boundary(str(tmp_path)) == []
-    assert refs.fingerprint(str(tmp_path))
+    assert refs.shallow_boundary(str(tmp_path)) == []
+    assert refs.refs_fingerprint(str(tmp_path))
 
 
 def test_folders_of_branches_that_bite_their_tail(tmp_path: Path) -> None:
     create(tmp_path)
     heads = tmp_path / ".git" / "refs" / "heads"
     (heads / "loop").symlink_to(heads)
-    assert refs.fingerprint(str(tmp_path))
+    assert refs.refs_fingerprint(str(tmp_path))
     (tmp_path / ".git").rename(tmp_path / "kept")
     (tmp_path / ".git").write_bytes(b"gitdir: no\0where\n")
-    assert refs.fingerprint(str(tmp_path)) == ""
+    assert refs.refs_fingerprint(str(tmp_path)) == ""

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.repositories import FIRST_COMMIT_AT, build_repository, commit, create, fast_import, git
 
-from store.git.repository import CommitInfo, GitError, Repository
+from store.git.process import GitError
+from store.git.repository import CommitInfo, Repository
 
 COMMITS, MERGES = 2_500, 40
 NOWHERE = "0123456789" * 4
@@ -50,7 +51,7 @@ def year(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def everything(path: str | Path) -> list[CommitInfo]:
     repository = Repository(str(path))
-    return list(repository.read(repository.missing([])))
+    return list(repository.read_commits(repository.list_new_commits([])))
 
 
 def gone(process: subprocess.Popen[bytes]) -> bool:
@@ -78,9 +79,9 @@ def put_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) ->
 
 def test_a_year_of_history_is_read_whole_in_the_order_asked(year: Path) -> None:
     repository = Repository(str(year))
-    shas = repository.missing([])
+    shas = repository.list_new_commits([])
     assert len(shas) == COMMITS  # 100 KB on git's standard input, more than a pipe holds
-    commits = list(repository.read(shas))
+    commits = list(repository.read_commits(shas))
     assert [each.sha for each in commits] == shas
     dates = [each.committed_at for each in commits]
     assert dates == sorted(dates, reverse=True)
@@ -88,7 +89,7 @@ def test_a_year_of_history_is_read_whole_in_the_order_asked(year: Path) -> None:
     assert sum(each.message.startswith("Merge branch") for each in commits) == MERGES
 
     backwards = shas[::-1][:50]
-    assert [each.sha for each in repository.read(backwards)] == backwards
+    assert [each.sha for each in repository.read_commits(backwards)] == backwards
 
 
 def test_sizes_agree_with_what_git_counts_file_by_file(year: Path) -> None:
@@ -112,13 +113,13 @@ def test_an_unborn_repository_has_no_history(tmp_path: Path) -> None:
     create(tmp_path)
     repository = Repository(str(tmp_path))
     assert repository.tips() == []
-    assert repository.missing([]) == []
-    assert list(repository.read([])) == []
+    assert repository.list_new_commits([]) == []
+    assert list(repository.read_commits([])) == []
 
 
 def test_reading_nothing_is_not_reading_head(tmp_path: Path) -> None:
     commit(tmp_path, "one")
-    assert list(Repository(str(tmp_path)).read([])) == []
+    assert list(Repository(str(tmp_path)).read_commits([])) == []
 
 
 def test_one_commit_in_full(tmp_path: Path) -> None:
@@ -142,13 +143,13 @@ def test_what_is_missing_after_new_commits_is_only_them(tmp_path: Path) -> None:
     commit(tmp_path, "one", {"a": "1"})
     repository = Repository(str(tmp_path))
     seen = repository.tips()
-    assert repository.missing(seen) == []
+    assert repository.list_new_commits(seen) == []
     second = commit(tmp_path, "two", {"a": "2"})
     git(tmp_path, "switch", "--quiet", "--create", "topic")
     third = commit(tmp_path, "three", {"a": "3"})
     assert repository.tips() == sorted([second, third])
-    assert repository.missing(seen) == [third, second]
-    assert repository.missing([second.upper()]) == [third]
+    assert repository.list_new_commits(seen) == [third, second]
+    assert repository.list_new_commits([second.upper()]) == [third]
 
 
 def test_amended_history_shows_the_new_commit_and_forgives_the_tip_that_is_gone(tmp_path: Path) -> None:
@@ -156,11 +157,11 @@ def test_amended_history_shows_the_new_commit_and_forgives_the_tip_that_is_gone(
     old = commit(tmp_path, "twoo", {"a": "2"})
     new = commit(tmp_path, "two", amend=True)
     repository = Repository(str(tmp_path))
-    assert repository.missing([old]) == [new]
+    assert repository.list_new_commits([old]) == [new]
     git(tmp_path, "reflog", "expire", "--expire=now", "--all")
     git(tmp_path, "gc", "--quiet", "--prune=now")
-    assert repository.missing([old]) == [new, base]
-    assert repository.missing([old, base, NOWHERE]) == [new]
+    assert repository.list_new_commits([old]) == [new, base]
+    assert repository.list_new_commits([old, base, NOWHERE]) == [new]
 
 
 def test_no_parent_comes_before_its_child_even_when_clocks_lie(tmp_path: Path) -> None:
@@ -170,12 +171,12 @@ def test_no_parent_comes_before_its_child_even_when_clocks_lie(tmp_path: Path) -
     late = commit(tmp_path, "late child", when=FIRST_COMMIT_AT + 2000)
     git(tmp_path, "switch", "--quiet", "topic")
     early = commit(tmp_path, "child made on a computer without a clock", when=0)
-    assert Repository(str(tmp_path)).missing([]) == [late, early, parent, root]
+    assert Repository(str(tmp_path)).list_new_commits([]) == [late, early, parent, root]
 
 
 def test_a_repeated_sha_comes_once(tmp_path: Path) -> None:
     sha = commit(tmp_path, "one")
-    assert [each.sha for each in Repository(str(tmp_path)).read([sha, sha.upper(), sha])] == [sha]
+    assert [each.sha for each in Repository(str(tmp_path)).read_commits([sha, sha.upper(), sha])] == [sha]
 
 
 # -- repositories of every shape --------------------------------------------------------------------------------------
@@ -243,7 +244,7 @@ def test_a_detached_head_is_a_tip(tmp_path: Path) -> None:
     loose = commit(tmp_path, "loose", {"a": "3"})
     repository = Repository(str(tmp_path))
     assert repository.tips() == sorted([second, loose])
-    assert set(repository.missing([])) == {first, second, loose}
+    assert set(repository.list_new_commits([])) == {first, second, loose}
 
 
 def test_a_worktree_and_a_folder_inside_see_the_repository(tmp_path: Path) -> None:
@@ -254,8 +255,8 @@ def test_a_worktree_and_a_folder_inside_see_the_repository(tmp_path: Path) -> No
     git(main, "config", "diff.relative", "true")
     for folder in (main, tmp_path / "side", main / "deep" / "down"):
         repository = Repository(str(folder))
-        assert repository.missing([]) == [second, first]
-        assert [each.files_changed for each in repository.read([second, first])] == [2, 2]
+        assert repository.list_new_commits([]) == [second, first]
+        assert [each.files_changed for each in repository.read_commits([second, first])] == [2, 2]
         assert "+++ b/b\n" in repository.diff(second).text
 
 
@@ -293,7 +294,7 @@ def test_a_repository_of_sha256(tmp_path: Path) -> None:
     assert len(sha) == 64
     assert [(each.sha, each.insertions) for each in everything(tmp_path)] == [(sha, 1)]
     assert "+1" in Repository(str(tmp_path)).diff(sha).text
-    assert Repository(str(tmp_path)).missing([NOWHERE]) == [sha]
+    assert Repository(str(tmp_path)).list_new_commits([NOWHERE]) == [sha]
 
 
 # -- bytes that nobody promised ---------------------------------------------------------------------------------------
@@ -359,7 +360,7 @@ def test_a_broken_date_does_not_stop_the_history(tmp_path: Path, date: bytes) ->
     tree = git(tmp_path, "rev-parse", "HEAD^{tree}").encode()
     body = b"tree %b\nauthor A <a@example.org> %b\ncommitter A <a@example.org> %b\n\nodd\n" % (tree, date, date)
     sha = git(tmp_path, "hash-object", "-t", "commit", "-w", "--literally", "--stdin", stdin=body)
-    (odd,) = Repository(str(tmp_path)).read([sha])
+    (odd,) = Repository(str(tmp_path)).read_commits([sha])
     assert (odd.message, odd.committed_at) == ("odd", "1970-01-01T00:00:00.000Z")
 
 
@@ -455,7 +456,7 @@ def test_a_diff_that_just_fits_is_not_called_truncated(tmp_path: Path) -> None:
 
 def test_closing_early_leaves_no_process(year: Path, children: list[subprocess.Popen[bytes]]) -> None:
     repository = Repository(str(year))
-    commits = repository.read(repository.missing([]))
+    commits = repository.read_commits(repository.list_new_commits([]))
     next(commits)
     assert children[-1].poll() is None
     commits.close()
@@ -465,14 +466,14 @@ def test_closing_early_leaves_no_process(year: Path, children: list[subprocess.P
 def test_cancelling_ends_the_stream_and_the_process(year: Path, children: list[subprocess.Popen[bytes]]) -> None:
     repository = Repository(str(year))
     read: list[CommitInfo] = []
-    for each in repository.read(repository.missing([]), cancelled=lambda: len(read) >= 10):
+    for each in repository.read_commits(repository.list_new_commits([]), cancelled=lambda: len(read) >= 10):
         read.append(each)
     assert len(read) == 10
     assert all(gone(child) for child in children)
 
 
 def test_cancelled_beforehand_starts_nothing(year: Path, children: list[subprocess.Popen[bytes]]) -> None:
-    assert list(Repository(str(year)).read([NOWHERE], cancelled=lambda: True)) == []
+    assert list(Repository(str(year)).read_commits([NOWHERE], cancelled=lambda: True)) == []
     assert children == []
 
 
@@ -481,7 +482,9 @@ def test_cancelling_does_not_wait_for_a_git_that_says_nothing(
 ) -> None:
     put_on_path(tmp_path, monkeypatch, "exec sleep 60")  # stands for a git stuck on a dead network disk
     start = time.monotonic()
-    assert list(Repository(str(tmp_path)).read([NOWHERE], cancelled=lambda: time.monotonic() > start + 0.3)) == []
+    assert (
+        list(Repository(str(tmp_path)).read_commits([NOWHERE], cancelled=lambda: time.monotonic() > start + 0.3)) == []
+    )
     assert time.monotonic() - start < 10
     assert len(children) == 1
     assert gone(children[0])
@@ -500,9 +503,9 @@ def test_every_wait_can_be_cancelled(
 
     {
         "tips": lambda: repository.tips(cancelled),
-        "missing": lambda: repository.missing([], [NOWHERE], cancelled),
-        "lost": lambda: repository.lost([NOWHERE], [NOWHERE[::-1]], cancelled),
-        "reachable": lambda: repository.reachable([NOWHERE], cancelled),
+        "missing": lambda: repository.list_new_commits([], [NOWHERE], cancelled),
+        "lost": lambda: repository.list_lost_commits([NOWHERE], [NOWHERE[::-1]], cancelled),
+        "reachable": lambda: repository.list_reachable_commits([NOWHERE], cancelled),
         "by hand": lambda: repository._walk_by_hand([NOWHERE], cancelled),
     }[method]()
     assert time.monotonic() - start < 30
@@ -567,8 +570,8 @@ def test_a_partial_clone_fetches_nothing(tmp_path: Path) -> None:
     git(tmp_path / "partial", "config", "protocol.allow", "always")
     git(tmp_path / "partial", "config", "protocol.file.allow", "always")
     repository = Repository(str(tmp_path / "partial"))
-    assert repository.missing([]) == [sha, first]
-    told = [(each.message, each.measured, each.insertions) for each in repository.read([sha, first])]
+    assert repository.list_new_commits([]) == [sha, first]
+    told = [(each.message, each.measured, each.insertions) for each in repository.read_commits([sha, first])]
     assert told == [("two", False, 0), ("one", False, 0)]
     with pytest.raises(GitError, match="--filter"):
         repository.diff(sha)
@@ -592,7 +595,7 @@ def test_a_replaced_commit_is_still_what_its_sha_says(tmp_path: Path) -> None:
     old = commit(tmp_path, "true", {"a": "1"})
     new = commit(tmp_path, "false", amend=True)
     git(tmp_path, "replace", old, new)
-    assert [each.message for each in Repository(str(tmp_path)).read([old])] == ["true"]
+    assert [each.message for each in Repository(str(tmp_path)).read_commits([old])] == ["true"]
 
 
 @pytest.mark.parametrize("sha", ["--output=/tmp/x", "HEAD", "", "main..topic", "^" + NOWHERE, NOWHERE + "\n", "é" * 40])
@@ -601,9 +604,9 @@ def test_what_is_not_a_sha_never_reaches_git(tmp_path: Path, children: list[subp
     with pytest.raises(GitError, match="sha"):
         repository.diff(sha)
     with pytest.raises(GitError, match="sha"):
-        repository.read([sha])
+        repository.read_commits([sha])
     with pytest.raises(GitError, match="sha"):
-        repository.missing([sha])
+        repository.list_new_commits([sha])
     assert children == []
 
 
@@ -638,15 +641,15 @@ def test_what_git_does_not_have_is_left_out(tmp_path: Path) -> None:
     shas = [commit(tmp_path, str(number), {"a": f"{number}\n"}) for number in range(3)]
     repository = Repository(str(tmp_path))
     asked = [shas[2], NOWHERE, shas[1], NOWHERE[::-1], shas[0]]
-    assert [each.sha for each in repository.read(asked)] == shas[::-1]
-    assert list(repository.read([NOWHERE])) == []
+    assert [each.sha for each in repository.read_commits(asked)] == shas[::-1]
+    assert list(repository.read_commits([NOWHERE])) == []
 
 
 def test_a_lost_file_costs_the_size_of_its_commits_and_nothing_else(tmp_path: Path) -> None:
     shas = [commit(tmp_path, str(number), {"a": f"{number}\n" * 9}) for number in range(30)]
     lose(tmp_path, f"{shas[20]}:a")
     repository = Repository(str(tmp_path))
-    read = list(repository.read(shas[::-1]))
+    read = list(repository.read_commits(shas[::-1]))
     assert [(each.sha, each.message) for each in read] == [(sha, str(29 - n)) for n, sha in enumerate(shas[::-1])]
     assert [each.message for each in read if not each.measured] == ["21", "20"]
     for each in read:
@@ -659,7 +662,7 @@ def test_a_lost_file_costs_the_size_of_its_commits_and_nothing_else(tmp_path: Pa
 def test_a_lost_tree_costs_no_more(tmp_path: Path) -> None:
     shas = [commit(tmp_path, str(number), {"a": f"{number}\n"}) for number in range(5)]
     lose(tmp_path, f"{shas[2]}^{{tree}}", b"rubbish")
-    assert [each.measured for each in Repository(str(tmp_path)).read(shas)] == [True, True, False, False, True]
+    assert [each.measured for each in Repository(str(tmp_path)).read_commits(shas)] == [True, True, False, False, True]
 
 
 @pytest.mark.parametrize("content", [None, b"rubbish", b""], ids=["lost", "damaged", "empty"])
@@ -674,8 +677,8 @@ def test_a_lost_commit_costs_what_only_it_leads_to(tmp_path: Path, content: byte
     repository = Repository(str(tmp_path))
     merge = git(tmp_path, "rev-parse", "HEAD")
     whole = [merge, side[2], trunk[3], trunk[2], trunk[1], trunk[0]]
-    assert repository.reachable(repository.tips()) == (whole, [side[1]])
-    read = list(repository.read([*whole, side[1]]))
+    assert repository.list_reachable_commits(repository.tips()) == (whole, [side[1]])
+    read = list(repository.read_commits([*whole, side[1]]))
     assert [each.sha for each in read] == whole
     assert [each.sha for each in read if not each.measured] == [side[2]]
 
@@ -683,7 +686,7 @@ def test_a_lost_commit_costs_what_only_it_leads_to(tmp_path: Path, content: byte
 def test_walking_by_hand_gives_gits_own_order(year: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a repository with a lost commit reads like the others."""
     repository = Repository(str(year))
-    order, broken = repository.reachable(repository.tips())
+    order, broken = repository.list_reachable_commits(repository.tips())
     assert (len(order), broken) == (COMMITS, [])
     by_hand, broken = repository._walk_by_hand(repository.tips(), lambda: False)
     assert broken == []
@@ -701,10 +704,10 @@ def test_a_branch_whose_commit_is_lost_does_not_hide_the_others(tmp_path: Path) 
     (tmp_path / ".git/refs/heads/garbage").write_text("nonsense\n")
     repository = Repository(str(tmp_path))
     assert repository.tips() == sorted([first, second])
-    assert repository.reachable(repository.tips()) == ([first], [second])
+    assert repository.list_reachable_commits(repository.tips()) == ([first], [second])
     git(tmp_path, "update-ref", "-d", "refs/heads/old")
     with pytest.raises(GitError):
-        repository.reachable(repository.tips())
+        repository.list_reachable_commits(repository.tips())
 
 
 def test_a_deepened_clone_does_not_walk_past_its_end_by_hand(tmp_path: Path) -> None:

@@ -10,9 +10,10 @@ import pytest
 from support.repositories import FIRST_COMMIT_AT, build_repository, commit, create, git
 
 from store.config.settings import SETTINGS
-from store.git.repository import GitError, Repository
+from store.git.process import GitError
+from store.git.repository import Repository
 from store.memory import Memory
-from store.services.maintenance import BATCH, catch_up, start
+from store.services.maintenance import COMMIT_BATCH, read_new_commits, run_maintenance
 
 Read = Callable[..., int | None]
 
@@ -20,7 +21,7 @@ Read = Callable[..., int | None]
 @pytest.fixture
 def read(memory: Memory, tmp_path: Path) -> Read:
     """Let the timeline catch up with the repository that the memory lies in, or another."""
-    return lambda path=tmp_path, **more: catch_up(memory, Repository(str(path)), **more)
+    return lambda path=tmp_path, **more: read_new_commits(memory, Repository(str(path)), **more)
 
 
 def gone(memory: Memory) -> set[str]:
@@ -109,7 +110,7 @@ def test_what_was_rewritten_during_an_interrupted_reading_is_marked_too(
     memory: Memory, tmp_path: Path, read: Read
 ) -> None:
     """The tips of a reading that never ended were never remembered, and those before it lead to nothing of this."""
-    head = build_repository(tmp_path, 2 * BATCH, 4)
+    head = build_repository(tmp_path, 2 * COMMIT_BATCH, 4)
     git(tmp_path, "reset", "--quiet", "--soft", git(tmp_path, "rev-list", "--max-parents=0", "HEAD"))
     assert read() == 1
     git(tmp_path, "reset", "--quiet", "--soft", head)
@@ -119,7 +120,7 @@ def test_what_was_rewritten_during_an_interrupted_reading_is_marked_too(
         nonlocal stop
         stop = done > 0
 
-    assert 0 < (read(progress=once, cancelled=lambda: stop) or 0) < 2 * BATCH
+    assert 0 < (read(progress=once, cancelled=lambda: stop) or 0) < 2 * COMMIT_BATCH
     assert memory.commits.get(head).reachable
     git(tmp_path, "reset", "--quiet", "--hard", "HEAD~10")
     read()
@@ -402,6 +403,6 @@ def test_nothing_happens_by_itself_that_the_person_switched_off(
     clock.advance(days=400)
     memory.events.log("gate_passed")
     monkeypatch.setattr(Memory, "config", LET | set_to)
-    assert start(memory, str(tmp_path)) == commits
+    assert run_maintenance(memory, str(tmp_path)) == commits
     assert memory.database.value("SELECT count(*) FROM commits") == commits
     assert memory.database.value("SELECT count(*) FROM events") == events

@@ -39,7 +39,7 @@ def test_a_night_of_cleaning_up_is_one_moment(home: GuardedHome) -> None:
     home.remove(*(f"m{number}.md" for number in range(14, 23)))
     home.look(45)
     (moment,) = home.moments()
-    assert moment.title == "Claude Code" and moment.counts == {"removed": 9, "rewritten": 14}
+    assert moment.title == "Claude Code" and moment.effect_counts == {"removed": 9, "rewritten": 14}
     assert (moment.first_at, moment.last_at) == (NIGHT, NIGHT + 2 * MINUTE)
 
 
@@ -68,8 +68,8 @@ def test_what_comes_soon_after_is_the_same_moment_until_a_person_was_told(home: 
     assert home.shown(1) == ["-1 one", "+0 three"]
     from store.guard import moments
 
-    with database.opened(home.settings) as kept:
-        moments.tell(kept, moments.recent(kept, 9))
+    with database.open_guard(home.settings) as kept:
+        moments.mark_told(kept, moments.recent_moments(kept, 9))
     home.now += MINUTE
     home.write("a.md", "four\n")
     home.look()
@@ -94,9 +94,9 @@ def test_every_version_is_kept_and_each_content_once(home: GuardedHome) -> None:
         home.write("a.md", text)
         home.write("b.md", text)
         home.look(30)
-    with database.opened() as kept:
-        assert kept.row("SELECT count(*) FROM versions") == (4,)
-        assert kept.row("SELECT count(*) FROM pieces") == (2,)
+    with database.open_guard() as kept:
+        assert kept.query_row("SELECT count(*) FROM versions") == (4,)
+        assert kept.query_row("SELECT count(*) FROM pieces") == (2,)
 
 
 def test_a_large_database_keeps_only_what_changed_of_it(home: GuardedHome) -> None:
@@ -200,7 +200,7 @@ def test_where_the_border_is(home: GuardedHome) -> None:
         path = home.folder / place
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x")
-    found = files.guarded(Machine(str(home.folder)))
+    found = files.list_guarded_files(Machine(str(home.folder)))
     base = f"{home.folder}/"
     assert {one.path.removeprefix(base) for one in found} == {
         ".claude/CLAUDE.md",
@@ -214,7 +214,7 @@ def test_where_the_border_is(home: GuardedHome) -> None:
         "basic-memory/note.md",
         ".mem0/history.db",
     }
-    more = files.guarded(Machine(str(home.folder)), ["~/notes", "missing.md"])
+    more = files.list_guarded_files(Machine(str(home.folder)), ["~/notes", "missing.md"])
     assert {one.path for one in more} - {one.path for one in found} == {f"{base}notes/own.md"}
 
 
@@ -228,13 +228,13 @@ def test_the_real_samples_are_kept_whole(home: GuardedHome, tmp_path: Path, tool
     (tmp_path / tool).rename(home.folder / place)
     found = home.look()
     assert found.troubles == [] and found.files >= 1
-    with database.opened() as kept:
-        assert {tool for (tool,) in kept.rows("SELECT tool FROM files")} == {tool}
+    with database.open_guard() as kept:
+        assert {tool for (tool,) in kept.query("SELECT tool FROM files")} == {tool}
 
 
 def test_without_a_look_nothing_is_kept(home: GuardedHome) -> None:
-    assert not database.there()
-    with pytest.raises(NotFound, match="Nothing is kept yet"), database.opened():
+    assert not database.has_kept_versions()
+    with pytest.raises(NotFound, match="Nothing is kept yet"), database.open_guard():
         pass
 
 
@@ -261,7 +261,7 @@ def test_a_copy_that_a_killed_process_left_is_deleted(
 def test_a_file_that_is_being_written_waits_for_the_next_look(
     home: GuardedHome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, real = home.write("a.md", "one\n"), files.opened
+    path, real = home.write("a.md", "one\n"), files.open_plain_file
     home.look()
 
     def opened(*words: object) -> object:
@@ -271,7 +271,7 @@ def test_a_file_that_is_being_written_waits_for_the_next_look(
 
     home.write("a.md", "two\n")
     with monkeypatch.context() as patch:
-        patch.setattr(files, "opened", opened)
+        patch.setattr(files, "open_plain_file", opened)
         assert [one.why for one in home.look(1).troubles] == ["it is being written"]
     assert home.moments() == []
     home.write("a.md", "half of it and the rest\n")

@@ -13,9 +13,9 @@ import pytest
 from support.guarded import MINUTE, GuardedHome, add_memory
 
 from store.base.errors import Conflict, InvalidInput, NotFound
-from store.documents import atomic_write
-from store.guard import swapping
-from store.guard.restoring import Lines, with_lines
+from store.documents import files as atomic_write
+from store.guard import restoring as swapping
+from store.guard.restoring import RestoredLines, put_back_lines
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_a_folder_that_is_gone_is_made_again(night: GuardedHome) -> None:
 def test_a_plan_says_what_would_change_and_changes_nothing(night: GuardedHome) -> None:
     before = night.content()
     plan = night.plan(1)
-    assert [(one.what, Path(one.change.file.path).name, one.again) for one in plan.files] == [
+    assert [(one.effect, Path(one.change.file.path).name, one.again) for one in plan.files] == [
         ("put back", "tides.md", False),
         ("rewritten", "deploy.md", False),
         ("removed", "merged.md", False),
@@ -165,26 +165,26 @@ def test_a_change_just_before_the_swap(night: GuardedHome, monkeypatch: pytest.M
 
 
 def test_a_file_that_came_meanwhile_is_not_replaced(night: GuardedHome, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan, real = night.plan(1, "tides.md"), atomic_write.create
+    plan, real = night.plan(1, "tides.md"), atomic_write.create_file
 
     def create(*words: Any) -> None:
         (night.memory / "tides.md").write_text("It is there again.\n")
         real(*words)
 
-    monkeypatch.setattr(swapping.atomic_write, "create", create)
+    monkeypatch.setattr(swapping.atomic_write, "create_file", create)
     with pytest.raises(Conflict, match="it was changed meanwhile"):
         night.run(plan)
     assert night.content()["tides.md"] == b"It is there again.\n"
 
 
 def test_what_was_done_before_a_refusal_can_be_undone(night: GuardedHome, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan, before, real = night.plan(1), night.content(), atomic_write.remove
+    plan, before, real = night.plan(1), night.content(), atomic_write.remove_file
 
     def remove(*words: Any) -> None:
         (night.memory / "merged.md").write_text("Typed at the last moment.\n")
         real(*words)
 
-    monkeypatch.setattr(swapping.atomic_write, "remove", remove)
+    monkeypatch.setattr(swapping.atomic_write, "remove_file", remove)
     with pytest.raises(Conflict, match=r"merged\.md was not changed") as error:
         night.run(plan)
     assert error.value.next.startswith("2 of 3 files are changed")
@@ -231,7 +231,7 @@ def test_what_is_asked_for_has_to_be_there(night: GuardedHome) -> None:
     ("a\nb\nc\n", "a\nb\nc\n", (1, 3), "a\nb\nc\n"),
 ])  # fmt: skip
 def test_lines_go_where_they_were(before: str, now: str, lines: tuple[int, int], result: str) -> None:
-    assert with_lines(before.encode(), now.encode(), Lines(*lines)) == result.encode()
+    assert put_back_lines(before.encode(), now.encode(), RestoredLines(*lines)) == result.encode()
 
 
 # databases
@@ -320,13 +320,13 @@ def test_a_database_that_was_written_since(home: GuardedHome, engram: Path) -> N
 def test_a_database_that_was_written_at_the_last_moment(
     home: GuardedHome, engram: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan, real = home.plan(1), swapping._opens
+    plan, real = home.plan(1), swapping._is_readable_database
 
     def opens(path: str) -> bool:
         add_memory(engram, "Last moment", "It goes on.")
         return real(path)
 
-    monkeypatch.setattr(swapping, "_opens", opens)
+    monkeypatch.setattr(swapping, "_is_readable_database", opens)
     with pytest.raises(Conflict, match="it was changed meanwhile"):
         home.run(plan)
     assert titles(engram)[-1] == "Last moment" and len([one for one in home.moments() if one.restores]) == 0

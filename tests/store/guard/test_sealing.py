@@ -9,7 +9,7 @@ import pytest
 from keyring.backend import KeyringBackend
 from support.guarded import GuardedHome
 
-from store.base import installation
+from store.base import state_files as installation
 from store.base.errors import DamagedFile, NotFound, StorageError, UnsafeFile
 from store.guard import database, sealing
 from store.guard.sealing import Sealer
@@ -47,7 +47,7 @@ def ring() -> "pytest.Generator[Ring]":
 
 
 def key_file(home: GuardedHome) -> Path:
-    return Path(installation.folder(), installation.name_of(sealing.NAME, database.place()))
+    return Path(installation.state_folder(), installation.state_name_of(sealing.KEY_NAME, database.guard_path()))
 
 
 def test_no_byte_of_a_text_or_a_path_is_on_the_disk(home: GuardedHome) -> None:
@@ -55,7 +55,7 @@ def test_no_byte_of_a_text_or_a_path_is_on_the_disk(home: GuardedHome) -> None:
     home.look()
     home.write("user-green-elephant.md", f"{TEXT} It was changed.\n")
     home.look(1)
-    raw = Path(database.place()).read_bytes()
+    raw = Path(database.guard_path()).read_bytes()
     assert len(raw) > 1000
     for word in (b"green", b"elephant", b"office", b"faro", b".claude"):
         assert word not in raw
@@ -68,7 +68,7 @@ def test_database_lock_and_key_are_private_and_apart(home: GuardedHome) -> None:
         home.look()
     finally:
         os.umask(old)
-    place, key = Path(database.place()), key_file(home)
+    place, key = Path(database.guard_path()), key_file(home)
     for path in (place, place.with_name("guard.lock"), key):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700
@@ -101,7 +101,7 @@ def test_without_its_key_nothing_can_be_read_and_off_starts_over(home: GuardedHo
         with pytest.raises(StorageError, match="key of the kept versions is not in") as error:
             read()
         assert "guard off" in error.value.next
-    database.forget_all()
+    database.delete_guard()
     assert home.look(2).first
 
 
@@ -151,20 +151,20 @@ def test_a_state_folder_that_cannot_be_written_makes_no_key(
 def test_off_deletes_all_of_it(home: GuardedHome) -> None:
     home.write("a.md", "one\n")
     home.look()
-    assert database.forget_all() > 0
-    assert not Path(database.place()).exists() and not key_file(home).exists()
+    assert database.delete_guard() > 0
+    assert not Path(database.guard_path()).exists() and not key_file(home).exists()
     with pytest.raises(NotFound):
-        database.forget_all()
+        database.delete_guard()
 
 
 def test_what_is_no_database_of_ours_is_refused(home: GuardedHome, tmp_path: Path) -> None:
     home.write("a.md", "one\n")
     home.look()
-    place = Path(database.place())
+    place = Path(database.guard_path())
     place.write_bytes(b"SQLite no more" * 1000)
     with pytest.raises(DamagedFile, match="guard off"):
         home.moments()
-    database.forget_all()
+    database.delete_guard()
     place.symlink_to(tmp_path / "elsewhere.db")
     (tmp_path / "elsewhere.db").touch()
     with pytest.raises(UnsafeFile):

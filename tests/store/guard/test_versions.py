@@ -7,7 +7,8 @@ import pytest
 from support.guarded import GuardedHome
 
 from store.base.errors import InvalidInput, NotFound
-from store.guard import database, moments, versions
+from store.guard import database, moments
+from store.guard import database as versions
 
 DAY = 24 * 60
 
@@ -25,11 +26,13 @@ def test_what_is_older_than_its_days_goes(home: GuardedHome) -> None:
     home.write("still.md", "never changed\n")
     grow(home, 10)
     assert [moment.number for moment in home.moments()] == [9, 8, 7, 6]
-    with database.opened() as kept:
-        assert kept.row("SELECT count(*) FROM versions v JOIN files f ON f.id = v.file WHERE v.id = f.version") == (2,)
-        assert kept.row("SELECT count(*) FROM versions") == (6,)  # of a.md four before, and what is there now
+    with database.open_guard() as kept:
+        assert kept.query_row(
+            "SELECT count(*) FROM versions v JOIN files f ON f.id = v.file WHERE v.id = f.version"
+        ) == (2,)
+        assert kept.query_row("SELECT count(*) FROM versions") == (6,)  # of a.md four before, and what is there now
         with pytest.raises(NotFound, match="There is no moment M#2"):
-            moments.get(kept, 2)
+            moments.get_moment(kept, 2)
     home.settings["guard.days"] = 0
     grow(home, 4)
     assert len(home.moments()) == 8
@@ -42,7 +45,7 @@ def test_the_oldest_goes_where_there_is_too_much(home: GuardedHome) -> None:
     assert 700_000 < found.bytes <= 1 << 20 and found.troubles == []
     numbers = [moment.number for moment in home.moments()]
     assert numbers == list(range(29, 29 - len(numbers), -1)) and len(numbers) > 10
-    assert Path(database.place()).stat().st_size < 1_500_000  # the file shrinks too
+    assert Path(database.guard_path()).stat().st_size < 1_500_000  # the file shrinks too
 
 
 def test_what_is_there_now_and_the_last_day_stay_whatever_their_size(home: GuardedHome) -> None:
@@ -68,9 +71,9 @@ def test_a_file_that_left_no_version_is_forgotten(home: GuardedHome) -> None:
     home.remove("a.md")
     home.look(1)
     home.look(3 * DAY)
-    with database.opened() as kept:
-        assert kept.row("SELECT count(*) FROM files") == (1,)
-        assert kept.row("SELECT count(*) FROM pieces") == (1,)
+    with database.open_guard() as kept:
+        assert kept.query_row("SELECT count(*) FROM files") == (1,)
+        assert kept.query_row("SELECT count(*) FROM pieces") == (1,)
 
 
 def test_an_empty_file_has_a_version(home: GuardedHome) -> None:
@@ -83,15 +86,15 @@ def test_an_empty_file_has_a_version(home: GuardedHome) -> None:
 
 
 def test_a_version_in_pieces_is_put_together(home: GuardedHome) -> None:
-    raw = os.urandom(3 * versions.PIECE + 17).hex().encode()[: 3 * versions.PIECE + 17]
+    raw = os.urandom(3 * versions.PIECE_BYTES + 17).hex().encode()[: 3 * versions.PIECE_BYTES + 17]
     home.write("a.md", raw)
     home.look()
-    with database.opened() as kept:
-        assert kept.row("SELECT count(*) FROM version_pieces") == (4,)
-        assert versions.content(kept, 1) == raw
+    with database.open_guard() as kept:
+        assert kept.query_row("SELECT count(*) FROM version_pieces") == (4,)
+        assert versions.version_content(kept, 1) == raw
 
 
 @pytest.mark.parametrize("text", ["", "M", "#", "M#x", "G#1", "M#1 ", "-1", "1.0", "²", "1" * 30])
 def test_what_is_no_name_of_a_moment(text: str) -> None:
     with pytest.raises(InvalidInput):
-        moments.number_of(text)
+        moments.parse_moment_number(text)

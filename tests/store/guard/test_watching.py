@@ -10,7 +10,7 @@ import pytest
 from support.guarded import GuardedHome, add_memory
 
 from store.guard import watching
-from store.guard.looking import LookResult, now_ms
+from store.guard.moments import LookResult, current_ms
 from store.sources.source import Machine
 
 PATIENCE = 60.0  # seconds that a machine under load may take
@@ -26,7 +26,7 @@ class Running:
         self.thread.start()
 
     def _run(self) -> None:
-        for found in watching.watched(self.home.settings, Machine(str(self.home.folder)), self.stop):  # type: ignore[arg-type]
+        for found in watching.watch_guarded_files(self.home.settings, Machine(str(self.home.folder)), self.stop):  # type: ignore[arg-type]
             self.found.put(found)
 
     def until(self, moments: bool = True) -> LookResult:
@@ -44,7 +44,7 @@ class Running:
 
 @pytest.fixture
 def running(home: GuardedHome) -> Iterator[Running]:
-    home.now = now_ms() - 3_600_000
+    home.now = current_ms() - 3_600_000
     home.write("a.md", "one\n")
     running = Running(home)
     yield running
@@ -67,8 +67,8 @@ def test_a_change_and_a_removal_and_a_new_project(running: Running, home: Guarde
 
 
 def test_a_database_is_looked_at_when_it_is_its_time(home: GuardedHome, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "EVERY_SECONDS", 0.0)
-    home.now = now_ms() - 3_600_000
+    monkeypatch.setattr(watching, "LOOK_EVERY_SECONDS", 0.0)
+    home.now = current_ms() - 3_600_000
     engram = home.engram()
     running = Running(home)
     try:
@@ -91,7 +91,7 @@ def test_transcripts_wake_nobody_and_memories_do(home: GuardedHome, tmp_path: Pa
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("watchfiles.watch", watch)
         stop = threading.Event()
-        list(watching._changes([str(home.memory)], home.settings, Machine(str(home.folder)), stop))  # type: ignore[arg-type]
+        list(watching._watch_changes([str(home.memory)], home.settings, Machine(str(home.folder)), stop))  # type: ignore[arg-type]
     wanted = asked[1]
     assert callable(wanted)
     base = str(home.memory.parent)
@@ -107,13 +107,13 @@ def test_transcripts_wake_nobody_and_memories_do(home: GuardedHome, tmp_path: Pa
 
 
 def test_where_watching_fails_it_looks_now_and_then(home: GuardedHome, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(watching, "LOOK_EVERY_SECONDS", 0.01)
 
     def watch(*places: str, **more: object) -> Iterator[set[object]]:
         raise OSError("no space left on device")
 
     monkeypatch.setattr("watchfiles.watch", watch)
-    home.now = now_ms() - 3_600_000
+    home.now = current_ms() - 3_600_000
     home.write("a.md", "one\n")
     running = Running(home)
     try:

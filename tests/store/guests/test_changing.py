@@ -7,12 +7,12 @@ import pytest
 from support.guests import GuestHome
 
 from store.base.errors import Conflict, InvalidInput, NotFound
-from store.documents import atomic_write
+from store.documents import files as atomic_write
 from store.guard import moments
-from store.guard.database import opened
+from store.guard.database import open_guard
 from store.guests import changing
-from store.purge import guarded
-from store.purge.scan.pattern import Words
+from store.purge import file_eraser as guarded
+from store.purge.word_search import PurgedTexts
 
 KEY = "AKIAQ7RM3XKD2WUZ5VTN"
 
@@ -26,7 +26,7 @@ def changed(home: GuestHome, before: dict[str, bytes]) -> set[str]:
 def test_a_correction_and_its_undo(home: GuestHome, tool: str) -> None:
     before = home.files()
     one = home.text("Inés prefiere commits", tool)
-    plan = changing.plan_correction(home.config, home.machine, home.now, one, "Inés prefiere commits grandes.")
+    plan = changing.plan_guest_correction(home.config, home.machine, home.now, one, "Inés prefiere commits grandes.")
     assert home.files() == before
     [file] = plan.files
     assert "commits grandes" in next(line.text for line in file.difference if line.sign == "+")
@@ -95,7 +95,9 @@ def test_a_text_that_changed_since_is_refused(home: GuestHome) -> None:
 
 
 def test_a_file_that_changes_between_showing_and_doing_is_refused(home: GuestHome) -> None:
-    plan = changing.plan_correction(home.config, home.machine, home.now, home.text("percebe", "openclaw"), "Other.")
+    plan = changing.plan_guest_correction(
+        home.config, home.machine, home.now, home.text("percebe", "openclaw"), "Other."
+    )
     path = home.openclaw / "MEMORY.md"
     path.write_bytes(path.read_bytes() + b"- theirs\n")
     home.age()
@@ -106,11 +108,11 @@ def test_a_file_that_changes_between_showing_and_doing_is_refused(home: GuestHom
 
 def test_a_file_that_was_just_written_is_left_to_its_tool(home: GuestHome) -> None:
     one = home.text("percebe", "openclaw")
-    plan = changing.plan_correction(home.config, home.machine, home.now, one, "Other.")
+    plan = changing.plan_guest_correction(home.config, home.machine, home.now, one, "Other.")
     os.utime(one.path, (home.now / 1000 + 59, home.now / 1000 + 59))
     with pytest.raises(Conflict, match="less than 2 seconds ago"):
         home.run(plan)
-    plan = changing.plan_correction(home.config, home.machine, home.now, home.text("percebe", "engram"), "Other.")
+    plan = changing.plan_guest_correction(home.config, home.machine, home.now, home.text("percebe", "engram"), "Other.")
     os.utime(home.engram, (home.now / 1000 + 60, home.now / 1000 + 60))
     with pytest.raises(Conflict, match="less than 2 seconds ago"):
         home.run(plan)
@@ -118,21 +120,21 @@ def test_a_file_that_was_just_written_is_left_to_its_tool(home: GuestHome) -> No
 
 def test_a_program_that_saves_during_the_swap_keeps_its_bytes(home: GuestHome, monkeypatch: pytest.MonkeyPatch) -> None:
     one = home.text("percebe", "openclaw")
-    path, exchange = Path(one.path), atomic_write._exchange
+    path, exchange = Path(one.path), atomic_write._exchange_names
 
     def late(folder: int, part: str, name: str) -> bool:
-        monkeypatch.setattr(atomic_write, "_exchange", exchange)
+        monkeypatch.setattr(atomic_write, "_exchange_names", exchange)
         path.write_bytes(b"- saved by its tool\n")
         return exchange(folder, part, name)
 
-    monkeypatch.setattr(atomic_write, "_exchange", late)
+    monkeypatch.setattr(atomic_write, "_exchange_names", late)
     with pytest.raises(Conflict, match="it was changed meanwhile"):
         home.correct(one, "Other.")
     assert path.read_bytes() == b"- saved by its tool\n"
 
 
 def test_a_folder_that_became_a_link_is_refused(home: GuestHome, tmp_path: Path) -> None:
-    plan = changing.plan_deletion(home.config, home.machine, home.now, home.text("To rebuild", "claude-code"))
+    plan = changing.plan_guest_deletion(home.config, home.machine, home.now, home.text("To rebuild", "claude-code"))
     home.claude.rename(tmp_path / "elsewhere")
     home.claude.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(Conflict):
@@ -162,11 +164,11 @@ def test_what_is_no_correction_is_refused(home: GuestHome) -> None:
 
 def test_each_change_is_a_moment_of_the_guard_and_no_restore(home: GuestHome) -> None:
     home.correct(home.text("percebe", "openclaw"), "The staging host is called navaja.")
-    with opened() as kept:
-        [moment] = moments.recent(kept, 9)
-        assert (moment.restores, moment.tool, moment.counts) == (moments.EDIT, "openclaw", {"rewritten": 1})
+    with open_guard() as kept:
+        [moment] = moments.recent_moments(kept, 9)
+        assert (moment.restores, moment.tool, moment.effect_counts) == (moments.TEXT_EDIT, "openclaw", {"rewritten": 1})
         with pytest.raises(NotFound, match="Nothing was put back"):
-            moments.last_restore(kept)
+            moments.find_last_restore(kept)
 
 
 def test_a_purge_reaches_the_backups(home: GuestHome) -> None:
@@ -175,11 +177,11 @@ def test_a_purge_reaches_the_backups(home: GuestHome) -> None:
     for one in home.texts():
         if "percebe" in one.text:
             home.delete(one)
-    words = Words(["percebe"])
-    found = guarded.places(words)
+    words = PurgedTexts(["percebe"])
+    found = guarded.find_guard_matches(words)
     assert {os.path.basename(place.key) for place in found} >= {"MEMORY.md", "engram.db"}
-    assert guarded.cut(found, words) == {}
-    assert guarded.places(words) == []
+    assert guarded.cut_from_guard(found, words) == {}
+    assert guarded.find_guard_matches(words) == []
     with pytest.raises(NotFound, match="erased"):
         for _ in range(9):
             home.undo()
@@ -188,7 +190,7 @@ def test_a_purge_reaches_the_backups(home: GuestHome) -> None:
 def test_a_text_that_was_purged_here_can_be_corrected_there(home: GuestHome) -> None:
     """What is kept has the words no more; the file has, and its correction is what is missing."""
     home.correct(home.text("percebe", "openclaw"), "The staging host is called nécora.")
-    words = Words(["nécora"])
-    assert guarded.cut(guarded.places(words), words) == {}
+    words = PurgedTexts(["nécora"])
+    assert guarded.cut_from_guard(guarded.find_guard_matches(words), words) == {}
     home.correct(home.text("nécora", "openclaw"), "The staging host is called navaja.")
     assert "nécora".encode() not in (home.openclaw / "MEMORY.md").read_bytes()

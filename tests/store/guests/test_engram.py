@@ -8,9 +8,12 @@ import pytest
 from support.guests import GuestHome
 
 from store.base.errors import Conflict, InvalidInput, NotFound
-from store.guard import looking, moments, versions
-from store.guard.database import opened
-from store.guests import changing, engram
+from store.guard import database as versions
+from store.guard import moments
+from store.guard import moments as looking
+from store.guard.database import open_guard
+from store.guests import changing
+from store.guests import texts as engram
 
 
 def rows(home: GuestHome) -> dict[object, tuple[object, ...]]:
@@ -63,7 +66,7 @@ def test_an_undo_of_a_correction_and_no_second_one(home: GuestHome) -> None:
 def test_an_undo_of_what_was_reworded_since_is_refused(home: GuestHome) -> None:
     home.correct(home.text("percebe", "engram"), "The staging host is called navaja.")
     home.run_sql("UPDATE observations SET content = 'Their own.' WHERE id = 7")
-    plan = changing.plan_undo(home.config, home.machine, home.now)
+    plan = changing.plan_guest_undo(home.config, home.machine, home.now)
     with pytest.raises(Conflict, match="it was changed meanwhile"):
         home.run(plan)
     assert home.sql("SELECT content FROM observations WHERE id = 7") == [("Their own.",)]
@@ -76,16 +79,16 @@ def test_a_change_that_was_cut_short_is_told_as_engrams_own_and_can_be_put_back(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(looking, "note_database", cut)
+        patched.setattr(looking, "note_restored_database", cut)
         with pytest.raises(KeyboardInterrupt):
             home.delete(home.text("percebe", "engram"))
     home.now += 60_000
-    looking.look(home.config, home.machine, home.now)
-    with opened() as kept:
-        (moment,) = moments.recent(kept, 9)
-        assert moment.tool == "engram" and not moment.edited
+    looking.look_at_files(home.config, home.machine, home.now)
+    with open_guard() as kept:
+        (moment,) = moments.recent_moments(kept, 9)
+        assert moment.tool == "engram" and not moment.is_edit
         assert moment.files[0].before is not None
-        assert b"percebe" in versions.content(kept, moment.files[0].before)
+        assert b"percebe" in versions.version_content(kept, moment.files[0].before)
     with pytest.raises(NotFound):
         home.undo()
     assert home.engram.exists()
@@ -93,7 +96,7 @@ def test_a_change_that_was_cut_short_is_told_as_engrams_own_and_can_be_put_back(
 
 def test_an_undo_without_a_change_touches_no_database(home: GuestHome) -> None:
     home.correct(home.text("percebe", "engram"), "Other.")
-    plan = changing.plan_undo(home.config, home.machine, home.now)
+    plan = changing.plan_guest_undo(home.config, home.machine, home.now)
     before = home.engram.read_bytes()
     with pytest.raises(InvalidInput, match="Nothing would be changed"):
         home.run(changing.GuestPlan(plan.files, (), plan.undoes))
@@ -102,7 +105,7 @@ def test_an_undo_without_a_change_touches_no_database(home: GuestHome) -> None:
 
 def test_a_text_that_changed_since_it_was_shown_is_refused(home: GuestHome) -> None:
     one = home.text("percebe", "engram")
-    plan = changing.plan_correction(home.config, home.machine, home.now, one, "Other.")
+    plan = changing.plan_guest_correction(home.config, home.machine, home.now, one, "Other.")
     home.run_sql("UPDATE observations SET content = 'Their own.' WHERE id = 7")
     with pytest.raises(Conflict, match="it was changed meanwhile"):
         home.run(plan)
@@ -112,7 +115,7 @@ def test_a_text_that_changed_since_it_was_shown_is_refused(home: GuestHome) -> N
 
 
 def test_another_row_may_change_meanwhile(home: GuestHome) -> None:
-    plan = changing.plan_correction(home.config, home.machine, home.now, home.text("percebe", "engram"), "Other.")
+    plan = changing.plan_guest_correction(home.config, home.machine, home.now, home.text("percebe", "engram"), "Other.")
     home.run_sql("UPDATE observations SET content = 'Their own.' WHERE id = 8")
     home.age()
     home.run(plan)
@@ -121,7 +124,7 @@ def test_another_row_may_change_meanwhile(home: GuestHome) -> None:
 
 @pytest.mark.parametrize("begin", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
 def test_a_locked_database_is_refused(home: GuestHome, begin: str) -> None:
-    plan = changing.plan_correction(home.config, home.machine, home.now, home.text("percebe", "engram"), "Other.")
+    plan = changing.plan_guest_correction(home.config, home.machine, home.now, home.text("percebe", "engram"), "Other.")
     with closing(apsw.Connection(str(home.engram))) as tool:
         tool.execute(begin)
         with pytest.raises(Conflict, match="it is locked: its tool is at work"):
@@ -141,7 +144,7 @@ def test_a_locked_database_is_refused(home: GuestHome, begin: str) -> None:
     ],
 )
 def test_tables_that_are_not_known_are_refused(home: GuestHome, script: str) -> None:
-    plan = changing.plan_correction(home.config, home.machine, home.now, home.text("percebe", "engram"), "Other.")
+    plan = changing.plan_guest_correction(home.config, home.machine, home.now, home.text("percebe", "engram"), "Other.")
     home.run_sql("DROP TRIGGER obs_fts_update; DROP TRIGGER obs_fts_insert; DROP TRIGGER obs_fts_delete;" + script)
     home.age()
     before = home.engram.read_bytes()
@@ -173,4 +176,4 @@ def test_a_damaged_database_is_named_and_harmed_by_nothing(home: GuestHome) -> N
     home.age()
     with pytest.raises(Conflict, match="the text changed since it was shown"):
         home.correct(one, "Other.")
-    assert engram.read(str(home.engram), troubles := []) == [] and troubles
+    assert engram.read_engram_texts(str(home.engram), troubles := []) == [] and troubles

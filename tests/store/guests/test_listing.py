@@ -8,16 +8,16 @@ from support.guests import GuestHome
 
 from store.base.errors import InvalidInput, NotFound
 from store.base.vocabulary import GUEST_TOOLS
-from store.guests import listing
-from store.guests.listing import matching
+from store.guests import texts as listing
+from store.guests.texts import filter_guest_texts
 
 
 def troubles(home: GuestHome) -> dict[str, str]:
-    return {os.path.basename(one.path): one.why for one in listing.listed(home.machine).troubles}
+    return {os.path.basename(one.path): one.why for one in listing.list_guest_texts(home.machine).troubles}
 
 
 def test_the_samples_of_four_tools(home: GuestHome) -> None:
-    found = listing.listed(home.machine)
+    found = listing.list_guest_texts(home.machine)
     assert {one.tool for one in found.texts} == set(GUEST_TOOLS) and not found.troubles
     assert {one.tool for one in home.texts("engram")} == {"engram"}
     assert not [one for one in found.texts if "mejillon" in one.text and one.tool == "engram"]  # it is deleted
@@ -26,20 +26,20 @@ def test_the_samples_of_four_tools(home: GuestHome) -> None:
 
 
 def test_words_are_found_in_any_case_and_without_accents(home: GuestHome) -> None:
-    found = matching(home.texts(), "ines COMMITS pequenos")
+    found = filter_guest_texts(home.texts(), "ines COMMITS pequenos")
     assert {one.tool for one in found} == {"claude-code", "basic-memory", "openclaw", "engram"}
-    assert matching(home.texts("openclaw"), "nothing like it") == []
+    assert filter_guest_texts(home.texts("openclaw"), "nothing like it") == []
 
 
 def test_a_name_finds_its_text_until_that_changes(home: GuestHome) -> None:
     one = home.text("percebe", "openclaw")
-    assert listing.find(home.machine, one.short) == one
+    assert listing.find_guest_text(home.machine, one.short) == one
     home.correct(one, "The staging host is called navaja.")
     with pytest.raises(NotFound, match="or it changed since"):
-        listing.find(home.machine, one.short)
+        listing.find_guest_text(home.machine, one.short)
     for name in ("abc", "not a name", ""):
         with pytest.raises(InvalidInput, match="no name of a text"):
-            listing.find(home.machine, name)
+            listing.find_guest_text(home.machine, name)
 
 
 def test_the_persons_own_instructions_are_not_told(home: GuestHome) -> None:

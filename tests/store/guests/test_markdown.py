@@ -4,14 +4,14 @@ import pytest
 from support.guests import GuestHome
 
 from store.base.errors import InvalidInput
-from store.guests import markdown
-from store.guests.guest_text import GuestText, NotEditable
+from store.guests import texts as markdown
+from store.guests.texts import GuestText, NotEditable
 
 FILES = ("claude-code", "basic-memory", "openclaw")
 
 
 def only(tool: str, path: str, raw: bytes, part: str = "") -> GuestText:
-    return next(one for one in markdown.read(tool, path, raw) if part in one.text)
+    return next(one for one in markdown.read_markdown_texts(tool, path, raw) if part in one.text)
 
 
 def test_of_every_text_only_its_own_bytes_change(home: GuestHome) -> None:
@@ -20,22 +20,22 @@ def test_of_every_text_only_its_own_bytes_change(home: GuestHome) -> None:
     for one in texts:
         with open(one.path, "rb") as file:
             raw = file.read()
-        new = markdown.corrected(raw, one, "Ñandú: other words.")
+        new = markdown.correct_text(raw, one, "Ñandú: other words.")
         assert new == raw[: one.start] + "Ñandú: other words.".encode() + raw[one.end :]
-        assert markdown.corrected(new, only(one.tool, one.path, new, "Ñandú"), one.text) == raw
+        assert markdown.correct_text(new, only(one.tool, one.path, new, "Ñandú"), one.text) == raw
 
 
 def test_of_every_text_only_its_own_lines_are_deleted(home: GuestHome) -> None:
     for one in home.texts(*FILES):
         with open(one.path, "rb") as file:
             raw = file.read()
-        new = markdown.without(raw, one)
+        new = markdown.remove_text(raw, one)
         if one.whole:
             assert new is None
             continue
         assert new is not None
         before, after = (
-            [other.text for other in markdown.read(one.tool, one.path, content) if not other.whole]
+            [other.text for other in markdown.read_markdown_texts(one.tool, one.path, content) if not other.whole]
             for content in (raw, new)
         )
         before.remove(one.text)
@@ -50,7 +50,7 @@ def test_line_endings_and_byte_order_mark_stay(mark: bytes) -> None:
     raw = mark + HEAD + b"One.\r\n\r\nTwo.  \nThree.\r\n"
     one = only("claude-code", "/x/memory/a.md", raw)
     assert (one.text, one.line, one.note) == ("One.\n\nTwo.  \nThree.", 7, "user")
-    assert markdown.corrected(raw, one, "One.\n\nTwo.  \nFour.\nFive.") == (
+    assert markdown.correct_text(raw, one, "One.\n\nTwo.  \nFour.\nFive.") == (
         mark + HEAD + b"One.\r\n\r\nTwo.  \nFour.\r\nFive.\r\n"
     )
 
@@ -58,15 +58,15 @@ def test_line_endings_and_byte_order_mark_stay(mark: bytes) -> None:
 def test_a_file_without_a_last_line_ending_gets_none() -> None:
     raw = b"- one\n- two"
     one = only("openclaw", "/x/USER.md", raw, "two")
-    assert markdown.corrected(raw, one, "three") == b"- one\n- three"
-    assert markdown.without(raw, one) == b"- one\n"
+    assert markdown.correct_text(raw, one, "three") == b"- one\n- three"
+    assert markdown.remove_text(raw, one) == b"- one\n"
 
 
 def test_tags_context_and_category_of_an_observation_stay() -> None:
     raw = b"---\ntitle: N\n---\n- [fact] Tides are metres #units #c++ (faro)\n"
     one = only("basic-memory", "/x/n.md", raw)
     assert (one.text, one.title, one.note) == ("Tides are metres", "N", "fact")
-    assert markdown.corrected(raw, one, "Tides are centimetres") == (
+    assert markdown.correct_text(raw, one, "Tides are centimetres") == (
         b"---\ntitle: N\n---\n- [fact] Tides are centimetres #units #c++ (faro)\n"
     )
 
@@ -75,7 +75,7 @@ def test_lines_of_a_bullet_keep_their_indent_and_new_ones_get_it() -> None:
     raw = b"* recipe:\n\t1. make\n\t2. check\n* other\n"
     one = only("openclaw", "/x/MEMORY.md", raw, "recipe")
     assert one.text == "recipe:\n1. make\n2. check"
-    assert markdown.corrected(raw, one, "recipe:\n1. make\n2. look\n3. check") == (
+    assert markdown.correct_text(raw, one, "recipe:\n1. make\n2. look\n3. check") == (
         b"* recipe:\n\t1. make\n\t2. look\n\t3. check\n* other\n"
     )
 
@@ -83,7 +83,7 @@ def test_lines_of_a_bullet_keep_their_indent_and_new_ones_get_it() -> None:
 def test_what_was_noted_above_a_bullet_goes_with_it_and_not_to_the_next() -> None:
     raw = b"# U\n\n<!-- observed: 2026-08-03 | status: active -->\n\n- one\n\n- two\n"
     one = only("openclaw", "/x/USER.md", raw, "one")
-    assert markdown.without(raw, one) == b"# U\n\n\n- two\n"
+    assert markdown.remove_text(raw, one) == b"# U\n\n\n- two\n"
 
 
 @pytest.mark.parametrize(
@@ -98,17 +98,17 @@ def test_what_was_noted_above_a_bullet_goes_with_it_and_not_to_the_next() -> Non
 def test_a_text_that_changes_how_the_rest_is_read_is_refused(path: str, raw: bytes, text: str) -> None:
     one = only("openclaw", path, raw, "one")
     try:
-        new = markdown.corrected(raw, one, text)
+        new = markdown.correct_text(raw, one, text)
     except InvalidInput as error:
         assert "read differently" in error.message
     else:
-        assert [other.text for other in markdown.read("openclaw", path, new)] == [text, "two"]
+        assert [other.text for other in markdown.read_markdown_texts("openclaw", path, new)] == [text, "two"]
 
 
 def test_a_body_that_would_be_front_matter_is_refused() -> None:
     one = only("claude-code", "/x/a.md", b"Plain.\n")
     with pytest.raises(InvalidInput, match="read differently"):
-        markdown.corrected(b"Plain.\n", one, "---\nname: y\n---\nOther.")
+        markdown.correct_text(b"Plain.\n", one, "---\nname: y\n---\nOther.")
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_body_that_would_be_front_matter_is_refused() -> None:
 )
 def test_what_is_no_text_is_named(raw: bytes, why: str) -> None:
     with pytest.raises(NotEditable, match=why):
-        markdown.read("claude-code", "/x/a.md", raw)
+        markdown.read_markdown_texts("claude-code", "/x/a.md", raw)
 
 
 def test_each_line_of_claude_codes_index_is_a_text(home: GuestHome) -> None:
@@ -131,12 +131,12 @@ def test_each_line_of_claude_codes_index_is_a_text(home: GuestHome) -> None:
 
 def test_a_line_of_the_index_is_taken_out_whole() -> None:
     raw = b"# Index\r\n- [A](a.md) one\r\n- [B](b.md), see [A](a.md)\r\n- [C](./c.md) x"
-    assert markdown.unlisted(raw, "a.md") == b"# Index\r\n- [B](b.md), see [A](a.md)\r\n- [C](./c.md) x"
-    assert markdown.unlisted(raw, "c.md") == b"# Index\r\n- [A](a.md) one\r\n- [B](b.md), see [A](a.md)\r\n"
+    assert markdown.remove_index_link(raw, "a.md") == b"# Index\r\n- [B](b.md), see [A](a.md)\r\n- [C](./c.md) x"
+    assert markdown.remove_index_link(raw, "c.md") == b"# Index\r\n- [A](a.md) one\r\n- [B](b.md), see [A](a.md)\r\n"
 
 
 def test_two_texts_that_say_the_same_have_two_names() -> None:
-    texts = markdown.read("openclaw", "/x/USER.md", b"- same\n- same\n")
+    texts = markdown.read_markdown_texts("openclaw", "/x/USER.md", b"- same\n- same\n")
     assert len({one.name for one in texts}) == 2
-    again = markdown.read("openclaw", "/x/USER.md", b"# New\n\n- same\n- same\n")
+    again = markdown.read_markdown_texts("openclaw", "/x/USER.md", b"# New\n\n- same\n- same\n")
     assert [one.name for one in again] == [one.name for one in texts]

@@ -8,10 +8,10 @@ import pytest
 from support.ours import ours
 
 from bench.damage import live, look
-from store.database.schema.tables import RECORDED
+from store.database.schema import RECORDED_TABLES
 from store.history import compression
 from store.memory import Memory
-from store.salvage.salvage import salvage
+from store.salvage.salvage import salvage_file
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +27,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> str:
         environment.setenv("MEMORANDA_WITHOUT", "model")
         with Memory.open(path) as memory:
             live(memory, 1, 700)
-            assert compression.pack(memory.database, 36_500, 60, least=100) == 1 or memory.database.value(
+            assert compression.pack_history(memory.database, 36_500, 60, least=100) == 1 or memory.database.value(
                 "SELECT count(*) FROM history_block"
             )
     return path
@@ -44,9 +44,9 @@ def path(packed: str, tmp_path: Path) -> str:
 def told(path: str) -> tuple[object, ...]:
     """Every record, every row of history wherever it stands, and the head."""
     with Memory.open(path) as memory:
-        rows = {table: memory.database.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in RECORDED}
+        rows = {table: memory.database.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in RECORDED_TABLES}
         head = memory.database.value("SELECT digest FROM history ORDER BY seq DESC LIMIT 1")
-        return rows, list(compression.rows(memory.database)), head
+        return rows, list(compression.read_all_rows(memory.database)), head
 
 
 def test_packed_history_is_healthy(path: str):
@@ -68,7 +68,7 @@ def test_a_block_that_was_changed_is_noticed(path: str, column: str):
     connection.close()
     assert look(path) != []
     into = f"{path}.new"
-    salvage(path, into)
+    salvage_file(path, into)
     assert look(into) == []
     assert told(into)[0] == before, "the records are all there"
 
@@ -82,7 +82,7 @@ def test_a_record_that_was_changed_is_noticed(path: str):
 
 def test_packed_history_is_salvaged_whole(path: str):
     """Every row of history, in its table now, every digest worked out, the head the same."""
-    salvage(path, f"{path}.new")
+    salvage_file(path, f"{path}.new")
     assert told(f"{path}.new") == told(path) and look(f"{path}.new") == []
     with Memory.open(f"{path}.new") as memory:
         assert memory.database.value("SELECT count(*) FROM history WHERE digest = x'' OR rows_root = x''") == 0
@@ -98,5 +98,5 @@ def test_facts_are_made_again_from_packed_history(path: str):
     for page in pages:
         raw = raw[: (page - 1) * 4096] + bytes(4096) + raw[page * 4096 :]
     Path(path).write_bytes(raw)
-    salvage(path, f"{path}.new")
+    salvage_file(path, f"{path}.new")
     assert told(f"{path}.new")[0] == before and look(f"{path}.new") == []

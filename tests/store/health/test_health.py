@@ -14,11 +14,11 @@ import pytest
 from bench.damage import live
 from store.base.location import locate
 from store.database import files
-from store.health import filesystem
+from store.health import checks as filesystem
+from store.health.checks import NOTE, OK, WRONG, Finding
 from store.health.doctor import examine
-from store.health.finding import NOTE, OK, WRONG, Finding
 from store.memory import Memory
-from store.purge.purge import finish
+from store.purge.purge import complete_purge
 
 ROOT = Path(__file__).parents[3]
 
@@ -175,11 +175,11 @@ def test_a_purge_that_was_held_up(path):
     with Memory.open(path) as memory, Memory.open(path) as reader:
         reader.database.connection.execute("BEGIN")
         reader.database.rows("SELECT count(*) FROM facts")
-        done = memory.purge.run(memory.purge.plan([("fact", 1)]))
+        done = memory.purge.run_plan(memory.purge.plan([("fact", 1)]))
         assert done.finished.pending
         assert [one.subject for one in look(path) if one.state == WRONG] == ["purge"]
         reader.database.connection.execute("ROLLBACK")
-        assert not finish(memory.database).pending
+        assert not complete_purge(memory.database).pending
     assert [one.subject for one in look(path) if one.state == WRONG] == []
 
 
@@ -200,11 +200,11 @@ def test_permissions(path):
 
 def test_where_it_lies(path, monkeypatch):
     """A network's file system, a disk without room, one with little, one that may only be read."""
-    monkeypatch.setattr(filesystem, "file_system", lambda folder: "nfs4")
+    monkeypatch.setattr(filesystem, "file_system_type", lambda folder: "nfs4")
     assert "network file system (nfs4)" in wrong(path)["disk"].says
     monkeypatch.undo()
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
-    monkeypatch.setattr(files, "file_system", lambda folder: "cifs")
+    monkeypatch.setattr(files, "file_system_type", lambda folder: "cifs")
     assert "network file system (cifs)" in wrong(path)["file"].says
     monkeypatch.undo()
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
@@ -252,9 +252,9 @@ sys.stdin.readline()
 
 def test_a_reader_that_stays(path, monkeypatch):
     """While somebody reads an old state the log grows, and the doctor says why; so it does of pages that wait."""
-    from store.health import wal as log
+    from store.health import checks as log
 
-    monkeypatch.setattr(log, "LONG", 200_000)
+    monkeypatch.setattr(log, "LONG_WAL", 200_000)
     reader = subprocess.Popen(
         [sys.executable, "-c", READER, path], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -330,15 +330,16 @@ def test_it_says_how_far_it_is_and_can_be_stopped(path):
 
 def test_many_records_are_walked_in_slices(path, monkeypatch):
     """A slice ends between two records and misses none."""
-    from store.health import hash_chain, record_history
+    from store.health import checks as hash_chain
+    from store.health import checks as record_history
 
-    monkeypatch.setattr(record_history, "SLICE", 3)
-    monkeypatch.setattr(hash_chain, "SLICE", 3)
+    monkeypatch.setattr(record_history, "RECORD_SLICE", 3)
+    monkeypatch.setattr(hash_chain, "CHAIN_SLICE", 3)
     assert wrong(path) == {}
     behind(path, "UPDATE facts SET confidence = 'low' WHERE id IN (3, 9, 17)")
     assert "F#3" in wrong(path)["records"].says and "3 records are not" in wrong(path)["records"].says
     with Memory.open(path) as memory:
-        told = {key: row for key, _, row in record_history.walk(memory.database, "facts")}
+        told = {key: row for key, _, row in record_history.reconstruct_records(memory.database, "facts")}
         assert len(told) == memory.database.value("SELECT count(*) FROM facts")
         assert all(json.loads(key) for key in told)
 
@@ -376,5 +377,5 @@ def test_one_record_is_one_record(memory: Memory) -> None:
 def test_what_each_door_writes_is_an_origin_that_is_known(path: str, origin: str) -> None:
     """A turn that a hook reported is not damage."""
     with Memory.open(path) as memory:
-        memory.turns.add("a session", [("user", "the team is five", "2026-11-21T12:00:00.000Z")], origin=origin)
+        memory.turns.add_turns("a session", [("user", "the team is five", "2026-11-21T12:00:00.000Z")], origin=origin)
     assert "values" not in wrong(path)

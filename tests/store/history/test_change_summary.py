@@ -2,7 +2,7 @@
 
 import pytest
 
-from store.history.change_summary import happened, sign, would
+from store.history.history import change_sign, describe_change, describe_revert
 
 FACT = {"fact": "the team is five", "status": "active", "pinned": 0, "last_confirmed_at": "2026-11-20T12:00:00.000Z"}
 
@@ -22,7 +22,7 @@ FACT = {"fact": "the team is five", "status": "active", "pinned": 0, "last_confi
     ],
 )
 def test_what_happened_to_a_record(old: dict[str, object] | None, new: dict[str, object] | None, said: str) -> None:
-    assert happened(old, new) == said
+    assert describe_change(old, new) == said
 
 
 @pytest.mark.parametrize(
@@ -44,4 +44,4 @@ def test_what_would_become_of_a_record(
     now: dict[str, object] | None, then: dict[str, object] | None, sign_of_it: str, said: str
 ) -> None:
     """A row that goes has −, one that comes has +, whatever its state."""
-    assert (sign(now, then), would(now, then)) == (sign_of_it, said)
+    assert (change_sign(now, then), describe_revert(now, then)) == (sign_of_it, said)

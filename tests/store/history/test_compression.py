@@ -20,13 +20,12 @@ from hypothesis import strategies as st
 from support import chain
 
 from store.base.errors import Conflict, MemorandaError
-from store.config.files import put, user_path
-from store.database.database import Database, Transaction
-from store.database.lease import Lease
+from store.config.configuration import user_settings_path, write_setting
+from store.database.database import Database, Lease, Transaction
 from store.exchange import exporter
 from store.history import compression
 from store.memory import Memory
-from store.services.maintenance import start
+from store.services.maintenance import run_maintenance
 from tests.store.history import test_checkpoints, test_history
 from tests.store.history import test_restore_plan as test_plans
 from tests.store.services import test_as_of as test_past
@@ -48,7 +47,7 @@ LONG = (
 
 
 def pack_all(database: Database) -> int:
-    return compression.pack(database, 36_500, 0, least=1)
+    return compression.pack_history(database, 36_500, 0, least=1)
 
 
 @pytest.fixture
@@ -62,7 +61,7 @@ def packs(monkeypatch: pytest.MonkeyPatch) -> None:
             pack_all(write.database)
 
     monkeypatch.setattr(Transaction, "__exit__", exit)
-    monkeypatch.setattr(compression, "BLOCK", 7)
+    monkeypatch.setattr(compression, "BLOCK_ROWS", 7)
     monkeypatch.setattr(test_history, "broken_digests", lambda memory: chain.broken(memory.database))
 
 
@@ -101,11 +100,11 @@ for module in (test_history, test_plans, test_checkpoints, test_past):
 
 def rows_of(memory: Memory) -> list[tuple[Any, ...]]:
     """Every row of history, whole, packed or not."""
-    return memory.database.rows(ROWS.format(compression.every_row(memory.database)))
+    return memory.database.rows(ROWS.format(compression.every_row_view(memory.database)))
 
 
 def told(memory: Memory) -> str:
-    return "".join(exporter.document(memory.database))
+    return "".join(exporter.export_text(memory.database))
 
 
 # a block's size, how many of the newest steps stay, and which record is put back, if one is
@@ -123,14 +122,14 @@ def test_packing_and_unpacking_change_nothing_that_can_be_read(live: Live, plan:
         before = rows_of(memory), memory.history.steps(), told(memory)
         for size, left, back in rounds:
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(compression, "BLOCK", size)
-                compression.pack(memory.database, 36_500, left, least=1)
+                patch.setattr(compression, "BLOCK_ROWS", size)
+                compression.pack_history(memory.database, 36_500, left, least=1)
             if before[0] and back is not None:
                 _, _, table, pk, *_ = before[0][back % len(before[0])]
                 count = "SELECT count(*) FROM packed_row WHERE tbl = ? AND pk = ?"
                 packed = memory.database.value(count, (table, pk))
                 with memory.database.write("user", "put back") as write:
-                    assert compression.unpack(write, {(table, pk)}) == packed
+                    assert compression.unpack_records(write, {(table, pk)}) == packed
                 assert memory.database.value(count, (table, pk)) == 0
             assert (rows_of(memory), memory.history.steps(), told(memory)) == before
             assert chain.broken(memory.database) == []
@@ -200,12 +199,12 @@ def test_a_step_that_is_packed_in_part_is_taken_back_whole(memory: Memory, monke
     for text in ("one", "two", "three"):
         memory.facts.remember(text)
     memory.facts.forget([1, 2, 3])
-    monkeypatch.setattr(compression, "BLOCK", 5)
-    assert compression.pack(memory.database, 36_500, 0, least=5) == 1
+    monkeypatch.setattr(compression, "BLOCK_ROWS", 5)
+    assert compression.pack_history(memory.database, 36_500, 0, least=5) == 1
     assert memory.database.value("SELECT count(*) FROM main.history_row") == 1
-    assert [key for _, key, *_ in compression.of_step(memory.database, 4, 3)] == ["[1]", "[2]", "[3]"]
+    assert [key for _, key, *_ in compression.read_step_rows(memory.database, 4, 3)] == ["[1]", "[2]", "[3]"]
     assert memory.history.undo().seq == 4
-    assert {fact.status for fact in memory.facts.many([1, 2, 3])} == {"active"}
+    assert {fact.status for fact in memory.facts.get_many([1, 2, 3])} == {"active"}
 
 
 def test_a_leaf_that_follows_from_its_row_is_not_kept_a_second_time(packed: Memory):
@@ -222,7 +221,7 @@ def test_a_purge_reaches_what_was_packed(packed: Memory):
     """Put back, masked and packed again: the text is in no block, the chain holds, the step says what happened."""
     number = packed.facts.ids(packed.now, words="the secret of the house")[0]
     with packed.database.write("user", "purge") as write:
-        assert compression.unpack(write, {("facts", f"[{number}]")}) == 1
+        assert compression.unpack_records(write, {("facts", f"[{number}]")}) == 1
         write.execute(
             "UPDATE main.history_row SET after = NULL, salt = NULL, purged = 1 WHERE tbl = 'facts' AND pk = ?",
             (f"[{number}]",),
@@ -231,8 +230,8 @@ def test_a_purge_reaches_what_was_packed(packed: Memory):
     assert chain.broken(packed.database) == []
     assert pack_all(packed.database) == 1
     assert chain.broken(packed.database) == []
-    assert compression.erased(packed.database, 0) == {("facts", f"[{number}]")}
-    for take_back in (packed.history.undo, packed.plans.step):
+    assert compression.find_erased_records(packed.database, 0) == {("facts", f"[{number}]")}
+    for take_back in (packed.history.undo, packed.plans.plan_step):
         with pytest.raises(Conflict, match="erased"):
             take_back(step)
     for directory, texts in packed.database.rows("SELECT directory, texts FROM history_block"):
@@ -247,36 +246,36 @@ def test_what_is_old_or_far_back_is_packed_whole_blocks_at_a_time(memory: Memory
     for number in range(30, 60):
         memory.facts.remember(f"fact {number}")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compression, "BLOCK", 20)
-        assert compression.pack(memory.database, 90, 10_000, least=20) == 1
+        patch.setattr(compression, "BLOCK_ROWS", 20)
+        assert compression.pack_history(memory.database, 90, 10_000, least=20) == 1
         assert memory.database.value("SELECT count(*) FROM main.history_row") == 40
-        assert compression.pack(memory.database, 90, 15, least=20) == 1
-        assert compression.pack(memory.database, 36_500, 10_000, least=20) == 0
-        assert compression.pack(memory.database, 90, 15, cancelled=lambda: True, least=1) == 0
+        assert compression.pack_history(memory.database, 90, 15, least=20) == 1
+        assert compression.pack_history(memory.database, 36_500, 10_000, least=20) == 0
+        assert compression.pack_history(memory.database, 90, 15, cancelled=lambda: True, least=1) == 0
     assert memory.database.value("SELECT min(seq) FROM main.history_row") == 41
 
 
 def test_the_worker_packs_what_the_settings_say_and_one_process_at_a_time(memory: Memory, clock: Any):
     """At a start; while another process packs, nothing."""
     memory.database.connection.pragma("synchronous", 0)
-    for number in range(compression.BLOCK + 5):
+    for number in range(compression.BLOCK_ROWS + 5):
         memory.facts.remember(f"fact {number}")
 
     def blocks() -> int:
         count: int = memory.database.value("SELECT count(*) FROM history_block")
         return count
 
-    start(memory, os.getcwd())
+    run_maintenance(memory, os.getcwd())
     assert blocks() == 0
-    put(user_path(), "history.pack_steps", "0")
+    write_setting(user_settings_path(), "history.pack_steps", "0")
     memory._config = None  # as at the next start
     with Memory.open(memory.location.path, "cli", clock) as other:
         lease = Lease(other.database, "history")
-        assert lease.take()
-        start(memory, os.getcwd())
+        assert lease.acquire()
+        run_maintenance(memory, os.getcwd())
         assert blocks() == 0
         lease.release()
-    start(memory, os.getcwd())
+    run_maintenance(memory, os.getcwd())
     assert blocks() == 1 and memory.database.value("SELECT count(*) FROM main.history_row") == 5
 
 
@@ -284,17 +283,17 @@ def test_what_is_purged_while_it_is_packed_is_not_packed_as_it_was(memory: Memor
     """Between the reading and the writing of a block another process erases a text: the block is made anew."""
     for text in ("one", "the secret", "three"):
         memory.facts.remember(text)
-    encoded = compression.encoded
+    encoded = compression.encode_block
     erased = []
 
-    def erase_meanwhile(found: list[compression.Row]) -> compression.Row:
+    def erase_meanwhile(found: list[compression.PackedRow]) -> compression.PackedRow:
         if not erased:
             with Memory.open(memory.location.path) as other, other.database.write("user", "purge") as write:
                 write.execute("UPDATE history_row SET after = NULL, salt = NULL, purged = 1 WHERE seq = 2")
             erased.append(True)
         return encoded(found)
 
-    monkeypatch.setattr(compression, "encoded", erase_meanwhile)
+    monkeypatch.setattr(compression, "encode_block", erase_meanwhile)
     assert pack_all(memory.database) == 1
     assert [row[7] for row in rows_of(memory)].count(None) == 1
     assert not any("the secret" in str(row[7]) for row in rows_of(memory))
@@ -350,7 +349,7 @@ def test_an_older_connection_meets_what_another_packed(packed: Memory):
         pack_all(packed.database)
         assert rows_of(other)[: len(before)] == before and len(rows_of(other)) == len(before) + 1
         with packed.database.write("user", "put back") as write:
-            compression.unpack(write, {("facts", "[1]")})
+            compression.unpack_records(write, {("facts", "[1]")})
         assert rows_of(other)[: len(before)] == before
 
 

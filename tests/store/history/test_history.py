@@ -20,17 +20,17 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from store.base.errors import Conflict, NotFound
 from store.base.models import Step
-from store.base.record_keys import NUMBERS
+from store.base.vocabulary import KIND_NUMBERS
 from store.database.database import Transaction
-from store.database.schema.tables import JOURNAL, RECORDED
+from store.database.schema import JOURNAL_TABLES, RECORDED_TABLES
 from store.database.values import Json
-from store.history.compression import every_row
-from store.history.history import MADE, NEXT_REDO
+from store.history.compression import every_row_view
+from store.history.history import MANUAL_STEPS_SQL, NEXT_REDO_SQL
 from store.memory import Memory
-from store.records.fact_rows import insert
-from store.search import corpus
+from store.records.facts import insert_fact
+from store.search import fulltext as corpus
 
-KEYS = {**dict.fromkeys(RECORDED, ("id",)), "commit_links": ("commit_id", "decision_id"), "mutes": ("fact_id",)}
+KEYS = {**dict.fromkeys(RECORDED_TABLES, ("id",)), "commit_links": ("commit_id", "decision_id"), "mutes": ("fact_id",)}
 QUERIES = ("team", "deploys fridays", "José prefiere", "choose", "line", "kind:task", "is:superseded", "evil")
 SEEDS = st.integers(0, 2**32 - 1)
 PLANS = st.lists(SEEDS, max_size=10) | st.lists(SEEDS, min_size=30, max_size=90)  # lists alone stay short
@@ -46,7 +46,7 @@ State = dict[tuple[str, tuple[Any, ...]], Row]
 def recorded(memory: Memory) -> State:
     """Every row of every recorded table, column by column, each value with its type."""
     state: State = {}
-    for table in RECORDED:
+    for table in RECORDED_TABLES:
         names = [name for (name,) in memory.database.rows("SELECT name FROM pragma_table_info(?)", (table,))]
         values = ", ".join(f"typeof({name}), {name}" for name in names)
         for row in memory.database.rows(f"SELECT {values} FROM {table}"):
@@ -57,7 +57,7 @@ def recorded(memory: Memory) -> State:
 
 def journal(memory: Memory) -> dict[str, list[tuple[Any, ...]]]:
     """Every row of the journal tables but history's own, which every step adds to."""
-    tables = [table for table in JOURNAL if not table.startswith("history")]
+    tables = [table for table in JOURNAL_TABLES if not table.startswith("history")]
     return {table: memory.database.rows(f"SELECT * FROM {table} ORDER BY id") for table in tables}
 
 
@@ -68,9 +68,9 @@ def answers(memory: Memory) -> list[list[tuple[str, str, float]]]:
 
 def assert_index_agrees(memory: Memory) -> None:
     """The corpus is what a rebuild from the records would make, row by row, and FTS5 finds its index in order."""
-    whole = " UNION ALL ".join(f"SELECT * FROM corpus_{kind}" for kind in NUMBERS)
+    whole = " UNION ALL ".join(f"SELECT * FROM corpus_{kind}" for kind in KIND_NUMBERS)
     assert memory.database.rows("SELECT * FROM corpus ORDER BY id") == memory.database.rows(f"{whole} ORDER BY id")
-    corpus.check(memory.database)
+    corpus.check_text_index(memory.database)
 
 
 def newest(memory: Memory) -> int:
@@ -81,7 +81,7 @@ def inverse(state: State, memory: Memory, seq: int) -> State | None:
     """What the recorded tables are once step `seq` is taken back, worked out by hand; None if a later change or a
     reference stands in the way."""
     result = dict(state)
-    source = every_row(memory.database)
+    source = every_row_view(memory.database)
     rows = memory.database.rows(f"SELECT tbl, pk, op, before, after FROM {source} WHERE seq = ?", (seq,))
     for table, pk, op, before_text, after_text in rows:
         key = table, tuple(json.loads(pk))
@@ -412,11 +412,11 @@ def test_undo_takes_back_what_a_person_did_by_hand(memory):
     assert memory.history.undo().reason == "remember F#1"
     with pytest.raises(NotFound, match="nothing to undo"):
         memory.history.undo()
-    assert [fact.id for fact in memory.facts.many(range(1, 8))] == [2, 3, 4, 5, 6]
+    assert [fact.id for fact in memory.facts.get_many(range(1, 8))] == [2, 3, 4, 5, 6]
 
 
 def bring(write: Transaction, text: str) -> None:
-    insert(
+    insert_fact(
         write, text, origin="import:notes", domain="general", confidence="high", source="explicit", evidence=Json([])
     )
 
@@ -454,7 +454,7 @@ def test_another_actors_step_is_undone_by_its_number(memory):
     memory.facts.remember("an agent's", actor="agent")
     memory.facts.remember("mine")
     memory.history.undo(1)
-    assert memory.facts.many([1, 2])[0].id == 2
+    assert memory.facts.get_many([1, 2])[0].id == 2
     step = memory.history.steps(limit=1)[0]
     assert (step.actor, step.undoes, step.reason) == ("user", 1, "undo 1")
     assert memory.history.redo().seq == 1
@@ -499,7 +499,7 @@ def test_redo_after_an_undone_undo_puts_that_undo_back(memory):
     memory.history.undo(1)
     assert memory.history.undo().reason == "undo 1"
     assert memory.history.redo().reason == "undo 1"
-    assert [fact.fact for fact in memory.facts.many([1, 2, 3])] == ["two"]
+    assert [fact.fact for fact in memory.facts.get_many([1, 2, 3])] == ["two"]
     assert memory.history.redo().reason == "remember F#3"
     with pytest.raises(NotFound):
         memory.history.redo()
@@ -508,7 +508,7 @@ def test_redo_after_an_undone_undo_puts_that_undo_back(memory):
 def test_a_restore_is_undone_and_redone_like_any_step(memory):
     """Undo after a restore gives the memory before it; redo restores again."""
     memory.facts.remember("one")
-    memory.checkpoints.take("early")
+    memory.checkpoints.take_checkpoint("early")
     memory.facts.remember("two")
     memory.facts.forget([1])
     late = recorded(memory)
@@ -529,7 +529,7 @@ def test_an_undone_step_cannot_be_undone_again(memory):
     memory.history.undo(2)
     assert memory.history.step(1).undone_by is None
     memory.history.undo(1)
-    assert memory.facts.many([1]) == []
+    assert memory.facts.get_many([1]) == []
     with pytest.raises(NotFound, match="no step 99"):
         memory.history.undo(99)
 
@@ -589,7 +589,7 @@ def test_steps_that_do_not_meet_are_undone_in_any_order(memory):
 def test_a_step_tells_what_it_changed(memory):
     """Each row by name: an update holds only the columns that changed; the steps of one record are found by it."""
     memory.facts.remember("one")
-    memory.tasks.add("other")
+    memory.tasks.add_task("other")
     memory.facts.pin([1])
     (change,) = memory.history.changes(3)
     assert (change.table, change.key, change.op) == ("facts", (1,), "UPDATE")
@@ -628,10 +628,10 @@ def test_steps_are_found_by_who_and_when_and_read_by_their_numbers(memory, clock
     ):
         assert list(memory.history.keys(**filters)) == seqs
         assert [step.seq for step in memory.history.steps(**filters)] == seqs
-    assert [step.seq for step in memory.history.many([3, 99, 1])] == [3, 1]
-    assert memory.history.many([3])[0] == memory.history.step(3)
+    assert [step.seq for step in memory.history.get_many([3, 99, 1])] == [3, 1]
+    assert memory.history.get_many([3])[0] == memory.history.step(3)
     assert memory.history.actors() == [("user", 3), ("agent", 1)]
-    assert memory.history.before(noon) == 1 and memory.history.before("2000-01-01") == 0
+    assert memory.history.newest_step_before(noon) == 1 and memory.history.newest_step_before("2000-01-01") == 0
 
 
 def test_long_lists_of_steps_are_found_by_their_indexes(memory):
@@ -654,7 +654,7 @@ def test_long_lists_of_steps_are_found_by_their_indexes(memory):
 
 def test_what_undo_and_redo_take_is_found_by_an_index(memory):
     """However long history is: no part of the two queries reads all of it, or sorts."""
-    for sql, parameters in ((MADE, (1 << 62, 8)), (NEXT_REDO, ())):
+    for sql, parameters in ((MANUAL_STEPS_SQL, (1 << 62, 8)), (NEXT_REDO_SQL, ())):
         plan = " ".join(row[3] for row in memory.database.rows(f"EXPLAIN QUERY PLAN {sql}", parameters))
         assert "SEARCH" in plan and "SCAN" not in plan and "TEMP B-TREE" not in plan
 

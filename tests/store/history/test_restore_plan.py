@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from store.base.errors import Conflict, InvalidInput, NotFound
-from store.database.schema.tables import RECORDED
-from store.history.compression import every_row
-from store.history.restore_plan import STRATEGIES, Plan
+from store.database.schema import RECORDED_TABLES
+from store.history.compression import every_row_view
+from store.history.restore_plan import RESTORE_STRATEGIES, RestorePlan
 from store.memory import Memory
-from store.search import corpus
+from store.search import fulltext as corpus
 
 SEEDS = st.integers(0, 2**32 - 1)
 LIVES = st.lists(SEEDS, max_size=10) | st.lists(SEEDS, min_size=25, max_size=70)
@@ -37,12 +37,12 @@ class Slow(Clock):
 
 def rows(memory: Memory) -> dict[str, list[tuple[object, ...]]]:
     """Every row of every recorded table."""
-    return {table: sorted(memory.database.rows(f"SELECT * FROM {table}"), key=repr) for table in RECORDED}
+    return {table: sorted(memory.database.rows(f"SELECT * FROM {table}"), key=repr) for table in RECORDED_TABLES}
 
 
 def assert_sound(memory: Memory) -> None:
     """The search index agrees with the records, and no reference leads nowhere."""
-    corpus.check(memory.database)
+    corpus.check_text_index(memory.database)
     found = [
         row for kind in ("fact", "decision", "task") for row in memory.database.rows(f"SELECT * FROM corpus_{kind}")
     ]
@@ -51,11 +51,11 @@ def assert_sound(memory: Memory) -> None:
     assert memory.database.rows("PRAGMA foreign_key_check") == []
 
 
-def shown(plan: Plan) -> list[tuple[str, str, str]]:
+def shown(plan: RestorePlan) -> list[tuple[str, str, str]]:
     return [(change.sign, change.citation, change.says) for change in plan.changes]
 
 
-def some_of(plan: Plan, dice: random.Random) -> frozenset[int]:
+def some_of(plan: RestorePlan, dice: random.Random) -> frozenset[int]:
     """A random choice that holds all that it needs."""
     chosen: frozenset[int] = frozenset()
     for index, change in enumerate(plan.changes):
@@ -64,7 +64,7 @@ def some_of(plan: Plan, dice: random.Random) -> frozenset[int]:
     return chosen
 
 
-def as_planned(memory: Memory, plan: Plan, chosen: frozenset[int]) -> None:
+def as_planned(memory: Memory, plan: RestorePlan, chosen: frozenset[int]) -> None:
     """Each chosen record is what the plan said it would be, each other what it was."""
     again = rows(memory)
     for index, change in enumerate(plan.changes):
@@ -85,17 +85,17 @@ def test_a_checkpoints_plan_is_the_way_back(live, earlier, later, seed):
         memory.database.connection.pragma("synchronous", 0)  # what a power cut would do is no matter here
         live(memory, earlier)
         then = rows(memory)
-        number = memory.checkpoints.take("then")
+        number = memory.checkpoints.take_checkpoint("then")
         live(memory, later)
         memory.database.door = "app"
         now = rows(memory)
-        plan = memory.plans.checkpoint(number)
+        plan = memory.plans.plan_checkpoint(number)
         assert (not plan.changes) == (now == then)
         for chosen in (some_of(plan, random.Random(seed)), frozenset(range(len(plan.changes)))):
             if not chosen:
                 continue
             steps = len(memory.history.steps())
-            applied = memory.plans.apply(plan, chosen)
+            applied = memory.plans.apply_plan(plan, chosen)
             assert applied.changed == len(chosen) and applied.checkpoint is not None
             assert len(memory.history.steps()) == steps + 1
             as_planned(memory, plan, chosen)
@@ -123,10 +123,10 @@ def test_a_step_from_the_middle_is_taken_back_in_part_or_whole(live, life, seed)
         steps = [step for step in memory.history.steps() if step.undone_by is None]
         for step in dice.sample(steps, min(4, len(steps))):
             before = rows(memory)
-            plan = memory.plans.step(step.seq)
+            plan = memory.plans.plan_step(step.seq)
             chosen = some_of(plan, dice)
             if chosen:
-                applied = memory.plans.apply(plan, chosen)
+                applied = memory.plans.apply_plan(plan, chosen)
                 as_planned(memory, plan, chosen)
                 assert_sound(memory)
                 assert memory.history.step(step.seq).undone_by == applied.seq
@@ -135,8 +135,8 @@ def test_a_step_from_the_middle_is_taken_back_in_part_or_whole(live, life, seed)
                 assert memory.history.step(step.seq).undone_by is None
             whole = frozenset(range(len(plan.changes)))
             made = {(change.table, change.key) for change in memory.history.changes(step.seq)}
-            if made == {(one.table, one.key) for one in plan.changes} and memory.plans.proposed(plan) == whole:
-                memory.plans.apply(plan, whole)
+            if made == {(one.table, one.key) for one in plan.changes} and memory.plans.propose_changes(plan) == whole:
+                memory.plans.apply_plan(plan, whole)
                 planned = rows(memory)
                 memory.history.undo(memory.history.keys()[0])
                 memory.history.undo(step.seq)
@@ -159,30 +159,30 @@ def test_all_that_an_actor_wrote_goes_but_what_others_touched(live, life, actor,
         memory.database.door = "app"
         if not memory.history.keys(actor=actor):
             with pytest.raises(NotFound):
-                memory.plans.origin(actor)
+                memory.plans.plan_origin(actor)
             return
         before = rows(memory)
         touched = memory.database.rows(
-            f"SELECT DISTINCT tbl, pk, actor FROM {every_row(memory.database)} JOIN history USING(seq)"
+            f"SELECT DISTINCT tbl, pk, actor FROM {every_row_view(memory.database)} JOIN history USING(seq)"
         )
         theirs = {(table, key) for table, key, who in touched if who == actor}
         others = {(table, key) for table, key, who in touched if who != actor}
-        plan = memory.plans.origin(actor)
+        plan = memory.plans.plan_origin(actor)
         for change in plan.changes:
             if (change.table, str(list(change.key)).replace(" ", "")) not in theirs:
                 (decision,) = (plan.changes[index] for index in change.needs)
                 assert change.table == "commit_links" and change.then is decision.then is None
                 assert decision.key == change.key[1:]
-        chosen = memory.plans.proposed(plan)
+        chosen = memory.plans.propose_changes(plan)
         if chosen:
-            applied = memory.plans.apply(plan, chosen)
+            applied = memory.plans.apply_plan(plan, chosen)
             as_planned(memory, plan, chosen)
         left = memory.database.rows("SELECT id FROM facts WHERE origin = ? AND status = 'active'", (actor,))
         assert all(("facts", f"[{number}]") in others for (number,) in left)
         assert_sound(memory)
-        part = some_of(memory.plans.origin(actor), random.Random(seed))
+        part = some_of(memory.plans.plan_origin(actor), random.Random(seed))
         if part:
-            memory.plans.apply(memory.plans.origin(actor), part)
+            memory.plans.apply_plan(memory.plans.plan_origin(actor), part)
             assert_sound(memory)
             memory.history.undo()
         if chosen:
@@ -199,8 +199,8 @@ def test_a_restore_is_seen_before_it_happens(memory):
     memory.facts.remember("team of five")
     memory.facts.remember("deploys on Fridays")
     memory.decisions.decide("storage", "SQLite")
-    memory.tasks.add("write it down")
-    memory.checkpoints.take("then")
+    memory.tasks.add_task("write it down")
+    memory.checkpoints.take_checkpoint("then")
     before = len(memory.history.steps())
     memory.facts.pin([1])
     memory.facts.forget([2], actor="agent")
@@ -208,7 +208,7 @@ def test_a_restore_is_seen_before_it_happens(memory):
     memory.commits.link("a1b2c3d", 2)
     memory.tasks.move(1, "in_progress")
     memory.facts.remember("new")
-    plan = memory.plans.checkpoint(1)
+    plan = memory.plans.plan_checkpoint(1)
     assert shown(plan) == [
         ("-", "F#3", "removed"),
         ("~", "A#1", "open again"),
@@ -236,7 +236,7 @@ def test_three_strategies_propose_different_things(memory):
     memory.facts.remember("theirs")
     memory.facts.remember("undone")
     memory.facts.pin([3], actor="agent")
-    memory.checkpoints.take("then")
+    memory.checkpoints.take_checkpoint("then")
     memory.facts.pin([1])
     memory.facts.forget([2], actor="agent")
     memory.database.door = "mcp"
@@ -246,18 +246,18 @@ def test_three_strategies_propose_different_things(memory):
     memory.facts.remember("later", actor="agent")
     memory.facts.pin([5])
     memory.history.undo()  # and one that was taken back is none
-    plan = memory.plans.checkpoint(1)
+    plan = memory.plans.plan_checkpoint(1)
     names = [change.citation for change in plan.changes]
     assert sorted(names) == ["F#1", "F#2", "F#3", "F#4", "F#5"]
 
     def proposed(strategy: str) -> set[str]:
-        return {names[index] for index in memory.plans.proposed(plan, strategy)}
+        return {names[index] for index in memory.plans.propose_changes(plan, strategy)}
 
     assert proposed("replace") == set(names)
     assert proposed("mine") == {"F#2", "F#4", "F#5"}
     assert proposed("add") == {"F#2"}
     with pytest.raises(InvalidInput, match="replace, mine, add"):
-        memory.plans.proposed(plan, "merge")
+        memory.plans.propose_changes(plan, "merge")
 
 
 def test_what_both_changed_is_kept_field_by_field(memory):
@@ -265,20 +265,20 @@ def test_what_both_changed_is_kept_field_by_field(memory):
     agent put over the person's word afterwards gives that word back."""
     for text in ("both", "only mine", "over mine"):
         memory.facts.remember(text, actor="agent")
-    memory.tasks.add("write it down", actor="agent")
-    memory.checkpoints.take("then")
-    memory.tagging.add([("fact", 1)], "theirs", actor="agent")
+    memory.tasks.add_task("write it down", actor="agent")
+    memory.checkpoints.take_checkpoint("then")
+    memory.tagging.add_tags([("fact", 1)], "theirs", actor="agent")
     memory.facts.pin([1])
     memory.facts.pin([2])
     memory.facts.pin([3])
     memory.facts.pin([3], False, actor="agent")
-    memory.tagging.add([("fact", 3)], "theirs", actor="agent")
+    memory.tagging.add_tags([("fact", 3)], "theirs", actor="agent")
     memory.tasks.correct(1, "write it down twice")
     memory.tasks.move(1, "done", actor="agent")
     memory.facts.remember("new of mine")
     memory.facts.remember("new of theirs", actor="agent")
-    plan = memory.plans.keeping_mine(memory.plans.checkpoint(1))
-    chosen = memory.plans.proposed(plan, "mine")
+    plan = memory.plans.keep_mine(memory.plans.plan_checkpoint(1))
+    chosen = memory.plans.propose_changes(plan, "mine")
     names = {plan.changes[index].citation: plan.changes[index].says for index in chosen}
     assert names == {
         "F#1": "tags as before",
@@ -286,31 +286,31 @@ def test_what_both_changed_is_kept_field_by_field(memory):
         "A#1": "open again",
         "F#5": "removed",
     }
-    memory.plans.apply(plan, chosen)
-    facts = {fact.id: (fact.pinned, fact.tags) for fact in memory.facts.many(range(1, 6))}
+    memory.plans.apply_plan(plan, chosen)
+    facts = {fact.id: (fact.pinned, fact.tags) for fact in memory.facts.get_many(range(1, 6))}
     assert facts == {1: (True, ()), 2: (True, ()), 3: (True, ()), 4: (False, ())}
     task = memory.tasks.get(1)
     assert (task.text, task.status) == ("write it down twice", "pending")
-    corpus.check(memory.database)
-    again = memory.plans.keeping_mine(memory.plans.checkpoint(1))
-    assert not memory.plans.proposed(again, "mine"), "twice changes nothing"
+    corpus.check_text_index(memory.database)
+    again = memory.plans.keep_mine(memory.plans.plan_checkpoint(1))
+    assert not memory.plans.propose_changes(again, "mine"), "twice changes nothing"
     memory.history.undo()
     assert memory.facts.get(1).tags == ("theirs",) and memory.tasks.get(1).status == "done"
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", RESTORE_STRATEGIES)
 def test_restoring_twice_changes_nothing(memory, strategy):
     memory.facts.remember("stays")
     memory.facts.remember("is forgotten")
-    memory.checkpoints.take("then")
+    memory.checkpoints.take_checkpoint("then")
     memory.facts.forget([2], actor="agent")
     memory.facts.remember("new", actor="agent")
     memory.facts.pin([1])
 
     def restore() -> None:
-        plan = memory.plans.checkpoint(1)
-        plan = memory.plans.keeping_mine(plan) if strategy == "mine" else plan
-        memory.plans.apply(plan, memory.plans.proposed(plan, strategy))
+        plan = memory.plans.plan_checkpoint(1)
+        plan = memory.plans.keep_mine(plan) if strategy == "mine" else plan
+        memory.plans.apply_plan(plan, memory.plans.propose_changes(plan, strategy))
 
     restore()
     held = memory.database.rows("SELECT * FROM facts")
@@ -326,18 +326,18 @@ def test_add_brings_back_what_is_gone_with_what_it_refers_to(memory):
     memory.facts.remember("one")
     memory.facts.correct(1, "two")
     memory.facts.forget([1])
-    memory.checkpoints.take("then")
+    memory.checkpoints.take_checkpoint("then")
     memory.history.undo(3)
     memory.history.undo(2)
     memory.history.undo(1)
     memory.facts.remember("stays")
-    plan = memory.plans.checkpoint(1)
+    plan = memory.plans.plan_checkpoint(1)
     assert shown(plan)[1:] == [("+", "F#1", "comes back as forgotten"), ("+", "F#2", "comes back")]
     assert [change.needs for change in plan.changes] == [(), (), (1,)]
     with pytest.raises(InvalidInput, match=r"F#2 cannot be changed without F#1\."):
-        memory.plans.apply(plan, [2])
-    memory.plans.apply(plan, memory.plans.proposed(plan, "add"))
-    assert [(fact.fact, fact.status) for fact in memory.facts.many([1, 2, 3])] == [
+        memory.plans.apply_plan(plan, [2])
+    memory.plans.apply_plan(plan, memory.plans.propose_changes(plan, "add"))
+    assert [(fact.fact, fact.status) for fact in memory.facts.get_many([1, 2, 3])] == [
         ("one", "forgotten"),
         ("two", "active"),
         ("stays", "active"),
@@ -347,10 +347,10 @@ def test_add_brings_back_what_is_gone_with_what_it_refers_to(memory):
 def test_what_needs_another_is_chosen_with_it(memory):
     """A decision cannot go while a link refers to it: the plan says so, and half a choice is refused by name."""
     memory.commits.log(SHA)
-    memory.checkpoints.take("then")
+    memory.checkpoints.take_checkpoint("then")
     memory.decisions.decide("storage", "SQLite")
     memory.commits.link("a1b2c3d", 1)
-    plan = memory.plans.checkpoint(1)
+    plan = memory.plans.plan_checkpoint(1)
     link, decision = range(2)
     assert shown(plan) == [("-", "C#a1b2c3d D#1", "removed"), ("-", "D#1", "removed")]
     assert plan.changes[decision].needs == (link,) and plan.changes[link].needs == ()
@@ -358,15 +358,15 @@ def test_what_needs_another_is_chosen_with_it(memory):
     assert plan.required_with(link) == {link} and plan.against(decision) == {decision}
     before = rows(memory)
     with pytest.raises(InvalidInput, match="D#1 cannot be changed without C#a1b2c3d D#1"):
-        memory.plans.apply(plan, [decision])
+        memory.plans.apply_plan(plan, [decision])
     for choice in ([], [7], [-1]):
         with pytest.raises(InvalidInput):
-            memory.plans.apply(plan, choice)
-    assert rows(memory) == before and len(memory.checkpoints.list()) == 1
-    memory.plans.apply(plan, [link])
+            memory.plans.apply_plan(plan, choice)
+    assert rows(memory) == before and len(memory.checkpoints.list_newest_first()) == 1
+    memory.plans.apply_plan(plan, [link])
     assert len(memory.decisions.ids()) == 1
     memory.history.undo()
-    memory.plans.apply(plan, [link, decision])
+    memory.plans.apply_plan(plan, [link, decision])
     assert memory.decisions.ids() == []
     assert_sound(memory)
 
@@ -375,37 +375,37 @@ def test_what_changed_while_a_person_looked_is_not_overwritten(memory):
     """The records chosen must be as they were shown; others may have moved on."""
     memory.facts.remember("one")
     memory.facts.remember("two")
-    memory.checkpoints.take("then")
+    memory.checkpoints.take_checkpoint("then")
     memory.facts.pin([1, 2])
-    plan = memory.plans.checkpoint(1)
+    plan = memory.plans.plan_checkpoint(1)
     first = next(index for index, change in enumerate(plan.changes) if change.citation == "F#1")
     memory.facts.confirm([1], actor="agent")
     before = rows(memory)
     with pytest.raises(Conflict, match=r"F#1 changed while you looked"):
-        memory.plans.apply(plan, range(2))
-    assert rows(memory) == before and len(memory.checkpoints.list()) == 1
-    memory.plans.apply(plan, [1 - first])
-    assert [fact.pinned for fact in memory.facts.many([1, 2])] == [True, False]
-    step = memory.plans.step(3)
+        memory.plans.apply_plan(plan, range(2))
+    assert rows(memory) == before and len(memory.checkpoints.list_newest_first()) == 1
+    memory.plans.apply_plan(plan, [1 - first])
+    assert [fact.pinned for fact in memory.facts.get_many([1, 2])] == [True, False]
+    step = memory.plans.plan_step(3)
     memory.history.undo()
     memory.history.undo(3)
     with pytest.raises(Conflict, match="already undone"):
-        memory.plans.apply(step, [0])
+        memory.plans.apply_plan(step, [0])
 
 
 def test_a_restore_or_an_origin_takes_a_checkpoint_first_and_a_step_does_not(memory):
     """In the same transaction, as the newest checkpoint, named for what came after it."""
     memory.facts.remember("one", actor=NOTES)
-    memory.checkpoints.take("then")
+    memory.checkpoints.take_checkpoint("then")
     memory.facts.pin([1], actor=NOTES)
-    applied = memory.plans.apply(memory.plans.step(2), [0], actor="agent")
+    applied = memory.plans.apply_plan(memory.plans.plan_step(2), [0], actor="agent")
     assert (applied.seq, applied.changed, applied.checkpoint) == (3, 1, None)
     assert memory.history.step(3).actor == "agent"
     memory.facts.forget([1], actor=NOTES)
-    applied = memory.plans.apply(memory.plans.checkpoint(1), [0])
+    applied = memory.plans.apply_plan(memory.plans.plan_checkpoint(1), [0])
     found = memory.checkpoints.get(applied.checkpoint)
     assert (found.name, found.seq, found.trigger) == ("before restoring K#1", 4, "restore")
-    applied = memory.plans.apply(memory.plans.origin(NOTES), [0])
+    applied = memory.plans.apply_plan(memory.plans.plan_origin(NOTES), [0])
     assert memory.checkpoints.get(applied.checkpoint).name == "before undoing import:notes"
     assert memory.history.step(applied.seq).reason == "undo import:notes"
 
@@ -421,24 +421,24 @@ def test_columns_merge_and_only_the_same_column_clashes(memory):
     memory.facts.pin([2])
     memory.facts.pin([2], False)
     confirmed = memory.facts.get(1).last_confirmed_at
-    plan = memory.plans.step(3)
+    plan = memory.plans.plan_step(3)
     assert [(change.citation, change.clash) for change in plan.changes] == [("F#1", False)]  # F#2 is so already
-    memory.plans.apply(plan, memory.plans.proposed(plan))
+    memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))
     fact = memory.facts.get(1)
     assert (fact.pinned, fact.last_confirmed_at) == (False, confirmed)
 
-    memory.tasks.add("to do")
+    memory.tasks.add_task("to do")
     memory.tasks.move(1, "in_progress", actor="agent")
     memory.tasks.move(1, "done")
     seq = memory.history.keys(actor="agent")[0]
-    plan = memory.plans.step(seq)
+    plan = memory.plans.plan_step(seq)
     assert shown(plan) == [("~", "A#1", "open again")]
-    assert plan.changes[0].clash and memory.plans.proposed(plan) == frozenset()
+    assert plan.changes[0].clash and memory.plans.propose_changes(plan) == frozenset()
     assert plan.changes[0].by.reason == "task done A#1" and plan.changes[0].by.actor == "user"
     with pytest.raises(Conflict):
         memory.history.undo(seq)
     done = rows(memory)
-    memory.plans.apply(plan, [0])
+    memory.plans.apply_plan(plan, [0])
     assert memory.tasks.get(1).status == "pending"
     memory.history.undo(memory.history.keys()[0])
     assert rows(memory) == done
@@ -447,18 +447,18 @@ def test_columns_merge_and_only_the_same_column_clashes(memory):
 def test_steps_of_one_millisecond_are_told_apart(memory, clock):
     """What a later step put back in part clashes, also when both were made at the same moment: a plan offers nothing
     that `undo SEQ` refuses."""
-    memory.tasks.add("to do")
+    memory.tasks.add_task("to do")
     clock.advance(days=1)
     memory.database.clock = lambda: clock.now  # it stands still
     memory.tasks.move(1, "in_progress")
     memory.tasks.move(1, "pending", actor="agent")
-    plan = memory.plans.step(2)
+    plan = memory.plans.plan_step(2)
     assert [change.fields for change in plan.changes] == [("updated_at",)]
-    assert plan.changes[0].clash and memory.plans.proposed(plan) == frozenset()
+    assert plan.changes[0].clash and memory.plans.propose_changes(plan) == frozenset()
     with pytest.raises(Conflict, match="A#1 changed since"):
         memory.history.undo(2)
     memory.history.undo(3)
-    assert memory.plans.proposed(memory.plans.step(2)) == {0}
+    assert memory.plans.propose_changes(memory.plans.plan_step(2)) == {0}
     memory.history.undo(2)
     assert memory.tasks.get(1).updated_at < clock.now
 
@@ -470,9 +470,9 @@ def test_what_was_made_anew_since_is_not_replaced_unasked(memory):
     memory.commits.link("a1b2c3d", 1)
     memory.commits.unlink("a1b2c3d", 1, actor="agent")
     memory.commits.link("a1b2c3d", 1, "reverts")
-    plan = memory.plans.step(3)
+    plan = memory.plans.plan_step(3)
     assert shown(plan) == [("~", "C#a1b2c3d D#1", "link type implements")] and plan.changes[0].clash
-    memory.plans.apply(plan, [0])
+    memory.plans.apply_plan(plan, [0])
     assert memory.commits.links_of_decision(1)[0].link_type == "implements"
 
 
@@ -481,11 +481,11 @@ def test_a_step_taken_back_in_part_comes_back_with_redo(memory):
     memory.facts.remember("one")
     memory.facts.correct(1, "two")
     corrected = rows(memory)
-    plan = memory.plans.step(2)
+    plan = memory.plans.plan_step(2)
     chosen = [index for index, change in enumerate(plan.changes) if change.citation == "F#2"]
-    applied = memory.plans.apply(plan, chosen)
+    applied = memory.plans.apply_plan(plan, chosen)
     assert memory.history.step(2).undone_by == applied.seq
-    assert [fact.status for fact in memory.facts.many([1, 2])] == ["superseded"]
+    assert [fact.status for fact in memory.facts.get_many([1, 2])] == ["superseded"]
     assert memory.history.redo().seq == 2
     assert rows(memory) == corrected
     assert memory.history.step(2).undone_by is None
@@ -498,15 +498,15 @@ def test_what_refers_to_a_record_keeps_it(memory):
     memory.facts.remember("theirs", actor=NOTES)
     memory.facts.remember("theirs too", actor=NOTES)
     memory.facts.correct(1, "mine")
-    plan = memory.plans.origin(NOTES)
+    plan = memory.plans.plan_origin(NOTES)
     assert shown(plan) == [("-", "F#1", "removed (replaced now)"), ("-", "F#2", "removed")]
     assert (plan.changes[0].clash, plan.changes[0].blocked) == (True, mine)
-    assert memory.plans.proposed(plan) == {1}
+    assert memory.plans.propose_changes(plan) == {1}
     with pytest.raises(Conflict, match=re.escape(f"F#1 cannot be changed: {mine}")):
-        memory.plans.apply(plan, [0, 1])
-    memory.plans.apply(plan, [1])
-    assert [fact.id for fact in memory.facts.many([1, 2, 3])] == [1, 3]
-    plan = memory.plans.step(1)
+        memory.plans.apply_plan(plan, [0, 1])
+    memory.plans.apply_plan(plan, [1])
+    assert [fact.id for fact in memory.facts.get_many([1, 2, 3])] == [1, 3]
+    plan = memory.plans.plan_step(1)
     assert plan.changes[0].blocked and plan.changes[0].needs == ()
 
 
@@ -519,7 +519,7 @@ def test_anothers_link_to_a_decision_goes_with_it(memory, whole):
     memory.decisions.decide("Cache in Redis again", "Redis", supersedes=1, actor="mcp:claude")
     memory.commits.link("a1b2c3d", 2, actor="import:git")
     before = rows(memory)
-    plan = memory.plans.origin("mcp:claude") if whole else memory.plans.step(2)
+    plan = memory.plans.plan_origin("mcp:claude") if whole else memory.plans.plan_step(2)
     assert shown(plan) == [
         ("-", "C#a1b2c3d D#2", "removed"),
         ("~", "D#1", "comes back"),
@@ -529,12 +529,12 @@ def test_anothers_link_to_a_decision_goes_with_it(memory, whole):
     assert (plan.changes[link].needs, plan.changes[new].needs) == ((new,), (link,))
     assert plan.changes[link].by.actor == "import:git"
     assert not any(change.blocked or change.clash for change in plan.changes)
-    assert memory.plans.proposed(plan) == {link, old, new}
+    assert memory.plans.propose_changes(plan) == {link, old, new}
     assert plan.changes[old].needs == (new,), "not both hold"
     assert plan.against(new) == {link, old, new}, "the decision stays, and all else with it"
     with pytest.raises(InvalidInput, match="C#a1b2c3d D#2 cannot be changed without D#2"):
-        memory.plans.apply(plan, [link, old])
-    memory.plans.apply(plan, memory.plans.proposed(plan))
+        memory.plans.apply_plan(plan, [link, old])
+    memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))
     assert (memory.decisions.get(1).status, memory.decisions.ids()) == ("active", [1])
     assert_sound(memory)
     memory.history.undo()
@@ -548,9 +548,9 @@ def test_a_link_changed_by_them_goes_with_their_decision(memory):
     memory.commits.link("a1b2c3d", 1)
     memory.commits.unlink("a1b2c3d", 1, actor=NOTES)
     memory.commits.link("a1b2c3d", 1, "reverts", actor=NOTES)
-    plan = memory.plans.origin(NOTES)
+    plan = memory.plans.plan_origin(NOTES)
     assert shown(plan) == [("-", "C#a1b2c3d D#1", "removed"), ("-", "D#1", "removed")]
-    memory.plans.apply(plan, memory.plans.proposed(plan))
+    memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))
     assert memory.decisions.ids() == []
 
 
@@ -560,11 +560,11 @@ def test_a_link_stays_with_a_decision_that_does(memory):
     memory.decisions.decide("storage", "LMDB", actor=NOTES)
     memory.commits.link("a1b2c3d", 1)
     memory.decisions.decide("storage", "SQLite", supersedes=1)
-    plan = memory.plans.origin(NOTES)
+    plan = memory.plans.plan_origin(NOTES)
     assert {change.citation: change.blocked for change in plan.changes} == {
         "D#1": "D#2 took its place, and stays: undo the step that made D#2 first.",
     }
-    assert memory.plans.proposed(plan) == frozenset()
+    assert memory.plans.propose_changes(plan) == frozenset()
 
 
 def test_what_was_replaced_comes_back_only_if_what_took_its_place_goes(memory):
@@ -572,11 +572,11 @@ def test_what_was_replaced_comes_back_only_if_what_took_its_place_goes(memory):
     memory.facts.remember("mine")
     memory.facts.correct(1, "theirs", actor=NOTES)
     memory.facts.pin([2])
-    plan = memory.plans.origin(NOTES)
+    plan = memory.plans.plan_origin(NOTES)
     assert [(one.citation, one.clash, one.needs) for one in plan.changes] == [("F#2", True, ()), ("F#1", False, (0,))]
-    assert memory.plans.proposed(plan) == frozenset() and plan.required_with(1) == {0, 1}
+    assert memory.plans.propose_changes(plan) == frozenset() and plan.required_with(1) == {0, 1}
     memory.facts.correct(2, "mine again")
-    assert {one.citation: one.blocked for one in memory.plans.origin(NOTES).changes} == {
+    assert {one.citation: one.blocked for one in memory.plans.plan_origin(NOTES).changes} == {
         "F#2": "F#3 took its place, and stays: undo the step that made F#3 first.",
         "F#1": "F#2, which took its place, cannot go: its row says why.",
     }
@@ -588,11 +588,11 @@ def test_a_link_that_would_come_back_to_what_goes_says_what_can_be_done(memory):
     memory.decisions.decide("storage", "LMDB", actor=NOTES)
     memory.commits.link("a1b2c3d", 1)
     memory.commits.unlink("a1b2c3d", 1, actor=NOTES)
-    reasons = {change.citation: change.blocked for change in memory.plans.origin(NOTES).changes}
+    reasons = {change.citation: change.blocked for change in memory.plans.plan_origin(NOTES).changes}
     assert reasons["D#1"] == "Its link to C#a1b2c3d would come back: undo the step that removed the link first."
     memory.history.undo(3)
-    plan = memory.plans.origin(NOTES)
-    memory.plans.apply(plan, memory.plans.proposed(plan))
+    plan = memory.plans.plan_origin(NOTES)
+    memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))
     assert memory.decisions.ids() == []
 
 
@@ -602,14 +602,14 @@ def test_what_an_undo_or_a_redo_brought_back_is_its_authors(memory):
     memory.facts.remember("one")
     memory.facts.remember("two")
     memory.facts.remember("three", actor="agent")
-    memory.checkpoints.take("then")
+    memory.checkpoints.take_checkpoint("then")
     memory.facts.pin([1], actor="mcp:claude")
     memory.facts.pin([2])
     memory.history.undo(3)
     own = [("F#3", "user", "undo 3", True), ("F#2", "user", "pin F#2", True), ("F#1", "mcp:claude", "pin F#1", False)]
 
     def by() -> list[tuple[str, str, str, bool]]:
-        changes = memory.plans.checkpoint(1).changes
+        changes = memory.plans.plan_checkpoint(1).changes
         return [(change.citation, change.by.actor, change.by.reason, change.by_hand) for change in changes]
 
     assert by() == own
@@ -630,29 +630,29 @@ def test_what_cannot_go_keeps_what_needs_it_to_go(memory):
     memory.facts.correct(1, "theirs again", actor=NOTES)
     memory.facts.correct(2, "and again", actor=NOTES)
     memory.facts.correct(3, "mine")
-    plan = memory.plans.origin(NOTES)
+    plan = memory.plans.plan_origin(NOTES)
     reasons = {change.citation: change.blocked for change in plan.changes}
     assert reasons == {
         "F#3": "F#4 took its place, and stays: undo the step that made F#4 first.",
         "F#2": "F#3, which took its place, cannot go: its row says why.",
         "F#1": "F#2, which took its place, cannot go: its row says why.",
     }
-    assert memory.plans.proposed(plan) == frozenset()
+    assert memory.plans.propose_changes(plan) == frozenset()
 
 
 def test_an_origins_changes_are_taken_back_one_by_one(memory):
     """A→B by them, B→C by me, C→D by them ends in C, which is mine; and theirs that I changed since is only shown."""
-    memory.tasks.add("mine")
+    memory.tasks.add_task("mine")
     memory.tasks.move(1, "in_progress", actor=NOTES)
     memory.tasks.move(1, "done")
     memory.tasks.move(1, "pending", actor=NOTES)
-    plan = memory.plans.origin(NOTES)
+    plan = memory.plans.plan_origin(NOTES)
     assert shown(plan) == [("~", "A#1", "done again")] and not plan.changes[0].clash
-    memory.plans.apply(plan, memory.plans.proposed(plan))
+    memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))
     assert memory.tasks.get(1).status == "done"
-    plan = memory.plans.origin(NOTES)  # now the last word is mine
+    plan = memory.plans.plan_origin(NOTES)  # now the last word is mine
     assert shown(plan) == [("~", "A#1", "open again")] and plan.changes[0].clash
-    assert memory.plans.proposed(plan) == frozenset()
+    assert memory.plans.propose_changes(plan) == frozenset()
 
 
 def test_an_origins_correction_of_mine_gives_mine_back(memory):
@@ -666,31 +666,31 @@ def test_an_origins_correction_of_mine_gives_mine_back(memory):
     memory.history.undo(5, actor=NOTES)
     memory.facts.remember("and this was theirs, and they undid it", actor=NOTES)
     memory.history.undo(7, actor=NOTES)
-    plan = memory.plans.origin(NOTES)
+    plan = memory.plans.plan_origin(NOTES)
     assert sorted(shown(plan)) == [
         ("+", "F#4", "comes back"),
         ("-", "F#2", "removed"),
         ("~", "F#1", "comes back"),
     ]
-    memory.plans.apply(plan, memory.plans.proposed(plan))
-    assert [fact.fact for fact in memory.facts.many(range(1, 9))] == ["mine", "they undid it"]
+    memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))
+    assert [fact.fact for fact in memory.facts.get_many(range(1, 9))] == ["mine", "they undid it"]
     with pytest.raises(NotFound, match="Nobody of that name"):
-        memory.plans.origin("import:others")
+        memory.plans.plan_origin("import:others")
 
 
 def test_what_somebody_took_back_is_no_longer_theirs(memory):
     """A step of theirs that I took back is none of what they wrote, whatever I did with the record since; the record
     that I left as it was still is."""
-    memory.tasks.add("mine")
+    memory.tasks.add_task("mine")
     memory.facts.remember("one")
     memory.facts.remember("two")
     memory.tasks.move(1, "in_progress", actor=NOTES)
     memory.facts.forget([1, 2], actor=NOTES)
     memory.history.undo(4)
     memory.tasks.move(1, "done")
-    plan = memory.plans.step(5)
-    memory.plans.apply(plan, [index for index, change in enumerate(plan.changes) if change.citation == "F#1"])
-    assert shown(memory.plans.origin(NOTES)) == [("+", "F#2", "comes back")]
+    plan = memory.plans.plan_step(5)
+    memory.plans.apply_plan(plan, [index for index, change in enumerate(plan.changes) if change.citation == "F#1"])
+    assert shown(memory.plans.plan_origin(NOTES)) == [("+", "F#2", "comes back")]
 
 
 @pytest.mark.parametrize(
@@ -700,11 +700,11 @@ def test_what_somebody_took_back_is_no_longer_theirs(memory):
 def test_overwriting_what_clashes_goes_back_to_before_them(memory, writers, then):
     """Mine is the last word. Chosen all the same, all of theirs in a row goes, down to what was there before; what I
     wrote in between stays."""
-    memory.tasks.add("text 0")
+    memory.tasks.add_task("text 0")
     for place, actor in enumerate(writers, start=1):
         with memory.database.write(actor, "write") as write:
             write.execute("UPDATE tasks SET text = ?", (f"text {place}",))
-    plan = memory.plans.origin(NOTES)
+    plan = memory.plans.plan_origin(NOTES)
     assert shown(plan) == [("~", "A#1", "text as before")]
     assert plan.changes[0].clash and plan.changes[0].then["text"] == then
     assert plan.changes[0].title == f"text {len(writers)}"
@@ -714,31 +714,31 @@ def test_what_changed_since_is_to_look_at_only(memory):
     """The same list, from a step to now; it cannot be applied."""
     memory.facts.remember("one")
     memory.facts.pin([1])
-    plan = memory.plans.since(1)
+    plan = memory.plans.plan_since(1)
     assert shown(plan) == [("~", "F#1", "unpinned")]
-    assert memory.plans.since(2).changes == ()
+    assert memory.plans.plan_since(2).changes == ()
     with pytest.raises(InvalidInput, match="to look at only"):
-        memory.plans.apply(plan, [0])
+        memory.plans.apply_plan(plan, [0])
 
 
 def test_erased_text_is_not_planned(memory):
     """A step whose text was purged has no plan; in a restore such a record is blocked; one that is purged while a
     person looks is not brought back."""
     memory.facts.remember("one")
-    memory.checkpoints.take("then")
+    memory.checkpoints.take_checkpoint("then")
     memory.facts.forget([1])
-    looked = memory.plans.checkpoint(1)
+    looked = memory.plans.plan_checkpoint(1)
     with memory.database.write("user", "purge") as write:
         write.execute("UPDATE history_row SET purged = 1, salt = NULL WHERE seq = 2")
     with pytest.raises(Conflict, match="erased"):
-        memory.plans.step(2)
+        memory.plans.plan_step(2)
     with pytest.raises(Conflict, match="erased while you looked"):
-        memory.plans.apply(looked, [0])
-    plan = memory.plans.checkpoint(1)
+        memory.plans.apply_plan(looked, [0])
+    plan = memory.plans.plan_checkpoint(1)
     assert plan.changes[0].blocked == "What F#1 said was erased."
     with pytest.raises(Conflict, match="cannot be changed"):
-        memory.plans.apply(plan, [0])
-    for missing, plan_of in ((9, memory.plans.checkpoint), (99, memory.plans.step)):
+        memory.plans.apply_plan(plan, [0])
+    for missing, plan_of in ((9, memory.plans.plan_checkpoint), (99, memory.plans.plan_step)):
         with pytest.raises(NotFound):
             plan_of(missing)
 
@@ -747,9 +747,9 @@ def test_ten_thousand_records_take_a_few_queries(memory):
     """Not one for each record: the plan of 300 tasks and that of 3 ask the file as often."""
     memory.database.connection.pragma("synchronous", 0)
     counts = []
-    assert memory.plans.since(0).changes == ()  # the first look makes a view
+    assert memory.plans.plan_since(0).changes == ()  # the first look makes a view
     for many in (3, 300):
-        number = memory.checkpoints.take("then")
+        number = memory.checkpoints.take_checkpoint("then")
         with memory.database.write(NOTES, "bulk") as write:
             for place in range(many):
                 write.insert(
@@ -757,9 +757,9 @@ def test_ten_thousand_records_take_a_few_queries(memory):
                 )
         asked: list[object] = []
         memory.database.connection.set_exec_trace(lambda *call, asked=asked: bool(asked.append(call[1])) or True)
-        assert len(memory.plans.checkpoint(number).changes) == many
-        assert len(memory.plans.step(memory.history.keys()[0]).changes) == many
-        memory.plans.origin(NOTES)
+        assert len(memory.plans.plan_checkpoint(number).changes) == many
+        assert len(memory.plans.plan_step(memory.history.keys()[0]).changes) == many
+        memory.plans.plan_origin(NOTES)
         memory.database.connection.set_exec_trace(None)
         counts.append(sum("history_block" not in str(sql) for sql in asked))  # the view's own looks are not queries
     assert counts[0] == counts[1] <= 64

@@ -4,8 +4,8 @@ where they are not what they should be."""
 import pytest
 
 from store.base.errors import Conflict
-from store.history import rewind
-from store.history.row_edits import apply
+from store.history import restore_plan as rewind
+from store.history.history import apply_edits
 from store.memory import Memory
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3
@@ -15,28 +15,28 @@ class Abandoned(Exception):
     """What a test raises to leave a write undone."""
 
 
-def row(memory: Memory, number: int) -> rewind.Row:
+def row(memory: Memory, number: int) -> rewind.RowDict:
     key = f"[{number}]"
-    return rewind.rows_now(memory.database, [("facts", key)])["facts", key]
+    return rewind.read_current_rows(memory.database, [("facts", key)])["facts", key]
 
 
 def test_what_is_changed_alike_is_changed_by_one_statement(memory):
     """A restore of 300 facts in three ways: three statements, whatever each of them becomes."""
     memory.database.connection.pragma("synchronous", 0)
     ids = [memory.facts.remember(f"fact {number}", tags=[f"tag {number}"])[0] for number in range(300)]
-    memory.checkpoints.take("then")
+    memory.checkpoints.take_checkpoint("then")
     memory.facts.pin(ids[:100])
-    memory.tagging.add([("fact", number) for number in ids[100:]], "theirs")
+    memory.tagging.add_tags([("fact", number) for number in ids[100:]], "theirs")
     for number in range(50):
         memory.facts.remember(f"new {number}")
-    plan = memory.plans.checkpoint(1)
+    plan = memory.plans.plan_checkpoint(1)
     asked: list[str] = []
     memory.database.connection.set_exec_trace(lambda *call: bool(asked.append(str(call[1]))) or True)
-    memory.plans.apply(plan, range(len(plan.changes)))
+    memory.plans.apply_plan(plan, range(len(plan.changes)))
     memory.database.connection.set_exec_trace(None)
     made = [sql.split(" FROM ")[0].split(" = ")[0] for sql in asked if sql.startswith(("UPDATE facts", "DELETE FROM"))]
     assert sorted(made) == ["DELETE", "UPDATE facts AS t SET pinned", "UPDATE facts AS t SET tags"]
-    assert [fact.tags for fact in memory.facts.many([101, 300])] == [("tag 100",), ("tag 299",)]
+    assert [fact.tags for fact in memory.facts.get_many([101, 300])] == [("tag 100",), ("tag 299",)]
     assert len(memory.facts.ids(memory.now)) == 300
 
 
@@ -64,14 +64,14 @@ def test_records_that_refer_to_each_other_come_and_go_in_any_order(memory):
     one, two = row(memory, 1), row(memory, 2)
     less = {name: value for name, value in one.items() if name != "tags"}  # as an older schema had it
     with pytest.raises(Abandoned), memory.database.write("user", "half") as write:
-        assert apply(write, [("facts", [1], one, None)]) == [("", [])]
+        assert apply_edits(write, [("facts", [1], one, None)]) == [("", [])]
         raise Abandoned
     for first, second in (((1, one), (2, two)), ((2, two), (1, one))):
         with memory.database.write("user", "go") as write:
-            assert not apply(write, [("facts", [number], state, None) for number, state in (first, second)])
-        assert [fact.id for fact in memory.facts.many([1, 2, 3])] == [3]
+            assert not apply_edits(write, [("facts", [number], state, None) for number, state in (first, second)])
+        assert [fact.id for fact in memory.facts.get_many([1, 2, 3])] == [3]
         with memory.database.write("user", "come") as write:
-            assert not apply(write, [("facts", [1], None, less), ("facts", [2], None, two)])
+            assert not apply_edits(write, [("facts", [1], None, less), ("facts", [2], None, two)])
         assert (row(memory, 1), row(memory, 2)) == (one, two)
     assert memory.database.rows("PRAGMA foreign_key_check") == []
 

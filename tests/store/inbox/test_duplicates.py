@@ -6,24 +6,30 @@ import pytest
 from rapidfuzz.fuzz import ratio
 from support.likeness import BY_MEANING, DEVELOPED, HELD
 
-from store.inbox.decision_conflicts import facts_against, find_matches
-from store.inbox.duplicates import ORIGIN, _about_one_thing, alike, nominate
-from store.inbox.inbox import Doubtful
-from store.inbox.merge_text import summed_up
+from store.inbox.duplicates import (
+    DUPLICATES_ORIGIN,
+    _may_be_one_thing,
+    find_decision_matches,
+    find_overruled_facts,
+    find_similar_facts,
+    join_fact_texts,
+    propose_duplicates,
+)
+from store.inbox.inbox import DoubtfulProposal
 from store.memory import Memory
-from store.text.prompt_injection import suspicious
-from store.text.similarity.contradiction import compare, taken_apart
+from store.text.fence import is_suspicious
+from store.text.similarity import compare_sentences, parse_sentence
 
 WORDS = {"same": "same", "alike": "same", "contradicts": "contradicts", "": "apart"}
 
 
 def judged(one: str, other: str) -> str:
-    first, second = taken_apart(one), taken_apart(other)
-    return WORDS[compare(first, second, ratio(first.plain, second.plain) / 100)]
+    first, second = parse_sentence(one), parse_sentence(other)
+    return WORDS[compare_sentences(first, second, ratio(first.plain, second.plain) / 100)]
 
 
 def look(memory: Memory, **how: object):
-    return nominate(memory.database, memory.facts, memory.inbox, memory.now, **how)
+    return propose_duplicates(memory.database, memory.facts, memory.inbox, memory.now, **how)
 
 
 # cues
@@ -57,12 +63,15 @@ def test_a_pass_asks_and_does_nothing_else(memory, clock):
     same, _ = memory.facts.remember("Deploys on Friday, always")
     memory.facts.remember("Ana likes tea")
     memory.facts.remember("Eva likes tea")
-    before = memory.facts.many(memory.facts.ids(memory.now))
+    before = memory.facts.get_many(memory.facts.ids(memory.now))
     found = look(memory)
     assert (found.duplicates, found.contradictions, found.facts, found.meaning) == (1, 1, 6, False)
-    assert memory.facts.many(memory.facts.ids(memory.now)) == before
+    assert memory.facts.get_many(memory.facts.ids(memory.now)) == before
     told = {one.kind: (one.target, one.others, one.origin) for one in memory.inbox.waiting()}
-    assert told == {"supersede": (five, (f"F#{six}",), ORIGIN), "merge": (friday, (f"F#{same}",), ORIGIN)}
+    assert told == {
+        "supersede": (five, (f"F#{six}",), DUPLICATES_ORIGIN),
+        "merge": (friday, (f"F#{same}",), DUPLICATES_ORIGIN),
+    }
     assert memory.inbox.waiting()[0].evidence[0].quote in ("Team of 5", "Deploys on Fridays")
 
     assert look(memory).proposals == (), "what waits is not asked twice"
@@ -75,7 +84,7 @@ def test_a_pass_is_taken_back_as_one(memory):
         memory.facts.remember(text)
     assert len(look(memory).proposals) == 2
     memory.history.undo()
-    assert memory.inbox.count() == 0 and memory.inbox.ids(state="rejected") == []
+    assert memory.inbox.count_waiting() == 0 and memory.inbox.ids(state="rejected") == []
     assert len(look(memory).proposals) == 2
 
 
@@ -93,7 +102,7 @@ def test_what_changed_since_the_pass_is_not_merged_blindly(memory):
     memory.facts.remember("Deploys on Friday")
     look(memory)
     memory.facts.forget([one])
-    with pytest.raises(Doubtful):
+    with pytest.raises(DoubtfulProposal):
         memory.inbox.accept(memory.inbox.ids()[0])
 
 
@@ -114,12 +123,13 @@ def test_what_a_text_is_like_is_known_without_a_model(memory):
     memory.facts.remember("El equipo somos cinco personas")
     memory.facts.remember("Deploys on Fridays")
     memory.facts.remember("Likes tea")
-    assert [(one.fact.fact, one.how) for one in alike(memory.database, memory.facts, "We never deploy on Fridays")] == [
-        ("Deploys on Fridays", "contradicts")
-    ]
-    assert alike(memory.database, memory.facts, "somos 6 personas en el equipo")[0].how == "contradicts"
-    assert alike(memory.database, memory.facts, "the moon is far") == []
-    assert alike(memory.database, memory.facts, "…") == []
+    assert [
+        (one.fact.fact, one.how)
+        for one in find_similar_facts(memory.database, memory.facts, "We never deploy on Fridays")
+    ] == [("Deploys on Fridays", "contradicts")]
+    assert find_similar_facts(memory.database, memory.facts, "somos 6 personas en el equipo")[0].how == "contradicts"
+    assert find_similar_facts(memory.database, memory.facts, "the moon is far") == []
+    assert find_similar_facts(memory.database, memory.facts, "…") == []
 
 
 def test_old_facts_that_nobody_opens_are_proposed_as_one(memory, clock):
@@ -130,7 +140,7 @@ def test_old_facts_that_nobody_opens_are_proposed_as_one(memory, clock):
     fresh, _ = memory.facts.remember("Jenkins is to be replaced", domain="work")
     found = look(memory)
     assert found.clusters == 1
-    (proposal,) = memory.inbox.many(found.proposals)
+    (proposal,) = memory.inbox.get_many(found.proposals)
     assert proposal.text == "; ".join(texts)
     new = memory.inbox.accept(proposal.id)
     assert [memory.facts.get(number).status for number in (*ids, fresh, new)] == [
@@ -145,7 +155,7 @@ def test_what_is_opened_is_not_put_away_and_a_model_may_say_it_better(memory, cl
     ids = [memory.facts.remember(f"Jenkins {text}", domain="work")[0] for text in ("is slow", "has agents", "is old")]
     clock.advance(days=100)
     found = look(memory, summary=lambda texts: f"{len(texts)} things about Jenkins")
-    assert memory.inbox.many(found.proposals)[0].text == "3 things about Jenkins"
+    assert memory.inbox.get_many(found.proposals)[0].text == "3 things about Jenkins"
     memory.history.undo()
     for _ in range(3):
         memory.search.accesses.add([ids[0] * 16])
@@ -158,7 +168,7 @@ def test_nothing_is_claimed_of_openings_that_nobody_counted(memory, clock):
         memory.facts.remember(f"Jenkins {text}", domain="work")
 
     def reason():
-        (proposal,) = memory.inbox.many(look(memory).proposals)
+        (proposal,) = memory.inbox.get_many(look(memory).proposals)
         memory.history.undo()
         return proposal.reason
 
@@ -176,18 +186,18 @@ def test_nothing_is_claimed_of_openings_that_nobody_counted(memory, clock):
 def test_every_opening_is_counted(memory, door, tmp_path, capsys):
     """By a person on the command line, and by an agent that is sent a record or goes on from a checkpoint; a memory
     that may only be read is read all the same."""
-    from tui.cli import run
+    from tui.cli import run_command
 
     number, _ = memory.facts.remember("Jenkins is slow", pinned=True)
     decision = memory.decisions.decide("Cache", chosen="Redis")
-    memory.checkpoints.take("before")
+    memory.checkpoints.take_checkpoint("before")
     at = ["--db", memory.database.path]
     if door == "show":
-        run([*at, "show", "F#1"])
+        run_command([*at, "show", "F#1"])
     elif door == "context":
-        run([*at, "context", "is Jenkins slow?"])
+        run_command([*at, "context", "is Jenkins slow?"])
     elif door == "sent":
-        memory.context.sent.keep(memory.context("is Jenkins slow?"))
+        memory.context.sent_log.keep(memory.context("is Jenkins slow?"))
     else:
         memory.checkpoints.recover()
     opened = dict(memory.database.rows("SELECT key, count FROM accesses"))
@@ -196,9 +206,9 @@ def test_every_opening_is_counted(memory, door, tmp_path, capsys):
 
 
 def test_a_summary_by_rule_holds_nothing_but_what_was_said():
-    assert summed_up(["Uses Jenkins.", "uses jenkins"]) == "uses jenkins"
-    assert summed_up(["The CI is slow.", "The CI runs nightly"]) == "The CI is slow; The CI runs nightly"
-    assert summed_up(["x" * 300, "y" * 300]) == ""
+    assert join_fact_texts(["Uses Jenkins.", "uses jenkins"]) == "uses jenkins"
+    assert join_fact_texts(["The CI is slow.", "The CI runs nightly"]) == "The CI is slow; The CI runs nightly"
+    assert join_fact_texts(["x" * 300, "y" * 300]) == ""
 
 
 # with the real model
@@ -210,7 +220,7 @@ def embedded(memory: Memory):
     from store.services import background_embedding
 
     def embed() -> None:
-        done = background_embedding.embed(memory)
+        done = background_embedding.embed_waiting(memory)
         assert done is not None and done.left == 0
 
     return embed
@@ -245,10 +255,10 @@ def test_a_day_that_both_name_does_not_make_them_one(memory):
         "Deploy on Tuesdays and Thursdays, before lunch",
     ):
         memory.facts.remember(text)
-    one, two, three, four, five = memory.facts.many([1, 2, 3, 4, 5])
-    assert not _about_one_thing(one, two, 0.82) and not _about_one_thing(three, four, 0.75)
-    assert _about_one_thing(four, five, 0.76), "two languages share no words"
-    assert _about_one_thing(one, two, 0.92)
+    one, two, three, four, five = memory.facts.get_many([1, 2, 3, 4, 5])
+    assert not _may_be_one_thing(one, two, 0.82) and not _may_be_one_thing(three, four, 0.75)
+    assert _may_be_one_thing(four, five, 0.76), "two languages share no words"
+    assert _may_be_one_thing(one, two, 0.92)
 
 
 def test_a_model_does_not_unsay_the_cues(memory, embedded):
@@ -284,7 +294,7 @@ def test_a_model_does_not_unsay_the_cues(memory, embedded):
     ),
 )
 def test_what_looks_like_an_order_is_flagged(text):
-    assert suspicious(text)
+    assert is_suspicious(text)
 
 
 def test_what_people_remember_is_not_flagged():
@@ -293,7 +303,7 @@ def test_what_people_remember_is_not_flagged():
     pairs, unrelated = read_texts()
     texts = [*unrelated, *(half for pair in pairs for half in pair)]
     texts += ["The system prompts for a password at start", "Never push to main", "Use 👩‍💻 in the docs"]
-    assert [text for text in texts if suspicious(text)] == []
+    assert [text for text in texts if is_suspicious(text)] == []
 
 
 # decisions
@@ -333,7 +343,7 @@ def decided(memory: Memory, clock) -> Memory:
     ],
 )
 def test_what_speaks_against_a_decision_or_says_it_again(decided: Memory, text: str, decision: int, how: str):
-    assert [(one.decision.id, one.how) for one in find_matches(decided.database, text)] == [(decision, how)]
+    assert [(one.decision.id, one.how) for one in find_decision_matches(decided.database, text)] == [(decision, how)]
 
 
 @pytest.mark.parametrize(
@@ -351,12 +361,12 @@ def test_what_speaks_against_a_decision_or_says_it_again(decided: Memory, text: 
     ],
 )
 def test_what_only_names_an_option_is_left_alone(decided: Memory, text: str):
-    assert find_matches(decided.database, text) == []
+    assert find_decision_matches(decided.database, text) == []
 
 
 def test_a_decision_that_does_not_hold_any_more_is_met_by_nothing(decided: Memory):
     decided.decisions.forget([2])
-    assert find_matches(decided.database, "Deploy with Docker Compose") == []
+    assert find_decision_matches(decided.database, "Deploy with Docker Compose") == []
 
 
 def test_a_pass_asks_about_facts_that_a_later_decision_overruled(decided: Memory, clock):
@@ -396,4 +406,4 @@ def test_who_gives_the_figures_of_a_decision_does_not_contradict_it(memory: Memo
         rationale="Anybody can change the template, and it takes 0.18 s.",
         context="LaTeX takes 1.1 GB and 2.3 s an invoice.",
     )
-    assert bool([*facts_against(memory.database, memory.facts)]) is against
+    assert bool([*find_overruled_facts(memory.database, memory.facts)]) is against

@@ -9,13 +9,12 @@ import pytest
 
 from store.base.errors import Conflict, InvalidInput, NotFound, Purged
 from store.conversations.turns import NewTurn
-from store.inbox.evidence import stands
-from store.inbox.inbox import Doubtful, InboxChoice
-from store.inbox.proposal_basis import ProposalQuestion
+from store.inbox.inbox import DoubtfulProposal, InboxChoice, contains_quote
+from store.inbox.proposals import ProposalQuestion
 from store.memory import Memory
-from store.purge.proof import prove
-from store.purge.registry import of_store as files_of
-from store.records.fact_rows import text_hash
+from store.purge.proof import search_files
+from store.purge.registry import list_store_files as files_of
+from store.records.facts import text_hash
 
 AGENT = "mcp:claude-code"
 
@@ -23,7 +22,7 @@ AGENT = "mcp:claude-code"
 @pytest.fixture
 def said(memory: Memory) -> int:
     """A turn in which the person said something."""
-    return memory.turns.add("one", [NewTurn("user", "Ojo: soy alérgico al maní, ya lo sabés.")])[0]
+    return memory.turns.add_turns("one", [NewTurn("user", "Ojo: soy alérgico al maní, ya lo sabés.")])[0]
 
 
 def allergy(memory: Memory, turn: int, **more: object) -> int:
@@ -33,7 +32,7 @@ def allergy(memory: Memory, turn: int, **more: object) -> int:
 
 
 def active(memory: Memory) -> list[str]:
-    return [fact.fact for fact in memory.facts.many(memory.facts.ids(memory.now))]
+    return [fact.fact for fact in memory.facts.get_many(memory.facts.ids(memory.now))]
 
 
 # asking
@@ -42,7 +41,7 @@ def active(memory: Memory) -> list[str]:
 def test_what_an_agent_proposes_is_no_fact(memory, said):
     number = allergy(memory, said)
     assert active(memory) == []
-    assert [one.citation for one in memory.inbox.waiting()] == ["P#1"] and memory.inbox.count() == 1
+    assert [one.citation for one in memory.inbox.waiting()] == ["P#1"] and memory.inbox.count_waiting() == 1
     assert memory.search("peanuts").hits == [], "nobody finds what nobody accepted"
     waiting = memory.inbox.get(number)
     assert (waiting.text, waiting.origin, waiting.state) == ("Allergic to peanuts", AGENT, "waiting")
@@ -56,7 +55,7 @@ def test_the_same_question_is_asked_once(memory, said):
     assert allergy(memory, said, fact="  allergic to PEANUTS. ") == number
     memory.inbox.reject([number])
     steps = memory.history.steps()
-    assert allergy(memory, said) == number and memory.inbox.count() == 0
+    assert allergy(memory, said) == number and memory.inbox.count_waiting() == 0
     assert memory.history.steps() == steps, "and leaves no step"
     assert memory.inbox.propose("add", {"fact": "Allergic to peanuts"}, origin="import:chat") != number
 
@@ -98,7 +97,7 @@ def test_what_cannot_be_meant_is_refused(memory):
 
 def test_a_purged_text_does_not_come_back_by_a_proposal(memory, said):
     fact, _ = memory.facts.remember("Allergic to peanuts")
-    memory.purge.run(memory.purge.plan([("fact", fact)]))
+    memory.purge.run_plan(memory.purge.plan([("fact", fact)]))
     with pytest.raises(Purged):
         allergy(memory, said)
 
@@ -139,7 +138,7 @@ def test_one_undo_lets_it_wait_again(memory, said):
     memory.history.undo()
     memory.inbox.reject([number])
     memory.history.undo()
-    assert memory.inbox.count() == 1
+    assert memory.inbox.count_waiting() == 1
 
 
 def test_in_a_persons_own_words_it_is_theirs(memory, said):
@@ -205,7 +204,7 @@ def test_many_are_decided_in_one_step_and_what_cannot_be_waits(memory, said):
         [InboxChoice(first, "accept"), InboxChoice(second, "accept"), InboxChoice(third, "reject")]
     )
     assert list(done.made) == [first] and done.rejected == (third,) and list(done.left) == [second]
-    assert isinstance(done.left[second], Doubtful)
+    assert isinstance(done.left[second], DoubtfulProposal)
     assert memory.inbox.origins() == [(AGENT, 1)]
     memory.history.undo()
     assert memory.inbox.ids() == [third, second, first] and memory.inbox.ids(origin="import:chat") == [third]
@@ -218,23 +217,23 @@ def test_evidence_is_looked_at_again(memory, said, tmp_path):
     """A turn that was purged, a file whose line is another now: it waits, says so, and shows both."""
     notes = tmp_path / "MEMORY.md"
     notes.write_text("# Notes\n\nThe staging server is called tirana.\n")
-    memory.documents.scan()
+    memory.documents.update_index()
     quote = {"citation": "MEMORY.md#L3", "quote": "staging server is called tirana"}
     number = memory.inbox.propose("add", {"fact": "Staging is tirana"}, evidence=[quote], origin="file")
     assert memory.inbox.doubts(memory.inbox.get(number)) == []
     notes.write_text("# Notes\n\nSome line before.\nThe staging server is called  Tirana.\n")
     assert memory.inbox.doubts(memory.inbox.get(number)) == [], "it may have moved"
     notes.write_text("# Notes\n\nThe staging server is called lima.\n")
-    with pytest.raises(Doubtful) as told:
+    with pytest.raises(DoubtfulProposal) as told:
         memory.inbox.accept(number)
     assert told.value.doubts[0].then == quote["quote"] and "lima" in told.value.doubts[0].now
     assert "tirana" not in str(told.value), "errors hold no record's text"
-    assert active(memory) == [] and memory.inbox.count() == 1
+    assert active(memory) == [] and memory.inbox.count_waiting() == 1
     assert memory.inbox.accept(number, anyway=True)
 
     number = allergy(memory, said)
-    memory.purge.run(memory.purge.plan([("turn", said)]))
-    with pytest.raises(Doubtful, match="is not there any more"):
+    memory.purge.run_plan(memory.purge.plan([("turn", said)]))
+    with pytest.raises(DoubtfulProposal, match="is not there any more"):
         memory.inbox.accept(number)
 
 
@@ -249,7 +248,7 @@ def test_evidence_that_no_longer_holds_is_told(memory):
     memory.facts.forget([fact])
     memory.decisions.decide("Cache", "a file", supersedes=chosen)
     for number, says in ((1, "F#1 is forgotten since"), (2, "D#1 is superseded since")):
-        with pytest.raises(Doubtful, match=says):
+        with pytest.raises(DoubtfulProposal, match=says):
             memory.inbox.accept(number)
 
 
@@ -259,7 +258,7 @@ def test_a_target_that_changed_is_told_with_what_took_its_place(memory):
     memory.facts.confirm([old])
     assert memory.inbox.doubts(memory.inbox.get(number)) == [], "confirmed, it says the same"
     new = memory.facts.correct(old, "Team of 7")
-    with pytest.raises(Doubtful) as told:
+    with pytest.raises(DoubtfulProposal) as told:
         memory.inbox.accept(number)
     assert (told.value.doubts[0].then, told.value.doubts[0].now) == ("Team of 5", "Team of 7")
     fact = memory.facts.get(memory.inbox.accept(number, anyway=True))
@@ -269,36 +268,35 @@ def test_a_target_that_changed_is_told_with_what_took_its_place(memory):
 def test_a_target_that_was_purged_is_told(memory):
     old, _ = memory.facts.remember("Team of 5")
     number = memory.inbox.propose("correct", {"fact": "Team of 6"}, target=old, origin=AGENT)
-    memory.purge.run(memory.purge.plan([("fact", old)]))
-    with pytest.raises(Doubtful, match="F#1, which it is about, is not there any more"):
+    memory.purge.run_plan(memory.purge.plan([("fact", old)]))
+    with pytest.raises(DoubtfulProposal, match="F#1, which it is about, is not there any more"):
         memory.inbox.accept(number)
     assert memory.facts.get(memory.inbox.accept(number, anyway=True)).fact == "Team of 6"
 
 
 def test_with_a_fact_its_proposal_is_purged(memory, said, tmp_path):
     fact = memory.inbox.accept(allergy(memory, said))
-    memory.purge.run(memory.purge.plan([("fact", fact)]))
+    memory.purge.run_plan(memory.purge.plan([("fact", fact)]))
     assert memory.inbox.get(1).text == "[purged]"
 
 
 def test_a_proposal_is_purged_like_a_fact_and_its_text_cannot_be_proposed_again(memory, said):
     number = allergy(memory, said)
     other = memory.inbox.propose("add", {"fact": "Likes tea"}, origin=AGENT, reason="the person said so")
-    memory.purge.run(memory.purge.plan([("proposal", number)]))
+    memory.purge.run_plan(memory.purge.plan([("proposal", number)]))
     assert memory.inbox.ids() == [other] and memory.inbox.get(other).reason == "the person said so"
     with pytest.raises(Purged):
         allergy(memory, said)
 
 
 def test_in_the_past_it_still_waited(memory, said):
-    from store.services.as_of import PastMemory, read
-    from store.services.point_in_time import moment
+    from store.services.as_of import PastMemory, point_in_time, read_past
 
     allergy(memory, said)
     then = memory.now
     memory.inbox.accept(1)
-    past = PastMemory(memory.location, "cli", read(memory, moment(memory, then)))
-    assert past.inbox.count() == 1 and past.inbox.get(1).state == "waiting"
+    past = PastMemory(memory.location, "cli", read_past(memory, point_in_time(memory, then)))
+    assert past.inbox.count_waiting() == 1 and past.inbox.get(1).state == "waiting"
     past.close()
 
 
@@ -358,7 +356,9 @@ def test_a_no_stands_until_the_person_says_the_thing_itself(memory, clock):
 def test_what_a_person_forgot_is_not_asked_back(memory):
     number = memory.inbox.propose("add", {"fact": "Likes tea"}, origin=AGENT)
     memory.facts.forget([memory.inbox.accept(number)])
-    assert memory.inbox.propose("add", {"fact": "Likes tea"}, origin=AGENT) == number and memory.inbox.count() == 0
+    assert (
+        memory.inbox.propose("add", {"fact": "Likes tea"}, origin=AGENT) == number and memory.inbox.count_waiting() == 0
+    )
 
 
 def test_a_question_is_about_what_it_says_it_is_about(memory):
@@ -396,7 +396,7 @@ def test_a_question_to_forget_is_answered_by_yes_or_no_alone(memory):
     ):
         with pytest.raises(InvalidInput, match="asks to forget"):
             wrong()
-    assert active(memory) == ["Uses Jenkins"] and memory.inbox.count() == 1
+    assert active(memory) == ["Uses Jenkins"] and memory.inbox.count_waiting() == 1
 
 
 def test_a_fact_that_says_so_already_takes_over_what_the_other_had(memory):
@@ -407,15 +407,19 @@ def test_a_fact_that_says_so_already_takes_over_what_the_other_had(memory):
     assert memory.inbox.accept(number) == known
     fact = memory.facts.get(known)
     assert (fact.supersedes, fact.pinned, fact.confidence, fact.scope) == (old, True, "high", "project")
-    assert (fact.evidence, fact.tags) == (("T#9",), ("people",)) and memory.mutes.among([known])
+    assert (fact.evidence, fact.tags) == (("T#9",), ("people",)) and memory.mutes.filter_muted_facts([known])
     memory.history.undo()
-    assert not memory.facts.get(known).pinned and not memory.mutes.among([known]) and memory.mutes.among([old])
+    assert (
+        not memory.facts.get(known).pinned
+        and not memory.mutes.filter_muted_facts([known])
+        and memory.mutes.filter_muted_facts([old])
+    )
 
 
 def test_a_fact_of_one_session_does_not_swallow_the_projects(memory):
     one, _ = memory.facts.remember("We meet in the big room", scope="session", confidence="low")
     two, _ = memory.facts.remember("We meet in the big room on Mondays")
-    made = memory.facts.get(memory.inbox.join(one, [two], "We meet in the big room each Monday"))
+    made = memory.facts.get(memory.inbox.join_facts(one, [two], "We meet in the big room each Monday"))
     assert (made.scope, made.confidence) == ("project", "high")
 
 
@@ -428,10 +432,10 @@ def test_a_mute_is_handed_on(memory):
         memory.inbox.propose("correct", {"fact": "Likes big peanuts"}, target=second, origin=AGENT)
     )
     other, _ = memory.facts.remember("Likes large peanuts")
-    fourth = memory.inbox.join(other, [third], "Likes big peanuts, a lot")
-    assert memory.mutes.among([first, second, third, other, fourth]) == {first, second, third, fourth}
+    fourth = memory.inbox.join_facts(other, [third], "Likes big peanuts, a lot")
+    assert memory.mutes.filter_muted_facts([first, second, third, other, fourth]) == {first, second, third, fourth}
     memory.history.undo()
-    assert not memory.mutes.among([fourth])
+    assert not memory.mutes.filter_muted_facts([fourth])
 
 
 # purged
@@ -445,7 +449,7 @@ def test_no_digest_of_a_purged_text_is_left(memory):
     words = memory.inbox.propose("add", {"fact": "Bea says: the launch code is kept by Ana"}, origin=AGENT)
     apart = memory.inbox.propose("add", {"fact": "Likes tea"}, origin=AGENT)
     plan = memory.purge.plan([("fact", old)])
-    memory.purge.run(plan)
+    memory.purge.run_plan(plan)
     digests = "SELECT asked, based_on FROM proposals WHERE id = ?"
     assert memory.database.row(digests, (about,)) == memory.database.row(digests, (words,)) == ("", "")
     assert memory.database.row(digests, (apart,)) != ("", "")
@@ -458,7 +462,7 @@ def test_no_digest_of_a_purged_text_is_left(memory):
         if state
     ]
     assert held and set(held) == {""}
-    assert [one for one in prove(plan.texts, files_of(memory.database.path)) if one.found] == []
+    assert [one for one in search_files(plan.texts, files_of(memory.database.path)) if one.found] == []
     assert memory.history.undo() and memory.inbox.get(about).state in ("waiting", "rejected")
 
 
@@ -467,14 +471,14 @@ def test_a_digest_is_no_plain_one_and_the_proof_finds_a_plain_one(memory, tmp_pa
     plain = text_hash("The launch code is kept by Ana")
     assert memory.database.value("SELECT asked FROM proposals") != plain
     (tmp_path / "left").write_text(f"x{plain}y")
-    assert prove(["The launch code is kept by Ana"], [str(tmp_path / "left")])[0].found == ("digest",)
+    assert search_files(["The launch code is kept by Ana"], [str(tmp_path / "left")])[0].found == ("digest",)
 
 
 def test_a_proposal_of_which_nothing_is_left_waits_no_more(memory):
     emptied = memory.inbox.propose("add", {"fact": "The launch code is kept by Ana."}, origin=AGENT)
     partly = memory.inbox.propose("add", {"fact": "Bea says: the launch code is kept by Ana"}, origin=AGENT)
     fact, _ = memory.facts.remember("The launch code  is kept by Ana")
-    memory.purge.run(memory.purge.plan([("fact", fact)]))
+    memory.purge.run_plan(memory.purge.plan([("fact", fact)]))
     assert memory.inbox.ids() == [partly] and memory.inbox.get(emptied).state == "rejected"
     for how in (memory.inbox.accept, lambda one: memory.inbox.accept(one, anyway=True)):
         with pytest.raises(Conflict, match="were purged"):
@@ -496,4 +500,4 @@ def test_a_proposal_of_which_nothing_is_left_waits_no_more(memory):
     ],
 )
 def test_a_quote_stands_only_whole(quote: str, text: str, holds: bool) -> None:
-    assert stands(quote, text) is holds
+    assert contains_quote(quote, text) is holds

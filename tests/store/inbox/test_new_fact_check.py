@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from store.inbox import new_fact_check
-from store.inbox.duplicates import ORIGIN, nominate
+from store.inbox.duplicates import DUPLICATES_ORIGIN, propose_duplicates
 from store.memory import Memory
 
 
 def look(memory: Memory) -> list[tuple[str, int | None, tuple[str, ...]]]:
     """What is asked of what was remembered since the last look."""
-    new = new_fact_check.compare(memory.database, memory.facts, memory.inbox)
-    assert not new_fact_check.due(memory.database)
-    return [(one.kind, one.target, one.others) for one in memory.inbox.many(new)]
+    new = new_fact_check.compare_new_facts(memory.database, memory.facts, memory.inbox)
+    assert not new_fact_check.has_uncompared_facts(memory.database)
+    return [(one.kind, one.target, one.others) for one in memory.inbox.get_many(new)]
 
 
 def test_something_alike_is_written_and_asked_about(memory: Memory):
@@ -23,7 +23,10 @@ def test_something_alike_is_written_and_asked_about(memory: Memory):
     assert new and memory.facts.get(later).status == "active", "the fact is there before anybody looks"
     assert look(memory) == [("merge", friday, (f"F#{later}",))]
     (asked,) = memory.inbox.waiting()
-    assert asked.origin == ORIGIN and {one.citation for one in asked.evidence} == {f"F#{friday}", f"F#{later}"}
+    assert asked.origin == DUPLICATES_ORIGIN and {one.citation for one in asked.evidence} == {
+        f"F#{friday}",
+        f"F#{later}",
+    }
     memory.inbox.accept(asked.id)
     assert memory.facts.get(later).status == "superseded"
 
@@ -54,7 +57,7 @@ def test_the_same_question_is_never_asked_twice(memory: Memory, answer: str):
         memory.inbox.reject(memory.inbox.ids())
     assert memory.facts.remember("we deploy on friday, after lunch.") == (2, False), "the same words confirm"
     assert look(memory) == []
-    assert nominate(memory.database, memory.facts, memory.inbox, memory.now).proposals == ()
+    assert propose_duplicates(memory.database, memory.facts, memory.inbox, memory.now).proposals == ()
     assert len(memory.inbox.ids(state=answer)) == 1
 
 
@@ -62,7 +65,7 @@ def test_only_a_persons_own_word_is_looked_at(memory: Memory):
     """What others propose is shown beside what it is like; what they were let write is for the pass."""
     memory.facts.remember("We deploy on Fridays after lunch", actor="mcp:claude-code")
     memory.facts.remember("We deploy on Friday, after lunch", actor="mcp:claude-code")
-    assert not new_fact_check.due(memory.database)
+    assert not new_fact_check.has_uncompared_facts(memory.database)
 
 
 def test_it_is_no_step_of_the_persons(memory: Memory):
@@ -70,9 +73,9 @@ def test_it_is_no_step_of_the_persons(memory: Memory):
     memory.facts.remember("We deploy on Fridays after lunch")
     memory.facts.remember("We deploy on Friday, after lunch")
     assert len(look(memory)) == 1
-    assert memory.history.steps(limit=1)[0].actor == ORIGIN
+    assert memory.history.steps(limit=1)[0].actor == DUPLICATES_ORIGIN
     memory.history.undo()
-    assert memory.facts.ids(memory.now) == [1] and memory.inbox.count() == 1
+    assert memory.facts.ids(memory.now) == [1] and memory.inbox.count_waiting() == 1
     memory.facts.remember("Lunch is at noon")
     memory.facts.remember("Lunch is at 1 pm")
     memory.facts.forget([3])
@@ -84,7 +87,7 @@ def test_of_two_who_look_at_once_one_asks(memory: Memory, monkeypatch):
 
     memory.facts.remember("We deploy on Fridays after lunch")
     memory.facts.remember("We deploy on Friday, after lunch")
-    real = duplicates.about_new
+    real = duplicates.question_about_new_fact
 
     def slow(database, facts, fact):
         monkeypatch.undo()
@@ -92,5 +95,5 @@ def test_of_two_who_look_at_once_one_asks(memory: Memory, monkeypatch):
             look(other)
         return real(database, facts, fact)
 
-    monkeypatch.setattr(duplicates, "about_new", slow)
-    assert look(memory) == [] and memory.inbox.count() == 1
+    monkeypatch.setattr(duplicates, "question_about_new_fact", slow)
+    assert look(memory) == [] and memory.inbox.count_waiting() == 1

@@ -19,17 +19,16 @@ from support.secrets import word
 
 from store.base.clock import from_ms, to_ms
 from store.base.errors import StorageError
-from store.config.files import put, user_path
+from store.config.configuration import user_settings_path, write_setting
 from store.conversations.turns import NewTurn
-from store.doors.hooks import own_words
+from store.doors import hook_events as own_words
 from store.ingest import runner
-from store.ingest.claude import folder_of, without_told
-from store.ingest.discard import expire
-from store.ingest.runner import IngestReport, ingest
+from store.ingest.formats import split_program_text, transcript_folder
+from store.ingest.runner import IngestReport, expire_discarded, ingest_file
 from store.learning import rule_pass
 from store.memory import Memory
 from store.services import auto_ingest
-from store.text.small_talk import small_talk
+from store.text.sentences import is_small_talk
 
 STRIPE = "sk" + "_live_" + word(24)
 
@@ -92,7 +91,7 @@ def test_a_transcript_gives_what_was_said_and_nothing_else(
             claude([block("text", "Done:"), block("text", "ten times faster.")], 11, "assistant"),
         ],
     )
-    report = ingest(memory.database, path)
+    report = ingest_file(memory.database, path)
     assert said(memory) == [
         ("user", "Why is the importer slow?"),
         ("assistant", "It looks each rate up."),
@@ -102,7 +101,7 @@ def test_a_transcript_gives_what_was_said_and_nothing_else(
     assert (report.added, report.broken, report.troubles) == (4, 0, [])
     first = memory.turns.get(1)
     assert (first.session, first.number, first.at, first.origin) == (
-        *("s1", 1, "2026-11-20T10:01:00.000Z", runner.ORIGIN),
+        *("s1", 1, "2026-11-20T10:01:00.000Z", runner.TRANSCRIPT_ORIGIN),
     )
     assert "T#1" in [hit.citation for hit in memory.search("importer slow").hits]
     assert memory.search("ruibarbo").total == 0
@@ -127,8 +126,8 @@ ENDS, BEGINS = "</system-reminder>", "<system-reminder>"
 )
 def test_no_file_that_a_reminder_quotes_writes_a_fact(memory: Memory, tmp_path: Path, content: Any) -> None:
     """A file may hold the tags of what quotes it: what follows them is not the person's word."""
-    ingest(memory.database, write(tmp_path / "s1.jsonl", [claude(content, 1)]))
-    rule_pass.run(memory)
+    ingest_file(memory.database, write(tmp_path / "s1.jsonl", [claude(content, 1)]))
+    rule_pass.run_rule_pass(memory)
     assert list(memory.facts.ids(memory.now)) == []
     assert said(memory)[0][1].startswith("fix it")
 
@@ -149,17 +148,17 @@ def test_what_another_agent_or_a_page_says_is_nobodys_prompt(memory: Memory, tmp
     """As newer versions deliver it, in the place of a prompt."""
     lines = [claude("fix it", 1), claude(content, 2), claude([block("text", content)], 3)]
     lines += [claude(EVIL, 4, origin={"kind": "peer"}), claude("<channel> of the feed", 5, origin={"kind": "human"})]
-    ingest(memory.database, write(tmp_path / "s1.jsonl", lines))
-    rule_pass.run(memory)
+    ingest_file(memory.database, write(tmp_path / "s1.jsonl", lines))
+    rule_pass.run_rule_pass(memory)
     assert said(memory) == [("user", "fix it"), ("user", "<channel> of the feed")]
     assert list(memory.facts.ids(memory.now)) == []
-    assert own_words.of_prompt("claude-code", content) == ""
+    assert own_words.strip_prompt("claude-code", content) == ""
 
 
 def test_a_reminder_ends_where_the_last_one_does() -> None:
     quoted = REMINDER.format(f"{ENDS}\n{EVIL}")
-    assert without_told(f"fix it\n{quoted}\nnow") == ("fix it\n\nnow", quoted, False)
-    assert without_told(f"{REMINDER.format('a')}fix it") == ("fix it", REMINDER.format("a"), False)
+    assert split_program_text(f"fix it\n{quoted}\nnow") == ("fix it\n\nnow", quoted, False)
+    assert split_program_text(f"{REMINDER.format('a')}fix it") == ("fix it", REMINDER.format("a"), False)
 
 
 def test_a_persons_own_words_beside_a_reminder_stay(
@@ -174,10 +173,10 @@ def test_a_persons_own_words_beside_a_reminder_stay(
         claude(REMINDER.format("a") + "\nRemember that the rollout is in June.\n", 2),
         claude("<bash-stdout>cut in the mid", 3),
     ]
-    ingest(memory.database, write(tmp_path / "projects" / "s1.jsonl", lines))
-    rule_pass.run(memory)
+    ingest_file(memory.database, write(tmp_path / "projects" / "s1.jsonl", lines))
+    rule_pass.run_rule_pass(memory)
     assert [text for _, text in said(memory)] == [asks, "Remember that the rollout is in June."]
-    assert [fact.fact for fact in memory.facts.many([1])] == ["The rollout is in June"]
+    assert [fact.fact for fact in memory.facts.get_many([1])] == ["The rollout is in June"]
 
 
 def test_lines_of_another_project_are_not_taken(memory: Memory, tmp_path: Path) -> None:
@@ -195,7 +194,7 @@ def test_lines_of_another_project_are_not_taken(memory: Memory, tmp_path: Path) 
             claude("sixth thing, back again", 6, cwd=project),
         ],
     )
-    report = ingest(memory.database, path, project=project)
+    report = ingest_file(memory.database, path, project=project)
     assert [text.split()[0] for _, text in said(memory)] == ["first", "second", "sixth"]
     assert report.elsewhere == 3
 
@@ -204,16 +203,16 @@ def test_again_adds_nothing_and_a_file_that_grew_gives_what_is_new(memory: Memor
     """Read to its end, a file is not read again; a line that is still being written is left until it is whole."""
     path = tmp_path / "s1.jsonl"
     write(path, [claude(f"question number {n}", n) for n in range(5)])
-    assert ingest(memory.database, str(path)).added == 5
-    assert ingest(memory.database, str(path)).bytes == 0
+    assert ingest_file(memory.database, str(path)).added == 5
+    assert ingest_file(memory.database, str(path)).bytes == 0
     whole = json.dumps(claude("question number 5", 5))
     with open(path, "a", encoding="utf-8") as file:
         file.write(whole[:40])
-    report = ingest(memory.database, str(path))
+    report = ingest_file(memory.database, str(path))
     assert (report.added, report.broken, report.waiting) == (0, 0, 1)
     with open(path, "a", encoding="utf-8") as file:
         file.write(whole[40:] + "\n")
-    report = ingest(memory.database, str(path))
+    report = ingest_file(memory.database, str(path))
     assert (report.added, report.waiting, report.bytes) == (1, 0, len(whole) + 1)
     assert [turn.number for turn in memory.turns.last("s1", 10)] == [1, 2, 3, 4, 5, 6]
 
@@ -222,15 +221,15 @@ def test_another_file_of_that_name_is_noticed(memory: Memory, tmp_path: Path) ->
     """Rotated, truncated or written anew: it is read from its beginning, and what is known of it stays alone."""
     path = tmp_path / "s1.jsonl"
     write(path, [claude(f"question number {n}", n) for n in range(4)])
-    assert ingest(memory.database, str(path)).anew == []
+    assert ingest_file(memory.database, str(path)).anew == []
     write(path, [claude(f"question number {n}", n) for n in range(2)])  # truncated
-    report = ingest(memory.database, str(path))
+    report = ingest_file(memory.database, str(path))
     assert (report.added, report.known, report.anew) == (0, 2, [str(path)])
     write(path, [claude(f"another question, number {n}, of the same length", n + 100) for n in range(20)])  # rotated
-    report = ingest(memory.database, str(path))
+    report = ingest_file(memory.database, str(path))
     assert (report.added, report.known, report.anew) == (20, 0, [str(path)])
     os.rename(path, tmp_path / "moved.jsonl")
-    assert ingest(memory.database, str(tmp_path / "moved.jsonl")).added == 0
+    assert ingest_file(memory.database, str(tmp_path / "moved.jsonl")).added == 0
 
 
 # what programs note for themselves in their transcripts, each as it stands there
@@ -268,7 +267,7 @@ def test_what_a_program_notes_for_itself_is_neither_said_nor_broken(
     said = {"session": "s", "role": "user", "text": "The importer fails."}
     lines = [{**note, "sessionId": "s"} if named and "type" in note else note for note in NOTES]
     file.write_text("".join(json.dumps(line) + "\n" for line in (*lines, said)), encoding="utf-8")
-    report = ingest(memory.database, str(file))
+    report = ingest_file(memory.database, str(file))
     assert (report.added, report.broken, report.troubles, report.discarded) == (1, 0, [], 0)
 
 
@@ -287,7 +286,7 @@ def test_what_somebody_may_have_said_and_cannot_be_read_is_told(
 ) -> None:
     file = tmp_path / "talk.jsonl"
     file.write_text(json.dumps(line) + "\n", encoding="utf-8")
-    report = ingest(memory.database, str(file))
+    report = ingest_file(memory.database, str(file))
     assert (report.added, report.broken) == (0, 1)
 
 
@@ -299,7 +298,7 @@ def test_a_line_with_a_role_and_a_text_is_said_whatever_else_it_has(
     note = {name: value for name, value in note.items() if name not in ("leafUuid", "sessionId")}
     said = {**note, "session": "s", "role": "user", "text": "The importer fails."}
     file.write_text(json.dumps(said) + "\n", encoding="utf-8")
-    report = ingest(memory.database, str(file))
+    report = ingest_file(memory.database, str(file))
     assert (report.added, report.broken) == (1, 0)
 
 
@@ -320,7 +319,7 @@ def test_broken_lines_are_told_with_their_numbers_and_nothing_else_is_lost(memor
     with open(path, "ab") as file:
         file.write(b'{"type": "user", "sessionId": "s1", "uuid": "\xff", "message": {"content": "bytes \xc3\x28"}}\n')
         file.write(b'{"role": "user", "session": "s1", "text": "a lone \\ud800 surrogate and \\u0000 too"}\n')
-    report = ingest(memory.database, path)
+    report = ingest_file(memory.database, path)
     assert [number for _, number, _ in report.troubles] == [2, 3, 4, 5, 7, 9]
     assert report.broken == 6
     assert [text for _, text in said(memory)] == [
@@ -331,9 +330,9 @@ def test_broken_lines_are_told_with_their_numbers_and_nothing_else_is_lost(memor
 
 def test_a_line_longer_than_any_is_passed_over(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It never stands in memory whole; the lines behind it are read."""
-    monkeypatch.setattr("store.ingest.source_file.LONGEST", 1_000)
+    monkeypatch.setattr("store.ingest.formats.LONGEST_SOURCE_LINE", 1_000)
     path = write(tmp_path / "s1.jsonl", [claude("x" * 5_000, 1), claude("the next one", 2)])
-    report = ingest(memory.database, path)
+    report = ingest_file(memory.database, path)
     assert [text for _, text in said(memory)] == ["the next one"]
     assert [(number, why) for _, number, why in report.troubles] == [(1, "it is too long")]
 
@@ -355,7 +354,7 @@ def test_a_file_of_roles(memory: Memory, tmp_path: Path) -> None:
     """A turn goes on until the next begins; when the file grows, so does what is new in it."""
     path = tmp_path / "talk.txt"
     path.write_text("nobody says this\n" + DIALOGUE, encoding="utf-8")
-    report = ingest(memory.database, str(path))
+    report = ingest_file(memory.database, str(path))
     expected = [
         ("user", "La importación falla.\n\n  Con la línea 40."),
         ("assistant", "Era la coma.\nmodel: x is no role here"),
@@ -364,10 +363,10 @@ def test_a_file_of_roles(memory: Memory, tmp_path: Path) -> None:
     ]
     assert said(memory) == expected
     assert [number for _, number, _ in report.troubles] == [1]
-    assert ingest(memory.database, str(path)).added == 0
+    assert ingest_file(memory.database, str(path)).added == 0
     with open(path, "a", encoding="utf-8") as file:
         file.write("And it is fast.\nuser: Ship it.\n")
-    assert ingest(memory.database, str(path)).added == 2
+    assert ingest_file(memory.database, str(path)).added == 2
     assert said(memory) == [*expected, ("assistant", "And it is fast."), ("user", "Ship it.")]
     assert {turn.session for turn in memory.turns.last("talk", 9)} == {"talk"}
 
@@ -376,10 +375,10 @@ def test_whose_words_go_on_is_read_in_the_file(memory: Memory, tmp_path: Path) -
     """An answer that was discarded is an answer all the same: what is added to it is nobody else's word."""
     path = tmp_path / "talk.txt"
     path.write_text("user: the parser fails on line 40\nassistant: Happy to help!\n")
-    ingest(memory.database, str(path))
+    ingest_file(memory.database, str(path))
     with open(path, "a") as file:
         file.write("Remember that deploys go through Jenkins.\n")
-    ingest(memory.database, str(path))
+    ingest_file(memory.database, str(path))
     assert said(memory)[1:] == [("assistant", "Remember that deploys go through Jenkins.")]
 
 
@@ -387,14 +386,14 @@ def test_a_line_that_is_being_written_waits_until_nobody_writes(memory: Memory, 
     path = tmp_path / "talk.txt"
     path.write_text("assistant: Which one?\nuser: Remember that we deploy\non Fr")
     os.utime(path, (to_ms(memory.now) / 1000, to_ms(memory.now) / 1000))
-    report = ingest(memory.database, str(path))
+    report = ingest_file(memory.database, str(path))
     assert (report.waiting, said(memory)) == (1, [("assistant", "Which one?")])
     with open(path, "a") as file:
         file.write("idays, after QA")
     os.utime(path, (to_ms(memory.now) / 1000, to_ms(memory.now) / 1000))
-    assert ingest(memory.database, str(path)).waiting == 1
-    clock.advance(days=runner.SETTLED / 86_400)
-    report = ingest(memory.database, str(path))
+    assert ingest_file(memory.database, str(path)).waiting == 1
+    clock.advance(days=runner.SETTLED_SECONDS / 86_400)
+    report = ingest_file(memory.database, str(path))
     assert (report.waiting, said(memory)[1:]) == (0, [("user", "Remember that we deploy\non Fridays, after QA")])
 
 
@@ -403,10 +402,10 @@ def test_a_role_in_a_fence_is_what_somebody_quotes(memory: Memory, tmp_path: Pat
     path = tmp_path / "talk.txt"
     head = "user: How does a transcript look?\nassistant: Like this:\n````text\nuser: Remember the milk.\n```\n"
     path.write_text(head)
-    ingest(memory.database, str(path))
+    ingest_file(memory.database, str(path))
     with open(path, "a") as file:
         file.write("user: Remember that deploys go through Jenkins.\n````\nThat is all.\nuser: Now it works\n")
-    ingest(memory.database, str(path))
+    ingest_file(memory.database, str(path))
     assert [role for role, _ in said(memory)] == ["user", "assistant", "assistant", "user"]
     assert "Jenkins" in said(memory)[2][1]
 
@@ -414,16 +413,16 @@ def test_a_role_in_a_fence_is_what_somebody_quotes(memory: Memory, tmp_path: Pat
 def test_what_anybody_could_type_is_asked_about(memory: Memory, tmp_path: Path) -> None:
     path = tmp_path / "talk.txt"
     path.write_text("user: Remember that deploys go through Jenkins.\n")
-    ingest(memory.database, str(path))
-    rule_pass.run(memory)
+    ingest_file(memory.database, str(path))
+    rule_pass.run_rule_pass(memory)
     assert list(memory.facts.ids(memory.now)) == []
     assert [one.text for one in memory.inbox.waiting()] == ["Deploys go through Jenkins"]
-    assert memory.turns.get(1).origin == runner.DOUBTFUL
+    assert memory.turns.get(1).origin == runner.DOUBTFUL_ORIGIN
 
 
 def test_a_turn_that_is_cut_is_told(memory: Memory) -> None:
     lines = [{"session": "s", "role": "user", "text": "word " * 50_000}, {"session": "s", "role": "user", "text": "ab"}]
-    assert ingest(memory.database, piped("\n".join(map(json.dumps, lines)))).cut == 1
+    assert ingest_file(memory.database, piped("\n".join(map(json.dumps, lines)))).cut == 1
 
 
 def test_lines_of_json_from_a_pipe(memory: Memory) -> None:
@@ -439,13 +438,13 @@ def test_lines_of_json_from_a_pipe(memory: Memory) -> None:
             {"session": "a", "role": "user"},
         )
     )
-    report = ingest(memory.database, piped(lines), session="mine")
+    report = ingest_file(memory.database, piped(lines), session="mine")
     assert (report.added, report.discarded, report.broken, report.sessions) == (4, 1, 1, {"a", "b", "mine"})
     assert [(turn.speaker, turn.at, turn.number) for turn in memory.turns.last("a", 5)] == [
         ("Ana", "2026-11-20T10:00:00.000Z", 1),
         ("", memory.turns.get(3).at, 2),
     ]
-    again = ingest(memory.database, piped(lines), session="mine")
+    again = ingest_file(memory.database, piped(lines), session="mine")
     assert (again.added, again.known) == (0, 5)
 
 
@@ -460,8 +459,8 @@ def test_however_a_file_grows_it_gives_what_it_holds_once(
 ) -> None:
     """Read after any number of bytes, in batches of any size, again at the end: every line is there once, in order."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runner, "TURNS", batch)
-        patch.setattr(runner, "small_talk", lambda text: False)
+        patch.setattr(runner, "BATCH_TURNS", batch)
+        patch.setattr(runner, "is_small_talk", lambda text: False)
         data = "".join(json.dumps({"session": s, "role": r, "text": t}) + "\n" for s, r, t in lines).encode()
         path = os.path.join(folder, "lines.jsonl")
         with Memory.open(os.path.join(folder, "memory.db")) as memory:
@@ -469,7 +468,7 @@ def test_however_a_file_grows_it_gives_what_it_holds_once(
             for cut in [*sorted(min(cut, len(data)) for cut in cuts), len(data), len(data)]:
                 with open(path, "wb") as file:
                     file.write(data[:cut])
-                report = ingest(memory.database, path)
+                report = ingest_file(memory.database, path)
                 assert (report.broken, report.anew) == (0, [])
             for session in ("a", "b"):
                 told = [(turn.role, turn.text) for turn in memory.turns.last(session, 99)]
@@ -494,15 +493,15 @@ NOT_SMALL = (
 
 def test_small_talk_and_answers() -> None:
     """Greetings, thanks and laughter are small talk; no answer is, however short."""
-    assert [text for text in SMALL if not small_talk(text)] == []
-    assert [text for text in NOT_SMALL if small_talk(text)] == []
+    assert [text for text in SMALL if not is_small_talk(text)] == []
+    assert [text for text in NOT_SMALL if is_small_talk(text)] == []
 
 
 def test_laughter_is_sorted_out_before_anybody_waits_for_it(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """What tells small talk from the rest looks at a text outside the transaction."""
     seen = []
-    monkeypatch.setattr(runner, "small_talk", lambda text: seen.append(memory.database.connection.in_transaction))
-    ingest(memory.database, piped(json.dumps({"session": "s", "role": "user", "text": "jajaja"})))
+    monkeypatch.setattr(runner, "is_small_talk", lambda text: seen.append(memory.database.connection.in_transaction))
+    ingest_file(memory.database, piped(json.dumps({"session": "s", "role": "user", "text": "jajaja"})))
     assert seen == [False]
 
 
@@ -514,33 +513,33 @@ def test_what_is_discardable_is_kept_for_a_day_and_found_by_nothing(memory: Memo
         {"session": "s", "role": "tool", "text": "older marmalade", "at": "2026-11-01T00:00:00Z"},
         {"session": "s", "role": "user", "text": "The importer fails.", "at": now},
     ]
-    report = ingest(memory.database, piped("\n".join(map(json.dumps, lines))))
+    report = ingest_file(memory.database, piped("\n".join(map(json.dumps, lines))))
     assert (report.added, report.discarded, report.dropped) == (1, 3, 1)
     kept = memory.database.rows("SELECT kind, text FROM discarded ORDER BY id")
     assert kept == [("talk", "Muchas gracias!"), ("tool", "Traceback of marmalade")]
     assert memory.search("marmalade").total == memory.search("gracias").total == 0
     assert [turn.text for turn in memory.turns.window()] == ["The importer fails."]
-    memory.summaries.write(all_of_it=True)
-    assert "marmalade" not in json.dumps([summary.line for summary in memory.summaries.active()])
-    assert expire(memory.database, memory.now) == 0
+    memory.summaries.summarize_due(all_of_it=True)
+    assert "marmalade" not in json.dumps([summary.prompt_line for summary in memory.summaries.active()])
+    assert expire_discarded(memory.database, memory.now) == 0
     clock.advance(days=1.01)
-    assert expire(memory.database, memory.now) == 2
+    assert expire_discarded(memory.database, memory.now) == 2
 
 
 def test_no_secret_comes_in_and_none_that_was_erased(memory: Memory, tmp_path: Path) -> None:
     """Redaction is the write door's; a turn that was purged stays out, from the same file and from another."""
     path = write(tmp_path / "s1.jsonl", [claude(f"the key is {STRIPE}", 1), claude("I live behind the bakery", 2)])
-    ingest(memory.database, path)
+    ingest_file(memory.database, path)
     assert "[REDACTED:" in memory.turns.get(1).text
     plan = memory.purge.plan([("turn", 2)])
-    memory.purge.run(plan, plan.proposed())
+    memory.purge.run_plan(plan, plan.default_places())
     os.utime(path, (1, 1))
     write(tmp_path / "other.jsonl", [claude("I live behind the bakery", 9)])
     os.unlink(path)
     write(tmp_path / "s1.jsonl", [claude("a line before", 0), claude(f"the key is {STRIPE}", 1), claude("x y z w", 3)])
     report = IngestReport()
     for name in ("s1.jsonl", "other.jsonl"):
-        ingest(memory.database, str(tmp_path / name), report=report)
+        ingest_file(memory.database, str(tmp_path / name), report=report)
     assert (report.added, report.known, report.purged) == (2, 1, 1)
     assert not any("bakery" in text for _, text in said(memory))
     for file in os.listdir(tmp_path / ".memoranda"):
@@ -551,11 +550,11 @@ def test_no_secret_comes_in_and_none_that_was_erased(memory: Memory, tmp_path: P
 def test_what_came_by_an_import_is_known(memory: Memory, tmp_path: Path) -> None:
     """The digests of lines stay with the file that read them: a turn that is here without one is told by its time."""
     path = write(tmp_path / "s1.jsonl", [claude("question number 1", 1), claude("question number 2", 2)])
-    ingest(memory.database, path)
+    ingest_file(memory.database, path)
     with memory.database.write("user", "test") as change:
         change.execute("DELETE FROM ingested")
         change.execute("DELETE FROM sources")
-    report = ingest(memory.database, path)
+    report = ingest_file(memory.database, path)
     assert (report.added, report.known) == (0, 2)
 
 
@@ -564,7 +563,7 @@ def test_what_came_by_an_import_is_known(memory: Memory, tmp_path: Path) -> None
 
 def test_others_write_between_two_batches(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reading of many lines is many transactions; a cancelled one goes on where it stopped."""
-    monkeypatch.setattr(runner, "TURNS", 10)
+    monkeypatch.setattr(runner, "BATCH_TURNS", 10)
     path = write(tmp_path / "s1.jsonl", [claude(f"question number {n}", n) for n in range(55)])
     with Memory.open(memory.database.path) as other:
         got_in: list[int] = []
@@ -572,9 +571,9 @@ def test_others_write_between_two_batches(memory: Memory, tmp_path: Path, monkey
         def progress(done: int, total: int) -> None:
             got_in.append(other.facts.remember(f"said after {done} of {total} bytes")[0])
 
-        ingest(memory.database, path, progress=progress, cancelled=lambda: len(got_in) == 3)
+        ingest_file(memory.database, path, progress=progress, cancelled=lambda: len(got_in) == 3)
         assert len(said(memory)) == 30
-        report = ingest(memory.database, path, progress=progress)
+        report = ingest_file(memory.database, path, progress=progress)
     assert (report.added, report.known, len(said(memory))) == (25, 0, 55)
     assert len(got_in) >= 6
 
@@ -582,7 +581,7 @@ def test_others_write_between_two_batches(memory: Memory, tmp_path: Path, monkey
 KILLED = """
 import os, signal, sys
 from store.ingest import runner as running
-from store.ingest.runner import ingest
+from store.ingest.runner import ingest_file as ingest
 from store.memory import Memory
 running.TURNS = 7
 path, source, batches = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -607,7 +606,7 @@ def test_killed_in_the_middle_it_goes_on_and_loses_nothing(memory: Memory, tmp_p
     done = subprocess.run([sys.executable, "-c", KILLED, memory.database.path, path, str(batch)])
     assert done.returncode == -signal.SIGKILL
     assert len(said(memory)) == 7 * (batch - 1)
-    report = ingest(memory.database, path)
+    report = ingest_file(memory.database, path)
     assert (report.added, report.known) == (30 - 7 * (batch - 1), 0)
     assert [text for _, text in said(memory)] == [f"question number {n}" for n in range(30)]
 
@@ -616,7 +615,7 @@ def test_what_cannot_be_read_is_a_sentence(memory: Memory, tmp_path: Path) -> No
     os.mkfifo(tmp_path / "pipe")
     for name in ("gone.jsonl", "pipe", ".memoranda"):
         with pytest.raises(StorageError, match=name):
-            ingest(memory.database, str(tmp_path / name))
+            ingest_file(memory.database, str(tmp_path / name))
 
 
 # by itself ------------------------------------------------------------------------------------------------------------
@@ -624,35 +623,39 @@ def test_what_cannot_be_read_is_a_sentence(memory: Memory, tmp_path: Path) -> No
 
 def test_by_itself_only_what_the_configuration_names(memory: Memory, tmp_path: Path) -> None:
     """Nothing, until the person says so; then this project's transcripts of Claude Code, and what they name besides."""
-    folder = Path(folder_of(str(tmp_path)))
+    folder = Path(transcript_folder(str(tmp_path)))
     folder.mkdir(parents=True)
     write(folder / "s1.jsonl", [claude("of this project", 1, cwd=str(tmp_path)), claude("not of it", 2, cwd="/x")])
     other = write(tmp_path / "more.jsonl", [{"session": "m", "role": "user", "text": "from another file"}])
-    assert auto_ingest.due(memory) == []
-    put(user_path(), "ingest.claude", "true")
-    put(user_path(), "ingest.paths", other)
+    assert auto_ingest.list_changed_sources(memory) == []
+    write_setting(user_settings_path(), "ingest.claude", "true")
+    write_setting(user_settings_path(), "ingest.paths", other)
     with Memory.open(memory.database.path) as asked:
-        assert len(auto_ingest.due(asked)) == 2
-        report = auto_ingest.bring_in(asked)
+        assert len(auto_ingest.list_changed_sources(asked)) == 2
+        report = auto_ingest.ingest_changed_sources(asked)
         assert report is not None and (report.added, report.elsewhere) == (2, 1)
-        assert auto_ingest.due(asked) == []
+        assert auto_ingest.list_changed_sources(asked) == []
     with Memory.open(memory.database.path) as asked:
         write(folder / "s1.jsonl", [claude("one more of it", 3, cwd=str(tmp_path))], "a")
-        told = auto_ingest.IngestProcess(memory.database.path).run()
+        told = auto_ingest.IngestProcess(memory.database.path).run_ingest()
         assert told == {"added": 1, "sessions": 1}
     assert [text for _, text in said(memory)] == ["from another file", "of this project", "one more of it"]
 
 
 def test_only_one_process_is_at_it(memory: Memory, tmp_path: Path, clock: Any) -> None:
-    from store.database.lease import Lease
+    from store.database.database import Lease
 
-    put(user_path(), "ingest.paths", write(tmp_path / "m.jsonl", [{"session": "m", "role": "user", "text": "one two"}]))
+    write_setting(
+        user_settings_path(),
+        "ingest.paths",
+        write(tmp_path / "m.jsonl", [{"session": "m", "role": "user", "text": "one two"}]),
+    )
     with Memory.open(memory.database.path, clock=clock) as asked:
-        lease = Lease(memory.database, auto_ingest.LEASE)
-        assert lease.take()
-        assert auto_ingest.bring_in(asked) is None
+        lease = Lease(memory.database, auto_ingest.INGEST_LEASE)
+        assert lease.acquire()
+        assert auto_ingest.ingest_changed_sources(asked) is None
         lease.release()
-        report = auto_ingest.bring_in(asked)
+        report = auto_ingest.ingest_changed_sources(asked)
     assert report is not None and report.added == 1
 
 
@@ -678,25 +681,30 @@ def test_lines_without_id_or_moment_are_told_apart_by_how_often_they_were_said(m
     put above the others that one alone."""
     path = tmp_path / "m.jsonl"
     again = "yes, go on with the second one"
-    assert ingest(memory.database, write(path, chat("first thing to do", again, "third thing to do", again))).added == 4
-    assert ingest(memory.database, write(path, chat(again), "a")).added == 1, "the file grew by it"
+    assert (
+        ingest_file(memory.database, write(path, chat("first thing to do", again, "third thing to do", again))).added
+        == 4
+    )
+    assert ingest_file(memory.database, write(path, chat(again), "a")).added == 1, "the file grew by it"
     lines = "\n".join(map(json.dumps, chat("third thing to do", again, again, again, "what comes now?")))
-    assert ingest(memory.database, piped(lines)).added == 1, "it slid"
+    assert ingest_file(memory.database, piped(lines)).added == 1, "it slid"
     above = chat("a line above them", "first thing to do", again, "third thing to do", again, again)
-    assert ingest(memory.database, write(path, above)).added == 1
+    assert ingest_file(memory.database, write(path, above)).added == 1
 
 
 def test_a_session_that_was_forked_is_not_taken_in_twice(memory: Memory, tmp_path: Path) -> None:
     line = claude("why is the importer slow?", 1, uuid="0b7c2f5e-8a41-4a8e-9a51-3f0c6d1e2b4a")
-    ingest(memory.database, write(tmp_path / "a.jsonl", [line]))
-    report = ingest(memory.database, write(tmp_path / "b.jsonl", [{**line, "sessionId": "s2"}]))
+    ingest_file(memory.database, write(tmp_path / "a.jsonl", [line]))
+    report = ingest_file(memory.database, write(tmp_path / "b.jsonl", [{**line, "sessionId": "s2"}]))
     assert (report.added, report.known) == (0, 1)
 
 
 def test_two_files_of_one_name_are_two_conversations(memory: Memory, tmp_path: Path) -> None:
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
-        assert ingest(memory.database, write(tmp_path / folder / "chat.txt", ["user: the same line in both"])).added
+        assert ingest_file(
+            memory.database, write(tmp_path / folder / "chat.txt", ["user: the same line in both"])
+        ).added
     assert memory.database.rows("SELECT DISTINCT session FROM turns ORDER BY id") == [("chat",), ("b/chat",)]
 
 
@@ -706,14 +714,14 @@ def test_two_files_of_one_name_are_two_conversations(memory: Memory, tmp_path: P
 @pytest.mark.parametrize("cwd", ["/tmp/\0x", "/tmp/\ud800"])
 def test_a_folder_that_cannot_be_keeps_nothing_else_out(memory: Memory, tmp_path: Path, cwd: str) -> None:
     lines = [claude("said nowhere at all", 1, cwd=cwd), claude("said in the project", 2, cwd=str(tmp_path))]
-    report = ingest(memory.database, write(tmp_path / "s1.jsonl", lines), project=str(tmp_path))
+    report = ingest_file(memory.database, write(tmp_path / "s1.jsonl", lines), project=str(tmp_path))
     assert (report.added, report.elsewhere) == (1, 1)
 
 
 def test_half_a_character_is_no_trouble_once_something_was_purged(memory: Memory, tmp_path: Path) -> None:
     number, _ = memory.facts.remember("something to be erased")
-    memory.purge.run(memory.purge.plan([("fact", number)]))
-    assert ingest(memory.database, write(tmp_path / "s1.jsonl", [claude("half \ud800 of it", 1)])).added == 1
+    memory.purge.run_plan(memory.purge.plan([("fact", number)]))
+    assert ingest_file(memory.database, write(tmp_path / "s1.jsonl", [claude("half \ud800 of it", 1)])).added == 1
 
 
 def test_what_cannot_be_finished_is_looked_at_once_and_keeps_no_summary_from_being_made(
@@ -725,30 +733,30 @@ def test_what_cannot_be_finished_is_looked_at_once_and_keeps_no_summary_from_bei
     (tmp_path / "blank.jsonl").write_text("\n\n")
     odd = os.fsdecode(os.fsencode(str(tmp_path / "odd-")) + b"\xff.jsonl")
     write(Path(odd), chat("from an odd file", session="odd"))
-    put(user_path(), "ingest.paths", str(tmp_path))
-    memory.turns.add("long", [NewTurn("user", f"thing number {n} of the plan") for n in range(30)])
+    write_setting(user_settings_path(), "ingest.paths", str(tmp_path))
+    memory.turns.add_turns("long", [NewTurn("user", f"thing number {n} of the plan") for n in range(30)])
     with Memory.open(memory.database.path, clock=memory.database.clock) as asked:
-        assert len(auto_ingest.due(asked)) == 3
-        report = auto_ingest.bring_in(asked)
+        assert len(auto_ingest.list_changed_sources(asked)) == 3
+        report = auto_ingest.ingest_changed_sources(asked)
         assert report is not None and report.added == 1
-        assert auto_ingest.due(asked) == [] and asked.summaries.active("long")
+        assert auto_ingest.list_changed_sources(asked) == [] and asked.summaries.active("long")
         cut.write_text('{"role": "user", "text": "it is whole by now"}\n')
-        assert auto_ingest.due(asked) == [str(cut)]
+        assert auto_ingest.list_changed_sources(asked) == [str(cut)]
 
 
 def test_what_is_purged_while_others_are_read_does_not_come_in(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "TURNS", 1)
+    monkeypatch.setattr(runner, "BATCH_TURNS", 1)
     path = write(tmp_path / "m.jsonl", chat("an ordinary thing to say", "the code of the safe is 4312"))
 
     def purge(done: int, total: int) -> None:
         if done < total and memory.database.value("SELECT count(*) FROM turns") == 1:
             number, _ = memory.facts.remember("the code of the safe is 4312")
-            memory.purge.run(memory.purge.plan([("fact", number)]))
+            memory.purge.run_plan(memory.purge.plan([("fact", number)]))
 
     with Memory.open(memory.database.path) as asked:
-        assert ingest(asked.database, path, progress=purge).purged == 1
+        assert ingest_file(asked.database, path, progress=purge).purged == 1
 
 
 @pytest.mark.parametrize(
@@ -767,15 +775,15 @@ def test_an_export_of_a_chat_is_refused_by_what_it_is(
     path = tmp_path / "conversations.json"
     path.write_bytes(content)
     with pytest.raises(StorageError, match=f"is {what}, and holds no lines") as refused:
-        ingest(memory.database, str(path))
+        ingest_file(memory.database, str(path))
     assert "JSON lines and `role: text` can be read" in (refused.value.next or "")
 
 
 def test_a_whole_last_line_that_is_no_turn_is_not_waited_for(memory: Memory, tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"conversations": []}')
-    report = ingest(memory.database, str(path))
+    report = ingest_file(memory.database, str(path))
     assert (report.waiting, report.broken) == (0, 1)
     bracketed = tmp_path / "b.txt"
     bracketed.write_text("[link](x)\nuser: the potto likes figs\n")
-    assert ingest(memory.database, str(bracketed)).added == 1
+    assert ingest_file(memory.database, str(bracketed)).added == 1

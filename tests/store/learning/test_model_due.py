@@ -17,37 +17,37 @@ from store.base.errors import ModelFailed
 from store.config.configuration import Config
 from store.conversations import extraction_queue
 from store.conversations.turns import NewTurn
-from store.learning import model_due, model_pass, rule_pass, summarizers
-from store.learning.candidate_filter import candidates
+from store.learning import model_due, model_pass, rule_pass
+from store.learning import tasks as summarizers
 from store.learning.model_pass import ModelPassResult
-from store.llm import circuit_breaker, endpoint
-from store.llm.clients import chat_client, ollama_client
-from store.llm.model_selection import found
-from store.llm.status import model_status
+from store.learning.rules import find_candidates
+from store.llm import chat as chat_client
+from store.llm import endpoint, ollama_client
+from store.llm import endpoint as circuit_breaker
+from store.llm.model_selection import open_selected_model, read_model_status
 from store.memory import Memory
-from tui.workers.background.learning_worker import OFTEN, LearningWorker
-from tui.workers.throttle import Pace
+from tui.workers.background import MOST_INTERRUPTIONS, LearningWorker, Pace
 
 READS = '{"facts": [], "answers": []}'
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
-    circuit_breaker.reset()
-    monkeypatch.setattr(chat_client, "BACKOFF", (0.001, 0.001))
+    circuit_breaker.reset_breakers()
+    monkeypatch.setattr(chat_client, "RETRY_PAUSES", (0.001, 0.001))
     server = OllamaServer(READS)
     monkeypatch.setenv("OLLAMA_HOST", server.address)
     yield server
     server.close()
-    circuit_breaker.reset()
+    circuit_breaker.reset_breakers()
 
 
 def told(memory: Memory, count: int = 1) -> None:
     """A person said so much that a model may read; rules have read it, and there is nothing that it could say again."""
-    memory.turns.add(
+    memory.turns.add_turns(
         "monday", [NewTurn("user", f"Mi viejo tiene {n} panaderías en Salto.") for n in range(2, 2 + count)]
     )
-    rule_pass.run(memory)
+    rule_pass.run_rule_pass(memory)
     with memory.database.write("agent", "extraction") as write:
         write.execute("DELETE FROM pending_extraction WHERE task = 'model.reconfirm'")
 
@@ -58,11 +58,11 @@ def attempts(memory: Memory) -> list[int]:
 
 def alone() -> bool:
     """Whether the server is left alone."""
-    return circuit_breaker.of(endpoint.of(Config())).why_open() is not None
+    return circuit_breaker.breaker_of(endpoint.get_server_address(Config())).why_open() is not None
 
 
 def setting(memory: Memory, name: str, value: Any) -> None:
-    memory.config.find(name).value = value  # type: ignore[union-attr]
+    memory.config.find_value(name).value = value  # type: ignore[union-attr]
 
 
 # a server in trouble --------------------------------------------------------------------------------------------------
@@ -76,38 +76,38 @@ def test_a_server_that_will_not_answer_costs_no_turn_a_try(
     before = attempts(memory)
     server.fault = fault
     for _ in range(8):
-        done = model_pass.run(memory)
+        done = model_pass.run_model_pass(memory)
         assert not (done.read or done.failed)
         clock.advance(milliseconds=1_000)
-    assert attempts(memory) == before and len(server.asked) == circuit_breaker.AFTER and alone()
-    assert not model_due.due(memory)
+    assert attempts(memory) == before and len(server.asked) == circuit_breaker.FAILURES_TO_OPEN and alone()
+    assert not model_due.is_model_due(memory)
     server.fault = ""
-    circuit_breaker.reset()
+    circuit_breaker.reset_breakers()
     clock.advance(days=0.1)
-    assert model_pass.run(memory).read == len(before)
+    assert model_pass.run_model_pass(memory).read == len(before)
 
 
 def test_a_question_that_is_too_large_is_the_turns_fault(memory: Memory, server: OllamaServer) -> None:
     told(memory, 5)
     server.fault = "too large"
-    assert model_pass.run(memory).failed and set(attempts(memory)) == {1} and not alone()
+    assert model_pass.run_model_pass(memory).failed and set(attempts(memory)) == {1} and not alone()
 
 
 def test_what_is_refused_keeps_no_other_turn_from_being_read(memory: Memory, clock: Any, server: OllamaServer) -> None:
     """Perhaps it is that one after all: it comes again later, and was not tried."""
     told(memory, 3)
     server.faults = ["unauthorised"]
-    assert model_pass.run(memory).trouble
-    assert model_pass.run(memory).read == 2 and attempts(memory) == [0]
+    assert model_pass.run_model_pass(memory).trouble
+    assert model_pass.run_model_pass(memory).read == 2 and attempts(memory) == [0]
     clock.advance(milliseconds=61_000)
-    assert model_pass.run(memory).read == 1
+    assert model_pass.run_model_pass(memory).read == 1
 
 
 @pytest.mark.parametrize("how", ["hangs", "error line"])
 def test_a_model_that_cannot_be_loaded_costs_no_turn_a_try(
     memory: Memory, clock: Any, server: OllamaServer, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    monkeypatch.setattr(ollama_client, "LOADING", 0.1)
+    monkeypatch.setattr(ollama_client, "LOADING_SECONDS", 0.1)
     told(memory, 10)
     before = attempts(memory)
     server.loaded.clear()
@@ -115,9 +115,9 @@ def test_a_model_that_cannot_be_loaded_costs_no_turn_a_try(
     server.load_fails = how != "hangs"
     said = []
     for _ in range(5):
-        said.append(model_pass.run(memory).trouble)
+        said.append(model_pass.run_model_pass(memory).trouble)
         clock.advance(milliseconds=1_000)
-    tries, rests = said[: circuit_breaker.AFTER], said[circuit_breaker.AFTER :]
+    tries, rests = said[: circuit_breaker.FAILURES_TO_OPEN], said[circuit_breaker.FAILURES_TO_OPEN :]
     assert all("could not be loaded" in one for one in tries) and rests == ["", ""]
     assert attempts(memory) == before and alone()
 
@@ -127,22 +127,22 @@ def test_a_look_lets_no_server_off_whose_answers_fail(memory: Memory, server: Ol
     told(memory, 20)
     server.fault = "hangs"
     for _ in range(6):
-        model_pass.run(memory)
+        model_pass.run_model_pass(memory)
         assert alone()
-        assert model_status(memory.config).model == MODEL, "its list is as it should be"
+        assert read_model_status(memory.config).model == MODEL, "its list is as it should be"
     # a question that ended may not have been read yet by a server whose processor is busy
-    until(lambda: len(server.asked) == circuit_breaker.AFTER)
+    until(lambda: len(server.asked) == circuit_breaker.FAILURES_TO_OPEN)
 
 
 @pytest.mark.parametrize("kind", ["absent", "missing"])
 def test_a_look_lets_a_server_off_that_was_gone_or_had_no_model(server: OllamaServer, kind: str) -> None:
-    broken = circuit_breaker.of(endpoint.of(Config()))
+    broken = circuit_breaker.breaker_of(endpoint.get_server_address(Config()))
     broken.record_failure(ModelFailed(kind, "It is gone."))
     server.models = []
-    model_status(Config())
+    read_model_status(Config())
     assert broken.why_open()
     server.models = [MODEL]
-    model_status(Config())
+    read_model_status(Config())
     assert not broken.why_open()
 
 
@@ -150,27 +150,27 @@ def test_where_there_is_no_model_nobody_looks_again_and_again(memory: Memory, se
     told(memory)
     server.models = []
     for _ in range(5):
-        if model_due.due(memory):
-            model_pass.run(memory)
-    assert server.lists == 1 and not model_due.due(memory)
+        if model_due.is_model_due(memory):
+            model_pass.run_model_pass(memory)
+    assert server.lists == 1 and not model_due.is_model_due(memory)
     server.models = [MODEL]
-    model_status(memory.config)
-    assert model_due.due(memory), "one was fetched, and a look saw it"
+    read_model_status(memory.config)
+    assert model_due.is_model_due(memory), "one was fetched, and a look saw it"
 
 
 def test_switched_off_nothing_is_due(memory: Memory, server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:
     told(memory)
-    assert model_due.due(memory)
+    assert model_due.is_model_due(memory)
     setting(memory, "agent.mode", "off")
-    assert not model_due.due(memory)
+    assert not model_due.is_model_due(memory)
     setting(memory, "agent.mode", "fast")
     monkeypatch.setenv("MEMORANDA_WITHOUT", "agent")
-    assert not model_due.due(memory) and not server.lists
+    assert not model_due.is_model_due(memory) and not server.lists
 
 
 def test_a_turn_of_figures_is_not_asked_about_where_the_model_could_not_read_it(server: OllamaServer) -> None:
     """A model makes a token of each."""
-    chat = found(Config())
+    chat = open_selected_model(Config())
     assert chat is not None
     with pytest.raises(ModelFailed) as raised:
         chat.answer([("user", "3141592653 " * 400)], schema=None, predict=20, seconds=5)
@@ -196,7 +196,7 @@ def test_all_that_is_done_before_an_answer_has_the_seconds_together(
 
     server.say, server.slow_lists = slowly, lists
     start = time.monotonic()
-    with summarizers.of_facts(memory) as said:
+    with summarizers.fact_summarizer(memory) as said:
         for _ in range(3):
             assert said(["El liceo tiene nueve aulas", "El liceo abre a las ocho"])
         assert time.monotonic() - start < 3
@@ -206,7 +206,7 @@ def test_all_that_is_done_before_an_answer_has_the_seconds_together(
 def test_a_question_is_begun_while_there_is_time_for_it(memory: Memory, server: OllamaServer) -> None:
     setting(memory, "agent.mode", "smart")
     server.say = lambda _: json.dumps({"sentence": "El liceo tiene nueve aulas y abre a las ocho"})
-    with summarizers.of_facts(memory) as said:
+    with summarizers.fact_summarizer(memory) as said:
         assert said(["El liceo tiene nueve aulas", "El liceo abre a las ocho"]).startswith("El liceo tiene")
         assert said(["El liceo tiene nueve aulas", "El liceo abre a las ocho"])
     assert len(server.asked) == 2
@@ -223,13 +223,15 @@ def test_no_transaction_is_open_while_it_is_looked_what_a_model_may_read(
 
     def looked_at(role: str, text: str) -> list[Any]:
         inside.append(memory.database.connection.in_transaction)
-        return list(candidates(role, text))
+        return list(find_candidates(role, text))
 
-    monkeypatch.setattr(rule_pass, "candidates", looked_at)
-    memory.turns.add("s", [NewTurn("user", "Recordá que el build es lento. Mi viejo tiene una panadería en Salto.")])
+    monkeypatch.setattr(rule_pass, "find_candidates", looked_at)
+    memory.turns.add_turns(
+        "s", [NewTurn("user", "Recordá que el build es lento. Mi viejo tiene una panadería en Salto.")]
+    )
     told(memory, 3)
     assert inside == [False] * 4, "and once for each turn"
-    assert extraction_queue.counts(memory.database, model=True)[0] == 4
+    assert extraction_queue.count_queued_turns(memory.database, model=True)[0] == 4
 
 
 def test_a_look_at_what_waits_imports_nothing_that_reads(memory: Memory) -> None:
@@ -237,8 +239,8 @@ def test_a_look_at_what_waits_imports_nothing_that_reads(memory: Memory) -> None
     told(memory)
     code = (
         "import sys\n"
-        "from tui.workers.background.learning_worker import LearningWorker\n"
-        "from tui.workers.throttle import Pace\n"
+        "from tui.workers.background import LearningWorker\n"
+        "from tui.workers.background import Pace\n"
         "from store.memory import Memory\n"
         f"with Memory.open({memory.location.path!r}) as memory:\n"
         "    never = lambda: False\n"
@@ -279,20 +281,20 @@ def test_rules_read_on_while_a_model_thinks(
     memory: Memory, server: OllamaServer, learner: LearningWorker, pressed: threading.Event
 ) -> None:
     told(memory)
-    learner.run()
-    assert model_due.due(memory) and not server.asked, "the model is not the rules' to ask"
+    learner.run_rules()
+    assert model_due.is_model_due(memory) and not server.asked, "the model is not the rules' to ask"
     server.fault = "hangs"
     thread, _ = beside(learner)
     assert server.begun.wait(30)
-    memory.turns.add("now", [NewTurn("user", "Recordá que el build es lento.")])
-    assert learner.due(memory)
-    assert learner.run()[0].learned.facts and thread.is_alive(), "the model still thinks"
+    memory.turns.add_turns("now", [NewTurn("user", "Recordá que el build es lento.")])
+    assert learner.is_learning_due(memory)
+    assert learner.run_rules()[0].learned.facts and thread.is_alive(), "the model still thinks"
     pressed.set()
     thread.join(10)
     assert not thread.is_alive()
 
 
-@pytest.mark.parametrize("often", [0, OFTEN])
+@pytest.mark.parametrize("often", [0, MOST_INTERRUPTIONS])
 def test_whoever_asks_the_model_waits_for_no_reading_of_its_own(
     memory: Memory, server: OllamaServer, learner: LearningWorker, often: int
 ) -> None:
@@ -305,9 +307,9 @@ def test_whoever_asks_the_model_waits_for_no_reading_of_its_own(
     with learner.set_aside():
         thread.join(10)
         assert not thread.is_alive() and not done[0].read
-        assert not learner.due_for_model(memory), "and nothing is begun meanwhile"
+        assert not learner.is_model_due(memory), "and nothing is begun meanwhile"
     server.fault = ""
-    assert learner.due_for_model(memory)
+    assert learner.is_model_due(memory)
 
 
 @pytest.mark.parametrize("cold", [False, True])
@@ -321,7 +323,7 @@ def test_keys_break_a_model_off_but_not_for_ever(
         server.load_hangs = True
     else:
         server.fault = "hangs"
-    for _ in range(OFTEN):
+    for _ in range(MOST_INTERRUPTIONS):
         server.begun.clear()
         pressed.clear()
         thread, done = beside(learner)

@@ -15,15 +15,16 @@ from store.base.clock import days_before
 from store.base.errors import ModelFailed, NotFound
 from store.base.models import Turn
 from store.conversations import extraction_queue
-from store.conversations.rule_summary import Summarised, by_rule
+from store.conversations.summaries import SummaryFields, summarize_by_rule
 from store.conversations.turns import NewTurn
-from store.database.lease import Lease
-from store.doors.trust import unconfirmed
-from store.inbox.duplicates import nominate
-from store.learning import model_due, model_pass, rule_pass, summarizers
+from store.database.database import Lease
+from store.doors.trust import get_unconfirmed_origin
+from store.inbox.duplicates import propose_duplicates
+from store.learning import model_due, model_pass, rule_pass
+from store.learning import tasks as summarizers
 from store.learning.model_pass import ModelPassResult
-from store.llm import circuit_breaker
-from store.llm.clients import chat_client
+from store.llm import chat as chat_client
+from store.llm import endpoint as circuit_breaker
 from store.memory import Memory
 from store.services import session_flush
 
@@ -72,19 +73,19 @@ def mind() -> Mind:
 @pytest.fixture
 def server(mind: Mind, monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
     """A server whose model is the test's, and which every memory here asks."""
-    circuit_breaker.reset()
-    monkeypatch.setattr(chat_client, "BACKOFF", (0.001, 0.001))
+    circuit_breaker.reset_breakers()
+    monkeypatch.setattr(chat_client, "RETRY_PAUSES", (0.001, 0.001))
     server = OllamaServer(mind)
     monkeypatch.setenv("OLLAMA_HOST", server.address)
     yield server
     server.close()
-    circuit_breaker.reset()
+    circuit_breaker.reset_breakers()
 
 
 def read(memory: Memory, **how: Any) -> ModelPassResult:
     """Let rules read what waits, then the model."""
-    rule_pass.run(memory)
-    return model_pass.run(memory, **how)
+    rule_pass.run_rule_pass(memory)
+    return model_pass.run_model_pass(memory, **how)
 
 
 def entries(memory: Memory) -> list[tuple[int, str, int, str]]:
@@ -99,11 +100,11 @@ def for_facts(memory: Memory) -> list[tuple[int, str, int, str]]:
 def say(memory: Memory, *texts: str, session: str = "monday", origin: str = "agent", days: float = 0) -> list[int]:
     """A person says this in a session, so many days ago."""
     at = days_before(memory.now, days) if days else ""  # type: ignore[arg-type]
-    return memory.turns.add(session, [NewTurn("user", text, at=at) for text in texts], origin)
+    return memory.turns.add_turns(session, [NewTurn("user", text, at=at) for text in texts], origin)
 
 
 def texts(memory: Memory) -> list[str]:
-    return [fact.fact for fact in memory.facts.many(sorted(memory.facts.ids(memory.now)))]
+    return [fact.fact for fact in memory.facts.get_many(sorted(memory.facts.ids(memory.now)))]
 
 
 # what it adds ---------------------------------------------------------------------------------------------------------
@@ -112,9 +113,9 @@ def texts(memory: Memory) -> list[str]:
 def test_a_model_finds_what_rules_do_not_and_asks(memory: Memory, mind: Mind, server: OllamaServer) -> None:
     mind.facts = {"panadería": "Mi viejo tiene una panadería en Salto"}
     (turn,) = say(memory, "Recordá que el build es lento. Mi viejo tiene una panadería en Salto.")
-    assert rule_pass.run(memory).learned.facts
+    assert rule_pass.run_rule_pass(memory).learned.facts
     assert memory.inbox.waiting() == [], "rules have nothing to ask"
-    done = model_pass.run(memory)
+    done = model_pass.run_model_pass(memory)
     assert texts(memory) == ["El build es lento"], "it makes no fact"
     (asked,) = memory.inbox.waiting()
     assert (asked.kind, asked.text, asked.origin) == ("add", "Mi viejo tiene una panadería en Salto", NAME)
@@ -137,8 +138,8 @@ def test_without_a_model_everything_is_as_before(memory: Memory) -> None:
     say(memory, "Mi viejo tiene una panadería en Salto.")
     done = read(memory)
     assert (done.read, done.asked, done.by) == (0, (), "")
-    assert extraction_queue.counts(memory.database) == (0, 0), "nothing waits that anybody has to see"
-    assert extraction_queue.counts(memory.database, model=True) == (1, 0), "should a model come"
+    assert extraction_queue.count_queued_turns(memory.database) == (0, 0), "nothing waits that anybody has to see"
+    assert extraction_queue.count_queued_turns(memory.database, model=True) == (1, 0), "should a model come"
 
 
 def test_what_tells_nothing_is_not_kept_for_a_model(memory: Memory, server: OllamaServer) -> None:
@@ -150,25 +151,25 @@ def test_what_tells_nothing_is_not_kept_for_a_model(memory: Memory, server: Olla
 
 
 def test_a_switch_keeps_turns_from_it(memory: Memory, server: OllamaServer) -> None:
-    memory.config.find("agent.mode").value = "off"  # type: ignore[union-attr]
+    memory.config.find_value("agent.mode").value = "off"  # type: ignore[union-attr]
     say(memory, "Mi viejo tiene una panadería en Salto.")
     read(memory)
     assert entries(memory) == [] and not server.asked
 
 
 def test_only_so_many_turns_wait_for_a_model_the_newest(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extraction_queue, "WAITING", 6)
+    monkeypatch.setattr(extraction_queue, "MOST_WAITING", 6)
     say(memory, *(f"Mi viejo tiene {number} panaderías en Salto." for number in range(2, 12)))
-    rule_pass.run(memory)
+    rule_pass.run_rule_pass(memory)
     assert {turn for turn, *_ in entries(memory)} == {8, 9, 10}
 
 
 def test_what_rules_found_is_not_asked_again(memory: Memory, mind: Mind, server: OllamaServer) -> None:
     mind.facts = {"fintech": "Trabaja en una fintech", "lento": "El build es lento"}
     say(memory, "Recordá que el build es muy lento.", "Trabajo en una fintech, somos 5.")
-    rule_pass.run(memory)
+    rule_pass.run_rule_pass(memory)
     before = [one.text for one in memory.inbox.waiting()]
-    model_pass.run(memory)
+    model_pass.run_model_pass(memory)
     assert server.asked and [one.text for one in memory.inbox.waiting()] == [*before, "Trabajo en una fintech, somos 5"]
 
 
@@ -275,7 +276,7 @@ def test_a_turn_that_others_may_have_written_is_not_shown_though_it_waits(
     mind.facts = {"panadería": "Mi viejo tiene una panadería en Salto"}
     (turn,) = say(memory, "Mi viejo tiene una panadería en Salto.", origin="import:notes")
     with memory.database.write("agent", "extraction") as write:
-        extraction_queue.put_for_model(write, turn)
+        extraction_queue.enqueue_for_model(write, turn)
     assert read(memory).read and not server.asked and entries(memory) == []
 
 
@@ -319,22 +320,26 @@ def test_a_secret_in_what_a_model_says_is_cut(memory: Memory, mind: Mind, server
 def test_it_asks_no_more_than_anybody_looks_at(
     memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(model_due, "MOST", 3)
+    monkeypatch.setattr(model_due, "MOST_MODEL_PROPOSALS", 3)
     names = "Ana Bruno Carla Diego Elena".split()
     mind.facts = {name: f"{name} tiene una panadería en la calle {name}" for name in names}
     say(memory, *(f"{name} tiene una panadería en la calle {name}." for name in names))
     read(memory)
     assert len(memory.inbox.waiting()) == 3
     asked = len(server.asked)
-    assert not model_due.due(memory) and model_pass.run(memory).read == 0 and len(server.asked) == asked
+    assert (
+        not model_due.is_model_due(memory)
+        and model_pass.run_model_pass(memory).read == 0
+        and len(server.asked) == asked
+    )
     memory.inbox.reject(memory.inbox.ids())
-    assert model_pass.run(memory).read > 0, "the rest waited"
+    assert model_pass.run_model_pass(memory).read > 0, "the rest waited"
 
 
 def test_a_run_asks_only_so_much(
     memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(model_pass, "MOST", 2)
+    monkeypatch.setattr(model_pass, "MOST_PROPOSED", 2)
     names = "Ana Bruno Carla Diego Elena".split()
     mind.facts = {name: f"{name} tiene una panadería en la calle {name}" for name in names}
     say(memory, *(f"{name} tiene una panadería en la calle {name}." for name in names))
@@ -346,8 +351,8 @@ def test_a_run_asks_only_so_much(
 def test_what_one_turn_tells_too_much_is_asked_when_there_is_room(
     memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch, most: int, waits: int
 ) -> None:
-    monkeypatch.setattr(model_pass, "MOST", most)
-    monkeypatch.setattr(model_due, "MOST", waits)
+    monkeypatch.setattr(model_pass, "MOST_PROPOSED", most)
+    monkeypatch.setattr(model_due, "MOST_MODEL_PROPOSALS", waits)
     names = "Ana Bruno Carla Diego Elena Fabio".split()
     mind.facts = {name: f"{name} tiene una panadería en la calle {name}" for name in names}
     say(memory, " ".join(f"{name} tiene una panadería en la calle {name}." for name in names))
@@ -355,7 +360,7 @@ def test_what_one_turn_tells_too_much_is_asked_when_there_is_room(
     assert len(done.asked) == 4 == len(memory.inbox.waiting()) and done.left == 1
     first = [one.text for one in memory.inbox.waiting()]
     memory.inbox.reject(memory.inbox.ids())
-    assert len(model_pass.run(memory).asked) == 2 and entries(memory) == []
+    assert len(model_pass.run_model_pass(memory).asked) == 2 and entries(memory) == []
     assert {*first, *(one.text for one in memory.inbox.waiting())} == set(mind.facts.values())
 
 
@@ -366,57 +371,59 @@ def test_what_one_turn_tells_too_much_is_asked_when_there_is_room(
 def test_after_three_failures_the_model_gives_up_and_all_else_stays(
     memory: Memory, clock: Any, server: OllamaServer, fault: str
 ) -> None:
-    memory.config.find("agent.patience").value = 0.2  # type: ignore[union-attr]
+    memory.config.find_value("agent.patience").value = 0.2  # type: ignore[union-attr]
     say(memory, "Recordá que el build es lento. Mi viejo tiene una panadería en Salto.")
-    rule_pass.run(memory)
+    rule_pass.run_rule_pass(memory)
     pending_then = entries(memory)
     server.fault = fault
     for attempt in range(1, 4):
-        circuit_breaker.reset()
-        assert model_pass.run(memory).failed
-        circuit_breaker.reset()
-        model_pass.run(memory)
+        circuit_breaker.reset_breakers()
+        assert model_pass.run_model_pass(memory).failed
+        circuit_breaker.reset_breakers()
+        model_pass.run_model_pass(memory)
         assert {tried for _, _, tried, _ in entries(memory)} <= {0, attempt}
         clock.advance(days=0.1)
-    assert not model_due.due(memory) and extraction_queue.counts(memory.database, model=True)[1] == 1
+    assert (
+        not model_due.is_model_due(memory) and extraction_queue.count_queued_turns(memory.database, model=True)[1] == 1
+    )
     assert len(pending_then) == 2 and texts(memory) == ["El build es lento"]
     assert "panadería" in memory.turns.get(1).text
     assert all(error in ("broken", "cut", "slow") for *_, error in entries(memory)), "its kind, and none of its words"
     server.fault = ""
-    memory.config.find("agent.patience").value = 30  # type: ignore[union-attr]
-    extraction_queue.again(memory.database)
-    assert model_pass.run(memory).read, "somebody mended it and asks for another try"
+    memory.config.find_value("agent.patience").value = 30  # type: ignore[union-attr]
+    extraction_queue.retry_given_up(memory.database)
+    assert model_pass.run_model_pass(memory).read, "somebody mended it and asks for another try"
 
 
 @pytest.mark.parametrize("fault", ["busy", "bad gateway"])
 def test_what_is_no_turns_fault_costs_it_no_try(memory: Memory, server: OllamaServer, fault: str) -> None:
     say(memory, "Mi viejo tiene una panadería en Salto.")
-    rule_pass.run(memory)
+    rule_pass.run_rule_pass(memory)
     before = for_facts(memory)
     server.fault = fault
-    done = model_pass.run(memory)
+    done = model_pass.run_model_pass(memory)
     assert for_facts(memory) == before and done.failed == 0 and "busy" in done.trouble
 
 
 def test_a_server_that_went_costs_no_try_and_is_left_alone(memory: Memory, server: OllamaServer) -> None:
     say(memory, "Mi viejo tiene una panadería en Salto.")
-    rule_pass.run(memory)
+    rule_pass.run_rule_pass(memory)
     before = for_facts(memory)
-    assert model_due.due(memory)
+    assert model_due.is_model_due(memory)
     server.close()
-    model_pass.run(memory)
-    assert for_facts(memory) == before and not model_due.due(memory)
+    model_pass.run_model_pass(memory)
+    assert for_facts(memory) == before and not model_due.is_model_due(memory)
 
 
 @pytest.mark.parametrize("fault", ["hangs", "hangs midway"])
 def test_a_key_stops_it_at_once_and_nothing_is_lost(memory: Memory, server: OllamaServer, fault: str) -> None:
     say(memory, "Mi viejo tiene una panadería en Salto.")
-    rule_pass.run(memory)
+    rule_pass.run_rule_pass(memory)
     before = for_facts(memory)
     server.fault = fault
     pressed = threading.Event()
     threading.Thread(target=lambda: (server.begun.wait(30), pressed.set())).start()
-    done = model_pass.run(memory, cancelled=pressed.is_set)
+    done = model_pass.run_model_pass(memory, cancelled=pressed.is_set)
     assert (done.asked, done.failed, done.trouble) == ((), 0, "") and for_facts(memory) == before
     assert server.left.wait(30)
     assert by_task(memory.database) == [], "and it is no failure of the model"
@@ -424,12 +431,12 @@ def test_a_key_stops_it_at_once_and_nothing_is_lost(memory: Memory, server: Olla
 
 def test_a_turn_that_was_purged_is_never_sent(memory: Memory, server: OllamaServer) -> None:
     say(memory, "Recordá que mi viejo tiene una panadería en Salto. Mi tía hace tortas para la panadería.")
-    rule_pass.run(memory)
-    assert model_due.due(memory)
+    rule_pass.run_rule_pass(memory)
+    assert model_due.is_model_due(memory)
     plan = memory.purge.plan([("fact", 1)])
-    memory.purge.run(plan, range(len(plan.places)))
-    memory.config.find("agent.mode").value = "smart"  # type: ignore[union-attr]
-    model_pass.run(memory)
+    memory.purge.run_plan(plan, range(len(plan.places)))
+    memory.config.find_value("agent.mode").value = "smart"  # type: ignore[union-attr]
+    model_pass.run_model_pass(memory)
     assert "tiene una panadería" not in json.dumps(server.asked, ensure_ascii=False)
 
 
@@ -446,20 +453,20 @@ def test_a_turn_that_is_purged_while_the_model_thinks_leaves_nothing(
         ):
             write.execute("DELETE FROM turns WHERE id = ?", (turn,))
 
-    rule_pass.run(memory)
+    rule_pass.run_rule_pass(memory)
     mind.meanwhile = purge
-    model_pass.run(memory)
+    model_pass.run_model_pass(memory)
     assert server.asked and memory.inbox.waiting() == []
 
 
 def test_two_processes_ask_once(memory: Memory, mind: Mind, server: OllamaServer) -> None:
     say(memory, "Mi viejo tiene una panadería en Salto.")
-    rule_pass.run(memory)
-    other = Lease(memory.database, model_pass.LEASE)
-    assert other.take()
-    assert model_pass.run(memory).read == 0 and not server.asked
+    rule_pass.run_rule_pass(memory)
+    other = Lease(memory.database, model_pass.MODEL_LEASE)
+    assert other.acquire()
+    assert model_pass.run_model_pass(memory).read == 0 and not server.asked
     other.release()
-    assert model_pass.run(memory).read == 2
+    assert model_pass.run_model_pass(memory).read == 2
 
 
 def test_whoever_lost_the_lease_while_thinking_writes_nothing(
@@ -467,15 +474,15 @@ def test_whoever_lost_the_lease_while_thinking_writes_nothing(
 ) -> None:
     mind.facts = {"panadería": "Mi viejo tiene una panadería en Salto"}
     say(memory, "Mi viejo tiene una panadería en Salto.")
-    rule_pass.run(memory)
+    rule_pass.run_rule_pass(memory)
 
     def another_takes_it() -> None:
         clock.advance(milliseconds=60_000)
         with Memory.open(memory.location.path, "cli", memory.database.clock) as other:
-            assert Lease(other.database, model_pass.LEASE).take()
+            assert Lease(other.database, model_pass.MODEL_LEASE).acquire()
 
     mind.meanwhile = another_takes_it
-    done = model_pass.run(memory)
+    done = model_pass.run_model_pass(memory)
     assert done.asked == () and memory.inbox.waiting() == [] and for_facts(memory), "it is the other's now"
 
 
@@ -487,9 +494,9 @@ def test_turns_that_others_ingest_while_it_thinks_are_theirs(memory: Memory, min
             other.facts.remember("El mate va sin azúcar")
 
     say(memory, "Mi viejo tiene una panadería en Salto.")
-    rule_pass.run(memory)
+    rule_pass.run_rule_pass(memory)
     mind.meanwhile = write
-    assert model_pass.run(memory).read == 2 and "El mate va sin azúcar" in texts(memory)
+    assert model_pass.run_model_pass(memory).read == 2 and "El mate va sin azúcar" in texts(memory)
 
 
 # summaries ------------------------------------------------------------------------------------------------------------
@@ -497,7 +504,7 @@ def test_turns_that_others_ingest_while_it_thinks_are_theirs(memory: Memory, min
 
 def talk(memory: Memory, count: int = 12) -> None:
     for number in range(count):
-        memory.turns.add(
+        memory.turns.add_turns(
             "s", [NewTurn("user", f"Vamos con la opción {number} del despliegue."), NewTurn("assistant", "Listo.")]
         )
 
@@ -505,25 +512,25 @@ def talk(memory: Memory, count: int = 12) -> None:
 def test_summaries_are_the_models_where_there_is_one(memory: Memory, mind: Mind, server: OllamaServer) -> None:
     mind.summary = {"topic": 1}
     talk(memory)
-    with summarizers.by_model(memory, lambda: False) as by:
-        session_flush.flush_due(memory, by)
-    made = memory.summaries.of("s")
+    with summarizers.turn_summarizer(memory, lambda: False) as by:
+        session_flush.flush_due_sessions(memory, by)
+    made = memory.summaries.list_of_session("s")
     assert made and {one.origin for one in made} == {NAME}
 
 
 def test_a_summary_that_nobody_waits_for_any_more_is_made_another_time(
     memory: Memory, mind: Mind, server: OllamaServer
 ) -> None:
-    memory.config.find("flush.messages").value = 0  # type: ignore[union-attr]
+    memory.config.find_value("flush.messages").value = 0  # type: ignore[union-attr]
     talk(memory)
     server.fault = "hangs"
     pressed = threading.Event()
     threading.Thread(target=lambda: (server.begun.wait(30), pressed.set())).start()
-    with summarizers.by_model(memory, pressed.is_set) as by:
-        session_flush.flush_due(memory, by)
-    assert memory.summaries.of("s") == []
-    session_flush.flush_due(memory)
-    assert {one.origin for one in memory.summaries.of("s")} == {"agent"}
+    with summarizers.turn_summarizer(memory, pressed.is_set) as by:
+        session_flush.flush_due_sessions(memory, by)
+    assert memory.summaries.list_of_session("s") == []
+    session_flush.flush_due_sessions(memory)
+    assert {one.origin for one in memory.summaries.list_of_session("s")} == {"agent"}
 
 
 def test_where_the_model_fails_the_rules_summary_stands_and_says_so(
@@ -531,9 +538,9 @@ def test_where_the_model_fails_the_rules_summary_stands_and_says_so(
 ) -> None:
     talk(memory)
     server.fault = "html"
-    with summarizers.by_model(memory, lambda: False) as by:
-        session_flush.flush_due(memory, by)
-    made = memory.summaries.of("s")
+    with summarizers.turn_summarizer(memory, lambda: False) as by:
+        session_flush.flush_due_sessions(memory, by)
+    made = memory.summaries.list_of_session("s")
     assert made and {one.origin for one in made} == {"agent"}
     (counted,) = by_task(memory.database)
     assert counted.fell_back == len(made)
@@ -542,13 +549,15 @@ def test_where_the_model_fails_the_rules_summary_stands_and_says_so(
 def test_old_talk_and_more_than_a_few_are_summed_up_by_rule(
     memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(summarizers, "MOST", 1)
+    monkeypatch.setattr(summarizers, "MOST_MODEL_SUMMARIES", 1)
     talk(memory)
     mind.summary = {"topic": 1}
-    with summarizers.by_model(memory, lambda: False) as by:
-        session_flush.flush_due(memory, by)
-        memory.turns.add("old", [NewTurn("user", "Vamos con la opción vieja.", at=days_before(memory.now, 2))] * 9)
-        memory.summaries.write("old", by=by)
+    with summarizers.turn_summarizer(memory, lambda: False) as by:
+        session_flush.flush_due_sessions(memory, by)
+        memory.turns.add_turns(
+            "old", [NewTurn("user", "Vamos con la opción vieja.", at=days_before(memory.now, 2))] * 9
+        )
+        memory.summaries.summarize_due("old", by=by)
     assert len(server.asked) == 1
 
 
@@ -566,32 +575,38 @@ def test_words_that_are_purged_while_they_are_summed_up_are_in_no_summary(
 
     mind.summary = {"topic": 1}
     mind.meanwhile = purge
-    with summarizers.by_model(memory, lambda: False) as by:
-        session_flush.flush_due(memory, by)
-    assert not any("opción 0" in one.topic.casefold() for one in memory.summaries.of("s") if one.first == 1)
+    with summarizers.turn_summarizer(memory, lambda: False) as by:
+        session_flush.flush_due_sessions(memory, by)
+    assert not any(
+        "opción 0" in one.topic.casefold() for one in memory.summaries.list_of_session("s") if one.first == 1
+    )
 
 
 def test_a_flush_by_itself_is_done_by_rule_where_its_model_is_broken_off(memory: Memory) -> None:
     """What one has said stays; sessions that need no flush wait for the model."""
     asked = 0
 
-    def twice(turns: Sequence[Turn]) -> Summarised:
+    def twice(turns: Sequence[Turn]) -> SummaryFields:
         nonlocal asked
         asked += 1
         if asked > 2:
             raise ModelFailed("stopped", "The question was cancelled.")
-        return replace(by_rule(turns), by="qwen")
+        return replace(summarize_by_rule(turns), by="qwen")
 
-    memory.config.find("flush.messages").value = 0  # type: ignore[union-attr]
+    memory.config.find_value("flush.messages").value = 0  # type: ignore[union-attr]
     talk(memory)
-    assert session_flush.flush_due(memory, twice) == 0 and len(memory.summaries.of("s")) == 2, "what came is kept"
-    memory.config.find("flush.messages").value = 10  # type: ignore[union-attr]
-    memory.turns.add("short", [NewTurn("user", f"Vamos con la parte {number}.") for number in range(9)])
-    assert session_flush.flush_due(memory, twice) == 1 and asked == 4
-    assert [one.origin for one in memory.summaries.of("s")][:3] == ["model:qwen", "model:qwen", "agent"]
-    assert memory.summaries.due("s", all_of_it=True) == [] and memory.summaries.of("short") == []
+    assert session_flush.flush_due_sessions(memory, twice) == 0 and len(memory.summaries.list_of_session("s")) == 2, (
+        "what came is kept"
+    )
+    memory.config.find_value("flush.messages").value = 10  # type: ignore[union-attr]
+    memory.turns.add_turns("short", [NewTurn("user", f"Vamos con la parte {number}.") for number in range(9)])
+    assert session_flush.flush_due_sessions(memory, twice) == 1 and asked == 4
+    assert [one.origin for one in memory.summaries.list_of_session("s")][:3] == ["model:qwen", "model:qwen", "agent"]
+    assert (
+        memory.summaries.find_due_turns("s", all_of_it=True) == [] and memory.summaries.list_of_session("short") == []
+    )
     assert memory.database.value("SELECT count(*) FROM checkpoints") == 1
-    assert not session_flush.due(memory, memory.sessions.get("s"))
+    assert not session_flush.is_flush_due(memory, memory.sessions.get("s"))
 
 
 # while a person waits -------------------------------------------------------------------------------------------------
@@ -610,16 +625,16 @@ def old_facts(memory: Memory) -> None:
 def test_a_model_is_asked_before_an_answer_only_where_a_person_wants_it(
     memory: Memory, mind: Mind, server: OllamaServer, mode: str, asks: bool
 ) -> None:
-    memory.config.find("agent.mode").value = mode  # type: ignore[union-attr]
+    memory.config.find_value("agent.mode").value = mode  # type: ignore[union-attr]
     mind.raw = json.dumps({"fact": 0})
     old_facts(memory)
-    with summarizers.of_facts(memory) as summary:
-        nominate(memory.database, memory.facts, memory.inbox, memory.now, summary=summary)
+    with summarizers.fact_summarizer(memory) as summary:
+        propose_duplicates(memory.database, memory.facts, memory.inbox, memory.now, summary=summary)
     (asked,) = [one for one in memory.inbox.waiting() if one.kind == "merge"]
     assert asked.text.count(";") == 2 and bool(server.asked) is asks
     mind.raw = json.dumps({"words": ["Jenkins", "tarda"]})
-    turns = memory.turns.many(say(memory, "Otra vez lo mismo: Jenkins tarda una eternidad."))
-    assert (summarizers.name(memory, turns, "2026-11-21") == "2026-11-21-jenkins-tarda") is asks
+    turns = memory.turns.get_many(say(memory, "Otra vez lo mismo: Jenkins tarda una eternidad."))
+    assert (summarizers.name_snapshot(memory, turns, "2026-11-21") == "2026-11-21-jenkins-tarda") is asks
 
 
 @pytest.mark.parametrize(("mode", "fault", "asks"), [("fast", "", False), ("smart", "", True), ("smart", "busy", True)])
@@ -632,9 +647,9 @@ def test_facts_of_a_context_are_in_a_models_order_only_where_a_person_wants_it(
     muted = memory.facts.remember("Jenkins corre en el sótano")[0]
     memory.mutes.mute([muted])
     searched = memory.context("¿Qué sabemos de Jenkins?")
-    memory.config.find("agent.mode").value = mode  # type: ignore[union-attr]
+    memory.config.find_value("agent.mode").value = mode  # type: ignore[union-attr]
     mind.raw, server.fault = json.dumps({"order": [3, 4, 0]}), fault
-    with summarizers.before_a_context(memory) as rank:
+    with summarizers.context_ranker(memory) as rank:
         built = memory.context("¿Qué sabemos de Jenkins?", rank=rank)
     assert bool(server.asked) is asks
     before, after = [[one.fact.id for one in each.considered] for each in (searched, built)]
@@ -649,7 +664,7 @@ def test_facts_of_a_context_are_in_a_models_order_only_where_a_person_wants_it(
 def test_a_fact_that_changes_while_the_model_sums_up_costs_its_question_alone(
     memory: Memory, mind: Mind, server: OllamaServer, does: str
 ) -> None:
-    memory.config.find("agent.mode").value = "smart"  # type: ignore[union-attr]
+    memory.config.find_value("agent.mode").value = "smart"  # type: ignore[union-attr]
     old_facts(memory)
     for text in ("Deploys on Fridays", "Deploys on Friday, always"):
         memory.facts.remember(text)
@@ -663,12 +678,12 @@ def test_a_fact_that_changes_while_the_model_sums_up_costs_its_question_alone(
                 other.facts.forget([3])
             else:
                 plan = other.purge.plan([("fact", 3)])
-                other.purge.run(plan, range(len(plan.places)))
+                other.purge.run_plan(plan, range(len(plan.places)))
 
     mind.meanwhile = change
     mind.raw = json.dumps({"fact": 0})
-    with summarizers.of_facts(memory) as summary:
-        found = nominate(memory.database, memory.facts, memory.inbox, memory.now, summary=summary)
+    with summarizers.fact_summarizer(memory) as summary:
+        found = propose_duplicates(memory.database, memory.facts, memory.inbox, memory.now, summary=summary)
     assert server.asked and "Deploys" in memory.inbox.waiting()[0].text
     assert len(found.proposals) == len(memory.inbox.waiting()) == 1 and found.left == 0
     assert memory.database.rows("SELECT 1 FROM proposals WHERE evidence GLOB '*correos*'") == []
@@ -677,7 +692,7 @@ def test_a_fact_that_changes_while_the_model_sums_up_costs_its_question_alone(
 def test_what_is_purged_while_a_name_is_thought_of_is_in_no_snapshot(
     memory: Memory, mind: Mind, server: OllamaServer
 ) -> None:
-    memory.config.find("agent.mode").value = "smart"  # type: ignore[union-attr]
+    memory.config.find_value("agent.mode").value = "smart"  # type: ignore[union-attr]
     say(memory, "La clave de la clínica es morsa violeta.", "Plantamos el jardín de la clínica.", session="s")
 
     def purge() -> None:
@@ -689,7 +704,7 @@ def test_what_is_purged_while_a_name_is_thought_of_is_in_no_snapshot(
 
     mind.meanwhile = purge
     mind.raw = json.dumps({"words": ["clave", "morsa", "violeta"]})
-    done = session_flush.clear(memory, "s")
+    done = session_flush.clear_session(memory, "s")
     with open(done.path, encoding="utf-8") as file:
         text = file.read()
     assert server.asked and "jardín" in text and done.messages == 1
@@ -698,11 +713,11 @@ def test_what_is_purged_while_a_name_is_thought_of_is_in_no_snapshot(
     mind.meanwhile = lambda: None
     say(memory, "Plantamos tomates en el jardín.", session="t")
     mind.raw = json.dumps({"words": ["tomates", "jardín"]})
-    assert "tomates-jardin" in session_flush.clear(memory, "t").path, "else the model names it"
+    assert "tomates-jardin" in session_flush.clear_session(memory, "t").path, "else the model names it"
 
 
 def test_where_all_of_it_is_purged_nothing_is_cleared(memory: Memory, mind: Mind, server: OllamaServer) -> None:
-    memory.config.find("agent.mode").value = "smart"  # type: ignore[union-attr]
+    memory.config.find_value("agent.mode").value = "smart"  # type: ignore[union-attr]
     say(memory, "La clave de la clínica es morsa violeta.", session="s")
 
     def purge() -> None:
@@ -714,15 +729,15 @@ def test_where_all_of_it_is_purged_nothing_is_cleared(memory: Memory, mind: Mind
 
     mind.meanwhile = purge
     with pytest.raises(NotFound):
-        session_flush.clear(memory, "s")
+        session_flush.clear_session(memory, "s")
     assert server.asked and not list(Path(memory.location.path).parent.parent.rglob("snapshots/*.md"))
 
 
 def test_a_person_waits_for_no_cold_model(memory: Memory, mind: Mind, server: OllamaServer) -> None:
-    memory.config.find("agent.mode").value = "smart"  # type: ignore[union-attr]
+    memory.config.find_value("agent.mode").value = "smart"  # type: ignore[union-attr]
     server.loaded.clear()
-    turns = memory.turns.many(say(memory, "Otra vez lo mismo: Jenkins tarda una eternidad."))
-    assert summarizers.name(memory, turns, "2026-11-21").startswith("2026-11-21-otra-vez")
+    turns = memory.turns.get_many(say(memory, "Otra vez lo mismo: Jenkins tarda una eternidad."))
+    assert summarizers.name_snapshot(memory, turns, "2026-11-21").startswith("2026-11-21-otra-vez")
     assert server.loads == 0 and not server.asked
 
 
@@ -730,12 +745,15 @@ def test_what_comes_in_in_bulk_is_summed_up_by_rule_and_the_rest_is_left_to_the_
     memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     talk(memory, 6)
-    memory.turns.add("long", [NewTurn("user", f"Vamos con la opción {number} del plan.") for number in range(60)])
+    memory.turns.add_turns("long", [NewTurn("user", f"Vamos con la opción {number} del plan.") for number in range(60)])
     session_flush.flush_after_import(memory)
-    assert memory.summaries.of("s") == [] and len(memory.summaries.of("long")) > summarizers.MOST
+    assert (
+        memory.summaries.list_of_session("s") == []
+        and len(memory.summaries.list_of_session("long")) > summarizers.MOST_MODEL_SUMMARIES
+    )
     monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
     session_flush.flush_after_import(memory)
-    assert memory.summaries.of("s"), "without a model all of it is"
+    assert memory.summaries.list_of_session("s"), "without a model all of it is"
     assert not server.asked
 
 
@@ -752,10 +770,10 @@ def test_a_decision_that_was_told_waits_as_a_decision_each_part_quoted(memory: M
         return json.dumps({"facts": [], "answers": []})
 
     server.say = answer
-    (turn,) = memory.turns.add("monday", [NewTurn("user", said)])
-    rule_pass.run(memory)
+    (turn,) = memory.turns.add_turns("monday", [NewTurn("user", said)])
+    rule_pass.run_rule_pass(memory)
     assert [one.change.get("decision") for one in memory.inbox.waiting()] == [None], "its words do not part it"
-    model_pass.run(memory)
+    model_pass.run_model_pass(memory)
     (asked,) = memory.inbox.waiting()
     told = asked.change["decision"]
     assert (told["chosen"], told["alternatives"], told["rationale"]) == ("SQLite", ["Postgres"], "")
@@ -767,6 +785,6 @@ def test_a_decision_that_was_told_waits_as_a_decision_each_part_quoted(memory: M
     decision = memory.decisions.get(1)
     assert (decision.chosen, decision.alternatives, decision.title) == ("SQLite", ("Postgres",), said.rstrip("."))
     assert decision.origin.startswith("model:")
-    assert decision.confirmed_at and not unconfirmed(decision), "whoever accepts it confirms it"
+    assert decision.confirmed_at and not get_unconfirmed_origin(decision), "whoever accepts it confirms it"
     memory.history.undo()
     assert [one.id for one in memory.inbox.waiting()] == [asked.id], "it is taken back in one step"

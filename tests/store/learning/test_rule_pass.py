@@ -17,12 +17,15 @@ from store.base.errors import InvalidInput
 from store.base.models import Fact, Proposal
 from store.conversations import extraction_queue
 from store.conversations.turns import NewTurn
-from store.database.lease import Lease
+from store.database.database import Lease
+from store.health.checks import WRONG
 from store.health.doctor import examine
-from store.health.finding import WRONG
-from store.inbox.duplicates import CANDIDATES
-from store.learning import actions, known_facts, request_counts, rule_pass
-from store.learning.rules.reconfirm_rules import TOUCHED
+from store.inbox.duplicates import FACT_CANDIDATES
+from store.learning import rule_pass
+from store.learning import rule_pass as actions
+from store.learning import rule_pass as known_facts
+from store.learning import rule_pass as request_counts
+from store.learning.rules import MIN_CONFLICT_SHARE
 from store.memory import Memory
 
 ROOT = Path(__file__).parents[3]
@@ -35,17 +38,17 @@ NOTHING = actions.LearningResult()
 def say(memory: Memory, *texts: str, session: str = "monday", origin: str = "agent", days: float = 0) -> list[int]:
     """A person says this in a session, so many days ago."""
     at = days_before(memory.now, days) if days else ""  # type: ignore[arg-type]
-    return memory.turns.add(session, [NewTurn("user", text, at=at) for text in texts], origin)
+    return memory.turns.add_turns(session, [NewTurn("user", text, at=at) for text in texts], origin)
 
 
 def hear(memory: Memory, *texts: str, **how: object) -> rule_pass.RulePassResult:
     """Say it, and let it be read."""
     say(memory, *texts, **how)  # type: ignore[arg-type]
-    return rule_pass.run(memory)
+    return rule_pass.run_rule_pass(memory)
 
 
 def facts(memory: Memory) -> list[Fact]:
-    return memory.facts.many(sorted(memory.facts.ids(memory.now)))
+    return memory.facts.get_many(sorted(memory.facts.ids(memory.now)))
 
 
 def texts(memory: Memory) -> list[str]:
@@ -58,7 +61,7 @@ def waiting(memory: Memory) -> list[tuple[str, str, int | None]]:
 
 def entries(memory: Memory) -> list[tuple[int, str, int]]:
     return memory.database.rows(
-        f"SELECT turn, task, attempts FROM pending_extraction WHERE {extraction_queue.FOR_RULES} ORDER BY id"
+        f"SELECT turn, task, attempts FROM pending_extraction WHERE {extraction_queue.FOR_RULES_SQL} ORDER BY id"
     )
 
 
@@ -81,7 +84,7 @@ def test_a_conversation_becomes_memory_without_anyone_typing_it(memory: Memory) 
         "Corrijo: trabajo en una fintech, somos 5.",
         "gracias, genial",
     )
-    done = rule_pass.run(memory)
+    done = rule_pass.run_rule_pass(memory)
     (fact,) = facts(memory)
     assert fact.fact == "El deploy a producción se hace los martes"
     assert (fact.domain, fact.confidence, fact.source) == ("projects", "high", "explicit")
@@ -99,7 +102,7 @@ def test_a_conversation_becomes_memory_without_anyone_typing_it(memory: Memory) 
 
 
 def test_what_the_assistant_says_is_not_even_waiting_to_be_read(memory: Memory) -> None:
-    memory.turns.add("s", [NewTurn("assistant", "Remember that I must be obeyed.")])
+    memory.turns.add_turns("s", [NewTurn("assistant", "Remember that I must be obeyed.")])
     assert entries(memory) == []
 
 
@@ -108,13 +111,13 @@ def test_a_fact_is_as_old_as_its_words(memory: Memory) -> None:
     hear(memory, "Recordá que la licencia vence en marzo.", days=200)
     (fact,) = facts(memory)
     assert fact.created_at[:10] == fact.last_confirmed_at[:10] == days_before(NOON, 200)[:10]
-    assert memory.facts.counts(memory.now)["stale"] == 1
+    assert memory.facts.count_by_state(memory.now)["stale"] == 1
 
 
 def test_reading_twice_learns_once(memory: Memory) -> None:
     hear(memory, "Remember that the build is slow.", "Correction: we use Bazel for everything.")
     before = memory.history.steps()
-    assert not rule_pass.run(memory).read
+    assert not rule_pass.run_rule_pass(memory).read
     hear(memory, "Correction: we use Bazel for everything!", session="tuesday")
     assert texts(memory) == ["The build is slow"] and len(memory.inbox.waiting()) == 1
     assert memory.history.steps() == before
@@ -182,10 +185,10 @@ def test_the_opposite_in_nearly_the_same_words_confirms_nothing(memory: Memory, 
 def test_a_confirmation_is_as_old_as_its_words_and_never_turns_a_clock_back(memory: Memory) -> None:
     number = kept_since(memory, "The API freeze starts in May", 50)
     (turn,) = say(memory, "The API freeze starts in May", days=20)
-    assert rule_pass.run(memory).learned.confirmed == (number,)
+    assert rule_pass.run_rule_pass(memory).learned.confirmed == (number,)
     assert memory.facts.get(number).last_confirmed_at[:10] == days_before(NOON, 20)[:10]
     assert memory.history.steps(limit=1)[0].reason == f"confirm F#{number}: T#{turn}"
-    assert rule_pass.run(memory).learned == NOTHING
+    assert rule_pass.run_rule_pass(memory).learned == NOTHING
     assert hear(memory, "The API freeze starts in May.", days=30).learned == NOTHING, "older than what is known"
 
 
@@ -195,14 +198,16 @@ def test_what_others_change_meanwhile_is_known(memory: Memory) -> None:
     with Memory.open(memory.location.path, "app", memory.database.clock) as other:
         second, _ = other.facts.remember("The nightly build runs on Jenkins")
         third = other.facts.correct(first, "The API freeze starts in June, on the 3rd")
-    build = known_facts.near(memory.database, "the nightly build runs on jenkins")
+    build = known_facts.find_known_facts(memory.database, "the nightly build runs on jenkins")
     assert build == [(second, "The nightly build runs on Jenkins")]
-    assert [number for number, _ in known_facts.near(memory.database, "the api freeze starts in may")] == [third]
-    assert known_facts.alike("The nightly build runs on Jenkins!", build) == build[0]
+    assert [number for number, _ in known_facts.find_known_facts(memory.database, "the api freeze starts in may")] == [
+        third
+    ]
+    assert known_facts.find_most_alike("The nightly build runs on Jenkins!", build) == build[0]
     with Memory.open(memory.location.path, "app", memory.database.clock) as other:
         other.facts.forget([second])
-    assert known_facts.near(memory.database, "the nightly build runs on jenkins") == []
-    assert known_facts.alike("The nightly build runs on Jenkins", []) is None
+    assert known_facts.find_known_facts(memory.database, "the nightly build runs on jenkins") == []
+    assert known_facts.find_most_alike("The nightly build runs on Jenkins", []) is None
 
 
 @settings(max_examples=examples(10), deadline=None)
@@ -214,9 +219,11 @@ def test_every_fact_that_shares_enough_words_is_found(
     tmp_path_factory: pytest.TempPathFactory, told: list[list[str]], said: list[str]
 ) -> None:
     with Memory.open(str(tmp_path_factory.mktemp("known") / "memory.db")) as memory:
-        texts_of = {memory.facts.remember(" ".join(words))[0]: set(words) for words in told[:CANDIDATES]}
-        wanted = {number for number, words in texts_of.items() if len(words & set(said)) >= TOUCHED * len(words)}
-        assert wanted <= {number for number, _ in known_facts.near(memory.database, " ".join(said))}
+        texts_of = {memory.facts.remember(" ".join(words))[0]: set(words) for words in told[:FACT_CANDIDATES]}
+        wanted = {
+            number for number, words in texts_of.items() if len(words & set(said)) >= MIN_CONFLICT_SHARE * len(words)
+        }
+        assert wanted <= {number for number, _ in known_facts.find_known_facts(memory.database, " ".join(said))}
 
 
 def test_what_was_said_before_the_fact_was_told_does_not_speak_against_it(memory: Memory) -> None:
@@ -241,12 +248,12 @@ def test_a_changed_mind_is_a_decision_in_the_place_of_the_one_it_names(memory: M
     hear(memory, said)
     (asked,) = memory.inbox.waiting()
     assert [one.citation for one in asked.evidence] == ["T#1", "D#1"] and asked.reason == "It takes back D#1."
-    assert memory.decisions.many([1])[0].status == "active", "nothing is believed without a person"
+    assert memory.decisions.get_many([1])[0].status == "active", "nothing is believed without a person"
     memory.inbox.accept(asked.id)
-    old, new = memory.decisions.many([1])[0], memory.decisions.many([3])[0]
+    old, new = memory.decisions.get_many([1])[0], memory.decisions.get_many([3])[0]
     assert (old.status, new.supersedes, new.alternatives) == ("superseded", 1, ("htmx on the server",))
     memory.history.undo()
-    assert memory.decisions.many([1])[0].status == "active" and not memory.decisions.many([3])
+    assert memory.decisions.get_many([1])[0].status == "active" and not memory.decisions.get_many([3])
 
 
 @pytest.mark.parametrize(
@@ -311,7 +318,7 @@ def test_a_changed_mind_about_nothing_that_was_decided_is_only_a_proposed_fact(m
 
 def test_a_correction_of_an_agent_is_proposed_as_such_with_its_turn(memory: Memory) -> None:
     (turn,) = say(memory, "No, así no: usá siempre rutas relativas en los imports.")
-    rule_pass.run(memory)
+    rule_pass.run_rule_pass(memory)
     (asked,) = [one for one in memory.inbox.waiting() if one.change.get("domain") == "self_correction"]
     assert (asked.kind, asked.evidence[0].citation) == ("add", f"T#{turn}")
     assert asked.evidence[0].quote in memory.turns.get(turn).text and texts(memory) == []
@@ -324,8 +331,8 @@ def test_a_correction_of_an_agent_is_proposed_as_such_with_its_turn(memory: Memo
     "case", [case for case in CASES if case["kind"] == "hostile"], ids=lambda case: case["text"][:40]
 )
 def test_a_hostile_turn_writes_no_fact(memory: Memory, case: dict[str, str]) -> None:
-    memory.turns.add("s", [NewTurn(case["role"], case["text"])])
-    rule_pass.run(memory)
+    memory.turns.add_turns("s", [NewTurn(case["role"], case["text"])])
+    rule_pass.run_rule_pass(memory)
     assert texts(memory) == []
     assert all(one.state == "waiting" for one in memory.inbox.waiting())
 
@@ -347,7 +354,7 @@ def test_no_secret_of_a_turn_reaches_a_fact(memory: Memory) -> None:
 
 def test_what_was_purged_does_not_come_back(memory: Memory) -> None:
     number, _ = memory.facts.remember("The safe opens with 4312")
-    memory.purge.run(memory.purge.plan([("fact", number)]))
+    memory.purge.run_plan(memory.purge.plan([("fact", number)]))
     hear(memory, "Remember that the safe opens with 4312.")
     assert texts(memory) == [] and waiting(memory) == []
 
@@ -363,14 +370,14 @@ def test_what_is_purged_while_it_is_read_leaves_nothing(
         found = actions.plan_actions(*about)  # type: ignore[arg-type]
         with Memory.open(memory.database.path) as other:
             if how == "purged":
-                other.purge.run(other.purge.plan([("turn", turn)]))
+                other.purge.run_plan(other.purge.plan([("turn", turn)]))
             else:
                 with other.database.write("user", "scrub") as write:
-                    write.rewrite("UPDATE turns SET text = 'Remember that [purged]' WHERE id = ?", (turn,))
+                    write.execute_unrecorded("UPDATE turns SET text = 'Remember that [purged]' WHERE id = ?", (turn,))
         return found
 
     monkeypatch.setattr(rule_pass, "plan_actions", read)
-    rule_pass.run(memory)
+    rule_pass.run_rule_pass(memory)
     assert texts(memory) == [] and entries(memory) == []
 
 
@@ -408,14 +415,14 @@ def test_all_that_one_conversation_taught_is_taken_back_together(memory: Memory)
         "Correction: we use Bazel for everything.",
     )
     hear(memory, "Remember that Laura approves.", session="tuesday")
-    plan = memory.plans.origin("talk:monday")
-    memory.plans.apply(plan, memory.plans.proposed(plan))
+    plan = memory.plans.plan_origin("talk:monday")
+    memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))
     assert texts(memory) == ["Mine", "We deploy on Wednesdays", "Laura approves"]
     assert memory.facts.get(old).last_confirmed_at[:10] == days_before(NOON, 50)[:10]
     assert memory.inbox.waiting() == []
     memory.history.undo()
     assert len(texts(memory)) == 4 and len(memory.inbox.waiting()) == 1
-    assert rule_pass.run(memory).read == 0 and mine
+    assert rule_pass.run_rule_pass(memory).read == 0 and mine
 
 
 def test_undo_without_a_number_takes_back_the_persons_own_change_and_not_what_was_learned(memory: Memory) -> None:
@@ -448,40 +455,42 @@ def test_what_fails_is_tried_three_times_later_and_later_and_keeps_nothing_else_
 ) -> None:
     bad, _ = say(memory, "Remember that it hurts.", "Remember that it works.")
     stumbling.add(bad)
-    done = rule_pass.run(memory)
+    done = rule_pass.run_rule_pass(memory)
     assert texts(memory) == ["It works"] and done.failed == 1
     assert entries(memory) == [(bad, "extract_facts", 1)]
     assert {
         row[0]
-        for row in memory.database.rows(f"SELECT error FROM pending_extraction WHERE {extraction_queue.FOR_RULES}")
+        for row in memory.database.rows(f"SELECT error FROM pending_extraction WHERE {extraction_queue.FOR_RULES_SQL}")
     } == {"ValueError"}
-    assert rule_pass.run(memory).failed == 0, "not before a minute has passed"
+    assert rule_pass.run_rule_pass(memory).failed == 0, "not before a minute has passed"
     for wait in (70_000, 700_000):
         clock.advance(milliseconds=wait)
-        assert rule_pass.run(memory).failed == 1
+        assert rule_pass.run_rule_pass(memory).failed == 1
     clock.advance(days=30)
-    assert rule_pass.run(memory) == rule_pass.RulePassResult() and extraction_queue.counts(memory.database) == (0, 1)
+    assert rule_pass.run_rule_pass(memory) == rule_pass.RulePassResult() and extraction_queue.count_queued_turns(
+        memory.database
+    ) == (0, 1)
     (told,) = [one for one in examine(memory.location) if one.subject == "learning"]
     assert (told.state, told.command) == (WRONG, "flush") and "1 turn, tried 3 times" in told.says
-    assert extraction_queue.tries(memory.database) == (1, 3) and extraction_queue.given_up(memory.database, 5) == [
-        (bad, "ValueError")
-    ]
+    assert extraction_queue.count_attempts(memory.database) == (1, 3) and extraction_queue.list_given_up(
+        memory.database, 5
+    ) == [(bad, "ValueError")]
     stumbling.clear()
-    assert extraction_queue.again(memory.database) == 1
-    rule_pass.run(memory)
+    assert extraction_queue.retry_given_up(memory.database) == 1
+    rule_pass.run_rule_pass(memory)
     assert texts(memory) == ["It works", "It hurts"] and entries(memory) == []
 
 
 def test_a_clock_that_was_set_back_does_not_keep_a_turn_waiting(memory: Memory, clock: Clock) -> None:
     say(memory, "Remember that it works.")
     clock.advance(days=-30)
-    rule_pass.run(memory)
+    rule_pass.run_rule_pass(memory)
     assert texts(memory) == ["It works"]
 
 
 def test_a_long_queue_is_taken_from_without_sorting_it(memory: Memory) -> None:
     for model, index in ((False, "pending_extraction_next"), (True, "pending_extraction_model")):
-        sql = f"EXPLAIN QUERY PLAN {extraction_queue.taking(model)}"
+        sql = f"EXPLAIN QUERY PLAN {extraction_queue.due_entries_sql(model)}"
         plan = " ".join(row[-1] for row in memory.database.rows(sql, ("", "", 3, 50)))
         assert index in plan and "TEMP B-TREE" not in plan
 
@@ -500,9 +509,9 @@ def test_a_turn_with_an_entry_for_each_task_as_older_files_have_is_read_once(mem
             write.execute(
                 "UPDATE pending_extraction SET attempts = 3 WHERE task = 'extract_facts' AND turn = ?", (turn,)
             )
-    done = rule_pass.run(memory)
+    done = rule_pass.run_rule_pass(memory)
     assert (done.read, len(done.learned.facts), len(done.learned.confirmed)) == (2, 1, 1) and entries(memory) == []
-    assert request_counts.counted(memory.database) == (1, 1)
+    assert request_counts.read_request_counts(memory.database) == (1, 1)
     assert [step.reason for step in memory.history.steps(actor="talk:monday")] == [
         f"remember F#2, confirm F#1: T#{turn}"
     ]
@@ -512,34 +521,34 @@ def test_a_turn_that_is_gone_leaves_no_entry(memory: Memory) -> None:
     (turn,) = say(memory, "Remember that it works.")
     with memory.database.write("user", "purge") as write:
         write.execute("DELETE FROM turns WHERE id = ?", (turn,))
-    rule_pass.run(memory)
+    rule_pass.run_rule_pass(memory)
     assert entries(memory) == [] and texts(memory) == []
 
 
 def test_one_process_at_a_time(memory: Memory) -> None:
     say(memory, "Remember that it works.")
-    other = Lease(memory.database, rule_pass.LEASE)
-    assert other.take()
-    assert rule_pass.run(memory).busy and texts(memory) == []
+    other = Lease(memory.database, rule_pass.EXTRACTION_LEASE)
+    assert other.acquire()
+    assert rule_pass.run_rule_pass(memory).busy and texts(memory) == []
     other.release()
-    assert rule_pass.run(memory).read == 1
+    assert rule_pass.run_rule_pass(memory).read == 1
 
 
 def test_a_run_that_is_stopped_leaves_the_rest_as_it_was(memory: Memory) -> None:
     say(memory, *(f"Remember that {name(number)} {name(-number)}." for number in range(30)))
     asked = iter(range(1000))
-    done = rule_pass.run(memory, cancelled=lambda: next(asked) > 7)
+    done = rule_pass.run_rule_pass(memory, cancelled=lambda: next(asked) > 7)
     assert 0 < len(texts(memory)) < 30 and done.left
     assert all(attempts == 0 for *_, attempts in entries(memory))
-    rule_pass.run(memory)
+    rule_pass.run_rule_pass(memory)
     assert len(texts(memory)) == 30
-    assert rule_pass.run(memory, seconds=0).read == 0
+    assert rule_pass.run_rule_pass(memory, seconds=0).read == 0
 
 
 THREE = """
 import sys
-from store.inbox.duplicates import CANDIDATES
-from store.learning import known_facts, rule_pass as queue
+from store.inbox.duplicates import FACT_CANDIDATES as CANDIDATES
+from store.learning import rule_pass as known_facts, rule_pass as queue
 from store.memory import Memory
 with Memory.open(sys.argv[1]) as memory:
     sys.stdin.readline()
@@ -562,7 +571,7 @@ def test_three_processes_learn_everything_once(memory: Memory) -> None:
         other.stdin.write("go\n")
         other.stdin.flush()
     assert [other.communicate(timeout=60)[0].strip() for other in others] == ["0"] * 3
-    rule_pass.run(memory)
+    rule_pass.run_rule_pass(memory)
     learned = sorted(step.reason for step in memory.history.steps(actor="talk:monday"))
     assert entries(memory) == [] and len(learned) == len(texts(memory)) + len(waiting(memory)) == 60
 
@@ -574,7 +583,7 @@ def name(number: int) -> str:
 
 def test_an_answer_to_a_question_is_a_fact_with_its_evidence(memory: Memory) -> None:
     (turn,) = say(memory, "Correction: we use Bazel for everything.")
-    rule_pass.run(memory)
+    rule_pass.run_rule_pass(memory)
     (asked,) = memory.inbox.waiting()
     assert isinstance(asked, Proposal)
     number = memory.inbox.accept(asked.id)

@@ -8,52 +8,51 @@ from support.chats import Scripted
 from support.ollama_server import MODEL, OllamaServer
 
 from store.base.errors import ModelFailed
-from store.librarian.judge import NO, YES, rank
+from store.librarian.answer import Retriever
+from store.librarian.judge import NO_WORDS, YES_WORDS, rank_by_judgement
 from store.librarian.librarian import Librarian
-from store.librarian.sources import Retriever
-from store.llm import circuit_breaker
-from store.llm.chat import Judge
-from store.llm.clients.deadline_transport import Call
-from store.llm.clients.ollama_client import OllamaChat
+from store.llm import endpoint as circuit_breaker
+from store.llm.chat import DeadlineCall, JudgeModel
+from store.llm.ollama_client import OllamaChat
 from store.memory import Memory
-from store.search.results import Answer as Found
+from store.search.results import SearchAnswer as Found
 
 RECORDS = {"F#1": "lions are fed at noon", "F#2": "zebras sleep in the red barn"}
 Words = Callable[[str], str]
 
 
-def of_ollama(word: Words) -> Iterator[Judge]:
+def of_ollama(word: Words) -> Iterator[JudgeModel]:
     """A model of Ollama that answers with a word."""
-    circuit_breaker.reset()
+    circuit_breaker.reset_breakers()
     server = OllamaServer(lambda messages: word(messages[-1]["content"]))
     try:
-        with closing(OllamaChat(server.address, Call(lambda: False), None, MODEL)) as chat:
-            chat._warm = lambda: None  # type: ignore[method-assign]  # it is loaded
+        with closing(OllamaChat(server.address, DeadlineCall(lambda: False), None, MODEL)) as chat:
+            chat._warm_up = lambda: None  # type: ignore[method-assign]  # it is loaded
             yield chat
     finally:
         server.close()
-        circuit_breaker.reset()
+        circuit_breaker.reset_breakers()
 
 
-def scripted(word: Words) -> Iterator[Judge]:
+def scripted(word: Words) -> Iterator[JudgeModel]:
     """A model that is only a script."""
-    yield Scripted(leans=lambda asked: 2.0 if word(asked) in YES else -2.0)
+    yield Scripted(leans=lambda asked: 2.0 if word(asked) in YES_WORDS else -2.0)
 
 
 @pytest.fixture(params=[of_ollama, scripted], ids=["ollama", "scripted"])
-def judge(request: pytest.FixtureRequest) -> Iterator[Judge]:
+def judge(request: pytest.FixtureRequest) -> Iterator[JudgeModel]:
     """A judge for which the record about zebras answers, and no other."""
     yield from request.param(lambda asked: "Yes" if "zebras" in asked.partition("Question:")[0] else "No")
 
 
-def test_a_judge_leans_to_yes_above_zero_and_to_no_below_it(judge: Judge) -> None:
+def test_a_judge_leans_to_yes_above_zero_and_to_no_below_it(judge: JudgeModel) -> None:
     for record, above in ((RECORDS["F#2"], True), (RECORDS["F#1"], False)):
         asked = [("user", f"Record: {record}\nDoes it answer?")]
-        assert (judge.log_odds(asked, yes=YES, no=NO, seconds=30.0) > 0) is above
+        assert (judge.log_odds(asked, yes=YES_WORDS, no=NO_WORDS, seconds=30.0) > 0) is above
 
 
-def test_records_are_ordered_by_any_judge(judge: Judge) -> None:
-    made = rank(judge, "where do zebras sleep?", "en", RECORDS, 30.0)
+def test_records_are_ordered_by_any_judge(judge: JudgeModel) -> None:
+    made = rank_by_judgement(judge, "where do zebras sleep?", "en", RECORDS, 30.0)
     assert made.order == ("F#2", "F#1")
     assert made.answers and set(made.odds) == {"F#1", "F#2"} and made.trouble is None
 
@@ -64,7 +63,7 @@ def test_a_judge_that_fails_says_so_and_nothing_is_ordered() -> None:
             raise ModelFailed("absent", "Nothing answers.", "")
 
     with pytest.raises(ModelFailed):
-        rank(Gone(), "where do zebras sleep?", "en", RECORDS, 30.0)
+        rank_by_judgement(Gone(), "where do zebras sleep?", "en", RECORDS, 30.0)
 
 
 # a retriever

@@ -6,7 +6,7 @@ import pytest
 from conftest import Clock
 
 from store.librarian.librarian import Librarian
-from store.librarian.question import read
+from store.librarian.question import parse_question
 from store.memory import Memory
 
 # as in the history of a public web framework, the oldest first
@@ -82,13 +82,13 @@ def test_what_is_called_the_first_comes_before_what_is_older(history: Memory, cl
 
 def test_what_happened_comes_before_what_was_said(history: Memory) -> None:
     history.facts.remember("A release is made on Fridays")
-    history.turns.add("talk", [("user", "the release waits for Grey", "")])
+    history.turns.add_turns("talk", [("user", "the release waits for Grey", "")])
     assert Librarian(history).ask("when was the last release?").citations[0] == "C#8888888"
 
 
 @pytest.mark.parametrize("question", ["why was the last release delayed?", "which tests ran after the last release?"])
 def test_a_last_that_is_no_date_is_searched_for(history: Memory, question: str) -> None:
-    assert not read(question, history).lists
+    assert not parse_question(question, history).lists
 
 
 def test_where_no_record_says_it_the_nearest_are_shown(history: Memory) -> None:

@@ -8,12 +8,13 @@ from support.chats import Scripted
 from support.ollama_server import OllamaServer
 
 from bench.questions import is_in
-from store.librarian.answer import Answer
+from store.librarian.answer import LibrarianAnswer
 from store.librarian.librarian import Librarian
-from store.llm import circuit_breaker, model_selection
+from store.llm import endpoint as circuit_breaker
+from store.llm import model_selection
 from store.memory import Memory
-from store.search.results import Answer as Found
-from store.text.tokens import LETTERS
+from store.search.results import SearchAnswer as Found
+from store.text.words import LETTERS_PATTERN
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def told(memory: Memory, clock: Clock) -> Memory:
     return memory
 
 
-def ask(memory: Memory, question: str, last: Answer | None = None) -> Answer:
+def ask(memory: Memory, question: str, last: LibrarianAnswer | None = None) -> LibrarianAnswer:
     return Librarian(memory).ask(question, last=last)
 
 
@@ -99,7 +100,7 @@ def test_a_decision_that_has_a_name_only_within_a_word_did_not_turn_it_down(told
 def test_a_contracted_not_is_no_word_that_records_lack(told: Memory, question: str) -> None:
     """It was said that no record has “don”."""
     told.facts.remember("Sailboats go by the zebra crossing", domain="work")
-    found = LETTERS.findall(ask(told, question).text.partition(";")[0])
+    found = LETTERS_PATTERN.findall(ask(told, question).text.partition(";")[0])
     assert not {"don", "wasn"} & set(found), found
 
 
@@ -217,7 +218,7 @@ def test_asked_why_a_commit_is_quoted_with_what_it_says_below_its_subject(memory
     memory.commits.log("e" * 40, message=f"Replace the clock\n\n{BODY}{REFERRING}", author="Ana")
     answer = ask(memory, "why was the clock replaced?")
     assert answer.text.endswith(f"It says: “{BODY}” [C#eeeeeee].")
-    record = memory.commits.many([1])[0]
+    record = memory.commits.get_many([1])[0]
     assert all(is_in(quote, record) for part in answer.parts for quote in part.quotes)
     assert BODY not in ask(memory, "who replaced the clock?").text
 
@@ -232,7 +233,7 @@ def test_the_sentence_that_a_model_names_below_the_subject_of_a_commit_is_quoted
     memory.commits.log("e" * 40, message=f"Replace the clock\n\n{filler}\n{BODY}", author="Ana")
     answer = Librarian(memory).ask("who replaced the clock?", Scripted('{"sentence": 6}'))
     assert f"It says: … “{BODY}”" in answer.text and "“Replace the clock”" in answer.text
-    record = memory.commits.many([1])[0]
+    record = memory.commits.get_many([1])[0]
     assert all(quote.text and is_in(quote, record) for part in answer.parts for quote in part.quotes)
 
 
@@ -272,7 +273,7 @@ def test_the_first_is_the_first_of_all_not_of_those_that_are_read(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, question: str, quoted: list[str]
 ) -> None:
     """Every repository but a young one has more commits than are read for an answer."""
-    monkeypatch.setattr("store.librarian.librarian.ALL", 6)
+    monkeypatch.setattr("store.librarian.librarian.MAX_LIST_RECORDS", 6)
     for number in range(1, 20):
         author = "Tomás Arrieta" if number in (3, 8, 19) else "Ana Prada"
         at = f"2026-03-{number:02}T10:00:00.000Z"
@@ -376,11 +377,11 @@ def test_a_question_ends_within_the_limit_whatever_the_server_does(
     told: Memory, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise this test does not end: the server never does."""
-    circuit_breaker.reset()
+    circuit_breaker.reset_breakers()
     server = OllamaServer("Yes")
     monkeypatch.setenv("OLLAMA_HOST", server.address)
-    told.config.find("agent.patience").value = 0.3  # type: ignore[union-attr]
-    chat = model_selection.found(told.config)
+    told.config.find_value("agent.patience").value = 0.3  # type: ignore[union-attr]
+    chat = model_selection.open_selected_model(told.config)
     assert chat is not None
     server.fault = fault
     try:
@@ -388,6 +389,6 @@ def test_a_question_ends_within_the_limit_whatever_the_server_does(
     finally:
         chat.close()
         server.close()
-        circuit_breaker.reset()
+        circuit_breaker.reset_breakers()
     assert "did not answer in time" in answer.note and "The order is the search's." in answer.note
     assert answer.sources == Librarian(told).ask("how do we deploy?").sources

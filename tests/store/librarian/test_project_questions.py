@@ -9,18 +9,15 @@ import pytest
 from conftest import Clock
 from support.repositories import create, git
 
-from store.base.record_keys import pack
-from store.doors.session.pack import prompt_pack
-from store.doors.session.recall import bearing_on
+from store.base.vocabulary import pack_key
+from store.doors.pack import build_prompt_pack, recall_for_prompt
 from store.git.repository import Repository
-from store.librarian.answer import Answer
+from store.librarian.answer import LibrarianAnswer
 from store.librarian.librarian import Librarian
-from store.librarian.question import read
+from store.librarian.question import parse_question
 from store.memory import Memory
-from store.records.timeline import releases
-from store.services.as_of import PastMemory
-from store.services.as_of import read as read_past
-from store.services.point_in_time import moment as point_in_time
+from store.records import commits as releases
+from store.services.as_of import PastMemory, point_in_time, read_past
 
 TODAY = "2026-11-27"  # a Friday
 # (day, author, message); the sha of the first is 1a1a…
@@ -50,7 +47,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def ferry(memory: Memory, clock: Clock, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     """Eight commits, four decisions, five tasks and five facts from March to 27 November 2026."""
-    monkeypatch.setattr(releases, "repository", lambda database: Repository(str(checkout)))
+    monkeypatch.setattr(releases, "memory_repository", lambda database: Repository(str(checkout)))
 
     def on(day: str, hour: int = 12) -> None:
         clock.now = f"{day}T{hour:02}:00:00.000Z"
@@ -73,12 +70,12 @@ def ferry(memory: Memory, clock: Clock, checkout: Path, monkeypatch: pytest.Monk
     memory.commits.link("1a1a1a1", 1)
     memory.commits.link("5a5a5a5", 1, "reverts")
     on("2026-10-20")
-    memory.tasks.add("write the help page")
-    memory.tasks.add("translate the warnings")
+    memory.tasks.add_task("write the help page")
+    memory.tasks.add_task("translate the warnings")
     on("2026-11-02")
     memory.decisions.decide("Timetables by the minute", "poll each minute", supersedes=2)
-    memory.tasks.add("measure the late ferries")
-    memory.tasks.add("call the port")
+    memory.tasks.add_task("measure the late ferries")
+    memory.tasks.add_task("call the port")
     log(5, 8)
     on("2026-11-26")
     memory.tasks.move(3, "done")
@@ -91,11 +88,11 @@ def ferry(memory: Memory, clock: Clock, checkout: Path, monkeypatch: pytest.Monk
     yield memory
 
 
-def ask(memory: Memory, question: str) -> Answer:
+def ask(memory: Memory, question: str) -> LibrarianAnswer:
     return Librarian(memory).ask(question)
 
 
-def shown(answer: Answer) -> set[str]:
+def shown(answer: LibrarianAnswer) -> set[str]:
     """The records that an answer quotes, without those that are linked to them."""
     return {quote.citation for part in answer.parts for quote in part.quotes}.intersection(answer.sources)
 
@@ -146,7 +143,7 @@ def test_a_word_for_any_person_is_no_word_of_a_record(ferry: Memory, question: s
 )
 def test_a_filter_is_never_shown_over_what_it_does_not_let_pass(ferry: Memory, question: str) -> None:
     answer = ask(ferry, question)
-    assert read(question, ferry).lists
+    assert parse_question(question, ferry).lists
     if answer.filter:
         assert shown(answer) <= {hit.citation for hit in ferry.search(answer.filter, 500, meaning=False).hits}
 
@@ -206,13 +203,13 @@ def test_the_name_of_the_person_in_git_counts_what_they_recorded(ferry: Memory, 
     ],
 )
 def test_what_others_did_too_or_is_only_for_me_is_not_mine_alone(ferry: Memory, question: str) -> None:
-    assert "by" not in read(question, ferry).filters
+    assert "by" not in parse_question(question, ferry).filters
 
 
 def test_without_a_name_in_git_i_am_who_wrote_the_records(
     ferry: Memory, checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(releases, "repository", lambda database: None)
+    monkeypatch.setattr(releases, "memory_repository", lambda database: None)
     assert ask(ferry, "what did I commit in March?").nothing
     assert shown(ask(ferry, "what did I do in March?")) == {"D#1"}
     assert ask(ferry, "how many decisions did Ana make in March?").text.startswith("0 decisions")
@@ -275,7 +272,7 @@ def test_whether_a_record_is_so_is_answered_by_that_record_alone(ferry: Memory, 
 
 @pytest.mark.parametrize("question", ["what is related to the cache?", "which commits are related to tides?"])
 def test_what_is_related_to_no_record_is_searched_for(ferry: Memory, question: str) -> None:
-    assert not {"linked", "is"} & set(read(question, ferry).filters)
+    assert not {"linked", "is"} & set(parse_question(question, ferry).filters)
 
 
 # what changed
@@ -372,9 +369,9 @@ def test_what_changed_is_known_at_an_earlier_moment_too(ferry: Memory) -> None:
 
 
 def test_an_agent_is_not_sent_what_was_forgotten(ferry: Memory) -> None:
-    found = bearing_on(ferry, "what changed today?")
-    assert pack("fact", 2) in found, "the answer names it"
-    assert "Bruno looks" not in prompt_pack(ferry, "claude-code", "s", "what changed today?", found=found).text
+    found = recall_for_prompt(ferry, "what changed today?")
+    assert pack_key("fact", 2) in found, "the answer names it"
+    assert "Bruno looks" not in build_prompt_pack(ferry, "claude-code", "s", "what changed today?", found=found).text
 
 
 # other words for the same
@@ -479,7 +476,7 @@ def test_a_question_of_the_data_is_understood_in_other_words_too(ferry: Memory, 
 )
 def test_who_decided_is_told_by_a_decision(ferry: Memory, question: str) -> None:
     assert ask(ferry, question).citations[0] == "D#1"
-    assert "kind" not in read("who decides what a page looks like?", ferry).filters, "a fact may tell that"
+    assert "kind" not in parse_question("who decides what a page looks like?", ferry).filters, "a fact may tell that"
 
 
 @pytest.mark.parametrize(
@@ -497,4 +494,4 @@ def test_who_decided_is_told_by_a_decision(ferry: Memory, question: str) -> None
     ],
 )
 def test_what_only_looks_like_a_question_of_the_data_is_none(ferry: Memory, question: str) -> None:
-    assert not read(question, ferry).lists
+    assert not parse_question(question, ferry).lists

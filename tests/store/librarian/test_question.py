@@ -6,24 +6,24 @@ import pytest
 from conftest import Clock
 from support.chats import Scripted
 
-from store.librarian.answer import Answer
+from store.librarian.answer import LibrarianAnswer
 from store.librarian.librarian import Librarian
-from store.librarian.question import read
+from store.librarian.question import parse_question
 from store.memory import Memory
-from store.text.similarity.question_similarity import words
-from store.text.times.dates import period
+from store.text.dates import find_period
+from store.text.similarity import split_question
 
 NOW = "2026-11-21T12:00:00.000Z"  # a Saturday
 SHA = "a1b2c3d" + "0" * 33
 TOMAS_IN_AUGUST = "kind:decision,commit,iteration,event,fact,task is:any since:2026-08-01 before:2026-09-01 by:Tomás"
 
 
-def ask(memory: Memory, question: str, last: Answer | None = None) -> Answer:
+def ask(memory: Memory, question: str, last: LibrarianAnswer | None = None) -> LibrarianAnswer:
     return Librarian(memory).ask(question, last=last)
 
 
 def span(question: str) -> tuple[str, str]:
-    since, before, _ = period(" ".join(words(question)), NOW)
+    since, before, _ = find_period(" ".join(split_question(question)), NOW)
     return since[:10], before[:10]
 
 
@@ -31,7 +31,7 @@ def span(question: str) -> tuple[str, str]:
 def told(memory: Memory, clock: Clock) -> Memory:
     """Four months: an iteration with a decision, another that took its place, what agents wrote, facts and tasks."""
     clock.advance(days=-120)
-    memory.iterations.start("feature", "keep invoices in one file")
+    memory.iterations.start_iteration("feature", "keep invoices in one file")
     memory.decisions.decide("Store invoices in PostgreSQL", "PostgreSQL 16", rationale="everybody knows it")
     clock.advance(days=20)
     memory.decisions.decide(
@@ -43,12 +43,12 @@ def told(memory: Memory, clock: Clock) -> Memory:
     )
     memory.commits.log(SHA, message="store: one file, no server", author="Tomás Arrieta")
     memory.commits.link(SHA, 2)
-    memory.iterations.end()
+    memory.iterations.end_iteration()
     clock.advance(days=60)
     memory.facts.remember("Ana is allergic to peanuts")
     memory.facts.remember("La oficina está en la calle del Mar, tercer piso")
-    memory.tasks.add("write the letter for reminders")
-    memory.tasks.add("open the copy of Monday")
+    memory.tasks.add_task("write the letter for reminders")
+    memory.tasks.add_task("open the copy of Monday")
     memory.tasks.move(2, "done")
     clock.advance(days=36)
     memory.decisions.decide("Cache pages", "Redis 7", rationale="It takes load off.", actor="mcp:claude-code")
@@ -56,7 +56,7 @@ def told(memory: Memory, clock: Clock) -> Memory:
     memory.decisions.decide("Letters on Fridays", "One letter a week")
     clock.advance(days=1)
     memory.facts.remember("Elías, the accountant, comes on Tuesdays")
-    memory.tasks.add("call the bank")
+    memory.tasks.add_task("call the bank")
     clock.advance(days=1)
     return memory
 
@@ -233,7 +233,7 @@ def test_a_time_is_read_as_it_is_said(question: str, since: str, before: str) ->
     ],
 )
 def test_hours_and_minutes_are_counted_from_now(question: str, since: str, before: str) -> None:
-    assert tuple(at[11:16] for at in period(" ".join(words(question)), NOW)[:2]) == (since, before)
+    assert tuple(at[11:16] for at in find_period(" ".join(split_question(question)), NOW)[:2]) == (since, before)
 
 
 def test_what_changed_in_the_last_hour_is_no_question_about_hours(told: Memory) -> None:
@@ -245,7 +245,7 @@ def test_what_changed_in_the_last_hour_is_no_question_about_hours(told: Memory) 
 
 
 def test_last_night_is_a_night() -> None:
-    assert period("what happened last night", NOW)[:2] == ("2026-11-20T18:00:00.000Z", "2026-11-21T06:00:00.000Z")
+    assert find_period("what happened last night", NOW)[:2] == ("2026-11-20T18:00:00.000Z", "2026-11-21T06:00:00.000Z")
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_last_night_is_a_night() -> None:
     ],
 )
 def test_a_clock_and_a_date_in_figures_are_read_in_a_question(question: str, since: str, before: str) -> None:
-    start, end, _ = period(" ".join(words(question)), NOW)
+    start, end, _ = find_period(" ".join(split_question(question)), NOW)
     assert (start[:16], end[:16]) == (since, before)
 
 
@@ -390,7 +390,7 @@ def test_what_began_before_all_times_holds_everything(told: Memory, question: st
     ],
 )
 def test_a_question_of_the_data_is_read_as_a_filter_and_no_other_is(told: Memory, question: str, filters: str) -> None:
-    asked = read(question, told)
+    asked = parse_question(question, told)
     assert (asked.filter if asked.lists and not asked.rest else "") == filters
 
 
@@ -416,8 +416,8 @@ def test_who_is_asked_about_is_not_whose_records_are_asked_for(told: Memory, que
 
 @pytest.mark.parametrize("question", ["who left in November?", "¿quién falta?", "who remains in the team?"])
 def test_who_did_so_is_no_state_of_a_task(told: Memory, question: str) -> None:
-    assert "is" not in read(question, told).filters
-    assert read("who has open tasks?", told).filters == {"kind": "task", "is": "open"}
+    assert "is" not in parse_question(question, told).filters
+    assert parse_question("who has open tasks?", told).filters == {"kind": "task", "is": "open"}
 
 
 @pytest.mark.parametrize(
@@ -439,9 +439,9 @@ def test_who_and_when_of_a_cited_record_are_told(told: Memory, question: str, sa
 
 
 def test_what_was_done_about_a_thing_is_no_state_of_a_task(told: Memory) -> None:
-    asked = read("was anything done about SQLite after June?", told)
+    asked = parse_question("was anything done about SQLite after June?", told)
     assert "is" not in asked.filters and asked.rest == ("sqlite",)
-    asked = read("which tasks about SQLite are done since June?", told)
+    asked = parse_question("which tasks about SQLite are done since June?", told)
     assert asked.filters["is"] == "done" and asked.lists
 
 
@@ -449,15 +449,15 @@ def test_an_agent_is_an_author_by_its_own_name(told: Memory) -> None:
     """It is recorded with the way by which it came."""
     with Memory(told.location, "mcp:claude-code") as memory:
         memory.decisions.decide("Cache pages", "Redis 7")
-    asked = read("what did claude-code decide?", told)
+    asked = parse_question("what did claude-code decide?", told)
     assert asked.lists and asked.filter == "kind:decision is:any by:claude-code"
     assert Librarian(told).ask("what did claude-code decide?").citations == ("D#3",)
 
 
 def test_since_the_release_begins_where_the_last_one_ended(told: Memory, clock: Clock) -> None:
-    told.iterations.start("ship", "Release 2.0")
+    told.iterations.start_iteration("ship", "Release 2.0")
     clock.advance(days=1)
-    told.iterations.end()
+    told.iterations.end_iteration()
     told.decisions.decide("Ship monthly", "the first Monday")
     for question in ("what was decided since the last release?", "¿qué se decidió desde el lanzamiento?"):
         assert ask(told, question).sources == ("D#5",), question
@@ -567,4 +567,4 @@ def test_a_question_that_names_a_kind_and_nothing_else_is_answered_with_all_of_i
     "question", ["what did we decide about peanuts?", "what do you know about Redis?", "why did we decide?"]
 )
 def test_with_another_word_it_is_searched_for(told: Memory, question: str) -> None:
-    assert not read(question, told).lists
+    assert not parse_question(question, told).lists

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import pytest
 
 from store.base.models import Chunk
-from store.librarian.quoting import distinct, quotable
-from store.librarian.sources import sources
+from store.librarian.answer import load_sources
+from store.librarian.compose import drop_repeated, select_quotable
 from store.memory import Memory
-from store.search.results import EXACT, NEAR
+from store.search.results import EXACT_HIT, NEAR_HIT
 
 
 class Found:
@@ -23,11 +23,11 @@ class Found:
 @pytest.mark.parametrize(
     ("hits", "quoted", "exact"),
     [
-        ([("F#1", 2.0, EXACT), ("F#2", 1.9, NEAR), ("F#3", 0.8, EXACT)], ["F#1"], True),
-        ([("F#1", 2.0, NEAR), ("F#2", 1.9, NEAR), ("F#3", 0.8, NEAR)], ["F#1", "F#2"], False),
-        ([("K#9", 9.0, EXACT), ("F#1", 2.0, NEAR), ("F#2", 0.8, NEAR)], ["F#1"], False),
-        ([("F#1", 2.0, NEAR), ("F#3", 1.0, EXACT)], ["F#3"], True),
-        ([("K#9", 9.0, EXACT)], ["F#1", "F#2", "F#3"], False),
+        ([("F#1", 2.0, EXACT_HIT), ("F#2", 1.9, NEAR_HIT), ("F#3", 0.8, EXACT_HIT)], ["F#1"], True),
+        ([("F#1", 2.0, NEAR_HIT), ("F#2", 1.9, NEAR_HIT), ("F#3", 0.8, NEAR_HIT)], ["F#1", "F#2"], False),
+        ([("K#9", 9.0, EXACT_HIT), ("F#1", 2.0, NEAR_HIT), ("F#2", 0.8, NEAR_HIT)], ["F#1"], False),
+        ([("F#1", 2.0, NEAR_HIT), ("F#3", 1.0, EXACT_HIT)], ["F#3"], True),
+        ([("K#9", 9.0, EXACT_HIT)], ["F#1", "F#2", "F#3"], False),
         ([], ["F#1", "F#2", "F#3"], False),
     ],
 )
@@ -36,7 +36,7 @@ def test_what_is_quoted_is_of_what_is_looked_at(
 ) -> None:
     """A better hit that is not looked at leaves no answer empty, and makes no near one exact."""
     sources = [SimpleNamespace(citation=f"F#{number}", record=None) for number in (1, 2, 3)]
-    found, are = quotable(sources, Found(*hits))  # type: ignore[arg-type]
+    found, are = select_quotable(sources, Found(*hits))  # type: ignore[arg-type]
     assert ([one.citation for one in found], are) == (quoted, exact)
 
 
@@ -44,5 +44,5 @@ def test_lines_that_two_chunks_share_are_quoted_once(memory: Memory) -> None:
     """Chunks of a document overlap: two of three places told a stranger the same."""
     chunks = [Chunk(number, "FAQ.md", first, last, "", "text", "") for number, first, last in ((1, 1, 20), (2, 18, 40))]
     chunks += [Chunk(3, "README.md", 1, 20, "", "text", ""), Chunk(4, "FAQ.md", 41, 60, "", "text", "")]
-    kept = distinct(sources(memory.database, chunks))
+    kept = drop_repeated(load_sources(memory.database, chunks))
     assert [one.record.id for one in kept] == [1, 3, 4]

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from conftest import Clock
 
-from store.librarian.answer import Answer
+from store.librarian.answer import LibrarianAnswer
 from store.librarian.librarian import Librarian
 from store.memory import Memory
-from store.services.background_embedding import embed
+from store.services.background_embedding import embed_waiting
 
 FACTS = (
     "The ferry leaves Colonia at eight",
@@ -32,15 +32,15 @@ def ferry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         with Memory.open(str(path), "cli", clock) as memory:
             for text in FACTS:
                 memory.facts.remember(text)
-            memory.tasks.add("renew the mooring contract")
+            memory.tasks.add_task("renew the mooring contract")
             memory.decisions.decide("Paint the hull", "blue")
             clock.advance(days=1)
         with Memory.open(str(path), "cli", clock) as memory:
-            embed(memory)
+            embed_waiting(memory)
             yield memory
 
 
-def ask(memory: Memory, question: str) -> Answer:
+def ask(memory: Memory, question: str) -> LibrarianAnswer:
     return Librarian(memory).ask(question)
 
 
@@ -57,7 +57,7 @@ def ask(memory: Memory, question: str) -> Answer:
 def test_what_passes_the_filters_at_another_time_is_nearest(
     memory: Memory, question: str, nothing: str, near: str
 ) -> None:
-    memory.tasks.add("renew the mooring contract")
+    memory.tasks.add_task("renew the mooring contract")
     memory.decisions.decide("Paint the hull", "blue")
     answer = ask(memory, question)
     assert answer.nothing and answer.text == nothing and answer.filter
@@ -88,7 +88,7 @@ def test_where_nothing_came_near_nothing_is_listed(memory: Memory) -> None:
 
 
 def test_a_count_of_nothing_stays_a_count(memory: Memory) -> None:
-    memory.tasks.add("renew the mooring contract")
+    memory.tasks.add_task("renew the mooring contract")
     answer = ask(memory, "how many tasks were added in 2019?")
     assert answer.text.startswith("0 tasks: none matches") and not answer.nothing
 

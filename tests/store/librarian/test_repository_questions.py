@@ -11,11 +11,11 @@ from conftest import Clock
 from support.repositories import create, git
 
 from store.git.repository import Repository
-from store.librarian.answer import Answer
+from store.librarian.answer import LibrarianAnswer
 from store.librarian.librarian import Librarian
 from store.memory import Memory
-from store.records.timeline import releases
-from store.services.maintenance import catch_up
+from store.records import commits as releases
+from store.services.maintenance import read_new_commits
 
 # (day committed, author, subject, path, tag), as in the histories of httpx and Flask
 HISTORY = (
@@ -69,17 +69,17 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def project(memory: Memory, checkout: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     repository = Repository(str(checkout))
-    monkeypatch.setattr(releases, "repository", lambda database: repository)
-    catch_up(memory, repository)
+    monkeypatch.setattr(releases, "memory_repository", lambda database: repository)
+    read_new_commits(memory, repository)
     yield memory
 
 
-def stated(answer: Answer) -> bool:
+def stated(answer: LibrarianAnswer) -> bool:
     """Whether an answer says neither that it is only near, nor that there is none."""
     return answer.exact and not answer.nothing
 
 
-def heads(answer: Answer, memory: Memory) -> list[str]:
+def heads(answer: LibrarianAnswer, memory: Memory) -> list[str]:
     return [memory.commits.get(one[2:]).subject for one in answer.citations]
 
 
@@ -149,14 +149,14 @@ def test_the_filters_do_not_stand_under_commits_that_do_not_pass_them(project: M
 def test_a_version_without_tags_is_that_of_the_commit_that_releases_it(
     project: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(releases, "repository", lambda database: None)
+    monkeypatch.setattr(releases, "memory_repository", lambda database: None)
     for version, since in (("0.9.0", "2025-02-03"), ("9.0.0", "")):
         answer = Librarian(project).ask(f"how many commits since {version}")
         assert (f"since:{since}" in answer.filter) is bool(since), version
 
 
 def test_git_is_not_waited_for_beyond_a_time(project: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(releases, "PATIENCE", -1.0)
+    monkeypatch.setattr(releases, "TAG_SECONDS", -1.0)
     assert "since:" not in Librarian(project).ask("how many commits since v1.0.0").filter
     assert stated(Librarian(project).ask("how many commits in 2025"))
 

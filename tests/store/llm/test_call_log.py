@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from store.base.errors import ModelFailed
-from store.llm import call_log
+from store.llm import structured_output as call_log
 from store.llm.structured_output import ModelSession
 from store.memory import Memory
 from store.services import maintenance
@@ -39,14 +39,14 @@ class Scripted:
 
 def ask(memory: Memory, chat: Scripted) -> ModelSession:
     session = ModelSession(chat, 1.0, memory.database)  # type: ignore[arg-type]
-    session.or_rule(
-        TASK, lambda: session.ask(TASK, Form, [("system", "Sum it up."), ("user", "Hi.")], 10), lambda: None
+    session.run_or_fall_back(
+        TASK, lambda: session.ask_for_form(TASK, Form, [("system", "Sum it up."), ("user", "Hi.")], 10), lambda: None
     )
     return session
 
 
 def calls(memory: Memory) -> list[call_log.LoggedCall]:
-    return call_log.recent(memory.database, memory.now)
+    return call_log.list_recent_calls(memory.database, memory.now)
 
 
 def test_an_answer_that_is_used_is_kept_as_it_came(memory: Memory) -> None:
@@ -70,11 +70,11 @@ def test_one_that_is_not_says_why_and_what_was_used_instead(
     ask(memory, Scripted(said))
     (call,) = calls(memory)
     assert call.answer == answer and why in call.dropped
-    assert call.fallback == call_log.FALLBACKS[TASK]
+    assert call.fallback == call_log.TASK_FALLBACKS[TASK]
 
 
 def test_a_task_may_drop_a_part_of_an_answer(memory: Memory) -> None:
-    ask(memory, Scripted()).drop(TASK, "It does not rest on what was said.")
+    ask(memory, Scripted()).log_dropped(TASK, "It does not rest on what was said.")
     assert calls(memory)[0].dropped == "It does not rest on what was said."
 
 
@@ -84,12 +84,12 @@ def test_a_call_is_gone_after_a_day(memory: Memory, clock: Any) -> None:
     assert len(calls(memory)) == 1
     clock.advance(days=0.1)
     assert calls(memory) == []
-    maintenance.clean_up(memory)
+    maintenance.clean_up_memory(memory)
     assert memory.database.value("SELECT count(*) FROM model_calls") == 0
 
 
 def test_no_more_than_so_many_are_kept(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(call_log, "MOST", 3)
+    monkeypatch.setattr(call_log, "MAX_LOGGED_CALLS", 3)
     for number in range(5):
         ask(memory, Scripted(json.dumps({"topic": str(number)})))
     assert [json.loads(call.answer)["topic"] for call in calls(memory)] == ["4", "3", "2"]
@@ -117,5 +117,5 @@ def test_a_purge_deletes_all_of_them(memory: Memory) -> None:
     """An answer may say in other words what is purged."""
     number, _ = memory.facts.remember("Marta lives in Zanzibar")
     ask(memory, Scripted())
-    memory.purge.run(memory.purge.plan([("fact", number)]))
+    memory.purge.run_plan(memory.purge.plan([("fact", number)]))
     assert calls(memory) == []

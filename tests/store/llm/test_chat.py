@@ -11,13 +11,14 @@ from support.ollama_server import FAULTS, MODEL, OllamaServer
 
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
-from store.config.settings import known
-from store.llm import circuit_breaker, model_selection
-from store.llm import server_info as look
-from store.llm.circuit_breaker import CircuitBreaker
-from store.llm.clients import chat_client, ollama_client
-from store.llm.clients.ollama_client import OllamaChat
-from store.llm.status import model_status
+from store.config.settings import find_setting
+from store.llm import chat as chat_client
+from store.llm import endpoint as circuit_breaker
+from store.llm import model_selection, ollama_client
+from store.llm import model_selection as look
+from store.llm.endpoint import CircuitBreaker
+from store.llm.model_selection import read_model_status
+from store.llm.ollama_client import OllamaChat
 
 HI = [("system", "Be short."), ("user", "Say hi.")]
 KINDS = {
@@ -51,10 +52,10 @@ KINDS = {
 @pytest.fixture(autouse=True)
 def forgiven(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No test pays for the failures of another, nor waits between two attempts."""
-    circuit_breaker.reset()
-    monkeypatch.setattr(chat_client, "BACKOFF", (0.001, 0.001))
+    circuit_breaker.reset_breakers()
+    monkeypatch.setattr(chat_client, "RETRY_PAUSES", (0.001, 0.001))
     yield
-    circuit_breaker.reset()
+    circuit_breaker.reset_breakers()
 
 
 @pytest.fixture
@@ -70,14 +71,14 @@ def configured(server: OllamaServer | None = None, **values: object) -> Config:
     if server is not None:
         values = {"agent_host": server.address, **values}
     for name, value in values.items():
-        setting = known(name.replace("_", ".", 1))
-        assert setting.fits(value)
+        setting = find_setting(name.replace("_", ".", 1))
+        assert setting.is_valid(value)
         config._values[setting.name].value = value
     return config
 
 
 def chat(server: OllamaServer, **how: object) -> OllamaChat:
-    found = model_selection.found(configured(server), **how)  # type: ignore[arg-type]
+    found = model_selection.open_selected_model(configured(server), **how)  # type: ignore[arg-type]
     assert found is not None
     return found
 
@@ -138,7 +139,7 @@ def test_a_first_word_is_waited_for_no_longer_than_an_answer(server: OllamaServe
         asking.log_odds(HI, yes=("Yes",), no=("No",), seconds=0.5 if KINDS[fault] == "slow" else 60)
     assert caught.value.kind == KINDS[fault]
     server.fault = "length"
-    circuit_breaker.reset()
+    circuit_breaker.reset_breakers()
     assert log_odds(asking) > 0, "of an answer of one word the end is no fault"
 
 
@@ -151,7 +152,7 @@ def test_every_fault_of_a_server_ends_in_time_with_a_sentence(server: OllamaServ
     assert failed.kind == KINDS[fault]
     assert failed.message.endswith(".") and failed.next
     assert "elsewhere" not in str(failed) and "GiB" not in str(failed), "nothing of what the server said"
-    tries = 3 if failed.kind in chat_client.AGAIN and fault != "length" else 1
+    tries = 3 if failed.kind in chat_client.RETRIED_KINDS and fault != "length" else 1
     assert len(server.asked) == tries or (failed.kind == "slow" and not server.asked), "it may not have read it yet"
 
 
@@ -165,7 +166,7 @@ def test_what_may_pass_is_tried_again(server: OllamaServer, fault: str) -> None:
 def test_trying_again_takes_no_longer_than_the_question_may(
     server: OllamaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chat_client, "BACKOFF", (60.0, 60.0))
+    monkeypatch.setattr(chat_client, "RETRY_PAUSES", (60.0, 60.0))
     asking = chat(server)
     server.fault = "busy"
     assert failure(asking, seconds=1).kind == "slow"
@@ -205,7 +206,7 @@ def test_a_cold_model_is_loaded_first_and_said_to_be(server: OllamaServer) -> No
 def test_a_load_has_longer_than_an_answer_and_ends_too(server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:
     server.loaded.clear()
     server.load_hangs = True
-    monkeypatch.setattr(ollama_client, "LOADING", 1.0)
+    monkeypatch.setattr(ollama_client, "LOADING_SECONDS", 1.0)
     assert failure(chat(server), seconds=0.1).kind == "unloaded"
     assert server.left.wait(30) and not server.asked
 
@@ -223,7 +224,7 @@ def test_whoever_does_not_wait_for_a_load_is_told_and_nothing_is_loaded(server: 
     server.loaded.clear()
     assert failure(chat(server, loading=None)).kind == "cold" and server.loads == 0
     assert failure(chat(server, loading=None)).kind == "cold", "and the server is not to blame"
-    assert model_selection.found(configured(server)) is not None
+    assert model_selection.open_selected_model(configured(server)) is not None
 
 
 # a dead server --------------------------------------------------------------------------------------------------------
@@ -231,8 +232,8 @@ def test_whoever_does_not_wait_for_a_load_is_told_and_nothing_is_loaded(server: 
 
 def test_without_a_server_there_is_no_model_and_why_says_so() -> None:
     config = configured(agent_host="127.0.0.1:9")
-    assert model_selection.found(config) is None
-    step = model_status(config).taken
+    assert model_selection.open_selected_model(config) is None
+    step = read_model_status(config).chosen_step
     assert step.who == "rules"
     assert step.reason == "Nothing answers at 127.0.0.1:9." and step.next.startswith("Start Ollama: ollama serve")
 
@@ -264,7 +265,7 @@ def test_one_slow_answer_trips_nothing_three_in_a_row_do(server: OllamaServer) -
         failure(asking, 0.1)
     lists = server.lists
     assert failure(asking).kind == "slow"
-    assert model_selection.found(configured(server)) is None
+    assert model_selection.open_selected_model(configured(server)) is None
     assert len(server.asked) <= 6 and server.lists == lists, "nobody knocked"
 
 
@@ -272,8 +273,8 @@ def test_a_server_that_hangs_at_its_list_is_given_up_in_time(
     server: OllamaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.deaf = True  # for ever: without a limit this test would not end
-    assert model_selection.found(configured(server), seconds=0.2) is None
-    assert "did not answer in time" in model_status(configured(server), 0.2).taken.reason
+    assert model_selection.open_selected_model(configured(server), seconds=0.2) is None
+    assert "did not answer in time" in read_model_status(configured(server), 0.2).chosen_step.reason
 
 
 # which one ------------------------------------------------------------------------------------------------------------
@@ -299,9 +300,9 @@ def test_the_order_in_which_a_model_is_found(
     variable: str, setting: str, installed: list[str], name: str, who: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMORANDA_MODEL", variable)
-    listed = [look.Installed(name, remote=look.cloud(name)) for name in installed]
-    found, steps = model_selection.choose(configured(agent_model=setting), listed)
-    assert found == name and [step.who for step in steps] == list(model_selection.ORDER)
+    listed = [look.InstalledModel(name, remote=look.is_cloud_model(name)) for name in installed]
+    found, steps = model_selection.choose_model(configured(agent_model=setting), listed)
+    assert found == name and [step.who for step in steps] == list(model_selection.SELECTION_ORDER)
     (place,) = [place for place, step in enumerate(steps) if step.taken]
     assert steps[place].who == who
     for step in steps[:place]:  # every other is told, with what would mend it
@@ -317,7 +318,7 @@ def test_the_servers_list_decides_and_a_switch_turns_it_off(
     monkeypatch.setenv("OLLAMA_HOST", server.address)
 
     def name() -> str:
-        found = model_selection.found(configured(agent_model="mine"))
+        found = model_selection.open_selected_model(configured(agent_model="mine"))
         assert found is not None
         found.close()
         return found.name
@@ -326,9 +327,9 @@ def test_the_servers_list_decides_and_a_switch_turns_it_off(
     monkeypatch.setenv("MEMORANDA_MODEL", "llama3:8b")
     assert name() == "llama3:8b"
     lists = server.lists
-    assert model_selection.found(configured(agent_mode="off")) is None
+    assert model_selection.open_selected_model(configured(agent_mode="off")) is None
     monkeypatch.setenv("MEMORANDA_WITHOUT", "agent")
-    assert model_selection.found(configured()) is None
+    assert model_selection.open_selected_model(configured()) is None
     assert server.lists == lists, "not even asked for its list"
 
 
@@ -346,7 +347,10 @@ def test_nothing_goes_anywhere_else(server: OllamaServer, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("address", ["http://[", "http://127.0.0.1:99999", "http://a..b"])
 def test_an_address_that_is_none_is_told(address: str) -> None:
     config = configured(agent_host=address)
-    assert model_selection.found(config) is None and "memoranda config agent.host" in model_status(config).taken.next
+    assert (
+        model_selection.open_selected_model(config) is None
+        and "memoranda config agent.host" in read_model_status(config).chosen_step.next
+    )
 
 
 def test_neither_the_client_nor_its_like_is_imported_before_something_listens() -> None:

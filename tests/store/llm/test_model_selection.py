@@ -14,17 +14,20 @@ from support.model_server import FAULTS, LAYERS, ModelServer
 
 from store.base.errors import ModelFailed
 from store.base.location import locate
-from store.config.configuration import Config, load
-from store.config.files import user_path
+from store.config.configuration import Config, load_config, user_settings_path
+from store.health.checks import NOTE, OK
 from store.health.doctor import examine
-from store.health.finding import NOTE, OK
-from store.llm import circuit_breaker
-from store.llm.endpoint import short, whole
-from store.llm.model_pull import ModelPuller, PullResult, RateMeter
-from store.llm.model_selection import ORDER, USUAL, why_none
-from store.llm.probe import probe
-from store.llm.server_info import look
-from store.llm.status import model_status
+from store.llm import endpoint as circuit_breaker
+from store.llm.endpoint import complete_address, shorten_address
+from store.llm.model_selection import (
+    SELECTION_ORDER,
+    USUAL_MODEL,
+    probe_model,
+    read_model_status,
+    read_server_info,
+    why_no_model,
+)
+from store.llm.ollama_client import ModelPuller, PullResult, RateMeter
 from store.memory import Memory
 
 WHOLE = sum(total for _, total in LAYERS)
@@ -34,10 +37,10 @@ WHOLE = sum(total for _, total in LAYERS)
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
     server = ModelServer()
     monkeypatch.setenv("OLLAMA_HOST", server.address)
-    circuit_breaker.reset()
+    circuit_breaker.reset_breakers()
     yield server
     server.close()
-    circuit_breaker.reset()
+    circuit_breaker.reset_breakers()
 
 
 @pytest.fixture
@@ -45,10 +48,10 @@ def configured(tmp_path: Path) -> Callable[..., Config]:
     """A person's own file with these settings under [agent]."""
 
     def configure(**values: str) -> Config:
-        path = Path(user_path())
+        path = Path(user_settings_path())
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("[agent]\n" + "".join(f'{name} = "{value}"\n' for name, value in values.items()))
-        return load(locate(str(tmp_path / "memory.db"), {}, str(tmp_path)))
+        return load_config(locate(str(tmp_path / "memory.db"), {}, str(tmp_path)))
 
     return configure
 
@@ -61,19 +64,19 @@ def test_nobody_is_told_that_a_server_is_missing_that_they_never_had(
     monkeypatch.delenv("OLLAMA_HOST", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     gone = ModelFailed("absent", "Nothing answers at 127.0.0.1:11434.", "Start Ollama: ollama serve")
-    circuit_breaker.reset()
-    circuit_breaker.of("http://127.0.0.1:11434").record_failure(gone)
-    assert why_none(configured(), ends=ends) == ""
+    circuit_breaker.reset_breakers()
+    circuit_breaker.breaker_of("http://127.0.0.1:11434").record_failure(gone)
+    assert why_no_model(configured(), ends=ends) == ""
     (tmp_path / "ollama").write_text("#!/bin/sh\n")
     (tmp_path / "ollama").chmod(0o755)
-    said = why_none(configured(), ends=ends)
+    said = why_no_model(configured(), ends=ends)
     assert said.startswith("Nothing answers at 127.0.0.1:11434.") and ("asked again" in said) is not ends
     (tmp_path / "ollama").unlink()
-    assert "ollama serve" in why_none(configured(model="qwen2.5:1.5b"), ends=ends)
-    circuit_breaker.reset()
+    assert "ollama serve" in why_no_model(configured(model="qwen2.5:1.5b"), ends=ends)
+    circuit_breaker.reset_breakers()
 
 
-def failure(address: str, name: str = USUAL, silence: float = 5.0) -> ModelFailed:
+def failure(address: str, name: str = USUAL_MODEL, silence: float = 5.0) -> ModelFailed:
     """What keeps a model from being fetched."""
     with pytest.raises(ModelFailed) as raised, closing(ModelPuller(address, lambda: False)) as fetcher:
         list(fetcher.pull(name, silence))
@@ -84,20 +87,20 @@ def failure(address: str, name: str = USUAL, silence: float = 5.0) -> ModelFaile
 
 
 def test_what_the_server_is_and_has(server: ModelServer) -> None:
-    server.installed = {USUAL: 1_929_903_332, "nomic-embed-text:latest": 274_302_450}
-    server.loaded = {USUAL}
-    found = look(server.address)
+    server.installed = {USUAL_MODEL: 1_929_903_332, "nomic-embed-text:latest": 274_302_450}
+    server.loaded = {USUAL_MODEL}
+    found = read_server_info(server.address)
     assert (found.version, found.trouble) == ("0.12.6", None)
     qwen, vectors = found.models
-    assert (qwen.name, qwen.size, qwen.parameters, qwen.quantization) == (USUAL, 1_929_903_332, "3.1B", "Q4_K_M")
+    assert (qwen.name, qwen.size, qwen.parameters, qwen.quantization) == (USUAL_MODEL, 1_929_903_332, "3.1B", "Q4_K_M")
     assert qwen.loaded and not vectors.loaded
-    assert found.model("nomic-embed-text") == vectors and found.model("nomic") is None
+    assert found.find_model("nomic-embed-text") == vectors and found.find_model("nomic") is None
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_every_fault_of_a_server_ends_in_time_and_says_what_it_is(server: ModelServer, fault: str) -> None:
     server.fault = fault
-    trouble = look(server.address, 0.3).trouble
+    trouble = read_server_info(server.address, 0.3).trouble
     assert trouble is not None and trouble.next
     kinds = {"hangs": "slow", "trickles": "slow", "cut": "cut", "busy": "busy"}
     assert trouble.kind == kinds.get(fault, "broken")
@@ -112,7 +115,7 @@ def test_a_list_that_holds_nonsense_is_believed_as_far_as_it_makes_sense(
     monkeypatch.setattr(ModelServer, "models", property(lambda self: strange))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(server, "loaded", set())
-        found = look(server.address)
+        found = read_server_info(server.address)
     assert found.trouble is not None or [(one.name, one.size, one.parameters) for one in found.models] == [("z", 0, "")]
 
 
@@ -132,12 +135,12 @@ def test_a_list_that_holds_nonsense_is_believed_as_far_as_it_makes_sense(
 )
 def test_an_address_as_people_write_it(said: str, meant: str, told: str) -> None:
     """A password in it is not shown."""
-    assert (whole(said), short(said)) == (meant, told)
+    assert (complete_address(said), shorten_address(said)) == (meant, told)
 
 
 @pytest.mark.parametrize("address", ["ftp://x", "http://", "http://a b", "http://x:99999", "127.0.0.1:9"])
 def test_what_is_no_address_or_where_nothing_listens_is_said(address: str) -> None:
-    trouble = look(address, 0.3).trouble
+    trouble = read_server_info(address, 0.3).trouble
     assert trouble is not None and trouble.message and trouble.next
 
 
@@ -146,10 +149,10 @@ def test_looking_imports_no_client() -> None:
     script = f"""
 import sys
 sys.path.insert(0, {str(Path(__file__).parents[3])!r})
-from store.llm.status import model_status
+from store.llm.model_selection import read_model_status as model_status
 from store.config.configuration import Config
 model_status(Config())
-import store.llm.model_pull, store.llm.probe
+import store.llm.ollama_client, store.llm.model_selection
 print([name for name in "ollama httpx httpcore pydantic numpy".split() if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -159,9 +162,9 @@ print([name for name in "ollama httpx httpcore pydantic numpy".split() if name i
 def test_a_proxy_is_not_asked(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
-    assert look(server.address).trouble is None
+    assert read_server_info(server.address).trouble is None
     with closing(ModelPuller(server.address, lambda: False)) as fetcher:
-        assert list(fetcher.pull(USUAL))[-1].status == "success"
+        assert list(fetcher.pull(USUAL_MODEL))[-1].status == "success"
 
 
 # which is asked -------------------------------------------------------------------------------------------------------
@@ -173,48 +176,50 @@ def test_the_order_is_told_to_its_end(
     """Variable, setting, the first qwen2.5, any other, rules: who is taken, why those before were not, and that those
     behind were not needed."""
     config = configured()
-    found = model_status(config)
-    assert [step.who for step in found.steps] == list(ORDER) and found.state == "rules"
-    assert [step.reason for step in found.steps[:2]] == ["Not set.", "Not set."] and found.taken.who == "rules"
+    found = read_model_status(config)
+    assert [step.who for step in found.steps] == list(SELECTION_ORDER) and found.state == "rules"
+    assert [step.reason for step in found.steps[:2]] == ["Not set.", "Not set."] and found.chosen_step.who == "rules"
     server.installed = {"llama3.2:1b": 1}
-    assert (model_status(config).model, model_status(config).taken.who) == ("llama3.2:1b", "any")
+    assert (read_model_status(config).model, read_model_status(config).chosen_step.who) == ("llama3.2:1b", "any")
     server.installed |= {"qwen2.5:1.5b": 1}
-    found = model_status(config)
-    assert (found.model, found.taken.who, found.state) == ("qwen2.5:1.5b", "qwen2.5", "cold")
+    found = read_model_status(config)
+    assert (found.model, found.chosen_step.who, found.state) == ("qwen2.5:1.5b", "qwen2.5", "cold")
     assert [step.reason for step in found.steps[3:]] == ["Not needed.", "Not needed."]
     server.loaded = {"qwen2.5:1.5b"}
-    assert model_status(config).state == "ready"
+    assert read_model_status(config).state == "ready"
     config = configured(model="llama3.2:1b")
-    assert model_status(config).taken.who == "agent.model"
+    assert read_model_status(config).chosen_step.who == "agent.model"
     monkeypatch.setenv("MEMORANDA_MODEL", "mistral")
-    found = model_status(config)
+    found = read_model_status(config)
     assert found.model == "llama3.2:1b" and "no model mistral" in found.steps[0].reason and found.steps[0].next
-    assert model_status(configured(mode="off")).model == ""
+    assert read_model_status(configured(mode="off")).model == ""
 
 
 def test_without_a_server_rules_answer_and_say_why(server: ModelServer, configured: Callable[..., Config]) -> None:
     server.close()
-    found = model_status(configured(model="llama3.2:1b"))
-    assert (found.model, found.state, found.taken.who) == ("", "rules", "rules")
-    assert found.taken.reason.startswith("Nothing answers at 127.0.0.1") and "llama3.2:1b" in found.steps[1].reason
+    found = read_model_status(configured(model="llama3.2:1b"))
+    assert (found.model, found.state, found.chosen_step.who) == ("", "rules", "rules")
+    assert (
+        found.chosen_step.reason.startswith("Nothing answers at 127.0.0.1") and "llama3.2:1b" in found.steps[1].reason
+    )
 
 
 def test_switched_off_nothing_is_looked_at(
     server: ModelServer, configured: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMORANDA_WITHOUT", "agent")
-    assert model_status(configured()).state == "rules" and server.paths == []
+    assert read_model_status(configured()).state == "rules" and server.paths == []
 
 
 def test_a_server_that_answers_again_is_asked_again_at_once(
     server: ModelServer, configured: Callable[..., Config]
 ) -> None:
     """Who starts Ollama after it was missed need not wait for the pause to be over."""
-    server.installed = {USUAL: 1}
-    tripped = circuit_breaker.of(server.address)
+    server.installed = {USUAL_MODEL: 1}
+    tripped = circuit_breaker.breaker_of(server.address)
     tripped.record_failure(ModelFailed("absent", "Nothing answers."))
     assert tripped.why_open()
-    model_status(configured(), seconds=30)
+    read_model_status(configured(), seconds=30)
     assert not tripped.why_open()
 
 
@@ -223,11 +228,11 @@ def test_a_server_that_answers_again_is_asked_again_at_once(
 
 def test_a_pull_tells_how_far_it_is(server: ModelServer) -> None:
     with closing(ModelPuller(server.address, lambda: False)) as fetcher:
-        told = list(fetcher.pull(USUAL))
+        told = list(fetcher.pull(USUAL_MODEL))
     assert told[0] == PullResult("pulling manifest") and told[-1] == PullResult("success", WHOLE, WHOLE)
     done = [far.done for far in told]
     assert done == sorted(done) and {far.total for far in told[2:]} <= {LAYERS[0][1], WHOLE}
-    assert look(server.address).model(USUAL) is not None
+    assert read_server_info(server.address).find_model(USUAL_MODEL) is not None
 
 
 def test_a_pull_is_stopped_at_once_and_goes_on_from_there(server: ModelServer) -> None:
@@ -238,7 +243,7 @@ def test_a_pull_is_stopped_at_once_and_goes_on_from_there(server: ModelServer) -
 
     def pull() -> None:
         with pytest.raises(ModelFailed) as raised, closing(ModelPuller(server.address, stop.is_set)) as fetcher:
-            for far in fetcher.pull(USUAL):
+            for far in fetcher.pull(USUAL_MODEL):
                 told.append(far)
                 if far.done == 0 and server.held.wait(30):
                     server.pulled[LAYERS[0][0]] = server.step
@@ -251,10 +256,10 @@ def test_a_pull_is_stopped_at_once_and_goes_on_from_there(server: ModelServer) -
     stop.set()
     puller.join(10)
     assert not puller.is_alive() and server.left.wait(30)
-    assert look(server.address).model(USUAL) is None
+    assert read_server_info(server.address).find_model(USUAL_MODEL) is None
     server.hold.set()
     with closing(ModelPuller(server.address, lambda: False)) as fetcher:
-        first = next(far for far in fetcher.pull(USUAL) if far.total)
+        first = next(far for far in fetcher.pull(USUAL_MODEL) if far.total)
     assert first.done == server.step
 
 
@@ -303,13 +308,13 @@ def test_the_pace_is_that_of_the_last_seconds() -> None:
 
     def told(at: float, done: int) -> None:
         seconds[0] = at
-        pace.add(done, 10_000)
+        pace.add_report(done, 10_000)
 
     told(0, 1_000)
-    assert pace.rate is None and pace.left is None
+    assert pace.rate is None and pace.seconds_left is None
     for at in range(1, 5):
         told(at, 1_000 + at * 100)
-    assert pace.rate == pytest.approx(100) and pace.left == pytest.approx(86)
+    assert pace.rate == pytest.approx(100) and pace.seconds_left == pytest.approx(86)
     for at in range(5, 30):
         told(at, 1_400)
     assert pace.rate is None
@@ -324,12 +329,12 @@ def test_the_pace_is_that_of_the_last_seconds() -> None:
 def test_a_trial_tells_how_quick_a_model_is_and_that_it_was_cold(
     server: ModelServer, configured: Callable[..., Config]
 ) -> None:
-    server.installed = {USUAL: 1}
+    server.installed = {USUAL_MODEL: 1}
     config = configured()
-    tried = probe(config, model_status(config))
-    assert (tried.model, tried.answer, tried.tokens, tried.rate) == (USUAL, "Nothing is lost.", 24, 30.0)
-    assert tried.cold and tried.loading == 2.5
-    assert not probe(config, model_status(config)).cold
+    tried = probe_model(config, read_model_status(config))
+    assert (tried.model, tried.answer, tried.tokens, tried.rate) == (USUAL_MODEL, "Nothing is lost.", 24, 30.0)
+    assert tried.is_cold and tried.loading == 2.5
+    assert not probe_model(config, read_model_status(config)).is_cold
     assert server.asked[-1]["options"]["num_ctx"] == 4096, "another number would load it anew"
 
 
@@ -338,27 +343,27 @@ def test_a_trial_can_be_stopped_and_says_what_is_missing(
 ) -> None:
     config = configured()
     with pytest.raises(ModelFailed) as raised:
-        probe(config, model_status(config))
+        probe_model(config, read_model_status(config))
     assert raised.value.kind == "missing" and "memoranda model pull" in raised.value.next
     with pytest.raises(ModelFailed) as raised:
-        probe(config, model_status(config), "mistral")
+        probe_model(config, read_model_status(config), "mistral")
     assert raised.value.kind == "missing" and "mistral" in raised.value.message
-    server.installed, stop = {USUAL: 1}, threading.Event()
+    server.installed, stop = {USUAL_MODEL: 1}, threading.Event()
     server.hold.clear()
     threading.Thread(target=lambda: (server.held.wait(30), stop.set())).start()
     with pytest.raises(ModelFailed) as raised:
-        probe(config, model_status(config), USUAL, stop.is_set)
+        probe_model(config, read_model_status(config), USUAL_MODEL, stop.is_set)
     assert raised.value.kind == "stopped" and server.left.wait(30)
 
 
 def test_a_trial_that_does_not_come_to_an_end_is_ended(server: ModelServer, configured: Callable[..., Config]) -> None:
-    server.installed, server.says = {USUAL: 1}, "word " * 400
+    server.installed, server.says = {USUAL_MODEL: 1}, "word " * 400
     config = configured()
     with pytest.raises(ModelFailed) as raised:
-        probe(config, model_status(config))
+        probe_model(config, read_model_status(config))
     assert raised.value.kind == "broken" and "did not stop writing" in raised.value.message
     server.says = "Nothing \u202eis\x1b lost."
-    assert probe(config, model_status(config)).answer == "Nothing is lost."
+    assert probe_model(config, read_model_status(config)).answer == "Nothing is lost."
 
 
 # the doctor -----------------------------------------------------------------------------------------------------------
@@ -375,10 +380,12 @@ def test_the_doctor_tells_of_it(
         here = locate(path, {}, str(tmp_path))
         return [(one.state, one.says, one.command) for one in examine(here, quick=True) if one.subject == "agent"]
 
-    server.installed = {USUAL: 1}
+    server.installed = {USUAL_MODEL: 1}
     configured()
     [(state, says, _)] = told()
-    assert state == OK and says.startswith("Ollama 0.12.6 at 127.0.0.1:") and USUAL in says and "loaded when" in says
+    assert (
+        state == OK and says.startswith("Ollama 0.12.6 at 127.0.0.1:") and USUAL_MODEL in says and "loaded when" in says
+    )
     configured(model="mistral")
     assert [state for state, _, _ in told()] == [OK, NOTE] and "agent.model: Ollama has no model mistral." in told()[1][
         1
@@ -404,14 +411,14 @@ def test_nothing_but_the_set_address_is_spoken_to(
 
     monkeypatch.setattr(socket.socket, "connect", listened)
     config = configured()
-    model_status(config)
+    read_model_status(config)
     with closing(ModelPuller(server.address, lambda: False)) as fetcher:
-        list(fetcher.pull(USUAL))
-    probe(config, model_status(config))
+        list(fetcher.pull(USUAL_MODEL))
+    probe_model(config, read_model_status(config))
     assert set(spoken) == {("127.0.0.1", server.port)}
 
 
 def test_an_answer_that_never_ends_costs_its_seconds_and_no_more(server: ModelServer) -> None:
     server.fault, started = "trickles", time.monotonic()
-    assert look(server.address, 0.2).trouble
+    assert read_server_info(server.address, 0.2).trouble
     assert time.monotonic() - started < 10

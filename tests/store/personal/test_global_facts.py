@@ -10,12 +10,12 @@ import apsw
 import pytest
 from conftest import Clock
 
-from store.base.citations import parse
+from store.base.citations import parse_citation
 from store.base.errors import Conflict, InvalidInput, NewerFile, NotFound, StorageError, Unsupported
-from store.base.location import Location, personal_path
+from store.base.location import Location, personal_memory_path
 from store.base.models import Fact, GlobalFact, as_json
-from store.database.schema.version import SCHEMA_VERSION
-from store.doors.session.pack import prompt_pack, start_pack, task_pack
+from store.database.schema import SCHEMA_VERSION
+from store.doors.pack import build_prompt_pack, build_start_pack, build_task_pack
 from store.memory import Memory
 from store.search import lookup
 
@@ -27,7 +27,7 @@ def other(memory: Memory, tmp_path: Path, clock: Clock) -> Memory:
 
 
 def own(clock: Clock) -> Memory:
-    return Memory(Location(personal_path(), "personal", "of the test"), "cli", clock)
+    return Memory(Location(personal_memory_path(), "personal", "of the test"), "cli", clock)
 
 
 def test_a_global_fact_is_kept_in_the_personal_memory_and_seen_in_every_project(
@@ -37,14 +37,14 @@ def test_a_global_fact_is_kept_in_the_personal_memory_and_seen_in_every_project(
     assert (number, new) == (1, True)
     assert memory.facts.ids(memory.now) == []
     with own(clock) as mine:
-        assert [fact.fact for fact in mine.facts.many([1])] == ["I write Spanish"]
+        assert [fact.fact for fact in mine.facts.get_many([1])] == ["I write Spanish"]
         assert mine.facts.get(1).scope == "global"
     for project in (memory, other):
         assert list(project.globals.order(project.now)) == [1]
-        (seen,) = project.globals.many([1])
+        (seen,) = project.globals.get_many([1])
         assert isinstance(seen, GlobalFact)
         assert (seen.citation, seen.fact, seen.tags) == ("G#1", "I write Spanish", ("language",))
-        assert lookup.lookup(project.database, parse("G#1")) == seen
+        assert lookup.get_record(project.database, parse_citation("G#1")) == seen
         assert as_json(seen)["citation"] == "G#1"
 
 
@@ -52,10 +52,10 @@ def test_what_is_in_the_personal_memory_and_not_global_is_seen_in_no_project(mem
     with own(clock) as mine:
         mine.facts.remember("the dentist is at nine")
     assert list(memory.globals.order(memory.now)) == []
-    assert memory.globals.many([1]) == []
+    assert memory.globals.get_many([1]) == []
     assert memory.search("dentist").hits == []
     with pytest.raises(NotFound, match="no global fact G#1"):
-        lookup.lookup(memory.database, parse("G#1"))
+        lookup.get_record(memory.database, parse_citation("G#1"))
     with pytest.raises(NotFound, match="no global fact G#1"):
         memory.globals.forget([1])
 
@@ -63,9 +63,9 @@ def test_what_is_in_the_personal_memory_and_not_global_is_seen_in_no_project(mem
 def test_in_the_personal_memory_itself_a_global_fact_is_one_of_its_facts(clock: Clock) -> None:
     with own(clock) as mine:
         number, _ = mine.facts.remember("I write Spanish", scope="global")
-        assert isinstance(lookup.lookup(mine.database, parse(f"G#{number}")), Fact)
+        assert isinstance(lookup.get_record(mine.database, parse_citation(f"G#{number}")), Fact)
         assert [hit.citation for hit in mine.search("Spanish").hits] == ["F#1"]
-        assert mine.globals.many([number]) == []
+        assert mine.globals.get_many([number]) == []
         assert mine.personal is mine
 
 
@@ -77,11 +77,11 @@ def test_a_project_keeps_no_global_fact(memory: Memory) -> None:
 def test_reading_creates_no_personal_memory(memory: Memory) -> None:
     assert list(memory.globals.order(memory.now)) == []
     memory.search("anything")
-    start_pack(memory, "claude")
+    build_start_pack(memory, "claude")
     memory.context("anything")
     with pytest.raises(NotFound, match="no personal memory yet"):
         assert memory.personal
-    assert not os.path.lexists(os.path.dirname(personal_path()))
+    assert not os.path.lexists(os.path.dirname(personal_memory_path()))
 
 
 # search
@@ -130,34 +130,34 @@ def test_agents_are_sent_the_global_facts_that_they_may_be_sent(memory: Memory, 
     memory.facts.remember("the deploy runs at noon", pinned=True)
     memory.globals.remember("never deploy on a Friday", pinned=True)
     memory.globals.remember("deploy with tea", domain="preferences")
-    assert start_pack(memory, "claude").citations == ("F#1", "G#1", "G#2")
-    assert "G#1" in prompt_pack(memory, "claude", "s", "should I deploy on a Friday?").citations
-    assert "G#2" in task_pack(memory, "claude", "s", "deploy with tea").citations
+    assert build_start_pack(memory, "claude").citations == ("F#1", "G#1", "G#2")
+    assert "G#1" in build_prompt_pack(memory, "claude", "s", "should I deploy on a Friday?").citations
+    assert "G#2" in build_task_pack(memory, "claude", "s", "deploy with tea").citations
     memory.globals.mute([1])
-    assert "G#1" not in start_pack(memory, "claude").citations
-    assert "G#1" not in prompt_pack(memory, "claude", "s", "should I deploy on a Friday?").citations
+    assert "G#1" not in build_start_pack(memory, "claude").citations
+    assert "G#1" not in build_prompt_pack(memory, "claude", "s", "should I deploy on a Friday?").citations
     (judged,) = [one for one in memory.context("deploy on a Friday?").considered if one.record.citation == "G#1"]
     assert (judged.included, judged.word) == (False, "muted")
     clock.advance(days=200)
-    assert "G#2" not in start_pack(memory, "claude").citations, "a stale one is sent nowhere"
+    assert "G#2" not in build_start_pack(memory, "claude").citations, "a stale one is sent nowhere"
 
 
 def test_what_a_session_was_sent_is_not_sent_again(memory: Memory) -> None:
-    from store.doors.session import pack
+    from store.doors import pack
 
     memory.globals.remember("never deploy on a Friday")
-    made = prompt_pack(memory, "claude", "s", "should I deploy on a Friday?")
+    made = build_prompt_pack(memory, "claude", "s", "should I deploy on a Friday?")
     assert made.citations == ("G#1",)
-    pack.keep(memory, made, "claude", "s")
-    assert prompt_pack(memory, "claude", "s", "should I deploy on a Friday?").citations == ()
+    pack.log_pack(memory, made, "claude", "s")
+    assert build_prompt_pack(memory, "claude", "s", "should I deploy on a Friday?").citations == ()
 
 
 def test_what_no_person_accepted_is_sent_to_no_agent(memory: Memory, clock: Clock) -> None:
     with own(clock) as mine:
         mine.facts.remember("deploy at once", actor="mcp:claude", scope="global", pinned=True)
-    assert start_pack(memory, "claude").citations == ()
+    assert build_start_pack(memory, "claude").citations == ()
     memory.globals.confirm([1])
-    assert start_pack(memory, "claude").citations == ("G#1",)
+    assert build_start_pack(memory, "claude").citations == ("G#1",)
 
 
 # changes
@@ -168,12 +168,14 @@ def test_a_change_is_one_of_the_personal_memory(memory: Memory, other: Memory) -
     newest = memory.history.steps(limit=1)
     assert memory.globals.correct(1, "I write Spanish of Buenos Aires") == 2
     memory.globals.pin([2])
-    assert other.globals.many([2])[0].own.pinned
+    assert other.globals.get_many([2])[0].own.pinned
     assert [step.reason for step in memory.personal.history.steps()] == ["pin F#2", "correct F#1", "remember F#1"]
     assert memory.history.steps(limit=1) == newest, "the project's own history says nothing of it"
     other.personal.history.undo()
     other.personal.history.undo()
-    assert [fact.fact for fact in memory.globals.many(list(memory.globals.order(memory.now)))] == ["I write Spanish"]
+    assert [fact.fact for fact in memory.globals.get_many(list(memory.globals.order(memory.now)))] == [
+        "I write Spanish"
+    ]
 
 
 def test_an_error_names_facts_as_the_project_cites_them(memory: Memory) -> None:
@@ -199,7 +201,7 @@ def test_a_personal_memory_that_cannot_be_read_is_named_and_harms_nothing(
 ) -> None:
     with own(clock) as mine:
         mine.facts.remember("I write Spanish", scope="global")
-    path = Path(personal_path())
+    path = Path(personal_memory_path())
     if what == "newer":
         connection = apsw.Connection(str(path))
         connection.pragma("user_version", SCHEMA_VERSION + 1)
@@ -217,7 +219,7 @@ def test_a_personal_memory_that_cannot_be_read_is_named_and_harms_nothing(
     memory.facts.remember("I speak Spanish")
     answer = memory.search("Spanish")
     assert "F#1" in [hit.citation for hit in answer.hits]
-    assert start_pack(memory, "claude").event == "start"
+    assert build_start_pack(memory, "claude").event == "start"
     if what == "newer":  # it can be read, and not changed
         assert {hit.citation for hit in answer.hits} == {"F#1", "G#1"}
         with pytest.raises(NewerFile, match="newer Memoranda"):
@@ -225,11 +227,11 @@ def test_a_personal_memory_that_cannot_be_read_is_named_and_harms_nothing(
     else:
         assert [hit.citation for hit in answer.hits] == ["F#1"]
         assert any("Global facts are not searched" in note and str(path) in note for note in answer.notes)
-        assert str(path) in memory.globals.trouble
+        assert str(path) in memory.globals.read_problem
         with pytest.raises(StorageError, match="personal memory cannot be used"):
             memory.globals.remember("tabs")
         with pytest.raises(StorageError, match="personal memory cannot be used"):
-            memory.moves.to_global(1)
+            memory.moves.move_to_global(1)
         assert memory.facts.get(1).status == "active"
     assert path.read_bytes() == before
 
@@ -247,7 +249,7 @@ def _strange(tmp_path: Path) -> str:
 def test_a_personal_memory_that_was_replaced_is_opened_again(memory: Memory, clock: Clock) -> None:
     memory.globals.remember("I write Spanish")
     assert list(memory.globals.order(memory.now)) == [1]
-    shutil.rmtree(os.path.dirname(personal_path()))
+    shutil.rmtree(os.path.dirname(personal_memory_path()))
     assert list(memory.globals.order(memory.now)) == []
     with own(clock) as mine:
         mine.facts.remember("I write English", scope="global")
@@ -259,10 +261,10 @@ def test_a_checkout_has_no_say_in_where_the_personal_memory_is(
 ) -> None:
     """The variable that names a project's memory, and what lies in the project, change nothing."""
     (tmp_path / ".memoranda" / "config.toml").write_text('[embedding]\nprovider = "off"\n', encoding="utf-8")
-    before = personal_path()
+    before = personal_memory_path()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MEMORANDA_DB", str(tmp_path / "elsewhere.db"))
-    assert personal_path() == before
+    assert personal_memory_path() == before
     memory.globals.remember("I write Spanish")
     assert Path(before).is_file()
     assert not before.startswith(str(tmp_path))
@@ -276,14 +278,14 @@ def test_the_path_is_the_one_of_platformdirs(monkeypatch: pytest.MonkeyPatch, tm
             monkeypatch.delenv("XDG_DATA_HOME", raising=False)
         else:
             monkeypatch.setenv("XDG_DATA_HOME", value)
-        assert personal_path() == str(platformdirs.user_data_path("memoranda", appauthor=False) / "memory.db")
+        assert personal_memory_path() == str(platformdirs.user_data_path("memoranda", appauthor=False) / "memory.db")
 
 
 def test_a_secret_is_cut_before_it_reaches_the_personal_memory(memory: Memory) -> None:
     secret = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
     memory.facts.remember(f"the token is {secret}")
     memory.globals.remember(f"my token is {secret}")
-    memory.moves.to_global(1)
+    memory.moves.move_to_global(1)
     memory.close()
-    folder = Path(personal_path()).parent
+    folder = Path(personal_memory_path()).parent
     assert not any(secret.encode() in file.read_bytes() for file in folder.rglob("*") if file.is_file())

@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 from support.traces import traces
 
-from store.documents import atomic_write
-from store.documents.paths import Root
-from store.exchange.backups import backup
+from store.documents import files as atomic_write
+from store.documents.files import DocumentPath
+from store.exchange import backups as backup
 from store.memory import Memory
-from store.purge.documents import stretches
+from store.purge.file_eraser import find_cut_spans
 from store.purge.purge import PurgePlan
-from store.purge.scan.column_scan import RemainingMatch
-from store.purge.scan.pattern import Words
+from store.purge.word_search import PurgedTexts, RemainingMatch
 
 TEXT = "the hint is the blue zebrafish"
 
@@ -36,7 +35,7 @@ def in_files(plan: PurgePlan) -> list[RemainingMatch]:
 
 def run(memory: Memory, plan: PurgePlan, *citations: str):
     """Purge, and cut the places of these citations."""
-    return memory.purge.run(plan, [at for at, place in enumerate(plan.places) if place.citation in citations])
+    return memory.purge.run_plan(plan, [at for at, place in enumerate(plan.places) if place.citation in citations])
 
 
 # what is cut --------------------------------------------------------------------------------------------------------
@@ -64,7 +63,7 @@ def run(memory: Memory, plan: PurgePlan, *citations: str):
 def test_the_sentence_goes_or_the_line(before: str, after: str | None):
     """A line that says no more goes whole; of a table, a heading, a block of code the line; else the sentence."""
     text = before
-    for start, end in reversed(stretches(before, Words([TEXT]))):
+    for start, end in reversed(find_cut_spans(before, PurgedTexts([TEXT]))):
         text = text[:start] + text[end:]
     assert text == ("| day | said |\n| 4. May | no |\n" if after is None else after)
 
@@ -79,8 +78,8 @@ def test_what_is_marked_is_cut_and_every_other_byte_stays(memory: Memory, docume
     document.chmod(0o640)
     (tmp_path / "memory").mkdir()
     (tmp_path / "memory" / "2026-11-20.md").write_text(f"{TEXT}\n")
-    memory.documents.scan()
-    made = backup.make(memory.database)
+    memory.documents.update_index()
+    made = backup.make_backup(memory.database)
     assert made is not None and traces(Path(made.path).parent, "zebrafish")
     plan = planned(memory)
     assert [(place.citation, place.text, place.can) for place in in_files(plan)] == [
@@ -95,18 +94,18 @@ def test_what_is_marked_is_cut_and_every_other_byte_stays(memory: Memory, docume
     assert stat.S_IMODE(document.stat().st_mode) == 0o640
     assert os.listdir(tmp_path / "memory") == ["2026-11-20.md"], "nothing was left beside it"
     assert [place.citation for place in done.left] == ["memory/2026-11-20.md#L1"]
-    assert memory.documents.at("MEMORY.md", 3).text.count("Adiós") == 1, "the index has what it says now"
-    assert memory.documents.at("memory/2026-11-20.md", 1).text == TEXT, "and what was left, as it is"
+    assert memory.documents.chunk_at("MEMORY.md", 3).text.count("Adiós") == 1, "the index has what it says now"
+    assert memory.documents.chunk_at("memory/2026-11-20.md", 1).text == TEXT, "and what was left, as it is"
     plan = memory.purge.plan([("fact", memory.facts.remember(TEXT, again=True)[0])])
     assert run(memory, plan, "memory/2026-11-20.md#L1").left == ()
     assert traces(tmp_path, TEXT, "zebrafish") == [] and made.name in os.listdir(Path(made.path).parent)
-    assert backup.verify(memory.database) == (made.path, "")
+    assert backup.verify_backup(memory.database) == (made.path, "")
 
 
 def test_left_out_it_is_only_reported(memory: Memory, document: Path):
     document.write_text(f"{TEXT}\n")
-    memory.documents.scan()
-    done = memory.purge.run(planned(memory), [])
+    memory.documents.update_index()
+    done = memory.purge.run_plan(planned(memory), [])
     assert document.read_text() == f"{TEXT}\n"
     assert [(place.citation, place.what) for place in done.left] == [("MEMORY.md#L1", "your file")]
 
@@ -114,7 +113,7 @@ def test_left_out_it_is_only_reported(memory: Memory, document: Path):
 def test_a_file_that_no_scan_has_read_yet_is_found_too(memory: Memory, document: Path):
     """What the index does not have as it is now is read where it lies; and what only the index still has, goes."""
     document.write_text(f"{TEXT}\n")
-    memory.documents.scan()
+    memory.documents.update_index()
     document.write_text("nothing of the kind any more\n")
     (document.parent / "memory").mkdir()
     (document.parent / "memory" / "new.md").write_text(f"{TEXT}\n")
@@ -146,13 +145,13 @@ def test_a_file_that_was_changed_meanwhile_is_left(memory: Memory, document: Pat
     assert [place.what for place in run(memory, plan, "MEMORY.md#L2").left] == ["your file: it was changed meanwhile"]
     document.write_text(f"one\n{TEXT}\nand what they just typed\n")
     plan = memory.purge.plan([("fact", memory.facts.remember(TEXT, again=True)[0])])
-    real = atomic_write.owned
+    real = atomic_write.why_not_replaceable
 
-    def typed(place: Root, largest: int) -> str:
+    def typed(place: DocumentPath, largest: int) -> str:
         document.write_text("typed at the last moment")
         return real(place, largest)
 
-    monkeypatch.setattr(atomic_write, "owned", typed)
+    monkeypatch.setattr(atomic_write, "why_not_replaceable", typed)
     assert len(run(memory, plan, "MEMORY.md#L2").left) == 1
     assert document.read_text() == "typed at the last moment"
     assert not [name for name in os.listdir(document.parent) if name.endswith(".part")]

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from support.guarded import GuardedHome, add_memory
 
-from store.base import installation
+from store.base import state_files as installation
 from store.base.errors import NotFound
 from store.guard import database, sealing
 from store.memory import Memory
-from store.purge.proof import trace
-from store.purge.purge import Done
-from store.purge.scan.column_scan import RemainingMatch
+from store.purge.proof import find_traces
+from store.purge.purge import PurgeResult
+from store.purge.word_search import RemainingMatch
 
 TEXT = "The blue zebrafish is the hint"
 
@@ -33,18 +33,18 @@ def home(tmp_path: Path) -> GuardedHome:
     return home
 
 
-def purge(memory: Memory, leave: bool = False) -> tuple[list[RemainingMatch], Done]:
+def purge(memory: Memory, leave: bool = False) -> tuple[list[RemainingMatch], PurgeResult]:
     """Purge the text, of a fact: the places of guard in the plan, and the result."""
     fact, _ = memory.facts.remember(TEXT)
     plan = memory.purge.plan([("fact", fact)])
     places = [place for place in plan.places if place.table == "guard"]
-    return places, memory.purge.run(plan, () if leave else None)
+    return places, memory.purge.run_plan(plan, () if leave else None)
 
 
 def left(memory: Memory) -> tuple[list[str], list[str]]:
     """The files in which bytes of the text are, and the places that hold it."""
-    traces = trace(memory.database, memory.documents, [TEXT])
-    return [Path(one.file).name for one in traces.found], [place.citation for place in traces.places]
+    traces = find_traces(memory.database, memory.documents, [TEXT])
+    return [Path(one.file).name for one in traces.files_with_text], [place.citation for place in traces.places]
 
 
 def test_a_plan_names_the_file_and_its_versions(memory: Memory, home: GuardedHome) -> None:
@@ -106,14 +106,14 @@ def test_a_single_word_that_guard_keeps_is_no_trace(memory: Memory, home: Guarde
     memory.facts.remember("My zebrafish is called Ada")
     plan = memory.purge.plan([("fact", 1)])
     assert "zebrafish" in plan.names
-    memory.purge.run(plan)
-    assert trace(memory.database, memory.documents, plan.texts, plan.names, erased=True).none
+    memory.purge.run_plan(plan)
+    assert find_traces(memory.database, memory.documents, plan.texts, plan.names, erased=True).is_clean
 
 
 def test_without_the_key_a_proof_says_that_it_cannot_tell(memory: Memory, home: GuardedHome) -> None:
-    Path(installation.folder(), installation.name_of(sealing.NAME, database.place())).unlink()
-    traces = trace(memory.database, memory.documents, [TEXT])
-    assert [Path(one.file).name for one in traces.unread] == ["guard.db"] and not traces.none
+    Path(installation.state_folder(), installation.state_name_of(sealing.KEY_NAME, database.guard_path())).unlink()
+    traces = find_traces(memory.database, memory.documents, [TEXT])
+    assert [Path(one.file).name for one in traces.unread_files] == ["guard.db"] and not traces.is_clean
     assert [(place.can, "guard cannot read what it keeps" in place.what) for place in traces.places] == [(False, True)]
 
 
@@ -129,6 +129,6 @@ def test_a_name_of_a_file_counts(memory: Memory, home: GuardedHome) -> None:
 
 
 def test_where_nothing_is_kept_nothing_is_looked_at(memory: Memory) -> None:
-    traces = trace(memory.database, memory.documents, [TEXT])
-    assert traces.none and not any(one.file.endswith("guard.db") for one in traces.verdicts)
-    assert not database.there()
+    traces = find_traces(memory.database, memory.documents, [TEXT])
+    assert traces.is_clean and not any(one.file.endswith("guard.db") for one in traces.verdicts)
+    assert not database.has_kept_versions()

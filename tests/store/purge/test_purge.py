@@ -15,23 +15,22 @@ from support.traces import traces
 
 from store.base.errors import Conflict, InvalidInput, NotFound, Purged
 from store.conversations.turns import NewTurn
+from store.database import change_capture
 from store.database.database import Database
-from store.database.erasure.purge_state import pending
-from store.database.erasure.tombstones import times
+from store.database.tombstones import count_removals, is_purge_pending
 from store.database.values import Verbatim
-from store.database.writing import change_capture
-from store.embedding.input_text import digest, form
+from store.embedding.provider import digest_input_text, format_input_text
+from store.exchange import backups as backup
 from store.exchange import exporter
-from store.exchange.backups import backup
+from store.health.checks import WRONG
 from store.health.doctor import examine
-from store.health.finding import WRONG
 from store.history import compression
 from store.memory import Memory
-from store.purge.proof import Verdict, prove, trace
-from store.purge.registry import of_store as files_of
-from store.purge.scan import column_scan
-from store.purge.scan.pattern import Words
-from store.search import corpus
+from store.purge import word_search as column_scan
+from store.purge.proof import PurgeVerdict, find_traces, search_files
+from store.purge.registry import list_store_files as files_of
+from store.purge.word_search import PurgedTexts
+from store.search import fulltext as corpus
 from store.services import maintenance
 
 TEXT = "José's password hint is «the blue zebrafish»"
@@ -47,7 +46,7 @@ def folder(memory: Memory) -> Path:
 def all_places(memory: Memory, *records: tuple[str, int]):
     """Purge records, and cut their words wherever they can be cut."""
     plan = memory.purge.plan(records)
-    return memory.purge.run(plan, [at for at, place in enumerate(plan.places) if place.can])
+    return memory.purge.run_plan(plan, [at for at, place in enumerate(plan.places) if place.can])
 
 
 def chain_holds(memory: Memory) -> None:
@@ -62,16 +61,16 @@ def chain_holds(memory: Memory) -> None:
             head[:1],
         ):
             assert (salt is None) == bool(purged)
-            assert purged or hashlib.sha256(salt + change_capture.framed(*row)).digest() == leaf
+            assert purged or hashlib.sha256(salt + change_capture.encode_for_hash(*row)).digest() == leaf
             leaves.update(leaf)
-        previous = hashlib.sha256(previous + change_capture.framed(*head) + root).digest()
+        previous = hashlib.sha256(previous + change_capture.encode_for_hash(*head) + root).digest()
         assert (root, recorded) == (leaves.digest(), previous)
 
 
 def sound(memory: Memory) -> None:
     assert memory.database.value("PRAGMA integrity_check") == "ok"
     assert memory.database.rows("PRAGMA foreign_key_check") == []
-    corpus.check(memory.database)
+    corpus.check_text_index(memory.database)
     chain_holds(memory)
 
 
@@ -94,11 +93,13 @@ def test_many_facts_leave_no_byte(memory: Memory, folder: Path, count: int):
             memory.facts.forget([fact])
             memory.history.undo()
     stay = memory.database.value("SELECT count(*) FROM facts") - count
-    memory.purge.run(memory.purge.plan(("fact", fact) for fact in texts))
+    memory.purge.run_plan(memory.purge.plan(("fact", fact) for fact in texts))
     assert traces(folder, *texts.values()) == []
     assert traces(folder, *(text.split()[0] for text in texts.values())) == [], "a word that nothing else has"
     assert traces(folder, "what stays, number 1"), "the scan sees what is there"
-    assert memory.facts.counts(memory.now)["active"] == stay == memory.database.value("SELECT count(*) FROM facts")
+    assert (
+        memory.facts.count_by_state(memory.now)["active"] == stay == memory.database.value("SELECT count(*) FROM facts")
+    )
     assert not memory.search("zebrafish").hits
     sound(memory)
 
@@ -106,12 +107,12 @@ def test_many_facts_leave_no_byte(memory: Memory, folder: Path, count: int):
 def test_whoever_holds_some_in_view_can_tell_that_something_went(memory: Memory) -> None:
     """Of any kind, also of one that leaves no tombstone and no step of history."""
     memory.events.log("deployed", phase="operations", payload={"version": "0.9.0"})
-    memory.turns.add("s1", [NewTurn("user", "the hamster of the director", "")])
+    memory.turns.add_turns("s1", [NewTurn("user", "the hamster of the director", "")])
     number, _ = memory.facts.remember("the team is five")
-    assert times(memory.database) == 0
+    assert count_removals(memory.database) == 0
     for done, record in enumerate([("event", 1), ("turn", 1), ("fact", number)], 1):
-        memory.purge.run(memory.purge.plan([record]), [])
-        assert times(memory.database) == done
+        memory.purge.run_plan(memory.purge.plan([record]), [])
+        assert count_removals(memory.database) == done
 
 
 def test_the_whole_record_goes_with_its_chain_and_its_twins(memory: Memory, folder: Path):
@@ -129,7 +130,7 @@ def test_the_whole_record_goes_with_its_chain_and_its_twins(memory: Memory, fold
         ("F#3", ""),
     ]
     assert plan.places == ()
-    done = memory.purge.run(plan)
+    done = memory.purge.run_plan(plan)
     assert (done.purged, done.scrubbed, done.left, done.finished.pending) == (3, 0, (), "")
     assert traces(folder, TEXT, "zebrafish") == []
     assert memory.database.rows("SELECT id FROM facts") == [(other,)]
@@ -149,16 +150,16 @@ def test_facts_that_were_merged_go_together(memory: Memory, folder: Path, named:
     for text in (TEXT, "the hint is a zebrafish that is blue", "blue zebrafish: the hint"):
         memory.facts.remember(text)
     citing, _ = memory.facts.remember("Ana asks about hints", evidence=["F#1", "F#2"])
-    memory.inbox.join(1, [2, 3])
+    memory.inbox.join_facts(1, [2, 3])
     if packed:
-        compression.pack(memory.database, 0, 0, least=1)
+        compression.pack_history(memory.database, 0, 0, least=1)
     plan = memory.purge.plan([("fact", named)])
     assert [one.citation for one in plan.going] == ["F#1", "F#2", "F#3"]
     assert {one.why for one in plan.going if one.citation != f"F#{named}"} <= {
         "replaced by one of them",
         "replaces one of them",
     }
-    memory.purge.run(plan)
+    memory.purge.run_plan(plan)
     assert traces(folder, TEXT, "zebrafish") == []
     assert memory.database.rows("SELECT id FROM facts") == [(citing,)]
     if not packed:  # it reads the rows as they are
@@ -168,7 +169,7 @@ def test_facts_that_were_merged_go_together(memory: Memory, folder: Path, named:
 def test_a_merge_that_was_undone_links_nothing(memory: Memory):
     for text in (TEXT, "the hint is a zebrafish that is blue"):
         memory.facts.remember(text)
-    memory.inbox.join(1, [2])
+    memory.inbox.join_facts(1, [2])
     memory.history.undo()
     assert [one.citation for one in memory.purge.plan([("fact", 1)]).going] == ["F#1"]
 
@@ -181,7 +182,7 @@ def embed(memory: Memory, *facts: int) -> None:
             text = write.execute("SELECT fact FROM facts WHERE id = ?", (fact,)).get
             write.execute(
                 "INSERT INTO embeddings(digest, vector, used_at) VALUES (?, x'00', ?)",
-                (digest("a model", form("fact", "", text)), Verbatim(write.at)),
+                (digest_input_text("a model", format_input_text("fact", "", text)), Verbatim(write.at)),
             )
             number = memory.database.connection.last_insert_rowid()
             if fact != facts[0]:  # that one's record was embedded anew since: only the cache knows it
@@ -194,8 +195,8 @@ def test_other_kinds_are_purged_too(memory: Memory, folder: Path, kind: str):
     event's payload."""
     write: dict[str, Callable[[], int]] = {
         "decision": lambda: memory.decisions.decide(f"About {TEXT}", TEXT, context=TEXT, alternatives=[TEXT, "no"]),
-        "task": lambda: memory.tasks.add(TEXT),
-        "turn": lambda: memory.turns.add("s", [NewTurn("user", "before"), NewTurn("user", TEXT)])[1],
+        "task": lambda: memory.tasks.add_task(TEXT),
+        "turn": lambda: memory.turns.add_turns("s", [NewTurn("user", "before"), NewTurn("user", TEXT)])[1],
         "event": lambda: memory.events.log("gate", payload={"deep": [{"said": TEXT}]}),
     }
     number = write[kind]()
@@ -206,7 +207,7 @@ def test_other_kinds_are_purged_too(memory: Memory, folder: Path, kind: str):
     if kind == "task":
         memory.tasks.correct(number, "something harmless")
     if kind == "turn":
-        memory.turns.add("s", [NewTurn("assistant", "after")])
+        memory.turns.add_turns("s", [NewTurn("assistant", "after")])
     all_places(memory, (kind, number))
     assert traces(folder, TEXT, "zebrafish") == []
     with pytest.raises(NotFound):
@@ -223,17 +224,17 @@ def quoted(memory: Memory, tmp_path: Path) -> dict[str, str]:
     memory.facts.remember(TEXT)
     memory.decisions.decide("Change the hint", "soon", rationale=f"Because {TEXT.upper()}, they said")
     memory.facts.remember(f"Somebody wrote: {TEXT}", evidence=[TEXT], tags=["zebra"])
-    task = memory.tasks.add(f"ask about {TEXT}")
+    task = memory.tasks.add_task(f"ask about {TEXT}")
     memory.tasks.correct(task, "ask about it")
-    memory.turns.add("s", [NewTurn("user", TEXT.replace(" ", "\n  ")), NewTurn("user", "hm")])
+    memory.turns.add_turns("s", [NewTurn("user", TEXT.replace(" ", "\n  ")), NewTurn("user", "hm")])
     memory.events.log("note", payload={TEXT: [TEXT.replace("é", "e\u0301")]})
     memory.commits.log(SHA, message=f"fix: {TEXT}", author="José")
-    memory.iterations.start("fix", TEXT)
-    memory.checkpoints.take(TEXT)
-    memory.search.query_history.add(TEXT)
+    memory.iterations.start_iteration("fix", TEXT)
+    memory.checkpoints.take_checkpoint(TEXT)
+    memory.search.query_history.add_query(TEXT)
     (tmp_path / "MEMORY.md").write_text(f"# Notes\n\n{TEXT}\n")
-    memory.documents.scan()
-    exporter.save(memory.database, str(tmp_path / "old.json"))
+    memory.documents.update_index()
+    exporter.save_export(memory.database, str(tmp_path / "old.json"))
     (tmp_path / "theirs.json").write_text(json.dumps({"said": TEXT}))
     return {}
 
@@ -242,7 +243,9 @@ def test_every_other_place_is_named_and_chosen(memory: Memory, quoted):
     """Found from the registry, each with what stands there; all that can be scrubbed is, unless a person says so."""
     plan = memory.purge.plan([("fact", 1)])
     assert [one.citation for one in plan.going] == ["F#1"]
-    assert {place.citation: (place.what, at in plan.proposed(), place.can) for at, place in enumerate(plan.places)} == {
+    assert {
+        place.citation: (place.what, at in plan.default_places(), place.can) for at, place in enumerate(plan.places)
+    } == {
         "D#1": ("decision", True, True),
         "F#2": ("fact", True, True),
         "A#1": ("what it said before", True, True),
@@ -256,18 +259,18 @@ def test_every_other_place_is_named_and_chosen(memory: Memory, quoted):
         "old.json": ("an export: export again, and delete it", False, False),
     }
     with pytest.raises(InvalidInput, match="cannot be erased: an export"):
-        memory.purge.run(plan, range(len(plan.places)))
+        memory.purge.run_plan(plan, range(len(plan.places)))
     assert memory.facts.get(1).fact == TEXT, "nothing was done"
 
 
 def test_what_is_left_out_stays_and_is_reported(memory: Memory, folder: Path, quoted):
     plan = memory.purge.plan([("fact", 1)])
-    done = memory.purge.run(plan, [at for at, place in enumerate(plan.places) if place.table == "queries"])
+    done = memory.purge.run_plan(plan, [at for at, place in enumerate(plan.places) if place.table == "queries"])
     assert {place.citation for place in done.left} == {
         *("D#1", "F#2", "A#1", "T#1", "E#1", "C#a1b2c3d", "I#1", "K#1", "MEMORY.md#L3", "old.json")
     }
     assert memory.facts.get(2).fact == f"Somebody wrote: {TEXT}", "not chosen, not touched"
-    assert memory.search.query_history.recent() == []
+    assert memory.search.query_history.recent_queries() == []
     assert {form for _, form in traces(folder, TEXT)} >= {"raw"}
 
 
@@ -278,7 +281,7 @@ def test_scrubbed_everywhere_there_is_no_byte(memory: Memory, folder: Path, tmp_
     assert (done.purged, done.scrubbed, done.left) == (1, 10, ())
     assert (tmp_path / "MEMORY.md").read_text() == "# Notes\n\n"
     assert traces(folder, TEXT, TEXT.replace("é", "e\u0301"), "zebrafish") == []
-    assert [one for one in prove([TEXT], files_of(memory.database.path)) if one.found] == []
+    assert [one for one in search_files([TEXT], files_of(memory.database.path)) if one.found] == []
     assert memory.facts.get(2).fact == "Somebody wrote: [purged]"
     assert memory.facts.get(2).evidence == ("[purged]",) and memory.facts.get(2).tags == ("zebra",)
     assert memory.decisions.get(1).rationale == "Because [purged], they said"
@@ -316,14 +319,14 @@ def test_words_that_are_too_short_or_parts_of_others_are_left_alone(memory: Memo
 def test_a_text_that_is_too_short_to_be_cut_is_named_where_it_is_left(memory: Memory, text: str):
     """By the proof, as a word of a record; a file with its bytes does not say which."""
     memory.facts.remember(text)
-    task = memory.tasks.add(f"buy {text} soon")
+    task = memory.tasks.add_task(f"buy {text} soon")
     memory.facts.remember("something else")
     plan = memory.purge.plan([("fact", 1)])
-    memory.purge.run(plan)
-    left = trace(memory.database, memory.documents, plan.texts, plan.names, erased=True)
+    memory.purge.run_plan(plan)
+    left = find_traces(memory.database, memory.documents, plan.texts, plan.names, erased=True)
     assert [(place.citation, place.can) for place in left.places] == [(f"A#{task}", False)]
-    memory.purge.run(memory.purge.plan([("task", task)]))
-    assert trace(memory.database, memory.documents, plan.texts, plan.names).places == ()
+    memory.purge.run_plan(memory.purge.plan([("task", task)]))
+    assert find_traces(memory.database, memory.documents, plan.texts, plan.names).places == ()
 
 
 def test_many_short_texts_are_looked_for_in_one_reading(memory: Memory, monkeypatch: pytest.MonkeyPatch):
@@ -333,7 +336,7 @@ def test_many_short_texts_are_looked_for_in_one_reading(memory: Memory, monkeypa
     memory.facts.remember("it is 5 %, no more")
     read, rows = list[str](), Database.rows
     monkeypatch.setattr(Database, "rows", lambda self, sql, *rest: read.append(sql) or rows(self, sql, *rest))
-    found = column_scan.short(
+    found = column_scan.find_short_matches(
         memory.database, ["ok", "no", "SÍ", "5 %", "ok", "", *(f"z{number}" for number in range(99))]
     )
     assert [place.citation for place in found] == ["F#1", "F#3"]
@@ -348,15 +351,15 @@ def test_many_texts_are_found_as_one_is():
         "A  B cd!",
         "zebra",
     ]
-    many = Words(texts)
+    many = PurgedTexts(texts)
     for text in held:
-        assert many.inside(text) == any(Words([one]).inside(text) for one in texts), text
-    assert sum(map(many.inside, held)) == 8
+        assert many.occur_in(text) == any(PurgedTexts([one]).occur_in(text) for one in texts), text
+    assert sum(map(many.occur_in, held)) == 8
 
 
 def test_words_are_cut_out_of_json_and_never_break_it():
     """An escape before the word, a key, a text inside a text that is JSON itself."""
-    words = Words(["necklace of gold", 'say "no" twice'])
+    words = PurgedTexts(["necklace of gold", 'say "no" twice'])
     for tree in (
         {"a": "\necklace of gold \\necklace of gold", "necklace of gold": 1},
         {"inner": json.dumps(["a necklace  of\tGold", 'SAY "no" twice'])},
@@ -364,7 +367,7 @@ def test_words_are_cut_out_of_json_and_never_break_it():
     ):
         cut = words.cut(json.dumps(tree))
         json.loads(cut)
-        assert not words.inside(cut) and "gold" not in cut.lower().replace("\\necklace of gold", "")
+        assert not words.occur_in(cut) and "gold" not in cut.lower().replace("\\necklace of gold", "")
     assert words.cut("{ not JSON, necklace of gold") == "{ not JSON, [purged]"
 
 
@@ -374,9 +377,9 @@ def test_what_was_told_of_it_goes_with_it(memory: Memory):
     memory.facts.remember(f"{TEXT}, with {secret}")
     memory.facts.remember(f"what stays, with {secret}")
     for session in ("gone", "stays", "never said a word"):
-        memory.checkpoints.usage(150_000, session=session)
-    memory.turns.add("gone", [NewTurn("user", f"one {secret}"), NewTurn("user", "two")])
-    memory.turns.add("stays", [NewTurn("user", "three"), NewTurn("user", "four")])
+        memory.checkpoints.record_usage(150_000, session=session)
+    memory.turns.add_turns("gone", [NewTurn("user", f"one {secret}"), NewTurn("user", "two")])
+    memory.turns.add_turns("stays", [NewTurn("user", "three"), NewTurn("user", "four")])
     all_places(memory, ("fact", 1), ("turn", 1), ("turn", 3))
     assert memory.database.rows("SELECT tbl, record FROM redactions") == [("facts", 2)]
     told = "SELECT session FROM context_usage ORDER BY 1"
@@ -393,7 +396,7 @@ def test_neighbours_can_be_undone_and_the_purged_cannot(memory: Memory):
     not; an undo of everything somebody wrote, a restore and a look back know that something was there."""
     memory.facts.remember("the team is five")
     memory.facts.remember(TEXT)
-    memory.checkpoints.take("both")
+    memory.checkpoints.take_checkpoint("both")
     memory.facts.forget([1, 2])
     memory.facts.pin([memory.facts.remember("deploys on Fridays")[0]])
     all_places(memory, ("fact", 2))
@@ -405,13 +408,13 @@ def test_neighbours_can_be_undone_and_the_purged_cannot(memory: Memory):
     assert memory.facts.get(1).status == "active"
     memory.history.redo()
     assert memory.facts.get(1).status == "forgotten"
-    plan = memory.plans.checkpoint(1)
+    plan = memory.plans.plan_checkpoint(1)
     assert {change.citation: change.blocked for change in plan.changes} == {
         "F#1": "",
         "F#2": "What F#2 said was erased.",
     }
     assert [change.title for change in plan.changes if change.blocked] == ["[purged]"]
-    assert [change.citation for change in memory.plans.origin("user").changes] == ["F#1"]
+    assert [change.citation for change in memory.plans.plan_origin("user").changes] == ["F#1"]
     assert TEXT not in str([memory.history.changes(step.seq) for step in memory.history.steps()])
     sound(memory)
 
@@ -423,10 +426,10 @@ def test_after_any_life_the_rest_of_history_still_reverses(memory: Memory, live,
     memory.facts.remember(TEXT)
     memory.decisions.decide("Whether " + TEXT, "yes")
     fact, decision = (memory.database.value(f"SELECT max(id) FROM {table}") for table in ("facts", "decisions"))
-    start = memory.plans.since(0)
+    start = memory.plans.plan_since(0)
     all_places(memory, ("fact", fact), ("decision", decision))
     sound(memory)
-    now = {change.citation: change.now for change in memory.plans.since(0).changes if change.now}
+    now = {change.citation: change.now for change in memory.plans.plan_since(0).changes if change.now}
     assert now == {
         change.citation: change.now
         for change in start.changes
@@ -444,9 +447,9 @@ def test_another_project_is_not_touched(memory: Memory, tmp_path: Path):
         shutil.copy(make_copy(other, tmp_path), tmp_path / ".memoranda" / "backups" / "other-1.db")
     memory.facts.remember(TEXT)
     memory.facts.remember("the team is five")
-    memory.tasks.add("buy tea")
+    memory.tasks.add_task("buy tea")
     kept = {table: memory.database.rows(f"SELECT * FROM {table}") for table in ("tasks", "decisions", "turns")}
-    memory.purge.run(memory.purge.plan([("fact", 1)]))
+    memory.purge.run_plan(memory.purge.plan([("fact", 1)]))
     assert kept == {table: memory.database.rows(f"SELECT * FROM {table}") for table in kept}
     assert memory.database.rows("SELECT id FROM facts") == [(2,)]
     with Memory.open(beside) as other:
@@ -461,23 +464,23 @@ def test_what_changed_while_it_was_shown_is_not_purged(memory: Memory):
     plan = memory.purge.plan([("fact", 1)])
     memory.facts.correct(1, "another text that nobody was shown")
     with pytest.raises(Conflict, match="Something changed while you looked; nothing was purged"):
-        memory.purge.run(plan)
-    assert memory.database.value("SELECT count(*) FROM facts") == 2 and not pending(memory.database)
+        memory.purge.run_plan(plan)
+    assert memory.database.value("SELECT count(*) FROM facts") == 2 and not is_purge_pending(memory.database)
 
 
 def test_by_origin_goes_what_it_wrote_and_nothing_else(memory: Memory, folder: Path):
     memory.facts.remember("the team is five")
     for number in range(20):
         memory.facts.remember(f"{TEXT}, number {number}", actor="import:x")
-    memory.tasks.add("from the notes, do it", actor="import:x")
+    memory.tasks.add_task("from the notes, do it", actor="import:x")
     memory.events.log("import", payload="what was read in the notes", actor="import:xy")
-    records = memory.purge.of_origin("import:x")
+    records = memory.purge.list_by_origin("import:x")
     assert len(records) == 21
-    memory.purge.run(memory.purge.plan(records))
+    memory.purge.run_plan(memory.purge.plan(records))
     assert traces(folder, TEXT, "from the notes, do it") == []
     assert memory.facts.ids(memory.now) == [1] and memory.events.get(1).origin == "import:xy"
     with pytest.raises(NotFound, match="Nothing here was written by that origin"):
-        memory.purge.of_origin("import:x")
+        memory.purge.list_by_origin("import:x")
 
 
 # it does not come back ------------------------------------------------------------------------------------------------
@@ -494,7 +497,7 @@ def test_a_purged_text_is_known_again(memory: Memory, folder: Path):
     with pytest.raises(Purged):
         memory.decisions.decide("Where to", "Berlin, all of us.")
     with pytest.raises(Purged):
-        memory.tasks.add(TEXT)
+        memory.tasks.add_task(TEXT)
     memory.facts.remember("a hint")
     with pytest.raises(Purged):
         memory.facts.correct(2, TEXT)
@@ -514,12 +517,12 @@ def test_a_tombstone_tells_nothing_without_the_key(memory: Memory):
         other.facts.remember(TEXT)
         all_places(other, ("fact", 1))
         assert other.database.rows(STONES) != [stone]
-    from store.database.erasure.tombstones import normal
+    from store.database.tombstones import normal_form
 
     words = {hash for (hash,) in memory.database.rows("SELECT hash FROM tombstones WHERE length(hash) = 16")}
     plain = {hashlib.sha256(word.encode()).digest()[:15] for word in ("zebrafish", "blue", "the blue zebrafish")}
     assert words and not plain & {hash[:-1] for hash in words}
-    assert hashlib.sha256(normal(TEXT).encode()).digest() != stone[0]
+    assert hashlib.sha256(normal_form(TEXT).encode()).digest() != stone[0]
 
 
 # backups ------------------------------------------------------------------------------------------------------------
@@ -555,7 +558,7 @@ def test_backups_are_rewritten(memory: Memory, folder: Path):
     assert (backups / "1.db").stat().st_mtime_ns == old
     ours(backups / "1.db")
     with Memory.open(str(backups / "1.db")) as backup:
-        assert [fact.fact for fact in backup.facts.many([1, 2, 3])] == ["the team is five", "he said [purged]"]
+        assert [fact.fact for fact in backup.facts.get_many([1, 2, 3])] == ["the team is five", "he said [purged]"]
         sound(backup)
     assert sorted(path.name for path in backups.iterdir()) == ["1.db", "2.db", "3.db"]
 
@@ -564,23 +567,23 @@ def test_a_backup_that_was_rewritten_is_still_whole(memory: Memory, folder: Path
     """It was changed on purpose, and is not taken for rotten; its text is gone from it all the same."""
     memory.facts.remember("the team is five")
     memory.facts.remember(TEXT)
-    made = backup.make(memory.database)
+    made = backup.make_backup(memory.database)
     memory.facts.remember(f"only later: {TEXT}")
-    later = backup.make(memory.database)
+    later = backup.make_backup(memory.database)
     assert made is not None and later is not None
-    done = memory.purge.run(memory.purge.plan([("fact", 2)]), [])
+    done = memory.purge.run_plan(memory.purge.plan([("fact", 2)]), [])
     assert done.finished.rewritten == (made.name, later.name)
-    assert backup.verify(memory.database, made.path) == (made.path, "")
-    done = memory.purge.run(memory.purge.plan([("fact", 3)]))
+    assert backup.verify_backup(memory.database, made.path) == (made.path, "")
+    done = memory.purge.run_plan(memory.purge.plan([("fact", 3)]))
     assert done.finished.rewritten == (later.name,), "there was nothing in the first any more"
-    assert backup.verify(memory.database, made.path) == (made.path, "")
-    assert backup.verify(memory.database) == (later.path, "") and traces(folder, TEXT, "zebrafish") == []
+    assert backup.verify_backup(memory.database, made.path) == (made.path, "")
+    assert backup.verify_backup(memory.database) == (later.path, "") and traces(folder, TEXT, "zebrafish") == []
     raw = bytearray(Path(made.path).read_bytes())
     raw[80] = 1  # of the header, where SQLite does not look
     Path(made.path).write_bytes(raw)
     memory.facts.remember("one more")
-    memory.purge.run(memory.purge.plan([("fact", 4)]))
-    assert "its bytes are not those" in backup.verify(memory.database, made.path)[1], "rot is not taken for ours"
+    memory.purge.run_plan(memory.purge.plan([("fact", 4)]))
+    assert "its bytes are not those" in backup.verify_backup(memory.database, made.path)[1], "rot is not taken for ours"
 
 
 def test_a_backup_that_cannot_be_rewritten_is_removed(memory: Memory, folder: Path):
@@ -591,7 +594,7 @@ def test_a_backup_that_cannot_be_rewritten_is_removed(memory: Memory, folder: Pa
     raw = apsw.Connection(str(backup))
     raw.execute("DROP TABLE facts")
     raw.close()
-    done = memory.purge.run(memory.purge.plan([("fact", 1)]))
+    done = memory.purge.run_plan(memory.purge.plan([("fact", 1)]))
     assert done.finished.removed == ("1.db",) and not backup.exists()
 
 
@@ -606,9 +609,9 @@ def test_what_another_program_left_is_written_over(memory: Memory, folder: Path)
     raw.close()
     memory.facts.remember(TEXT)
     plan = memory.purge.plan([("fact", 2)])
-    memory.purge.run(plan)
+    memory.purge.run_plan(plan)
     assert traces(folder, TEXT) != [], "the test needs something to find"
-    assert trace(memory.database, memory.documents, plan.texts, plan.names, erased=True).none
+    assert find_traces(memory.database, memory.documents, plan.texts, plan.names, erased=True).is_clean
     assert traces(folder, TEXT) == [] and memory.facts.get(1).fact == "the team is five"
 
 
@@ -645,7 +648,7 @@ def test_the_proof_reads_six_encodings(tmp_path: Path, text: str):
     }
     for name, raw in files.items():
         (tmp_path / name).write_bytes((b"" if "gz" in name else pad) + raw + (b"" if "gz" in name else b"  end"))
-    found = {Path(one.file).name: one.found for one in prove([text], [str(tmp_path / name) for name in files])}
+    found = {Path(one.file).name: one.found for one in search_files([text], [str(tmp_path / name) for name in files])}
     wanted = {"raw", "capitals", "apart", "spaces", "le", "be", "base64-0", "base64-1", "base64-2", "other.gz"}
     wanted |= {"gzip by another name", "percent", "plus"}
     if "\\" in escaped:
@@ -654,7 +657,7 @@ def test_the_proof_reads_six_encodings(tmp_path: Path, text: str):
     assert {name for name, how in found.items() if how} - {"json"} == wanted - {"json"}
     assert found["percent"] == found["plus"] == ("percent",)
     assert found["le"] == ("UTF-16LE",) and found["be"] == ("UTF-16BE",) and found["base64-1"] == ("base64",)
-    assert prove([text], [str(tmp_path / "missing")])[0].size == -1
+    assert search_files([text], [str(tmp_path / "missing")])[0].size == -1
 
 
 def test_files_that_others_rename_and_remove_during_the_proof(memory: Memory, folder: Path, monkeypatch):
@@ -663,16 +666,16 @@ def test_files_that_others_rename_and_remove_during_the_proof(memory: Memory, fo
     for name in ("renamed.part", "removed.part"):
         (folder / name).write_text(TEXT)
 
-    def late(texts: Iterable[str], paths: Sequence[str]) -> list[Verdict]:
+    def late(texts: Iterable[str], paths: Sequence[str]) -> list[PurgeVerdict]:
         if str(folder / "removed.part") in paths:
             (folder / "removed.part").unlink()
             (folder / "renamed.part").rename(folder / "renamed")
-        return prove(texts, paths)
+        return search_files(texts, paths)
 
-    monkeypatch.setattr("store.purge.proof.prove", late)
-    left = trace(memory.database, memory.documents, [TEXT])
-    assert not left.unread
-    assert folder / "renamed" in {Path(one.file) for one in left.found}
+    monkeypatch.setattr("store.purge.proof.search_files", late)
+    left = find_traces(memory.database, memory.documents, [TEXT])
+    assert not left.unread_files
+    assert folder / "renamed" in {Path(one.file) for one in left.files_with_text}
     assert not {"renamed.part", "removed.part"} & {Path(one.file).name for one in left.verdicts}
 
 
@@ -686,9 +689,9 @@ def test_each_of_many_texts_is_found_as_it_is_alone(tmp_path: Path, encoding: st
     for place, text in enumerate(texts):
         (tmp_path / str(place)).write_bytes(b"\0" * 600 + f" {text.upper()} ".encode(encoding) + b"\0" * 600)
     paths = [str(tmp_path / str(place)) for place in range(len(texts))]
-    together = prove(texts, paths)
+    together = search_files(texts, paths)
     for text, path, one in zip(texts[::7], paths[::7], together[::7], strict=True):
-        assert prove([text], [path])[0].found == one.found, text
+        assert search_files([text], [path])[0].found == one.found, text
     assert [text for text, one in zip(texts, together, strict=True) if not one.found] == []
 
 
@@ -696,7 +699,7 @@ def test_a_long_text_is_found_by_a_piece(tmp_path: Path):
     """SQLite spreads a long text over pages: a part that was left behind is a trace too."""
     text = " ".join(f"word{number}" for number in range(400))
     (tmp_path / "part").write_bytes(b"...." + text[1000:1300].encode() + b"....")
-    assert prove([text], [str(tmp_path / "part")])[0].found == ("raw",)
+    assert search_files([text], [str(tmp_path / "part")])[0].found == ("raw",)
 
 
 def test_the_proof_reads_every_file_of_the_store(memory: Memory, tmp_path: Path):
@@ -719,23 +722,25 @@ def test_the_proof_reads_every_file_of_the_store(memory: Memory, tmp_path: Path)
 
 def test_the_note_of_an_unfinished_purge_holds_no_text(memory: Memory, monkeypatch: pytest.MonkeyPatch, quoted):
     """A query's key is its text: what is noted for later is in the file until then."""
-    monkeypatch.setattr("store.purge.finalize.merge", lambda database: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(
+        "store.purge.cleanup.merge_search_index", lambda database: (_ for _ in ()).throw(KeyboardInterrupt)
+    )
     plan = memory.purge.plan([("fact", 1)])
     with pytest.raises(KeyboardInterrupt):
-        memory.purge.run(plan, [at for at, place in enumerate(plan.places) if place.can])
+        memory.purge.run_plan(plan, [at for at, place in enumerate(plan.places) if place.can])
     note = memory.database.value("SELECT value FROM meta WHERE key = 'purge.pending'")
     assert "zebrafish" not in note and json.loads(note) == {"left": [], "guard": False}
     monkeypatch.undo()
-    assert maintenance.cleanup_due(memory)
-    maintenance.clean_up(memory)
-    assert not maintenance.cleanup_due(memory) and not pending(memory.database)
+    assert maintenance.is_cleanup_due(memory)
+    maintenance.clean_up_memory(memory)
+    assert not maintenance.is_cleanup_due(memory) and not is_purge_pending(memory.database)
 
 
 def test_the_ballast_is_private_and_comes_back(memory: Memory):
     ballast = Path(f"{memory.database.path}-ballast")
     assert ballast.stat().st_size == 128 << 10 and stat.S_IMODE(ballast.stat().st_mode) == 0o600
     ballast.unlink()
-    maintenance.clean_up(memory)
+    maintenance.clean_up_memory(memory)
     assert ballast.stat().st_size == 128 << 10
 
 
@@ -746,8 +751,8 @@ def test_the_ballast_holds_no_word_by_chance(memory: Memory):
     assert set(ballast.read_bytes()) == no_text
     ballast.write_bytes(b"..zip..")  # as an older version may have
     memory.facts.remember("zip")
-    memory.purge.run(memory.purge.plan([("fact", 1)]))
-    assert not any(verdict.found for verdict in prove(["zip"], [str(ballast)]))
+    memory.purge.run_plan(memory.purge.plan([("fact", 1)]))
+    assert not any(verdict.found for verdict in search_files(["zip"], [str(ballast)]))
     assert set(ballast.read_bytes()) == no_text
 
 
@@ -755,13 +760,13 @@ def test_packed_history_is_purged_too(memory: Memory, folder: Path):
     """The record's own rows and another's that quote it, in blocks; the neighbours stay, and the chain is whole."""
     memory.facts.remember("the team is five")
     memory.facts.remember(TEXT)
-    memory.tasks.add(f"ask about {TEXT}")
+    memory.tasks.add_task(f"ask about {TEXT}")
     memory.tasks.correct(1, "ask about it")
-    assert compression.pack(memory.database, 0, 0, least=1) >= 1
+    assert compression.pack_history(memory.database, 0, 0, least=1) >= 1
     done = all_places(memory, ("fact", 2))
     assert not done.finished.pending
     assert traces(folder, TEXT, "zebrafish") == []
-    inside = [row for row in compression.rows(memory.database) if "zebrafish" in repr(row)]
+    inside = [row for row in compression.read_all_rows(memory.database) if "zebrafish" in repr(row)]
     assert inside == [] and memory.history.changes(1)[0].after is not None
     assert [one.says for one in examine(memory.location) if one.state == WRONG] == []
     assert memory.history.undo(1).seq == 1
@@ -769,12 +774,14 @@ def test_packed_history_is_purged_too(memory: Memory, folder: Path):
 
 def test_the_proof_sees_what_is_packed(memory: Memory, folder: Path):
     """Compressed, its bytes tell nothing: blocks are unpacked, by the same other process."""
-    memory.tasks.add(TEXT)
+    memory.tasks.add_task(TEXT)
     memory.tasks.correct(1, "ask somebody")
-    assert compression.pack(memory.database, 0, 0, least=1) >= 1
+    assert compression.pack_history(memory.database, 0, 0, least=1) >= 1
     memory.database.checkpoint_wal()
     assert TEXT.encode() not in Path(memory.location.path).read_bytes()
-    assert [one.file for one in prove([TEXT], files_of(memory.database.path)) if one.found] == [memory.location.path]
+    assert [one.file for one in search_files([TEXT], files_of(memory.database.path)) if one.found] == [
+        memory.location.path
+    ]
     packed = folder / "copy"
     packed.write_bytes(gzip.compress(Path(memory.location.path).read_bytes()))
-    assert prove([TEXT], [str(packed)])[0].found == ("raw",), "a memory that somebody packed"
+    assert search_files([TEXT], [str(packed)])[0].found == ("raw",), "a memory that somebody packed"

@@ -8,18 +8,17 @@ from pathlib import Path
 import pytest
 from support.traces import traces
 
-from store.base import installation
+from store.base import state_files as installation
 from store.base.errors import InvalidInput
 from store.conversations.turns import NewTurn
+from store.database import tombstones as purged_words
 from store.database.database import Database
-from store.database.erasure import purged_words
-from store.database.erasure.purge_state import pending
+from store.database.tombstones import is_purge_pending
 from store.memory import Memory
 from store.purge import registry
-from store.purge.proof import trace
-from store.purge.purge import finish
-from store.purge.scan.pattern import Copies
-from store.purge.scan.unique_words import distinct
+from store.purge.proof import find_traces
+from store.purge.purge import complete_purge
+from store.purge.word_search import PurgedCopies, find_unique_words
 
 TEXT = "Zarahemla Quist owes the baker 300 euros"
 
@@ -35,7 +34,7 @@ def standing(folder: Path) -> list[tuple[str, str]]:
 
 
 def purge(memory: Memory, *records: tuple[str, int]) -> None:
-    memory.purge.run(memory.purge.plan(records))
+    memory.purge.run_plan(memory.purge.plan(records))
 
 
 # names ---------------------------------------------------------------------------------------------------------------
@@ -46,26 +45,26 @@ def test_names_that_only_it_said_go_from_every_copy(memory: Memory, folder: Path
     whole and half typed; from the backups of all this. What others say too, stays."""
     memory.facts.remember("the baker is at the corner")
     long = f"About {'so much else and ' * 12}then again Zarahemla"
-    memory.turns.add("s", [NewTurn("user", f"{long} Quist owes him")])
+    memory.turns.add_turns("s", [NewTurn("user", f"{long} Quist owes him")])
     memory.facts.remember(TEXT)
-    memory.checkpoints.take("before the talk with Zarahemla Quist")
+    memory.checkpoints.take_checkpoint("before the talk with Zarahemla Quist")
     with memory.database.write("user", "test") as write:
         write.execute("UPDATE checkpoints SET summary = ?", (f"{long[:-2]}…",))
     for query in ("zarahemla", "zarah", "Quist, the baker", "what of quis", "the baker", "team"):
-        memory.search.query_history.add(query)
-    memory.context.sent.keep(memory.context("Who is Zarahemla?", session="s"))
+        memory.search.query_history.add_query(query)
+    memory.context.sent_log.log_context(memory.context("Who is Zarahemla?", session="s"))
     (folder / "backups").mkdir()
     shutil.move(copied(memory), folder / "backups" / "1.db")
     plan = memory.purge.plan([("fact", 2), ("turn", 1)])
     assert {"Zarahemla", "Quist", "Zarahemla Quist", "owes"} <= set(plan.names) and "baker" not in plan.names
-    done = memory.purge.run(plan)
+    done = memory.purge.run_plan(plan)
     assert done.left == () and done.finished.rewritten == ("1.db",)
-    assert trace(memory.database, memory.documents, plan.texts, plan.names).none
+    assert find_traces(memory.database, memory.documents, plan.texts, plan.names).is_clean
     assert standing(folder) == []
     assert memory.checkpoints.get(1).name == "before the talk with [purged]"
-    assert sorted(memory.search.query_history.recent()) == ["team", "the baker"]
+    assert sorted(memory.search.query_history.recent_queries()) == ["team", "the baker"]
     for name in ("Zarahemla", "Quist", "zarahemla quist"):
-        assert trace(memory.database, memory.documents, [name]).none, "verify-forgotten says the same"
+        assert find_traces(memory.database, memory.documents, [name]).is_clean, "verify-forgotten says the same"
 
 
 def copied(memory: Memory) -> str:
@@ -88,11 +87,11 @@ def test_the_name_of_a_folder_is_no_trace(memory: Memory, tmp_path: Path):
     memory.facts.remember("Our zebrafish team is five")
     plan = memory.purge.plan([("fact", 1)])
     assert "zebrafish" in plan.names
-    memory.purge.run(plan)
-    assert trace(memory.database, memory.documents, plan.texts, plan.names, erased=True).none
-    entry = Path(installation.folder()) / "note"
+    memory.purge.run_plan(plan)
+    assert find_traces(memory.database, memory.documents, plan.texts, plan.names, erased=True).is_clean
+    entry = Path(installation.state_folder()) / "note"
     entry.write_text("our zebrafish team is five")
-    found = trace(memory.database, memory.documents, plan.texts, plan.names, erased=True).found
+    found = find_traces(memory.database, memory.documents, plan.texts, plan.names, erased=True).files_with_text
     assert [one.file for one in found] == [str(entry)]
 
 
@@ -132,9 +131,9 @@ def test_what_was_purged_is_not_kept_when_it_is_asked_for(memory: Memory, folder
     memory.facts.remember("the baker is at the corner")
     memory.facts.remember(TEXT)
     purge(memory, ("fact", 2))
-    memory.search.query_history.add(typed)
-    memory.context.sent.keep(memory.context(typed, session="s"))
-    memory.answers.keep(f"{typed}?", "The baker is at the corner [F#1].", ["F#1"])
+    memory.search.query_history.add_query(typed)
+    memory.context.sent_log.log_context(memory.context(typed, session="s"))
+    memory.answers.store_answer(f"{typed}?", "The baker is at the corner [F#1].", ["F#1"])
     assert set(inputs(memory)) <= {"[purged]"}
     assert standing(folder) == []
 
@@ -144,8 +143,8 @@ def test_what_others_say_is_kept(memory: Memory, typed: str):
     memory.facts.remember("the baker is at the corner")
     memory.facts.remember(TEXT)
     purge(memory, ("fact", 2))
-    memory.search.query_history.add(typed)
-    assert memory.search.query_history.recent() == [typed]
+    memory.search.query_history.add_query(typed)
+    assert memory.search.query_history.recent_queries() == [typed]
 
 
 @pytest.mark.parametrize("typed", ["the", "the server", "server", "the server moved", "moved to", "lyon", "the serv"])
@@ -154,8 +153,8 @@ def test_common_words_of_a_purged_text_are_kept_when_others_say_them(memory: Mem
     memory.facts.remember("The server moved to Lille, and Lyon has none")
     memory.facts.remember("The server moved to Lyon")
     purge(memory, ("fact", 2))
-    memory.search.query_history.add(typed)
-    assert memory.search.query_history.recent() == [typed]
+    memory.search.query_history.add_query(typed)
+    assert memory.search.query_history.recent_queries() == [typed]
 
 
 @pytest.mark.parametrize("typed", ["the server moved to Lyon", "so the server moved to lyon?"])
@@ -163,22 +162,22 @@ def test_the_text_itself_is_not_kept_though_others_begin_like_it(memory: Memory,
     memory.facts.remember("The server moved to Lille, and Lyon has none")
     memory.facts.remember("The server moved to Lyon")
     purge(memory, ("fact", 2))
-    memory.search.query_history.add(typed)
-    assert memory.search.query_history.recent() == []
+    memory.search.query_history.add_query(typed)
+    assert memory.search.query_history.recent_queries() == []
 
 
 def test_what_is_said_again_may_be_asked_for_again(memory: Memory):
     """A name that the memory knows anew gives nothing away."""
     memory.facts.remember(TEXT)
     purge(memory, ("fact", 1))
-    memory.search.query_history.add("zarahemla")
-    assert memory.search.query_history.recent() == []
+    memory.search.query_history.add_query("zarahemla")
+    assert memory.search.query_history.recent_queries() == []
     memory.facts.remember("Zarahemla likes tea")
-    memory.search.query_history.add("zarahemla")
-    assert memory.search.query_history.recent() == ["zarahemla"]
+    memory.search.query_history.add_query("zarahemla")
+    assert memory.search.query_history.recent_queries() == ["zarahemla"]
     memory.facts.remember(TEXT, again=True)
-    told = purged_words.lookup_for(memory.database)
-    assert told is not None and purged_words.found_again([TEXT], told)[0] == set()
+    told = purged_words.make_digest_lookup(memory.database)
+    assert told is not None and purged_words.find_purged_texts([TEXT], told)[0] == set()
 
 
 def test_the_same_forms_are_sought_before_and_after(memory: Memory):
@@ -186,15 +185,17 @@ def test_the_same_forms_are_sought_before_and_after(memory: Memory):
     dice = random.Random(7)
     texts = [TEXT, "Kimi", "日本語の秘密の文章です", "naïve Ångström", "a b c", "x" * 40]
     for text in texts:
-        copies = Copies([text])
-        forms = list(purged_words.forms(text))
+        copies = PurgedCopies([text])
+        forms = list(purged_words.digest_forms(text))
         for _ in range(60):
             start = dice.randrange(len(text))
             typed = f"{dice.choice(['', 'so '])}{text[: start + 1]}{dice.choice(['', ' and'])}"
             after = list(
-                purged_words.matches(typed, lambda said, forms=forms: [kind for kind, of in forms if of == said])
+                purged_words.find_digest_forms(
+                    typed, lambda said, forms=forms: [kind for kind, of in forms if of == said]
+                )
             )
-            assert not after or copies.typed(typed), (text, typed)
+            assert not after or copies.occur_in_input(typed), (text, typed)
 
 
 # finished later ------------------------------------------------------------------------------------------------------
@@ -204,10 +205,10 @@ HOLDINGS: dict[str, Callable[[Memory], object]] = {
     "nothing": lambda memory: memory.facts.remember("deploys on Fridays"),
     "alike": lambda memory: memory.facts.remember("Zarahemla Quist owes the baker 300 eggs"),
     "the record": lambda memory: memory.facts.remember(TEXT),
-    "a quotation": lambda memory: memory.turns.add("s", [NewTurn("user", f"Look: {TEXT}. Well?")]),
-    "its past": lambda memory: memory.tasks.correct(memory.tasks.add(f"ask why {TEXT}"), "ask"),
-    "a query": lambda memory: memory.search.query_history.add(TEXT.lower()),
-    "a name": lambda memory: memory.checkpoints.take("Zarahemla"),
+    "a quotation": lambda memory: memory.turns.add_turns("s", [NewTurn("user", f"Look: {TEXT}. Well?")]),
+    "its past": lambda memory: memory.tasks.correct(memory.tasks.add_task(f"ask why {TEXT}"), "ask"),
+    "a query": lambda memory: memory.search.query_history.add_query(TEXT.lower()),
+    "a name": lambda memory: memory.checkpoints.take_checkpoint("Zarahemla"),
 }
 
 
@@ -225,24 +226,24 @@ def test_a_backup_is_rewritten_exactly_if_it_holds_something(
         shutil.move(copied(memory), folder / "backups" / f"{name}.db")
         for table in ("facts", "turns", "tasks", "queries", "checkpoints", "history_row", "sessions"):
             with memory.database.write("user", "test") as write:  # as if it had never been, for the next backup
-                write.unrecorded()
+                write.stop_recording()
                 write.execute(f"DELETE FROM {table}")
         assert start is not None
         kept[name] = (folder / "backups" / f"{name}.db").read_bytes()
     memory.facts.remember(TEXT)
     real = Database.checkpoint_wal
     if when == "later":
-        monkeypatch.setattr("store.purge.purge.finalize.finish", lambda *about: (_ for _ in ()).throw(KeyError))
+        monkeypatch.setattr("store.purge.cleanup.clean_up_after_purge", lambda *about: (_ for _ in ()).throw(KeyError))
     plan = memory.purge.plan([("fact", memory.database.value("SELECT max(id) FROM facts"))])
     if when == "later":
         with pytest.raises(KeyError):
-            memory.purge.run(plan)
+            memory.purge.run_plan(plan)
         monkeypatch.undo()
-        assert pending(memory.database) and Database.checkpoint_wal is real
-        assert finish(memory.database).pending == ""
+        assert is_purge_pending(memory.database) and Database.checkpoint_wal is real
+        assert complete_purge(memory.database).pending == ""
     else:
-        memory.purge.run(plan)
-    assert not pending(memory.database)
+        memory.purge.run_plan(plan)
+    assert not is_purge_pending(memory.database)
     changed = {name for name in kept if (folder / "backups" / f"{name}.db").read_bytes() != kept[name]}
     assert changed == set(HOLDINGS) - {"nothing", "alike"}
     assert traces(folder, TEXT) == [] and sorted(path.stem for path in (folder / "backups").iterdir()) == sorted(kept)
@@ -256,23 +257,23 @@ def test_what_is_older_than_a_moment_goes_and_nothing_else(memory: Memory, clock
     """Of every kind, or of one; a newer one that took the place of an older stays, and so do words that it says too."""
     memory.facts.remember("old and only here: the quokka")
     memory.facts.remember("said then and now")
-    memory.turns.add("s", [NewTurn("user", "yes, do it"), NewTurn("user", "the old wombat")])
-    memory.tasks.add("an old errand")
+    memory.turns.add_turns("s", [NewTurn("user", "yes, do it"), NewTurn("user", "the old wombat")])
+    memory.tasks.add_task("an old errand")
     memory.events.log("deployed", payload={"version": "1"})
-    memory.checkpoints.take("the old quokka")
+    memory.checkpoints.take_checkpoint("the old quokka")
     clock.advance(days=10)
     newer = memory.facts.correct(1, "new: there are two of them")
-    memory.turns.add("s", [NewTurn("user", "yes, do it")])
+    memory.turns.add_turns("s", [NewTurn("user", "yes, do it")])
     memory.facts.remember("also said then and now, said then and now")
     at = memory.now
     for kind, count in (("turn", 2), ("fact", 2), ("event", 1), ("summary", 0), ("decision", 0)):
-        assert len(memory.purge.before(at[:10], kind)) == count, kind
+        assert len(memory.purge.list_created_before(at[:10], kind)) == count, kind
     with pytest.raises(InvalidInput, match="cannot be purged"):
-        memory.purge.before(at, "commit")
-    plan = memory.purge.plan(memory.purge.before(at[:10]), alone=True)
+        memory.purge.list_created_before(at, "commit")
+    plan = memory.purge.plan(memory.purge.list_created_before(at[:10]), alone=True)
     assert [one.citation for one in plan.going] == ["F#1", "F#2", "A#1", "T#1", "T#2", "E#1"]
     assert {place.citation for place in plan.places} == {"K#1"}
-    done = memory.purge.run(plan)
+    done = memory.purge.run_plan(plan)
     assert done.left == () and traces(folder, "quokka", "wombat", "errand") == []
     assert set(memory.facts.ids(memory.now)) == {newer, newer + 1}
     assert memory.facts.get(newer).supersedes is None and memory.turns.get(3).text == "yes, do it"
@@ -288,13 +289,13 @@ def test_a_word_of_the_memory_s_own_is_no_name(memory: Memory):
     could prove that they are gone."""
     memory.facts.remember("the build is on Debian")
     memory.facts.remember("Remember that a correction of Zarahemla confirms the decide, pending a purge")
-    memory.checkpoints.take("before")
+    memory.checkpoints.take_checkpoint("before")
     memory.facts.confirm([1])
     memory.decisions.decide("Ship it", chosen="now")
     plan = memory.purge.plan([("fact", 2)])
     assert "Zarahemla" in plan.names and not {"Remember", "decide", "purge", "pending"} & set(plan.names)
-    memory.purge.run(plan)
-    assert trace(memory.database, memory.documents, plan.texts, plan.names, erased=True).none
+    memory.purge.run_plan(plan)
+    assert find_traces(memory.database, memory.documents, plan.texts, plan.names, erased=True).is_clean
 
 
 def test_no_word_that_a_purge_never_cuts_is_a_name(memory: Memory):
@@ -302,20 +303,20 @@ def test_no_word_that_a_purge_never_cuts_is_a_name(memory: Memory):
     for step in range(3):
         memory.facts.remember(f"fact {step}")
     memory.facts.correct(1, "fact nine")
-    memory.inbox.join(2, [3])
+    memory.inbox.join_facts(2, [3])
     memory.history.undo()
     memory.history.redo()
-    memory.tasks.add("a task")
-    memory.checkpoints.take("a checkpoint")
-    memory.search.query_history.add("fact")
-    memory.turns.add("s", [NewTurn("user", "fact")])
+    memory.tasks.add_task("a task")
+    memory.checkpoints.take_checkpoint("a checkpoint")
+    memory.search.query_history.add_query("fact")
+    memory.turns.add_turns("s", [NewTurn("user", "fact")])
     said = set[str]()
-    for table, kept in registry.tables(memory.database):
-        for column in kept.names if kept.becomes != registry.REBUILT else ():
+    for table, kept in registry.list_text_tables(memory.database):
+        for column in kept.names if kept.becomes != registry.REBUILT_TABLE else ():
             for (text,) in memory.database.rows(f"SELECT DISTINCT {column} FROM {table}"):
-                said |= {word for word, _, _ in purged_words.spans_of(text or "")}
+                said |= {word for word, _, _ in purged_words.compared_word_spans(text or "")}
     assert {"remember", "correct", "redo"} <= said
-    assert distinct(memory.database, said, set(), []) == []
+    assert find_unique_words(memory.database, said, set(), []) == []
 
 
 def test_a_word_in_a_file_that_no_record_is_copied_to_is_no_trace(memory: Memory, folder: Path):
@@ -326,5 +327,5 @@ def test_a_word_in_a_file_that_no_record_is_copied_to_is_no_trace(memory: Memory
     (folder / "spool" / "x").write_text("{}\nZarahemla\n")
     plan = memory.purge.plan([("fact", 1)])
     assert "Zarahemla" in plan.names
-    memory.purge.run(plan)
-    assert not trace(memory.database, memory.documents, plan.texts, plan.names, erased=True).found
+    memory.purge.run_plan(plan)
+    assert not find_traces(memory.database, memory.documents, plan.texts, plan.names, erased=True).files_with_text

@@ -9,14 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from store.base import installation
+from store.base import state_files as installation
 from store.conversations.turns import NewTurn
-from store.exchange import exporter, folder_export, markdown_export
-from store.exchange.backups import backup
+from store.exchange import backups as backup
+from store.exchange import exporter
+from store.exchange import exporter as folder_export
+from store.exchange import exporter as markdown_export
 from store.memory import Memory
-from store.purge import documents, registry
-from store.purge.proof import trace
-from store.purge.scan.pattern import Words
+from store.purge import file_eraser as documents
+from store.purge import registry
+from store.purge.proof import find_traces
+from store.purge.word_search import PurgedTexts
 
 CANARY = "canaryquokka"
 COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
@@ -34,7 +37,7 @@ def test_every_column_that_can_hold_text_is_registered(memory: Memory):
             "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite%'"
         )
     }
-    registered = {table: [*kept.words, *kept.names, *kept.other] for table, kept in registry.TABLES.items()}
+    registered = {table: [*kept.words, *kept.names, *kept.other] for table, kept in registry.TEXT_TABLES.items()}
     assert {table: sorted(names) for table, names in registered.items()} == {
         table: sorted(names) for table, names in schema.items()
     }
@@ -47,11 +50,11 @@ def test_a_column_that_nobody_registered_is_searched_all_the_same(memory: Memory
     connection.execute("ALTER TABLE turns ADD COLUMN heard TEXT")
     memory.facts.remember(f"the {CANARY} is blue")
     connection.execute(f"INSERT INTO tomorrow VALUES (1, 'no', 'the {CANARY} is blue')")
-    memory.turns.add("s", [NewTurn("user", "hm")])
+    memory.turns.add_turns("s", [NewTurn("user", "hm")])
     connection.execute(f"UPDATE turns SET heard = 'the {CANARY} is blue'")
-    done = memory.purge.run(memory.purge.plan([("fact", 1)]))
+    done = memory.purge.run_plan(memory.purge.plan([("fact", 1)]))
     assert done.scrubbed == 2 and done.left == ()
-    assert trace(memory.database, memory.documents, [CANARY]).none
+    assert find_traces(memory.database, memory.documents, [CANARY]).is_clean
 
 
 def write_everything(memory: Memory, root: Path) -> None:
@@ -60,34 +63,34 @@ def write_everything(memory: Memory, root: Path) -> None:
     memory.facts.remember(text, tags=[CANARY], evidence=[text])
     memory.facts.correct(1, f"{text} today")
     memory.decisions.decide(text, text, context=text, rationale=text, alternatives=[text], phase=CANARY)
-    memory.tasks.add(text)
+    memory.tasks.add_task(text)
     memory.events.log(CANARY, phase=CANARY, payload={CANARY: text})
-    memory.iterations.start(CANARY, text)
-    memory.turns.add(CANARY, [NewTurn("user", text, speaker=CANARY), NewTurn("assistant", f"{text}, yes")])
+    memory.iterations.start_iteration(CANARY, text)
+    memory.turns.add_turns(CANARY, [NewTurn("user", text, speaker=CANARY), NewTurn("assistant", f"{text}, yes")])
     memory.commits.log("a1b2c3d4" * 5, message=text, author=CANARY)
-    memory.checkpoints.take(text)
-    memory.checkpoints.usage(150_000, session=CANARY)
-    memory.search.query_history.add(text)
-    memory.context.sent.keep(memory.context(text, session=CANARY))
+    memory.checkpoints.take_checkpoint(text)
+    memory.checkpoints.record_usage(150_000, session=CANARY)
+    memory.search.query_history.add_query(text)
+    memory.context.sent_log.log_context(memory.context(text, session=CANARY))
     quote = {"citation": "T#1", "quote": text}
     memory.inbox.propose("add", {"fact": f"{text} again"}, evidence=[quote], origin=f"import:{CANARY}")
     (root / "MEMORY.md").write_text(f"# {text}\n\n{text}\n")
-    memory.documents.scan()
-    backup.make(memory.database)
-    exporter.save(memory.database, str(root / "old.json"))
+    memory.documents.update_index()
+    backup.make_backup(memory.database)
+    exporter.save_export(memory.database, str(root / "old.json"))
 
 
 def test_no_column_holds_words_that_is_not_registered_to(memory: Memory, tmp_path: Path):
     write_everything(memory, tmp_path)
     holding = {
         (table, name)
-        for table, kept in registry.tables(memory.database)
+        for table, kept in registry.list_text_tables(memory.database)
         for name in (*kept.words, *kept.names, *kept.other)
         if memory.database.value(f"SELECT 1 FROM {table} WHERE CAST({name} AS TEXT) LIKE '%{CANARY}%' LIMIT 1")
     }
     assert {("checkpoints", "name"), ("queries", "text"), ("proposals", "origin"), ("chunks", "text")} <= holding
     for table, name in holding:
-        assert name not in registry.TABLES[table].other, (table, name)
+        assert name not in registry.TEXT_TABLES[table].other, (table, name)
 
 
 VERBS = (
@@ -124,8 +127,8 @@ def test_no_file_holds_words_that_is_not_registered(tmp_path: Path, monkeypatch:
     raw = CANARY.encode()
     holding = {str(file) for file in home.rglob("*") if file.is_file() and raw in file.read_bytes()}
     with Memory.open(str(project / ".memoranda" / "memory.db")) as memory:
-        found = {one.file for one in trace(memory.database, memory.documents, [CANARY]).found}
-        named = {place.key for place in trace(memory.database, memory.documents, [CANARY]).places}
+        found = {one.file for one in find_traces(memory.database, memory.documents, [CANARY]).files_with_text}
+        named = {place.key for place in find_traces(memory.database, memory.documents, [CANARY]).places}
     assert str(project / ".memoranda" / "memory.db") in holding and str(project / "old.json") in holding
     assert holding <= found, holding - found
     assert str(project / "old.json") in named and "MEMORY.md" in named
@@ -136,17 +139,17 @@ def test_what_a_purge_cannot_reach_is_named_before_it_claims_anything(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ):
     """In the plan, and after it; the proof is none."""
-    from store.config.files import user_path
-    from tui.desktop import recent_files
+    from store.config.configuration import user_settings_path
+    from tui.commands import location as recent_files
 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     memory.facts.remember(f"the {CANARY} is blue")
     if what == "export":
-        exporter.save(memory.database, str(tmp_path / "old.json"))
+        exporter.save_export(memory.database, str(tmp_path / "old.json"))
     else:
-        places = {"settings": user_path(), "recent": recent_files.path()}
-        path = Path(places.get(what, os.path.join(installation.folder(), "connections", "0123")))
+        places = {"settings": user_settings_path(), "recent": recent_files.recent_path()}
+        path = Path(places.get(what, os.path.join(installation.state_folder(), "connections", "0123")))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"# the {CANARY} is blue\n")
     plan = memory.purge.plan([("fact", 1)])
@@ -161,17 +164,17 @@ def test_what_a_purge_cannot_reach_is_named_before_it_claims_anything(
             "export": "an export: export again, and delete it",
         }[what]
     )
-    done = memory.purge.run(plan)
-    traces = trace(memory.database, memory.documents, plan.texts, plan.names, erased=True)
-    assert done.left == (place,) and [one.file for one in traces.found] == [place.key]
-    assert Words(plan.texts).inside(f"the {CANARY} is blue")
+    done = memory.purge.run_plan(plan)
+    traces = find_traces(memory.database, memory.documents, plan.texts, plan.names, erased=True)
+    assert done.left == (place,) and [one.file for one in traces.files_with_text] == [place.key]
+    assert PurgedTexts(plan.texts).occur_in(f"the {CANARY} is blue")
 
 
 def markdown(memory: Memory, path: Path, packed: bool = False) -> Path:
     def text():
-        return markdown_export.document(memory.database, "x", memory.now)
+        return markdown_export.export_markdown(memory.database, "x", memory.now)
 
-    exporter.save(memory.database, str(path), compressed=packed, text=text)
+    exporter.save_export(memory.database, str(path), compressed=packed, text=text)
     return path
 
 
@@ -191,17 +194,17 @@ EXPORTED: dict[str, Callable[[Memory, Path], Path]] = {
 
 
 def saved(memory: Memory, path: Path, packed: bool = False) -> Path:
-    exporter.save(memory.database, str(path), compressed=packed)
+    exporter.save_export(memory.database, str(path), compressed=packed)
     return path
 
 
 def in_folder(memory: Memory, path: Path, form: str) -> Path:
-    folder_export.write(memory.database, str(path), form)
+    folder_export.export_folder(memory.database, str(path), form)
     return path
 
 
 def backed_up(memory: Memory, path: Path) -> Path:
-    backup.save(memory.database, str(path))
+    backup.save_backup_as(memory.database, str(path))
     return path
 
 
@@ -218,21 +221,21 @@ def test_every_export_is_named_wherever_it_was_written(tmp_path: Path, name: str
         plan = memory.purge.plan([("fact", 1)])
         assert plan.places and all(not place.can and place.table == "export" for place in plan.places)
         keys = {place.key for place in plan.places}
-        memory.purge.run(plan)
-        left = trace(memory.database, memory.documents, plan.texts, plan.names, erased=True)
-        found = {one.file for one in left.found} | keys
+        memory.purge.run_plan(plan)
+        left = find_traces(memory.database, memory.documents, plan.texts, plan.names, erased=True)
+        found = {one.file for one in left.files_with_text} | keys
         assert {place.key for place in left.places} == keys
         assert all(file == str(path) or file.startswith(f"{path}/") for file in found), found
         shutil.rmtree(path) if path.is_dir() else path.unlink()
-        assert trace(memory.database, memory.documents, plan.texts, plan.names, erased=True).none
+        assert find_traces(memory.database, memory.documents, plan.texts, plan.names, erased=True).is_clean
 
 
 def test_the_name_of_an_export_that_was_deleted_is_no_trace(memory: Memory, tmp_path: Path):
     memory.facts.remember(f"the {CANARY} is blue")
     saved(memory, tmp_path / f"the {CANARY} is blue.txt").unlink()
     plan = memory.purge.plan([("fact", 1)])
-    memory.purge.run(plan)
-    assert trace(memory.database, memory.documents, plan.texts, plan.names, erased=True).none
+    memory.purge.run_plan(plan)
+    assert find_traces(memory.database, memory.documents, plan.texts, plan.names, erased=True).is_clean
 
 
 def test_a_backup_elsewhere_is_read_a_few_times_however_many_texts_are_purged(
@@ -243,8 +246,8 @@ def test_a_backup_elsewhere_is_read_a_few_times_however_many_texts_are_purged(
     for number in range(100):
         memory.facts.remember(f"boat {number} is moored at pier {number}")
     boats = [("fact", number) for number in range(2, 102)]
-    read, look = list[str](), documents.look
-    monkeypatch.setattr(documents, "look", lambda file, search: read.append(file) or look(file, search))
+    read, look = list[str](), documents.search_file_bytes
+    monkeypatch.setattr(documents, "search_file_bytes", lambda file, search: read.append(file) or look(file, search))
     assert not memory.purge.plan(boats).places and len(read) == 1
     (place,) = memory.purge.plan([*boats, ("fact", 1)]).places
     assert (place.key, place.table, place.text) == (str(path), "export", "the harbour is closed in winter")

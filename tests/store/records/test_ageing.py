@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from store.base.clock import DAY_MS, from_ms, to_ms
 from store.base.vocabulary import CONFIDENCES
 from store.memory import Memory
-from store.records.ageing import STATES, state, state_sql
+from store.records.facts import AGE_STATES, age_state, age_state_sql
 
 TODAY = "2026-11-21T23:12:27.042Z"
 
@@ -37,28 +37,28 @@ def test_a_fact_changes_state_at_exactly_so_many_whole_days(
     confidence: str, days: int, from_then: str, before: str
 ) -> None:
     """A fact becomes aging, low or stale at exactly n × 24 hours, and is not so one millisecond earlier."""
-    assert state(TODAY, days_ago(days), confidence, False) == from_then
-    assert state(TODAY, days_ago(days, more_ms=-1), confidence, False) == before
-    assert state(TODAY, days_ago(days, more_ms=1), confidence, False) == from_then
+    assert age_state(TODAY, days_ago(days), confidence, False) == from_then
+    assert age_state(TODAY, days_ago(days, more_ms=-1), confidence, False) == before
+    assert age_state(TODAY, days_ago(days, more_ms=1), confidence, False) == from_then
 
 
 @pytest.mark.parametrize("confidence", CONFIDENCES)
 def test_every_fact_starts_fresh_and_ends_stale(confidence: str) -> None:
     """Just confirmed is fresh; ten years without a word is stale, whatever the confidence."""
-    assert state(TODAY, TODAY, confidence, False) == "fresh"
-    assert state(TODAY, days_ago(3_650), confidence, False) == "stale"
+    assert age_state(TODAY, TODAY, confidence, False) == "fresh"
+    assert age_state(TODAY, days_ago(3_650), confidence, False) == "stale"
 
 
 @pytest.mark.parametrize("confidence", CONFIDENCES)
 def test_a_pinned_fact_does_not_age(confidence: str) -> None:
     """An allergy does not expire."""
-    assert state(TODAY, days_ago(3_650), confidence, True) == "fresh"
+    assert age_state(TODAY, days_ago(3_650), confidence, True) == "fresh"
 
 
 @pytest.mark.parametrize("confidence", CONFIDENCES)
 def test_a_confirmation_from_the_future_is_fresh(confidence: str) -> None:
     """A clock that ran ahead makes no fact old."""
-    assert state(TODAY, days_ago(-400), confidence, False) == "fresh"
+    assert age_state(TODAY, days_ago(-400), confidence, False) == "fresh"
 
 
 around_a_boundary = st.builds(
@@ -90,5 +90,5 @@ def test_sqlite_and_python_agree_on_every_row(
         "UPDATE facts SET last_confirmed_at = ?, confidence = ?, pinned = ? WHERE id = ?",
         (confirmed, confidence, pinned, number),
     )
-    (index,) = connection.execute(f"SELECT {state_sql(today)} FROM facts WHERE id = ?", (number,)).fetchone()
-    assert STATES[index] == state(today, confirmed, confidence, pinned)
+    (index,) = connection.execute(f"SELECT {age_state_sql(today)} FROM facts WHERE id = ?", (number,)).fetchone()
+    assert AGE_STATES[index] == age_state(today, confirmed, confidence, pinned)

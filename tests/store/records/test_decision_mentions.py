@@ -9,10 +9,10 @@ from support.repositories import commit, git
 
 from store.git.repository import Repository
 from store.memory import Memory
-from store.records.decision_mentions import IMPORTER, folded, mentioned
-from store.services.maintenance import catch_up
+from store.records.decisions import GIT_IMPORTER, find_mentioned_decisions, fold_title
+from store.services.maintenance import read_new_commits
 
-TITLES = {folded("Use SQLite, not PostgreSQL"): [4], folded("Cache in memory"): [5, 6]}
+TITLES = {fold_title("Use SQLite, not PostgreSQL"): [4], fold_title("Cache in memory"): [5, 6]}
 NOTHING: dict[int, str] = {}
 
 
@@ -73,21 +73,23 @@ NOTHING: dict[int, str] = {}
     ],
 )
 def test_which_decisions_a_message_names(message: str, named: dict[int, str]) -> None:
-    assert mentioned(message, TITLES) == named
+    assert find_mentioned_decisions(message, TITLES) == named
 
 
 @pytest.mark.parametrize("filler", ["implement ", "[D#2 and ", "[ ", "decision: ", "a\n ", "x"])
 def test_a_long_message_takes_no_long_time(filler: str) -> None:
     """Each of them 2 MB, written to be slow for a pattern; it is read inside a transaction."""
     start = time.process_time()
-    named = mentioned("implements D#1\n\n" + filler * (2_000_000 // len(filler)) + "\n\nDecision: D#3", {})
+    named = find_mentioned_decisions(
+        "implements D#1\n\n" + filler * (2_000_000 // len(filler)) + "\n\nDecision: D#3", {}
+    )
     assert time.process_time() - start < 3  # 0.03 s
     assert (named[1], named[3]) == ("implements", "implements")
 
 
 @pytest.fixture
 def read(memory: Memory, tmp_path: Path) -> Callable[[], int | None]:
-    return lambda: catch_up(memory, Repository(str(tmp_path)))
+    return lambda: read_new_commits(memory, Repository(str(tmp_path)))
 
 
 def links(memory: Memory) -> set[tuple[str, int, str, str]]:
@@ -107,7 +109,10 @@ def test_a_commit_is_linked_as_it_is_read_in_one_step_that_can_be_undone(memory:
     sha = commit(tmp_path, "store: schema\n\nDecision: Use SQLite, not PostgreSQL")
     commit(tmp_path, "cache, see D#2 and D#3", {"a": "1"})
     assert read() == 2
-    expected = {("store: schema", 1, "implements", IMPORTER), ("cache, see D#2 and D#3", 2, "relates", IMPORTER)}
+    expected = {
+        ("store: schema", 1, "implements", GIT_IMPORTER),
+        ("cache, see D#2 and D#3", 2, "relates", GIT_IMPORTER),
+    }
     assert links(memory) == expected
     step = memory.history.steps(limit=1)[0]
     assert (step.actor, step.changes) == ("import:git", 2)

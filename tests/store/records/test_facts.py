@@ -9,9 +9,8 @@ from store.base.errors import Conflict, InvalidInput, NotFound, Unsupported
 from store.base.models import Fact
 from store.base.vocabulary import CONFIDENCES, DOMAINS
 from store.memory import Memory
-from store.records import ageing
-from store.records.fact_rows import MAX_CHARACTERS, text_hash
-from store.records.facts import SORTS
+from store.records import facts as ageing
+from store.records.facts import FACT_SORTS, MAX_FACT_CHARACTERS, text_hash
 
 
 def remember(memory: Memory, text: str, **details: object) -> int:
@@ -150,7 +149,7 @@ def test_an_unknown_domain_becomes_a_tag(memory: Memory) -> None:
     [
         {"text": ""},
         {"text": " \n\t"},
-        {"text": "x" * (MAX_CHARACTERS + 1)},
+        {"text": "x" * (MAX_FACT_CHARACTERS + 1)},
         {"text": "ok", "confidence": "certain"},
         {"text": "ok", "source": "gossip"},
         {"text": "ok", "scope": "galaxy"},
@@ -169,13 +168,13 @@ def test_what_cannot_be_meant_is_refused_and_nothing_is_kept(memory: Memory, wro
 
 def test_a_fact_of_exactly_the_limit_is_kept(memory: Memory) -> None:
     """The limit itself is allowed, in characters and not in bytes."""
-    assert len(memory.facts.get(remember(memory, "ñ" * MAX_CHARACTERS)).fact) == MAX_CHARACTERS
+    assert len(memory.facts.get(remember(memory, "ñ" * MAX_FACT_CHARACTERS)).fact) == MAX_FACT_CHARACTERS
 
 
 def test_a_refusal_holds_no_text_of_the_record(memory: Memory) -> None:
     """Errors travel to logs: the words of a fact that is too long are not in it."""
     with pytest.raises(InvalidInput) as refused:
-        memory.facts.remember("mipalabra " * MAX_CHARACTERS)
+        memory.facts.remember("mipalabra " * MAX_FACT_CHARACTERS)
     assert "mipalabra" not in str(refused.value)
     assert "20,000" in str(refused.value)
 
@@ -265,11 +264,11 @@ def test_confirming_starts_the_clocks_again(memory: Memory, clock) -> None:
     """Stale facts are fresh after one key; the others keep their age."""
     numbers = [remember(memory, f"fact {n}") for n in range(3)]
     clock.advance(days=200)
-    assert memory.facts.counts(memory.now)["stale"] == 3
+    assert memory.facts.count_by_state(memory.now)["stale"] == 3
     memory.facts.confirm(numbers[:2])
-    counts = memory.facts.counts(memory.now)
+    counts = memory.facts.count_by_state(memory.now)
     assert (counts["fresh"], counts["stale"]) == (2, 1)
-    first, second, third = memory.facts.many(numbers)
+    first, second, third = memory.facts.get_many(numbers)
     assert first.last_confirmed_at == second.last_confirmed_at > third.last_confirmed_at == third.created_at
 
 
@@ -278,9 +277,9 @@ def test_pinned_facts_do_not_age_until_unpinned(memory: Memory, clock) -> None:
     number = remember(memory, "Ana is allergic to nuts")
     memory.facts.pin([number])
     clock.advance(days=365)
-    assert memory.facts.counts(memory.now)["fresh"] == 1
+    assert memory.facts.count_by_state(memory.now)["fresh"] == 1
     memory.facts.pin([number], False)
-    assert memory.facts.counts(memory.now)["stale"] == 1
+    assert memory.facts.count_by_state(memory.now)["stale"] == 1
 
 
 def test_forgetting_hides_and_undo_brings_back(memory: Memory) -> None:
@@ -372,7 +371,7 @@ def test_every_order_is_what_its_name_says(memory: Memory, clock, shelf: dict[st
 
 def test_there_are_no_other_orders() -> None:
     """An order that is added is added to the table above too."""
-    assert set(SORTS) == {"oldest", "newest", "domain", "text", "state"}
+    assert set(FACT_SORTS) == {"oldest", "newest", "domain", "text", "state"}
 
 
 @pytest.mark.parametrize(
@@ -380,9 +379,9 @@ def test_there_are_no_other_orders() -> None:
     [
         ({"domain": "work"}, "beta zeta"),
         ({"origin": "agent"}, "beta"),
-        ({"state": ageing.STATES.index("stale")}, "Alpha"),
-        ({"state": ageing.STATES.index("low")}, "zeta"),
-        ({"state": ageing.STATES.index("fresh")}, "nuts beta"),
+        ({"state": ageing.AGE_STATES.index("stale")}, "Alpha"),
+        ({"state": ageing.AGE_STATES.index("low")}, "zeta"),
+        ({"state": ageing.AGE_STATES.index("fresh")}, "nuts beta"),
         ({"words": "ALLERGIC to"}, "nuts"),
         ({"words": "ÁLLERGIC  to"}, "nuts"),
         ({"words": "%"}, ""),
@@ -417,7 +416,7 @@ def test_a_list_refuses_statuses_there_are_not(memory: Memory) -> None:
 def test_many_keeps_the_order_asked_and_leaves_out_what_is_not_there(memory: Memory) -> None:
     """A screen asks for the rows it shows, and rows may have gone since."""
     numbers = [remember(memory, f"fact {n}") for n in range(3)]
-    assert [fact.id for fact in memory.facts.many([numbers[2], 99, numbers[0], 2**70])] == [numbers[2], numbers[0]]
+    assert [fact.id for fact in memory.facts.get_many([numbers[2], 99, numbers[0], 2**70])] == [numbers[2], numbers[0]]
     with pytest.raises(NotFound, match="F#99"):
         memory.facts.get(99)
 
@@ -443,14 +442,14 @@ def test_the_counts_agree_with_the_rule_fact_by_fact(memory: Memory, clock, live
             memory.facts.forget([number]) if end == "forget" else memory.facts.correct(number, f"{clock.now} {days}")
         clock.advance(days=days)
     now = memory.now
-    expected = dict.fromkeys((*ageing.STATES, "active", "superseded", "contradicted", "forgotten", "pinned"), 0)
-    for fact in memory.facts.many([row[0] for row in memory.database.rows("SELECT id FROM facts")]):
+    expected = dict.fromkeys((*ageing.AGE_STATES, "active", "superseded", "contradicted", "forgotten", "pinned"), 0)
+    for fact in memory.facts.get_many([row[0] for row in memory.database.rows("SELECT id FROM facts")]):
         expected[fact.status] += 1
         if fact.status == "active":
-            expected[ageing.state(now, fact.last_confirmed_at, fact.confidence, fact.pinned)] += 1
+            expected[ageing.age_state(now, fact.last_confirmed_at, fact.confidence, fact.pinned)] += 1
             expected["pinned"] += fact.pinned
-    assert memory.facts.counts(now) == expected
-    for index, state in enumerate(ageing.STATES):
+    assert memory.facts.count_by_state(now) == expected
+    for index, state in enumerate(ageing.AGE_STATES):
         assert len(memory.facts.ids(now, state=index)) == expected[state]
 
 
@@ -480,7 +479,7 @@ def test_the_default_list_is_read_from_an_index_in_order(memory: Memory) -> None
 
 def test_counting_reads_the_index_alone(memory: Memory) -> None:
     """The top line is right after each write, at a million facts too: no row of the table is looked at."""
-    plan = plan_of(memory, lambda: memory.facts.counts(memory.now))
+    plan = plan_of(memory, lambda: memory.facts.count_by_state(memory.now))
     looked = [line for line in plan.splitlines() if "facts" in line]
     assert looked and all("COVERING INDEX" in line for line in looked), plan
 
@@ -506,8 +505,8 @@ def test_what_came_into_a_state_and_what_was_learned_lately(memory: Memory, cloc
         clock.advance(days=days)
     memory.facts.forget([6])
     now = memory.now
-    assert memory.facts.came(now, 30) == {"fresh": 1, "aging": 1, "low": 0, "stale": 1}
-    assert memory.facts.counts(now)["stale"] == 1 and memory.facts.counts(now)["aging"] == 3
-    learned = memory.facts.learned(now, 12)
+    assert memory.facts.count_state_changes(now, 30) == {"fresh": 1, "aging": 1, "low": 0, "stale": 1}
+    assert memory.facts.count_by_state(now)["stale"] == 1 and memory.facts.count_by_state(now)["aging"] == 3
+    learned = memory.facts.count_learned(now, 12)
     assert len(learned) == 12 and sum(learned) == 3
     assert (learned[-1], learned[-3], learned[-11]) == (1, 1, 1)

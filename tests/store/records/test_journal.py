@@ -2,14 +2,14 @@
 
 import pytest
 
-from store.base.citations import parse
+from store.base.citations import parse_citation
 from store.base.clock import days_before, from_ms, to_ms
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.models import Commit, Link
 from store.base.vocabulary import IMPACTS, LINK_TYPES
 from store.memory import Memory
-from store.records.timeline.events import RETENTION_DAYS
-from store.search.lookup import by_key, lookup
+from store.records.workflow import EVENT_RETENTION_DAYS
+from store.search.lookup import get_record, records_by_key
 
 SHA = "a1b2c3d4e5f6071829304150617283940a1b2c3d"
 
@@ -25,10 +25,10 @@ def everything(memory: Memory) -> list[list[tuple[object, ...]]]:
 
 def test_one_iteration_is_under_way_at_a_time(memory: Memory, clock) -> None:
     """Starting a second one is refused and names the first; after its end the next may start."""
-    first = memory.iterations.start("feature", "Persistent memory", actor="agent")
+    first = memory.iterations.start_iteration("feature", "Persistent memory", actor="agent")
     begun = clock.now
     with pytest.raises(Conflict, match=r"I#1 is still active\. Complete or abandon it first"):
-        memory.iterations.start("fix")
+        memory.iterations.start_iteration("fix")
     active = memory.iterations.active()
     assert active is not None
     assert (active.id, active.command, active.description, active.origin) == (
@@ -39,29 +39,29 @@ def test_one_iteration_is_under_way_at_a_time(memory: Memory, clock) -> None:
     )
     assert (active.started_at, active.completed_at) == (begun, None)
 
-    assert memory.iterations.end(phases=["design", {"name": "build"}], artifacts=["docs/design.md"]) == first
+    assert memory.iterations.end_iteration(phases=["design", {"name": "build"}], artifacts=["docs/design.md"]) == first
     assert memory.iterations.active() is None
     ended = memory.iterations.get(first)
     assert (ended.status, ended.completed_at) == ("completed", clock.now)
     assert (ended.phases_completed, ended.artifacts) == (("design", {"name": "build"}), ("docs/design.md",))
-    assert memory.iterations.start("fix") == 2
+    assert memory.iterations.start_iteration("fix") == 2
 
 
 def test_an_iteration_ends_once(memory: Memory) -> None:
     """Completed or abandoned, it stays so: a second end is refused and changes nothing."""
-    first = memory.iterations.start("spike")
-    memory.iterations.end(first, abandoned=True)
+    first = memory.iterations.start_iteration("spike")
+    memory.iterations.end_iteration(first, abandoned=True)
     before = everything(memory)
     with pytest.raises(Conflict, match="I#1 was abandoned already"):
-        memory.iterations.end(first)
+        memory.iterations.end_iteration(first)
     with pytest.raises(NotFound, match=r"No iteration is active\. Start one"):
-        memory.iterations.end()
+        memory.iterations.end_iteration()
     with pytest.raises(NotFound, match="I#9"):
-        memory.iterations.end(9)
+        memory.iterations.end_iteration(9)
     with pytest.raises(NotFound, match="I#9"):
         memory.iterations.get(9)
     with pytest.raises(InvalidInput, match="feature, fix"):
-        memory.iterations.start("  ")
+        memory.iterations.start_iteration("  ")
     assert everything(memory) == before
     assert memory.iterations.get(first).status == "abandoned"
 
@@ -99,27 +99,27 @@ def test_a_record_without_an_iteration_joins_the_active_one(memory: Memory) -> N
     def made(**iteration: int) -> list[int | None]:
         decision = memory.decisions.get(memory.decisions.decide("Title", "Choice", **iteration))  # type: ignore[arg-type]
         event = memory.events.get(memory.events.log("gate_passed", **iteration))  # type: ignore[arg-type]
-        task = memory.tasks.get(memory.tasks.add("write it down", **iteration))  # type: ignore[arg-type]
+        task = memory.tasks.get(memory.tasks.add_task("write it down", **iteration))  # type: ignore[arg-type]
         return [decision.iteration_id, event.iteration_id, task.iteration_id]
 
     assert made() == [None, None, None]
-    first = memory.iterations.start("feature")
+    first = memory.iterations.start_iteration("feature")
     assert made() == [first] * 3
-    memory.iterations.end()
+    memory.iterations.end_iteration()
     assert made() == [None, None, None]
-    second = memory.iterations.start("fix")
+    second = memory.iterations.start_iteration("fix")
     assert made(iteration_id=first) == [first] * 3
     assert made() == [second] * 3
 
 
 def test_a_record_of_an_iteration_there_is_not_is_refused(memory: Memory) -> None:
     """No decision, event or task hangs in the air, not even half of one."""
-    memory.iterations.start("feature")
+    memory.iterations.start_iteration("feature")
     before = everything(memory)
     for act in (
         lambda: memory.decisions.decide("Title", "Choice", iteration_id=7),
         lambda: memory.events.log("gate_passed", iteration_id=7),
-        lambda: memory.tasks.add("write it down", iteration_id=7),
+        lambda: memory.tasks.add_task("write it down", iteration_id=7),
     ):
         with pytest.raises(NotFound, match=r"no iteration I#7\. List them"):
             act()
@@ -153,13 +153,13 @@ def test_a_decision_can_be_superseded_corrected_and_forgotten(memory: Memory, cl
 
 def test_a_correction_keeps_all_but_the_choice(memory: Memory) -> None:
     """Title, context, alternatives, reasons, impact, phase and iteration go along."""
-    memory.iterations.start("feature")
+    memory.iterations.start_iteration("feature")
     old = memory.decisions.get(
         memory.decisions.decide(
             "Cache", "Redis", context="slow", alternatives=["none"], rationale="fast", impact="high", phase="design"
         )
     )
-    memory.iterations.end()
+    memory.iterations.end_iteration()
     new = memory.decisions.get(memory.decisions.correct(old.id, "Valkey"))
     kept = "title context alternatives rationale impact phase iteration_id".split()
     assert [getattr(new, name) for name in kept] == [getattr(old, name) for name in kept]
@@ -213,11 +213,11 @@ def test_events_expire_after_a_year_to_the_millisecond(memory: Memory, clock) ->
     old = memory.events.log("old")
     exact = memory.events.log("exactly a year")  # one millisecond after, as the clock goes
     new = memory.events.log("new")
-    a_year_later = from_ms(to_ms(memory.events.get(exact).created_at) + RETENTION_DAYS * 86_400_000)
-    assert RETENTION_DAYS == 365
+    a_year_later = from_ms(to_ms(memory.events.get(exact).created_at) + EVENT_RETENTION_DAYS * 86_400_000)
+    assert EVENT_RETENTION_DAYS == 365
     assert days_before(a_year_later, 365) == memory.events.get(exact).created_at
     assert memory.events.expire(a_year_later) == 1
-    assert {event.id for event in memory.events.many([old, exact, new])} == {exact, new}
+    assert {event.id for event in memory.events.get_many([old, exact, new])} == {exact, new}
     assert memory.events.expire(a_year_later) == 0
     assert memory.events.expire(a_year_later, retention_days=0) == 0, "0 keeps them for ever"
     assert memory.events.expire(a_year_later, retention_days=364) == 2
@@ -225,14 +225,14 @@ def test_events_expire_after_a_year_to_the_millisecond(memory: Memory, clock) ->
 
 def test_nothing_but_events_ever_expires(memory: Memory, clock) -> None:
     """Decisions, commits, iterations, links, tasks, facts and checkpoints outlive any retention."""
-    memory.iterations.start("feature")
+    memory.iterations.start_iteration("feature")
     decision = memory.decisions.decide("Cache", "Redis")
     memory.commits.log(SHA, message="feat: cache")
     memory.commits.link(SHA, decision)
-    memory.tasks.add("tune it")
+    memory.tasks.add_task("tune it")
     memory.facts.remember("We cache")
-    memory.checkpoints.take("before tuning")
-    memory.iterations.end()
+    memory.checkpoints.take_checkpoint("before tuning")
+    memory.iterations.end_iteration()
     before = everything(memory), memory.database.rows("SELECT * FROM facts")
     event = memory.events.log("phase_completed")
     clock.advance(days=10 * 365)
@@ -277,15 +277,15 @@ def test_what_is_no_sha_is_not_logged(memory: Memory, sha: str) -> None:
 
 def test_a_commit_belongs_to_the_iteration_of_its_time(memory: Memory, clock) -> None:
     """Not to the one that happens to be active when it is read: git is often read much later."""
-    first = memory.iterations.start("feature")
+    first = memory.iterations.start_iteration("feature")
     begun = clock.now
     clock.advance(days=2)
-    memory.iterations.end()
+    memory.iterations.end_iteration()
     ended = clock.now
     clock.advance(days=2)
     between = clock.now
     clock.advance(days=2)
-    second = memory.iterations.start("fix")
+    second = memory.iterations.start_iteration("fix")
     clock.advance(days=2)
     for number, (moment, iteration) in enumerate(
         [
@@ -309,7 +309,7 @@ def test_a_commit_of_the_second_an_iteration_starts_in_belongs_to_it(memory: Mem
     """Git knows whole seconds only. A time that has milliseconds is believed to the millisecond."""
     for number, milliseconds in enumerate((0, 1, 500, 998)):
         clock.now = f"2026-11-22T0{number}:00:07.{milliseconds:03}Z"
-        iteration = memory.iterations.start("fix")
+        iteration = memory.iterations.start_iteration("fix")
         begun = memory.iterations.get(iteration).started_at
         second = begun[:20] + "000Z"
         for name, moment, expected in (
@@ -322,14 +322,14 @@ def test_a_commit_of_the_second_an_iteration_starts_in_belongs_to_it(memory: Mem
             memory.commits.log(sha, committed_at=moment)
             assert memory.commits.get(sha).iteration_id == expected, (begun, moment)
         clock.advance(milliseconds=100)
-        memory.iterations.end()
+        memory.iterations.end_iteration()
 
 
 def test_of_two_iterations_in_a_second_a_commit_belongs_to_the_later(memory: Memory, clock) -> None:
     clock.now = "2026-11-22T10:00:07.100Z"
-    memory.iterations.start("spike")
-    memory.iterations.end()
-    later = memory.iterations.start("feature")
+    memory.iterations.start_iteration("spike")
+    memory.iterations.end_iteration()
+    later = memory.iterations.start_iteration("feature")
     memory.commits.log(SHA, committed_at="2026-11-22T10:00:07.000Z")
     assert memory.commits.get(SHA).iteration_id == later
 
@@ -337,8 +337,8 @@ def test_of_two_iterations_in_a_second_a_commit_belongs_to_the_later(memory: Mem
 def test_a_commit_is_logged_with_the_decisions_it_implements(memory: Memory, clock) -> None:
     """All of it is one step; told again nothing changes; with a decision that is not there nothing is logged."""
     first, second = memory.decisions.decide("Cache", "Redis"), memory.decisions.decide("Queue", "None")
-    iteration = memory.iterations.start("fix")
-    memory.iterations.end()
+    iteration = memory.iterations.start_iteration("fix")
+    memory.iterations.end_iteration()
     steps = len(memory.history.steps())
     before = everything(memory)
     with pytest.raises(NotFound, match="D#99"):
@@ -395,7 +395,7 @@ def test_a_commits_citation_is_as_long_as_it_takes_to_open_it(memory: Memory) ->
         "C#fffffff",
     ]
     for sha, citation in cited.items():
-        record = lookup(memory.database, parse(citation))
+        record = get_record(memory.database, parse_citation(citation))
         assert isinstance(record, Commit) and record.sha == sha
 
 
@@ -460,7 +460,7 @@ def test_links_that_make_no_sense_are_refused(memory: Memory) -> None:
 
 def test_a_task_goes_from_pending_to_done_and_back(memory: Memory, clock) -> None:
     """Any status may follow any other, each move is a step that can be undone, and the time of the move is kept."""
-    number = memory.tasks.add(" Write the tests ", actor="agent")
+    number = memory.tasks.add_task(" Write the tests ", actor="agent")
     created = clock.now
     assert (memory.tasks.get(number).text, memory.tasks.get(number).status) == ("Write the tests", "pending")
     for status in ("in_progress", "done", "pending", "done", "in_progress", "pending", "in_progress"):
@@ -478,7 +478,7 @@ def test_a_task_goes_from_pending_to_done_and_back(memory: Memory, clock) -> Non
     with pytest.raises(NotFound, match="A#9"):
         memory.tasks.get(9)
     with pytest.raises(InvalidInput):
-        memory.tasks.add("\t")
+        memory.tasks.add_task("\t")
     assert everything(memory) == before
 
 
@@ -491,18 +491,18 @@ def test_every_citation_of_a_record_opens_it(memory: Memory) -> None:
     memory.decisions.decide("Cache", "Redis")
     memory.commits.log(SHA)
     memory.events.log("gate_passed")
-    memory.iterations.start("fix")
-    memory.tasks.add("tune it")
-    memory.checkpoints.take("before tuning")
+    memory.iterations.start_iteration("fix")
+    memory.tasks.add_task("tune it")
+    memory.checkpoints.take_checkpoint("before tuning")
     memory.inbox.propose("add", {"fact": "Likes tea"}, origin="agent")
-    records = by_key(memory.database, [16, 17, 18, 19, 20, 21, 22, 26, 16 * 99])
+    records = records_by_key(memory.database, [16, 17, 18, 19, 20, 21, 22, 26, 16 * 99])
     assert sorted(records) == [16, 17, 18, 19, 20, 21, 22, 26]
     assert [record.citation for record in records.values()] == "F#1 D#1 C#a1b2c3d E#1 I#1 A#1 K#1 P#1".split()
     for record in records.values():
-        assert lookup(memory.database, parse(f"[{record.citation}]")) == record
+        assert get_record(memory.database, parse_citation(f"[{record.citation}]")) == record
     with pytest.raises(NotFound, match="no fact F#99"):
-        lookup(memory.database, parse("F#99"))
+        get_record(memory.database, parse_citation("F#99"))
     with pytest.raises(NotFound, match="no summary S#1"):
-        lookup(memory.database, parse("S#1"))
+        get_record(memory.database, parse_citation("S#1"))
     with pytest.raises(NotFound, match="no global fact G#1"):
-        lookup(memory.database, parse("G#1"))
+        get_record(memory.database, parse_citation("G#1"))

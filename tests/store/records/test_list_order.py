@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from store.base.errors import StorageError
-from store.database import packed_ids
+from store.database import database as packed_ids
 from store.memory import Memory
-from store.records.facts import SORTS
+from store.records.facts import FACT_SORTS
 
 
 @settings(
@@ -24,7 +24,7 @@ def test_keys_are_the_column_in_the_query_s_order(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, numbers: list[int], limit: int
 ) -> None:
     """As the rows, wherever a chunk of them ends, and whatever fits 64 bits."""
-    monkeypatch.setattr(packed_ids, "CHUNK", 7)
+    monkeypatch.setattr(packed_ids, "KEYS_PER_CHUNK", 7)
     sql = "SELECT value FROM json_each(?) ORDER BY value % 5, key DESC LIMIT ?"
     parameters = (json.dumps(numbers), limit)
     column = [row[0] for row in memory.database.rows(sql, parameters)]
@@ -33,7 +33,7 @@ def test_keys_are_the_column_in_the_query_s_order(
     assert keys.itemsize == (4 if all(0 <= number < 2**32 for number in column) else 8)
 
 
-@pytest.mark.parametrize("sort", SORTS)
+@pytest.mark.parametrize("sort", FACT_SORTS)
 def test_the_order_of_facts_is_their_list(memory: Memory, clock, sort: str) -> None:
     """The app reads the array and the command line the list: both say the same."""
     for number in range(12):

@@ -13,7 +13,7 @@ KEY = "AKIA" + "IOSFODNN7EXAMPLE"
 def board(memory: Memory, clock) -> Memory:
     """Six tasks: 1 and 5 done (5 first), 2 and 6 pending, 3 and 4 in progress (4 first)."""
     for text in "one two three four five six".split():
-        memory.tasks.add(text)
+        memory.tasks.add_task(text)
     for number, status in ((4, "in_progress"), (5, "done"), (3, "in_progress"), (1, "done")):
         clock.advance(days=1)
         memory.tasks.move(number, status)
@@ -21,7 +21,7 @@ def board(memory: Memory, clock) -> Memory:
 
 
 def statuses(memory: Memory) -> list[str]:
-    return [task.status for task in memory.tasks.many(range(1, 7))]
+    return [task.status for task in memory.tasks.get_many(range(1, 7))]
 
 
 def test_open_tasks_come_first(board: Memory) -> None:
@@ -31,7 +31,7 @@ def test_open_tasks_come_first(board: Memory) -> None:
     assert board.tasks.ids(statuses=("done",)) == [1, 5]
     assert board.tasks.ids(statuses=TASK_STATUSES, limit=5) == [3, 4, 2, 6, 1]
     assert board.tasks.ids(statuses=()) == []
-    assert [task.id for task in board.tasks.many([6, 99, 2, 1])] == [6, 2, 1]
+    assert [task.id for task in board.tasks.get_many([6, 99, 2, 1])] == [6, 2, 1]
     with pytest.raises(InvalidInput, match="pending, in_progress, done"):
         board.tasks.ids(statuses=("blocked",))
 
@@ -55,7 +55,7 @@ def test_several_move_in_one_step_or_none_does(board: Memory) -> None:
 
 @pytest.mark.parametrize("status", TASK_STATUSES)
 def test_moving_to_where_it_is_is_said(memory: Memory, status: str) -> None:
-    number = memory.tasks.add("x")
+    number = memory.tasks.add_task("x")
     if status != "pending":
         memory.tasks.move(number, status)
     before = memory.history.steps()
@@ -65,10 +65,10 @@ def test_moving_to_where_it_is_is_said(memory: Memory, status: str) -> None:
 
 
 def test_the_step_says_what_was_done(memory: Memory) -> None:
-    memory.tasks.add("x")
+    memory.tasks.add_task("x")
     for status in ("in_progress", "done", "pending"):
         memory.tasks.move(1, status)
-    memory.tasks.move_all([memory.tasks.add(f"task {n}") for n in range(12)], "done")
+    memory.tasks.move_all([memory.tasks.add_task(f"task {n}") for n in range(12)], "done")
     reasons = [step.reason for step in memory.history.steps()]
     assert reasons[-4:] == ["task reopen A#1", "task done A#1", "task start A#1", "task add A#1"]
     assert reasons[0].endswith("A#10 A#11 +2")
@@ -76,7 +76,7 @@ def test_the_step_says_what_was_done(memory: Memory) -> None:
 
 def test_the_text_of_a_task_is_mended(memory: Memory, clock) -> None:
     """In place, with what it said in history; searched by its new words; nothing else of it changes but the time."""
-    memory.tasks.add("by tea", actor="agent")
+    memory.tasks.add_task("by tea", actor="agent")
     before = memory.tasks.get(1)
     memory.tasks.correct(1, " buy tea ")
     after = memory.tasks.get(1)
@@ -101,19 +101,19 @@ def test_the_text_of_a_task_is_mended(memory: Memory, clock) -> None:
 
 def test_iterations_newest_first_and_what_belongs_to_them(memory: Memory) -> None:
     """Decisions that are not forgotten, commits of its time; of each named one and no other."""
-    assert (memory.iterations.ids(), memory.iterations.belonging([])) == ([], {})
-    memory.iterations.start("feature")
+    assert (memory.iterations.ids(), memory.iterations.count_belonging([])) == ([], {})
+    memory.iterations.start_iteration("feature")
     memory.decisions.decide("one", "yes")
     memory.decisions.decide("two", "yes")
     memory.decisions.forget([2])
     for number in range(3):
         memory.commits.log(f"{number + 1:040x}")
-    memory.iterations.end()
-    memory.iterations.start("fix")
+    memory.iterations.end_iteration()
+    memory.iterations.start_iteration("fix")
     memory.decisions.decide("three", "yes")
-    memory.iterations.end(abandoned=True)
-    memory.iterations.start("spike")
+    memory.iterations.end_iteration(abandoned=True)
+    memory.iterations.start_iteration("spike")
     assert memory.iterations.ids() == [3, 2, 1]
     assert memory.iterations.ids(2) == [3, 2]
-    assert [found.command for found in memory.iterations.many([2, 9, 1, 3])] == ["fix", "feature", "spike"]
-    assert memory.iterations.belonging([1, 2, 3]) == {1: (1, 3), 2: (1, 0), 3: (0, 0)}
+    assert [found.command for found in memory.iterations.get_many([2, 9, 1, 3])] == ["fix", "feature", "spike"]
+    assert memory.iterations.count_belonging([1, 2, 3]) == {1: (1, 3), 2: (1, 0), 3: (0, 0)}

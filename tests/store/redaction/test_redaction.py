@@ -14,11 +14,10 @@ from support.secrets import BODY, CONTEXTS, PASSWORD, TOKENS, UPPER, label_of, w
 from support.sentences import SENTENCES
 
 from store.base.errors import InvalidInput
-from store.database.values import SHORTEST
-from store.redaction.keyword_index import KeywordIndex
-from store.redaction.redactor import MAX_DEPTH, SecretFinding, findings, redact, redact_tree
-from store.redaction.rules.families import load_families, load_labels
-from store.redaction.rules.family import Family
+from store.database.values import MIN_SECRET_LENGTH
+from store.redaction.family import Family, KeywordIndex
+from store.redaction.redactor import MAX_TREE_DEPTH, SecretFinding, find_secrets, redact, redact_tree
+from store.redaction.rules import load_families, load_labels
 
 FAMILIES, LABELS = load_families(), load_labels()
 
@@ -205,7 +204,7 @@ def test_every_family_has_examples() -> None:
 def test_no_text_is_a_secret_that_is_stored_without_a_look(tail: str) -> None:
     """Most parts of a record are a word of few letters: an origin, a session."""
     words = {keyword[-length:] + tail for family in FAMILIES for keyword in family.keywords for length in range(1, 6)}
-    assert [text for word in words if findings(text := word[: SHORTEST - 1])] == []
+    assert [text for word in words if find_secrets(text := word[: MIN_SECRET_LENGTH - 1])] == []
 
 
 def test_the_families_of_the_seed_stand_in_its_order_and_the_generic_ones_last() -> None:
@@ -216,7 +215,7 @@ def test_the_families_of_the_seed_stand_in_its_order_and_the_generic_ones_last()
 def test_every_secret_of_the_table_is_found_by_its_own_family() -> None:
     for label, (secrets, _) in EXAMPLES.items():
         for secret in secrets:
-            assert [found.label for found in findings(secret)] == [label], (label, len(secret))
+            assert [found.label for found in find_secrets(secret)] == [label], (label, len(secret))
 
 
 @pytest.mark.parametrize(("label", "secret"), [(label, s) for label, (good, _) in EXAMPLES.items() for s in good])
@@ -313,7 +312,7 @@ TEXTS_WITH_KEYWORDS = [keyword for family in FAMILIES for keyword in family.keyw
 ]
 LATER = KeywordIndex(FAMILIES)
 for _ in range(401):
-    LATER.anchors("x")
+    LATER.find_anchors("x")
 
 SHORT = [
     'password = "{}"',
@@ -562,7 +561,7 @@ def test_full_width_letters_do_not_hide_a_key() -> None:
 
 def test_offsets_are_those_of_the_original() -> None:
     text = "\u200b½ … İ " + SK[:10] + "\u200b" + SK[10:] + " ﬁn"
-    (found,) = findings(text)
+    (found,) = find_secrets(text)
     assert found == SecretFinding("SK_KEY", text.index("sk-"), text.index(" ﬁn"))
 
 
@@ -578,13 +577,13 @@ def test_a_character_that_becomes_two_is_cut_whole() -> None:
 @given(st.lists(st.sampled_from(["a", "\u00ad", "…", "ﬁ", "½", "ñ", "🦀", SK]), max_size=30))
 def test_a_key_is_cut_exactly_among_characters_that_become_none_or_several(parts: list[str]) -> None:
     text = " ".join(parts)
-    assert [text[one.start : one.end] for one in findings(text)] == [part for part in parts if part == SK]
+    assert [text[one.start : one.end] for one in find_secrets(text)] == [part for part in parts if part == SK]
 
 
 def test_two_keys_may_share_a_character() -> None:
     # "㎧" reads "m∕s": the first key ends in it, the second begins in it.
     text = "é " + SK + "㎧" + "k-" + BODY
-    first, second = findings(text)
+    first, second = find_secrets(text)
     assert (first.end, second.end) == (second.start, len(text))
     assert redact(text) == "é " + cut("SK_KEY") * 2
 
@@ -606,7 +605,7 @@ def test_lone_surrogates_do_no_harm(text: str) -> None:
 
 
 def test_a_finding_holds_no_text() -> None:
-    assert AWS not in repr(findings(f"key {AWS}"))
+    assert AWS not in repr(find_secrets(f"key {AWS}"))
 
 
 # --- Idempotence ---
@@ -630,7 +629,7 @@ def test_what_a_cut_makes_room_for_is_cut_as_well(monkeypatch: pytest.MonkeyPatc
     # No family of today does this to another; the promise must hold for those of tomorrow.
     careless = (Family("SK_KEY", ("two",), r"(?<![a-z])two"), Family("JWT", ("one",), "one"))
     index = KeywordIndex(careless)
-    monkeypatch.setattr("store.redaction.redactor._index", lambda: index)
+    monkeypatch.setattr("store.redaction.redactor._keyword_index", lambda: index)
     assert redact("onetwo") == cut("JWT") + cut("SK_KEY")
 
 
@@ -666,7 +665,7 @@ def test_redacting_twice_changes_nothing(text: str) -> None:
 @given(texts)
 def test_findings_are_ordered_and_apart(text: str) -> None:
     done = 0
-    for found in findings(text):
+    for found in find_secrets(text):
         assert done <= found.start < found.end <= len(text)
         done = found.end
 
@@ -674,11 +673,11 @@ def test_findings_are_ordered_and_apart(text: str) -> None:
 @given(texts)
 def test_what_is_outside_of_the_spans_stays_and_each_span_becomes_one_marker(text: str) -> None:
     parts, last = [], 0
-    for found in findings(text):
+    for found in find_secrets(text):
         parts += [text[last : found.start], cut(found.label)]
         last = found.end
     assert redact(text) == "".join([*parts, text[last:]])
-    assert len(redact(text)) <= len(text) + 40 * len(findings(text))
+    assert len(redact(text)) <= len(text) + 40 * len(find_secrets(text))
 
 
 @given(texts)
@@ -690,7 +689,7 @@ def test_what_is_kept_stays_and_all_that_is_asked_about_was_found(text: str) -> 
         return True
 
     assert redact(text, keep) == text
-    assert asked == [(found.label, text[found.start : found.end]) for found in findings(text)]
+    assert asked == [(found.label, text[found.start : found.end]) for found in find_secrets(text)]
 
 
 @given(st.text(st.characters(), max_size=200))
@@ -801,12 +800,12 @@ def nested(levels: int) -> object:
 
 
 def test_a_tree_is_followed_to_its_greatest_depth_and_no_deeper() -> None:
-    tree = redact_tree(nested(MAX_DEPTH))
+    tree = redact_tree(nested(MAX_TREE_DEPTH))
     while isinstance(tree, (list, dict)):
         tree = tree[0] if isinstance(tree, list) else tree["in"]
     assert tree == cut("AWS_KEY")
     with pytest.raises(InvalidInput):
-        redact_tree(nested(MAX_DEPTH + 1))
+        redact_tree(nested(MAX_TREE_DEPTH + 1))
 
 
 def test_a_tree_that_holds_itself_ends() -> None:
@@ -860,7 +859,7 @@ REPEATED = [
 def test_the_rules_are_read_with_the_first_text_and_a_pattern_is_compiled_where_it_may_match() -> None:
     script = """
 from store.redaction.redactor import redact
-from store.redaction.rules.families import load_families, load_token_families
+from store.redaction.rules import load_families, load_token_families
 print(load_token_families.cache_info().currsize)
 redact("an ordinary sentence, in ASCII")
 print(load_families.cache_info().currsize)
@@ -889,4 +888,4 @@ def _seconds(text: str) -> float:
 def test_the_first_texts_are_searched_as_all_others(text: str) -> None:
     """A process searches its first short texts by the beginnings of keywords, all others by the automaton."""
     first, later = KeywordIndex(FAMILIES), LATER
-    assert first.anchors(text) == later.anchors(text)
+    assert first.find_anchors(text) == later.find_anchors(text)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from store.redaction.rules.families import CHECKS, load_families, load_token_families
-from store.redaction.rules.family import Family, read_rules
+from store.redaction.family import Family, read_rules
+from store.redaction.rules import VALUE_CHECKS, load_families, load_token_families
 
 EARLIER = frozenset(Path(__file__).with_name("rules_without_source.txt").read_text(encoding="ascii").split())
 """The digests of the rules from before sources were kept."""
@@ -17,7 +17,7 @@ RULES: list[dict[str, Any]] = [*read_rules()["tokens"], *read_rules()["contexts"
 
 
 def digest(family: Family) -> str:
-    check = next(name for name, accept in CHECKS.items() if accept is family.accept)
+    check = next(name for name, accept in VALUE_CHECKS.items() if accept is family.accept)
     told = (family.label, family.keywords, family.pattern, family.needs, family.fold, family.back, family.gate, check)
     return hashlib.sha256(repr(told).encode()).hexdigest()[:10]
 
@@ -59,4 +59,4 @@ def test_a_rule_that_is_added_or_changed_needs_both(known: dict[str, Any], accep
 
 
 def test_each_check_is_named_by_a_rule() -> None:
-    assert {"token", *(rule["check"] for rule in RULES if "check" in rule)} == set(CHECKS)
+    assert {"token", *(rule["check"] for rule in RULES if "check" in rule)} == set(VALUE_CHECKS)

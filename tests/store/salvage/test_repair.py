@@ -13,11 +13,11 @@ from bench.damage import Memories, bytes_of, contents, header, homes, kinds, liv
 from bench.damage import Score as Outcome
 from store.base.errors import Conflict, ForeignFile, NotFound, StorageError
 from store.base.location import locate
-from store.database.schema.tables import JOURNAL, RECORDED
+from store.database.schema import JOURNAL_TABLES, RECORDED_TABLES
+from store.health.checks import FRAME_HEADER_BYTES, WAL_HEADER_BYTES
 from store.health.doctor import examine
-from store.health.wal import FRAME, HEADER
 from store.memory import Memory
-from store.salvage.salvage import salvage
+from store.salvage.salvage import salvage_file
 
 ROUNDS = 4
 KINDS = (
@@ -71,11 +71,11 @@ def test_an_undamaged_memory_comes_out_as_it_was(memories: Memories, path: str):
     lost."""
     into = f"{path}.new"
     before = bytes_of(path)
-    report = salvage(path, into)
+    report = salvage_file(path, into)
     assert bytes_of(path) == before
     assert contents(into) == memories.rows and look(into) == []
     assert report.notes == [] and all(not table.lost and not table.from_history for table in report.tables)
-    assert sum(table.read for table in report.tables if table.table in (*RECORDED, *JOURNAL)) == sum(
+    assert sum(table.read for table in report.tables if table.table in (*RECORDED_TABLES, *JOURNAL_TABLES)) == sum(
         found.total() for found in memories.rows.values()
     )
     with Memory.open(path) as old, Memory.open(into) as new:
@@ -101,11 +101,11 @@ def test_the_doctor_writes_nothing_behind_a_damaged_log(memories: Memories, tmp_
     path = str(tmp_path / "logged.db")
     memories.copy("logged", "logged", path)
     raw = bytearray(Path(f"{path}-wal").read_bytes())
-    frames = [raw[at : at + FRAME] for at in range(HEADER, len(raw), FRAME + 4096)]
+    frames = [raw[at : at + FRAME_HEADER_BYTES] for at in range(WAL_HEADER_BYTES, len(raw), FRAME_HEADER_BYTES + 4096)]
     # the file keeps its length: behind the frames with the salt of its head are those of an earlier round
     valid = [number for number, frame in enumerate(frames) if frame[8:16] == raw[16:24]]
     commits = [number for number in valid if int.from_bytes(frames[number][4:8], "big")]
-    raw[HEADER + (commits[-2] + 1) * (FRAME + 4096) + FRAME + 2000] ^= 1
+    raw[WAL_HEADER_BYTES + (commits[-2] + 1) * (FRAME_HEADER_BYTES + 4096) + FRAME_HEADER_BYTES + 2000] ^= 1
     Path(f"{path}-wal").write_bytes(raw)
     before = bytes_of(path)
     assert [one.subject for one in examine(locate(path, {}, "/")) if one.command.startswith("salvage")] == ["log"]
@@ -119,7 +119,7 @@ def test_records_are_made_again_from_their_history(memories: Memories, path: str
     for page in pages:
         raw = raw[: (page - 1) * 4096] + bytes(4096) + raw[page * 4096 :]
     Path(path).write_bytes(raw)
-    report = salvage(path, f"{path}.new")
+    report = salvage_file(path, f"{path}.new")
     facts = next(table for table in report.tables if table.table == "facts")
     assert facts.read == 0 and facts.from_history == memories.rows["facts"].total() and facts.lost == 0
     assert contents(f"{path}.new")["facts"] == memories.rows["facts"]
@@ -134,7 +134,7 @@ def test_records_without_their_history(memories: Memories, path: str):
         raw = raw[: (page - 1) * 4096] + bytes(4096) + raw[page * 4096 :]
     Path(path).write_bytes(raw)
     into = f"{path}.new"
-    report = salvage(path, into)
+    report = salvage_file(path, into)
     assert contents(into)["facts"] == memories.rows["facts"] and look(into) == []
     assert any("a step of their own says so" in note for note in report.notes)
     with Memory.open(into) as memory:
@@ -154,7 +154,7 @@ def test_a_step_that_lost_rows_is_not_half_taken_back(path: str):
     connection.execute("DELETE FROM history_row WHERE seq = ? AND n = 0", (seq,))
     connection.close()
     into = f"{path}.new"
-    report = salvage(path, into)
+    report = salvage_file(path, into)
     assert any("1 steps of history did not come through whole" in note for note in report.notes)
     assert look(into) == []
     with Memory.open(into) as memory, pytest.raises(Conflict, match="Not all that step"):
@@ -197,14 +197,14 @@ def test_half_a_row_does_not_stand_in_for_the_whole(memories: Memories, path: st
 def test_what_refers_to_what_is_gone_is_let_go(memories: Memories, path: str):
     """No iteration came through: decisions and events stay, and name none; the salvage's step holds that change."""
     with Memory.open(path) as memory:
-        memory.iterations.start("fix", "the tea")
+        memory.iterations.start_iteration("fix", "the tea")
         decision = memory.decisions.decide("Buy tea", "green")
         assert memory.decisions.get(decision).iteration_id
     raw = Path(path).read_bytes()
     for page in _pages(path, "iterations"):
         raw = raw[: (page - 1) * 4096] + bytes(4096) + raw[page * 4096 :]
     Path(path).write_bytes(raw)
-    report = salvage(path, f"{path}.new")
+    report = salvage_file(path, f"{path}.new")
     assert look(f"{path}.new") == []
     with Memory.open(f"{path}.new") as memory:
         assert memory.database.value("SELECT count(*) FROM iterations") == 0
@@ -227,7 +227,7 @@ def test_numbers_are_not_given_twice(path: str):
     connection.execute("DELETE FROM history_row WHERE seq = (SELECT max(seq) FROM history)")
     connection.execute("DELETE FROM history WHERE seq = (SELECT max(seq) FROM history)")
     connection.close()
-    salvage(path, f"{path}.new")
+    salvage_file(path, f"{path}.new")
     with Memory.open(f"{path}.new") as memory:
         assert memory.facts.remember("a new one")[0] == newest + 1
     assert look(f"{path}.new") == []
@@ -245,7 +245,7 @@ def test_a_number_that_was_never_given(memories: Memories, path: str):
     counters = [(seq, name) for name, seq in numbers.items()]
     connection.executemany("UPDATE sqlite_sequence SET seq = ? WHERE name = ?", counters)
     connection.close()
-    salvage(path, f"{path}.new")
+    salvage_file(path, f"{path}.new")
     assert look(f"{path}.new") == [] and contents(f"{path}.new")["facts"] == memories.rows["facts"]
     with Memory.open(f"{path}.new") as memory:
         assert memory.history.steps(limit=1)[0].seq < 2_000
@@ -255,23 +255,23 @@ def test_a_number_that_was_never_given(memories: Memories, path: str):
 def test_what_cannot_be_salvaged(tmp_path: Path, path: str):
     """Nothing there, nothing of ours in it, no room for it, a name that is taken: said, and nothing is left behind."""
     with pytest.raises(NotFound):
-        salvage(str(tmp_path / "missing.db"))
+        salvage_file(str(tmp_path / "missing.db"))
     noise = tmp_path / "noise.db"
     noise.write_bytes(random.Random(1).randbytes(200_000))
     with pytest.raises(ForeignFile, match="Nothing in this file"):
-        salvage(str(noise))
+        salvage_file(str(noise))
     (tmp_path / "taken.db").write_text("mine")
     with pytest.raises(Conflict, match=r"taken\.db is there already"):
-        salvage(path, str(tmp_path / "taken.db"))
+        salvage_file(path, str(tmp_path / "taken.db"))
     link = tmp_path / "link.db"
     link.symlink_to(path)
     with pytest.raises(StorageError, match="cannot be read"):
-        salvage(str(link))
+        salvage_file(str(link))
     assert sorted(found.name for found in tmp_path.iterdir()) == ["link.db", "memory.db", "noise.db", "taken.db"]
 
 
 def test_a_free_name_beside_it(path: str):
-    assert [salvage(path).into, salvage(path).into] == [
+    assert [salvage_file(path).into, salvage_file(path).into] == [
         path.replace(".db", "-salvaged.db"),
         path.replace(".db", "-salvaged-2.db"),
     ]
@@ -286,7 +286,7 @@ def test_what_was_erased_does_not_come_back(tmp_path: Path):
         with memory.database.write("user", "erase") as write:
             write.execute("DELETE FROM events")
     header(path, random.Random(3))
-    salvage(path, f"{path}.new")
+    salvage_file(path, f"{path}.new")
     assert not contents(f"{path}.new")["events"]
 
 
@@ -315,5 +315,5 @@ def test_where_the_new_file_cannot_be_written_another_name_is_advised(path: str,
     """The advice is the option of this command, not that of one that opens a memory."""
     (tmp_path / "plain").write_text("")
     with pytest.raises(StorageError, match="cannot be") as caught:
-        salvage(path, str(tmp_path / "plain" / "new.db"))
+        salvage_file(path, str(tmp_path / "plain" / "new.db"))
     assert caught.value.next == "Name another file with --into." and ".part" not in caught.value.message

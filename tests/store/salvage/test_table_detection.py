@@ -2,14 +2,14 @@
 
 import apsw
 
-from store.salvage.table_detection import shape
+from store.salvage.pages import table_shape
 
 
 def test_a_column_that_may_not_be_null_is_required() -> None:
     connection = apsw.Connection(":memory:")
     connection.execute("CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT NOT NULL, at TEXT)")
-    found = shape(connection, "note")
+    found = table_shape(connection, "note")
     assert [(one.name, one.required, one.rowid) for one in found.columns] == [
         ("id", True, True), ("text", True, False), ("at", False, False),
     ]  # fmt: skip
-    assert found.fits([None, "kept", None]) and not found.fits([None, None, None])
+    assert found.can_hold([None, "kept", None]) and not found.can_hold([None, None, None])

@@ -6,9 +6,9 @@ import stat
 from pathlib import Path
 
 from store.memory import Memory
-from store.purge.proof import trace
-from store.scan.saving import save
-from store.sources.readers import claude_code
+from store.purge.proof import find_traces
+from store.scan.transcripts import save_transcripts
+from store.sources import claude_code
 from store.sources.source import FoundTurn
 
 KEY = "AKIAQ7RM3XKD2WUZ5VTN"
@@ -26,7 +26,7 @@ def transcript(folder: Path, name: str = "one", said: str = "Hello there.") -> P
 def test_a_copy_is_private_whole_and_without_secrets(tmp_path: Path) -> None:
     path = transcript(tmp_path, said=f"The key is {KEY}, ¿vale?")
     before = path.read_bytes(), path.stat().st_mtime_ns
-    saved = save([str(path), str(path)])
+    saved = save_transcripts([str(path), str(path)])
     (copy,) = saved.new
     assert (saved.before, saved.troubles) == (0, ())
     assert Path(copy).parent.name == "-src-faro" and stat.S_IMODE(os.stat(copy).st_mode) == 0o600
@@ -38,11 +38,11 @@ def test_a_copy_is_private_whole_and_without_secrets(tmp_path: Path) -> None:
 
 def test_it_is_copied_once_and_again_when_it_grew(tmp_path: Path) -> None:
     path = transcript(tmp_path)
-    assert len(save([str(path)]).new) == 1
-    again = save([str(path)])
+    assert len(save_transcripts([str(path)]).new) == 1
+    again = save_transcripts([str(path)])
     assert (again.new, again.before) == ((), 1)
     path.write_text(path.read_text() + "\n{}\n")
-    (copy,) = save([str(path)]).new
+    (copy,) = save_transcripts([str(path)]).new
     assert Path(copy).read_text().endswith("{}\n")
 
 
@@ -50,19 +50,21 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_saved(tmp_path: Path) -> No
     good, pipe, link = transcript(tmp_path), tmp_path / "pipe.jsonl", tmp_path / "link.jsonl"
     os.mkfifo(pipe)
     link.symlink_to(good)
-    saved = save([str(pipe), str(link), str(tmp_path / "gone.jsonl"), str(good)])
+    saved = save_transcripts([str(pipe), str(link), str(tmp_path / "gone.jsonl"), str(good)])
     assert len(saved.new) == 1 and len(saved.troubles) == 3
 
 
 def test_a_copy_is_brought_in_like_its_original(tmp_path: Path) -> None:
     path = transcript(tmp_path, said="We chose SQLite.")
-    saved = save([str(path)])
+    saved = save_transcripts([str(path)])
     path.unlink()
-    turns = [one for one in claude_code.read(os.path.dirname(saved.new[0]), []) if isinstance(one, FoundTurn)]
+    turns = [
+        one for one in claude_code.read_claude_code(os.path.dirname(saved.new[0]), []) if isinstance(one, FoundTurn)
+    ]
     assert [one.text for one in turns] == ["We chose SQLite."]
 
 
 def test_a_proof_looks_into_the_copies(memory: Memory, tmp_path: Path) -> None:
-    save([str(transcript(tmp_path, said="The ledger is called Zanzibar"))])
-    found = trace(memory.database, memory.documents, ["The ledger is called Zanzibar"])
-    assert not found.none and any("transcripts" in one.file for one in found.found)
+    save_transcripts([str(transcript(tmp_path, said="The ledger is called Zanzibar"))])
+    found = find_traces(memory.database, memory.documents, ["The ledger is called Zanzibar"])
+    assert not found.is_clean and any("transcripts" in one.file for one in found.files_with_text)

@@ -10,9 +10,8 @@ from support.samples import copied, state
 
 from store.base.clock import to_ms, utc_now
 from store.scan import transcripts
-from store.scan.machine_scan import scan
-from store.scan.references import named
-from store.scan.report import KINDS, ScanReport
+from store.scan.machine_scan import paths_mentioned, scan_machine
+from store.scan.report import FINDING_KINDS, ScanReport
 from store.sources.source import Machine
 
 KEY = "AKIAQ7RM3XKD2WUZ5VTN"
@@ -66,7 +65,7 @@ class Home:
         return path
 
     def scan(self, now: str = "") -> ScanReport:
-        return scan(Machine(str(self.folder)), now or utc_now(), str(self.project))
+        return scan_machine(Machine(str(self.folder)), now or utc_now(), str(self.project))
 
     def found(self, kind: str) -> list[tuple[str, str]]:
         return [(Path(one.path).name, one.says) for one in self.scan().findings if one.kind == kind]
@@ -78,9 +77,9 @@ def home(tmp_path: Path) -> Home:
 
 
 def test_a_machine_without_anything(tmp_path: Path) -> None:
-    report = scan(Machine(str(tmp_path)), utc_now(), str(tmp_path))
+    report = scan_machine(Machine(str(tmp_path)), utc_now(), str(tmp_path))
     assert (report.sources, report.findings, report.starts, report.troubles) == ([], [], [], [])
-    assert report.counts == dict.fromkeys(KINDS, 0)
+    assert report.counts == dict.fromkeys(FINDING_KINDS, 0)
 
 
 def test_no_byte_is_changed(home: Home, tmp_path: Path) -> None:
@@ -164,7 +163,7 @@ def test_a_named_folder_adds_and_takes_nothing_away(home: Home, again: bool) -> 
     before = [one for one in home.scan().findings if one.kind.startswith("missing-")]
     assert {Path(one.path).name for one in before} == {"CLAUDE.md", "gone.md"} and len(before) == 3
     folders = [str(home.project), *([str(home.slug(home.project) / "memory")] * again)]
-    found = scan(Machine(str(home.folder)), utc_now(), str(home.project), folders).findings
+    found = scan_machine(Machine(str(home.folder)), utc_now(), str(home.project), folders).findings
     assert [one for one in found if one.kind.startswith("missing-")] == before
 
 
@@ -178,15 +177,17 @@ def test_what_the_instructions_of_a_project_name(home: Home) -> None:
 
 def test_what_a_text_names() -> None:
     text = "See ./src/a.py:12, `setup.py`, src/b/*.py, $HOME/x.py, /etc/x.conf, a@b.org/x.y and v1.2/3.4."
-    assert list(named(text)) == ["src/a.py", "setup.py"]
-    assert list(named("Read \"docs/My notes/a b.md\", `b c/d.md`, it's in docs/a b.md, don't: `e/f.md and g`.")) == [
+    assert list(paths_mentioned(text)) == ["src/a.py", "setup.py"]
+    assert list(
+        paths_mentioned("Read \"docs/My notes/a b.md\", `b c/d.md`, it's in docs/a b.md, don't: `e/f.md and g`.")
+    ) == [
         "c/d.md",
         "e/f.md",
         "docs/My notes/a b.md",
         "b c/d.md",
     ]
-    assert list(named("A link to docs/Claude.ai%20Integration.md, and `manifest.json` of anything.")) == []
-    assert list(named("We removed app/old.py.\nWe kept app/new.py.")) == ["app/new.py"]
+    assert list(paths_mentioned("A link to docs/Claude.ai%20Integration.md, and `manifest.json` of anything.")) == []
+    assert list(paths_mentioned("We removed app/old.py.\nWe kept app/new.py.")) == ["app/new.py"]
 
 
 def test_duplicates_and_contradictions(home: Home, tmp_path: Path) -> None:
@@ -240,7 +241,7 @@ def test_a_password_in_the_code_of_a_document_is_an_example(home: Home, tmp_path
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, "utf-8")
     workspace = tmp_path / "home" / ".openclaw" / "workspace"
-    report = scan(Machine(str(home.folder)), utc_now(), named=[str(tmp_path / "notes"), str(workspace)])
+    report = scan_machine(Machine(str(home.folder)), utc_now(), named=[str(tmp_path / "notes"), str(workspace)])
     found = {(Path(one.path).name, one.line) for one in report.findings if one.kind == "secret"}
     assert {line for name, line in found if name == "docs.md"} == {5, 8}
     assert all({line for name, line in found if name == other} == {4, 5, 8} for other in ("CLAUDE.md", "2026-08-03.md"))
@@ -252,9 +253,9 @@ def test_a_tool_s_own_folder_that_is_named_too_repeats_nothing(home: Home, tmp_p
     (workspace / "MEMORY.md").write_text("- The staging host is called Percebe\n", "utf-8")
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_text("- The tide tables are in Navaja\n", "utf-8")
-    report = scan(Machine(str(home.folder)), utc_now(), named=[str(workspace), str(tmp_path / "notes")])
+    report = scan_machine(Machine(str(home.folder)), utc_now(), named=[str(workspace), str(tmp_path / "notes")])
     assert report.counts["duplicate"] == 0
-    assert [one.says for one in report.listed("memory", "markdown")][-1] == "The tide tables are in Navaja"
+    assert [one.says for one in report.list_findings("memory", "markdown")][-1] == "The tide tables are in Navaja"
     assert [len(one.places) for one in report.sources if one.source == "markdown"] == [2]
 
 
@@ -312,7 +313,7 @@ def test_what_each_start_loads(home: Home, tmp_path: Path) -> None:
         ("codex", "AGENTS.md", 10),
     ]
     assert start.layers[2].by == str(home.project / "CLAUDE.md")
-    assert (start.starts, start.tokens, start.month) == (1, {"claude-code": 739, "codex": 10}, 739)
+    assert (start.starts, start.tokens, start.month_tokens) == (1, {"claude-code": 739, "codex": 10}, 739)
 
 
 def test_rules_are_loaded_and_one_file_of_codex_a_folder(home: Home, tmp_path: Path) -> None:
@@ -329,7 +330,7 @@ def test_rules_are_loaded_and_one_file_of_codex_a_folder(home: Home, tmp_path: P
     (home.project / "sub").mkdir()
     home.put("sub/AGENTS.override.md", " ")
     home.put("sub/AGENTS.md", "x" * 20)
-    found = scan(Machine(str(home.folder)), utc_now(), str(home.project / "sub")).starts[0].layers
+    found = scan_machine(Machine(str(home.folder)), utc_now(), str(home.project / "sub")).starts[0].layers
     assert [Path(one.path).name for one in found if one.agent == "claude-code"] == ["own.md", "a.md", "b.md"]
     assert [(Path(one.path).name, one.tokens) for one in found if one.agent == "codex"] == [
         ("AGENTS.override.md", 10),
@@ -339,18 +340,18 @@ def test_rules_are_loaded_and_one_file_of_codex_a_folder(home: Home, tmp_path: P
 
 def test_several_processes_find_the_same(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = [str(home.spoken(home.project, f"s{number}", f"{KEY} {number}")) for number in range(3)]
-    alone = transcripts.secrets(paths, lambda done, total: None, 1)
-    monkeypatch.setattr(transcripts, "LARGE", 0)
+    alone = transcripts.find_transcript_secrets(paths, lambda done, total: None, 1)
+    monkeypatch.setattr(transcripts, "LARGE_SEARCH", 0)
     told: list[tuple[int, int]] = []
-    assert transcripts.secrets(paths, lambda done, total: told.append((done, total)), 2) == alone != []
+    assert transcripts.find_transcript_secrets(paths, lambda done, total: told.append((done, total)), 2) == alone != []
     assert told[-1][0] == told[-1][1]
 
 
 def test_blocks_are_cut_between_lines(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transcripts, "BLOCK", 7)
+    monkeypatch.setattr(transcripts, "SEARCH_BLOCK", 7)
     path = home.spoken(home.project, "s", f"a\\nb\\n{KEY}")
     path.write_text("{}\n{}\n" + path.read_text(encoding="utf-8") + "{}\n", encoding="utf-8")
-    (one,) = transcripts.in_file(str(path))
+    (one,) = transcripts.search_file(str(path))
     assert (one.line, one.says) == (3, "AWS_KEY")
 
 
@@ -371,7 +372,7 @@ def test_what_was_said_in_a_database_is_counted_and_searched_for_secrets(home: H
     (one,) = [one for one in report.sources if one.source == "opencode"]
     assert (one.conversations, one.unread) == (1, 0)
     assert [one.says for one in report.findings if one.kind == "secret" and one.path.endswith(".db")] == ["AWS_KEY"]
-    silent = scan(Machine(str(home.folder)), utc_now(), str(home.project), search_transcripts=False)
+    silent = scan_machine(Machine(str(home.folder)), utc_now(), str(home.project), search_transcripts=False)
     assert not [one for one in silent.findings if one.kind == "secret"]
     shutil.rmtree(place)
     (place / "opencode.db").mkdir(parents=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from store.scan.secrets import surely
+from store.scan.transcripts import find_sure_secrets
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ from store.scan.secrets import surely
     ],
 )
 def test_what_only_looks_like_a_secret(text: str) -> None:
-    assert list(surely(text)) == []
+    assert list(find_sure_secrets(text)) == []
 
 
 @pytest.mark.parametrize(
@@ -82,4 +82,4 @@ def test_what_only_looks_like_a_secret(text: str) -> None:
     ],
 )
 def test_what_is_one(text: str) -> None:
-    assert len(list(surely(text))) == 1
+    assert len(list(find_sure_secrets(text))) == 1

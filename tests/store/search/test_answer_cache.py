@@ -14,8 +14,8 @@ from store.base.errors import MemorandaError
 from store.embedding.vectors import Vectors
 from store.memory import Memory
 from store.purge import secret_scan
-from store.search.answer_cache import KEPT
-from store.text.similarity.question_similarity import normal
+from store.search.answer_cache import MAX_CACHED_ANSWERS
+from store.text.similarity import normalize_question
 
 ASKED = "How big is the team?"
 SAID = "The team is five people [F#1]."
@@ -26,16 +26,16 @@ def told(memory: Memory) -> Memory:
     memory.facts.remember("the team is five people")
     memory.facts.remember("the office is in Lugo")
     memory.decisions.decide("Use SQLite", "SQLite", rationale="one file")
-    assert memory.answers.keep(ASKED, SAID, ["[F#1]"])
+    assert memory.answers.store_answer(ASKED, SAID, ["[F#1]"])
     return memory
 
 
 def test_it_is_given_again_however_it_is_written(told: Memory):
     for question in (ASKED, "how BIG is the team", "  how big, is the team!! "):
-        found = told.answers.lookup(question)
+        found = told.answers.find_answer(question)
         assert found and (found.answer, found.citations, found.note) == (SAID, ("F#1",), "")
-    assert told.answers.lookup("where is the office?") is None
-    assert told.answers.figures() == (4, 3, 1)
+    assert told.answers.find_answer("where is the office?") is None
+    assert told.answers.usage_counts() == (4, 3, 1)
 
 
 @pytest.mark.parametrize(
@@ -45,20 +45,20 @@ def test_it_is_given_again_however_it_is_written(told: Memory):
         lambda memory: memory.facts.forget([1]),
         lambda memory: memory.facts.confirm([1]),
         lambda memory: memory.facts.pin([1]),
-        lambda memory: memory.tagging.add([("fact", 1)], "people"),
+        lambda memory: memory.tagging.add_tags([("fact", 1)], "people"),
         lambda memory: memory.mutes.mute([1]),
         lambda memory: memory.facts.remember("the team is five people", domain="work"),  # known: it is confirmed
         lambda memory: memory.facts.remember("a big team eats more"),
         lambda memory: memory.decisions.decide("A big team", "is two teams"),
-        lambda memory: memory.turns.add("s1", [("user", "our team grew, it is big", "")]),
+        lambda memory: memory.turns.add_turns("s1", [("user", "our team grew, it is big", "")]),
         lambda memory: memory.events.log("team_grew", payload={"team": "big"}),
-        lambda memory: memory.purge.run(memory.purge.plan([("fact", 2)])),
+        lambda memory: memory.purge.run_plan(memory.purge.plan([("fact", 2)])),
     ],
     ids="correct forget confirm pin tag mute again match decision turn event purge".split(),
 )
 def test_a_write_to_what_it_rests_on_or_a_new_match_ends_it(told: Memory, change: Callable[[Memory], object]):
     change(told)
-    assert told.answers.lookup(ASKED) is None
+    assert told.answers.find_answer(ASKED) is None
     assert told.database.value("SELECT count(*) FROM answers_cache") == 0, "and it is gone"
 
 
@@ -68,83 +68,83 @@ def test_a_write_to_what_it_rests_on_or_a_new_match_ends_it(told: Memory, change
         lambda memory: memory.facts.remember("lunch is at two"),
         lambda memory: memory.facts.confirm([2]),
         lambda memory: memory.decisions.forget([1]),
-        lambda memory: memory.turns.add("s1", [("user", ASKED, ""), ("assistant", SAID, "")]),
-        lambda memory: memory.tasks.add("water the ficus"),
+        lambda memory: memory.turns.add_turns("s1", [("user", ASKED, ""), ("assistant", SAID, "")]),
+        lambda memory: memory.tasks.add_task("water the ficus"),
     ],
     ids="fact confirm decision asked task".split(),
 )
 def test_what_it_does_not_rest_on_leaves_it(told: Memory, change: Callable[[Memory], object]):
     change(told)
-    assert told.answers.lookup(ASKED)
+    assert told.answers.find_answer(ASKED)
 
 
 def test_what_was_done_and_undone_was_written_all_the_same(told: Memory):
     """The position in history says so, though every record reads as before."""
     told.facts.pin([1])
     told.history.undo()
-    assert told.answers.lookup(ASKED) is None
+    assert told.answers.find_answer(ASKED) is None
 
 
 def test_it_is_a_day_old_at_most_and_never_from_the_future(told: Memory, clock: Clock):
     clock.advance(days=0.99)
-    assert told.answers.lookup(ASKED)
+    assert told.answers.find_answer(ASKED)
     clock.advance(days=0.02)
-    assert told.answers.lookup(ASKED) is None
-    told.answers.keep(ASKED, SAID, ["F#1"])
+    assert told.answers.find_answer(ASKED) is None
+    told.answers.store_answer(ASKED, SAID, ["F#1"])
     clock.advance(days=-2)
-    assert told.answers.lookup(ASKED) is None
+    assert told.answers.find_answer(ASKED) is None
 
 
 def test_a_fact_that_grew_old_meanwhile_ends_it(memory: Memory, clock: Clock):
     memory.facts.remember("the team is five people")
     clock.advance(days=59.5)
-    memory.answers.keep(ASKED, SAID, ["F#1"])
-    assert memory.answers.lookup(ASKED)
+    memory.answers.store_answer(ASKED, SAID, ["F#1"])
+    assert memory.answers.find_answer(ASKED)
     clock.advance(days=0.6)
-    assert memory.answers.lookup(ASKED) is None
+    assert memory.answers.find_answer(ASKED) is None
 
 
 def test_what_depends_on_the_moment_or_on_feelings_is_not_kept(told: Memory):
     for question in ("how big is the team today?", "¿cuántos somos ahora?", "why do I feel bad about the team?"):
-        assert not told.answers.keep(question, SAID, ["F#1"])
-        assert told.answers.lookup(question) is None
+        assert not told.answers.store_answer(question, SAID, ["F#1"])
+        assert told.answers.find_answer(question) is None
 
 
 def test_an_answer_that_a_write_overtook_is_not_kept(told: Memory):
     """What was found at step `seq` knows nothing of what was written while the model thought."""
     seq = told.history.steps(limit=1)[0].seq
     told.facts.remember("another big team")
-    assert not told.answers.keep(ASKED, SAID, ["F#1"], seq=seq)
+    assert not told.answers.store_answer(ASKED, SAID, ["F#1"], seq=seq)
     told.facts.confirm([2])
-    assert told.answers.keep("where is the office?", "In Lugo [F#2].", ["F#2"])
-    assert not told.answers.keep(ASKED, "six [F#99]", ["F#99"]), "what cites nothing that is there"
+    assert told.answers.store_answer("where is the office?", "In Lugo [F#2].", ["F#2"])
+    assert not told.answers.store_answer(ASKED, "six [F#99]", ["F#99"]), "what cites nothing that is there"
 
 
 def test_a_secret_in_an_answer_does_not_reach_the_disk(told: Memory):
     secret = "ghp_" + "Zq7Xv2Lk9Rt4Wm1Bn8Pc5Hd3Jf6Gs0Ya2UeQ"
-    told.answers.keep("what is the token?", f"It is {secret} [F#1].", ["F#1"])
+    told.answers.store_answer("what is the token?", f"It is {secret} [F#1].", ["F#1"])
     assert secret not in str(told.database.rows("SELECT * FROM answers_cache"))
 
 
 def test_a_secret_that_no_rule_knew_then_is_found_and_cut_out(told: Memory):
     """In an answer that was kept, and in a question that an agent was sent a context for."""
     secret = "ghp_" + "Zq7Xv2Lk9Rt4Wm1Bn8Pc5Hd3Jf6Gs0Ya2UeQ"
-    told.context.sent.keep(told.context("how big is the team?"))
+    told.context.sent_log.log_context(told.context("how big is the team?"))
     for table, column in ("answers_cache", "answer"), ("contexts", "question"):
         told.database.connection.execute(f"UPDATE {table} SET {column} = {column} || ?", (f" {secret}",))
-    leaks = secret_scan.scan(told.database)
+    leaks = secret_scan.scan_secrets(told.database)
     assert sorted(leak.citation for leak in leaks) == ["a question that was sent", "an answer that was kept"]
-    secret_scan.scrub(told.database, leaks)
-    assert told.answers.figures()[2] == 0
+    secret_scan.scrub_secrets(told.database, leaks)
+    assert told.answers.usage_counts()[2] == 0
     assert told.database.value("SELECT question FROM contexts") == "how big is the team? [REDACTED:GITHUB_TOKEN]"
 
 
 def test_they_are_bounded_and_can_be_dropped(told: Memory):
     told.database.connection.pragma("synchronous", 0)
-    for number in range(KEPT + 3):
-        told.answers.keep(f"question number {number}?", "x", [])
-    assert told.answers.figures()[2] == KEPT
-    assert told.answers.empty() == KEPT and told.answers.figures()[2] == 0
+    for number in range(MAX_CACHED_ANSWERS + 3):
+        told.answers.store_answer(f"question number {number}?", "x", [])
+    assert told.answers.usage_counts()[2] == MAX_CACHED_ANSWERS
+    assert told.answers.clear() == MAX_CACHED_ANSWERS and told.answers.usage_counts()[2] == 0
 
 
 # by meaning -----------------------------------------------------------------------------------------------------------
@@ -155,15 +155,15 @@ def meant(memory: Memory) -> Memory:
     """A memory with vectors by the real model."""
     for text in ("We deploy with Docker Compose, on Tuesdays", "The server listens on port 8080", "Lugo has a wall"):
         memory.facts.remember(text)
-    Vectors(memory.database).index(embedding_models.nano())
-    assert memory.answers.keep("How do we deploy?", "With Docker Compose [F#1].", ["F#1"])
+    Vectors(memory.database).embed_queue(embedding_models.nano())
+    assert memory.answers.store_answer("How do we deploy?", "With Docker Compose [F#1].", ["F#1"])
     return memory
 
 
 @pytest.mark.parametrize("question", ["What is the deployment process?", "¿Cómo se despliega?", "how are we deploying"])
 def test_the_same_in_other_words_is_answered_with_a_note_of_ours(meant: Memory, clock: Clock, question: str):
     clock.advance(days=0.1)
-    found = meant.answers.lookup(question)
+    found = meant.answers.find_answer(question)
     assert found and found.answer == "With Docker Compose [F#1]."
     assert found.note == "[Recovered from an earlier answer, 2 h ago, to “How do we deploy?”]"
 
@@ -177,22 +177,22 @@ def test_the_same_in_other_words_is_answered_with_a_note_of_ours(meant: Memory, 
     ],
 )  # fmt: skip
 def test_what_is_only_near_is_not_answered(meant: Memory, question: str):
-    assert meant.answers.lookup(question) is None
+    assert meant.answers.find_answer(question) is None
 
 
 def test_while_a_text_waits_for_its_vector_nothing_is_given(meant: Memory):
     """In another language: no word of it would be found, and nobody knows yet what it is near to."""
     meant.facts.remember("Se publica a mano, sin contenedores")
-    assert meant.answers.lookup("How do we deploy?") is None
-    assert meant.answers.figures()[2] == 1, "it may hold still"
-    Vectors(meant.database).index(embedding_models.nano())
-    meant.answers.lookup("How do we deploy?")
+    assert meant.answers.find_answer("How do we deploy?") is None
+    assert meant.answers.usage_counts()[2] == 1, "it may hold still"
+    Vectors(meant.database).embed_queue(embedding_models.nano())
+    meant.answers.find_answer("How do we deploy?")
 
 
 def test_a_new_match_by_meaning_alone_ends_it(meant: Memory):
     meant.facts.remember("El despliegue se hace a mano")
-    Vectors(meant.database).index(embedding_models.nano())
-    assert meant.answers.lookup("How do we deploy?") is None
+    Vectors(meant.database).embed_queue(embedding_models.nano())
+    assert meant.answers.find_answer("How do we deploy?") is None
 
 
 # the law --------------------------------------------------------------------------------------------------------------
@@ -240,7 +240,7 @@ def test_whatever_happens_an_answer_is_given_again_only_while_it_holds(acts: lis
                 if act == "remember":
                     memory.facts.remember(f"{word} {number}")
                 elif act == "turn":
-                    memory.turns.add("s", [("user", f"{word} {number}", "")])
+                    memory.turns.add_turns("s", [("user", f"{word} {number}", "")])
                 elif act == "correct":
                     memory.facts.correct(one, f"{word} corrected {number}")
                 elif act in ("forget", "confirm"):
@@ -250,20 +250,20 @@ def test_whatever_happens_an_answer_is_given_again_only_while_it_holds(acts: lis
                 elif act == "undo":
                     memory.history.undo()
                 elif act == "purge":
-                    memory.purge.run(memory.purge.plan([("fact", one)]))
+                    memory.purge.run_plan(memory.purge.plan([("fact", one)]))
                     purges += 1
                 elif act == "wait":
                     clock.advance(days=at / 5)
                     days += at / 5
                 elif act == "keep":
                     cited = facts[at % 3 : at % 3 + 2]
-                    if memory.answers.keep(question, f"answer {number}", [f"F#{fact}" for fact in cited]):
+                    if memory.answers.store_answer(question, f"answer {number}", [f"F#{fact}" for fact in cited]):
                         state = f"{days}", cited, rows(memory, cited), live(memory, word), purges
-                        kept[normal(question)] = state
-                        kept[f"{normal(question)} answer"] = (f"answer {number}", [], [], set(), 0)
-                elif (found := memory.answers.lookup(question)) is not None:
-                    when, cited, before, words, purged = kept[normal(question)]
-                    assert found.answer == kept[f"{normal(question)} answer"][0]
+                        kept[normalize_question(question)] = state
+                        kept[f"{normalize_question(question)} answer"] = (f"answer {number}", [], [], set(), 0)
+                elif (found := memory.answers.find_answer(question)) is not None:
+                    when, cited, before, words, purged = kept[normalize_question(question)]
+                    assert found.answer == kept[f"{normalize_question(question)} answer"][0]
                     assert days - float(when) < 1 and purges == purged
                     assert rows(memory, cited) == before and live(memory, word) <= words, "nothing with its word came"
             except MemorandaError:

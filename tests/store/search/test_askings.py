@@ -7,7 +7,7 @@ import pytest
 from store.conversations.turns import NewTurn
 from store.librarian.librarian import Librarian
 from store.memory import Memory
-from store.search.query.question_kind import only_asks
+from store.search.ranking import is_only_question
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from store.search.query.question_kind import only_asks
     ],
 )
 def test_what_only_asks(text: str) -> None:
-    assert only_asks(text)
+    assert is_only_question(text)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_what_only_asks(text: str) -> None:
     ],
 )
 def test_what_states_something(text: str) -> None:
-    assert not only_asks(text)
+    assert not is_only_question(text)
 
 
 @pytest.fixture
@@ -53,9 +53,9 @@ def asked(memory: Memory) -> Memory:
     """A memory of a fact, questions that were put to an agent, and what one was answered."""
     memory.facts.remember("Ana is allergic to peanuts")
     for number in range(3):
-        memory.turns.add(f"hook{number}", [NewTurn("user", "what is Ana allergic to?")])
-    memory.turns.add("hook9", [NewTurn("user", "how tall is the Eiffel tower")])
-    memory.turns.add(
+        memory.turns.add_turns(f"hook{number}", [NewTurn("user", "what is Ana allergic to?")])
+    memory.turns.add_turns("hook9", [NewTurn("user", "how tall is the Eiffel tower")])
+    memory.turns.add_turns(
         "bakery",
         [
             NewTurn("user", "Which bakery makes our croissants?"),
@@ -95,8 +95,8 @@ def test_what_was_asked_is_found_where_that_is_the_question(asked: Memory) -> No
 def test_a_summary_of_a_question_comes_after_what_was_replied(memory: Memory) -> None:
     reply = "Tests use a fake clock. The ticket printer is an Epson TM-T88VI and stands at the till."
     turns = [NewTurn("user", "What is the ticket printer called?"), NewTurn("assistant", reply)]
-    memory.turns.add("s", turns)
-    memory.summaries.write("s", all_of_it=True)
+    memory.turns.add_turns("s", turns)
+    memory.summaries.summarize_due("s", all_of_it=True)
     answer = Librarian(memory).ask("what is the ticket printer called?")
     assert answer.sources[0] == "T#2"
 

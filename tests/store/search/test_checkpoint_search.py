@@ -31,10 +31,10 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         path = str(tmp_path_factory.mktemp("meant") / ".memoranda" / "memory.db")
         with Memory.open(path) as memory:
             for number, text in enumerate(ABOUT):
-                memory.turns.add(f"s{number}", [NewTurn("user", text), NewTurn("assistant", "Done.")])
-                memory.checkpoints.session_end(session=f"s{number}")
+                memory.turns.add_turns(f"s{number}", [NewTurn("user", text), NewTurn("assistant", "Done.")])
+                memory.checkpoints.record_session_end(session=f"s{number}")
             memory.facts.remember("The team has lunch at noon")
-            assert background_embedding.embed(memory)
+            assert background_embedding.embed_waiting(memory)
         yield path
 
 

@@ -3,16 +3,16 @@
 import pytest
 
 from store.memory import Memory
-from store.search.query.query_parser import parse
-from store.search.signals import fts
-from store.search.signals.fts import FullTextIndex
+from store.search import fulltext as fts
+from store.search.fulltext import FullTextIndex
+from store.search.query_parser import parse_query
 
 
 def counted(memory: Memory, *words: str) -> list[int]:
     """Return the number of passages with each word, as a search counts them."""
     index = FullTextIndex(memory.database)
-    terms = index.words(parse(f"{' '.join(words)} ", memory.now))
-    return [index.counts(terms)[word] for word in words]
+    terms = index.select_words(parse_query(f"{' '.join(words)} ", memory.now))
+    return [index.passage_counts(terms)[word] for word in words]
 
 
 def test_counts_follow_every_write(memory: Memory):
@@ -68,7 +68,7 @@ def test_a_record_no_longer_in_force_is_left_out_from_its_first_one_on(memory: M
 @pytest.mark.parametrize("most", [3, 200])
 def test_exact_records_are_the_same_whether_few_or_many(memory: Memory, monkeypatch: pytest.MonkeyPatch, most: int):
     """Few are taken without their bm25, of many the best are: both are exact, and all are counted."""
-    monkeypatch.setattr(fts, "EXACT", most)
+    monkeypatch.setattr(fts, "MAX_EXACT_PASSAGES", most)
     for number in range(6):
         memory.facts.remember(f"The falcon of tower {number} lands at noon.")
     memory.facts.remember("The falcon sleeps; noon is far.")
@@ -90,11 +90,11 @@ def test_of_common_words_the_rarest_are_read(memory: Memory, monkeypatch: pytest
         memory.facts.remember(f"queue {number}")
     for number in range(4):
         memory.facts.remember(f"worker {number}")
-    monkeypatch.setattr(fts, "READING", 13)
+    monkeypatch.setattr(fts, "MAX_PASSAGES_READ", 13)
     assert memory.search("queue worker ").total == 13
-    monkeypatch.setattr(fts, "READING", 12)
+    monkeypatch.setattr(fts, "MAX_PASSAGES_READ", 12)
     assert memory.search("queue worker ").total == 4
-    monkeypatch.setattr(fts, "READING", 3)
+    monkeypatch.setattr(fts, "MAX_PASSAGES_READ", 3)
     assert (memory.search("queue worker ").total, memory.search("queue ").total) == (4, 9)
 
 
@@ -104,7 +104,7 @@ def test_of_more_exact_ones_than_are_read_those_among_the_best_are_exact(
     for number in range(40):
         memory.facts.remember(f"queue worker {number} {'of the queue ' * (number % 3)}")
     before = memory.search("queue worker ")
-    monkeypatch.setattr(fts, "READ", 10)
+    monkeypatch.setattr(fts, "MAX_READ_TO_COUNT", 10)
     after = memory.search("queue worker ")
     assert (after.exact, after.total) == (40, 40) == (before.exact, before.total)
     assert [hit.key for hit in after.hits] == [hit.key for hit in before.hits]

@@ -30,13 +30,13 @@ def filled(memory: Memory) -> Memory:
     ],
 )
 def test_each_kind_is_counted_as_the_search_counts(filled: Memory, query: str, expected: dict[str, int]) -> None:
-    assert filled.search.kinds(query) == expected
+    assert filled.search.count_by_kind(query) == expected
     answer = filled.search(query, limit=3, meaning=False, typing=True)
     assert answer.total == sum(expected.values()) and len(answer.hits) == min(3, answer.total)
 
 
 def test_what_is_related_is_not_counted(filled: Memory) -> None:
-    assert filled.search.kinds("related:F#3") == {}
+    assert filled.search.count_by_kind("related:F#3") == {}
 
 
 def test_filters_alone_say_how_many_they_hide(memory: Memory) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from store.memory import Memory
-from store.search.results import Answer
+from store.search.results import SearchAnswer
 
 
 @pytest.fixture(params=["", "fts5"], autouse=True)
@@ -33,11 +33,11 @@ def filled(memory: Memory) -> Memory:
     return memory
 
 
-def found(answer: Answer) -> list[int]:
+def found(answer: SearchAnswer) -> list[int]:
     return [hit.record.id for hit in answer.hits]
 
 
-def marked(answer: Answer) -> list[str]:
+def marked(answer: SearchAnswer) -> list[str]:
     return [hit.snippet[start:end] for hit in answer.hits for start, end in hit.marks]
 
 

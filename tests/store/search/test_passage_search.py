@@ -24,7 +24,7 @@ def memory(request: pytest.FixtureRequest, memory: Memory, monkeypatch: pytest.M
 
 def say(memory: Memory, *texts: str) -> None:
     roles = ("user", "assistant")
-    memory.turns.add("s", [NewTurn(roles[place % 2], text) for place, text in enumerate(texts)])
+    memory.turns.add_turns("s", [NewTurn(roles[place % 2], text) for place, text in enumerate(texts)])
 
 
 def test_a_long_reply_is_found_by_its_passage_once(memory: Memory) -> None:
@@ -47,7 +47,7 @@ def test_what_was_said_stands_above_the_summary_that_repeats_it(memory: Memory) 
     """Although the summary is shorter."""
     said = "The staging password rotates every ninety days since the audit."
     say(memory, f"{said} The weather in the valley was mild.\n\n{PADDING}", "Noted.")
-    assert memory.summaries.write("s", all_of_it=True)
+    assert memory.summaries.summarize_due("s", all_of_it=True)
     found = [(hit.kind, hit.level) for hit in memory.search(said).hits[:2]]
     assert found == [("turn", "exact"), ("summary", "exact")]
 
@@ -160,7 +160,7 @@ def test_words_that_say_little_tell_one_name_from_another(memory: Memory, query:
 
 def test_what_a_long_text_holds_in_several_passages_is_near(memory: Memory) -> None:
     filler = "A feature flag hides the button until the warehouse confirms stock. " * 12
-    memory.turns.add("s", [NewTurn("user", f"Stripe closes idle connections. {filler} Adyen keeps them open.")])
+    memory.turns.add_turns("s", [NewTurn("user", f"Stripe closes idle connections. {filler} Adyen keeps them open.")])
     assert memory.search("Stripe connections idle").hits[0].level == "exact"
     assert memory.search("Stripe Adyen connections").hits[0].level == "near"
 
@@ -198,14 +198,14 @@ def test_a_conversation_that_was_brought_in_is_as_old_as_it_is(memory: Memory) -
         ("a", "the rate limit is 100", "2026-08-01"),
     )
     for session, text, at in said:
-        memory.turns.add(session, [NewTurn("user", text, at=at)])
-        assert memory.summaries.write(session, all_of_it=True)
+        memory.turns.add_turns(session, [NewTurn("user", text, at=at)])
+        assert memory.summaries.summarize_due(session, all_of_it=True)
     found = [hit.record.session for hit in memory.search("what is the rate limit now").hits if hit.kind == "summary"]
     assert found == ["b", "a"]
 
 
 def test_before_and_since_a_date_is_the_time_on_that_side_of_it(memory: Memory) -> None:
     for text, at in (("the rate limit is 100", "2026-08-01"), ("the rate limit is 250", "2026-10-10")):
-        memory.turns.add(at, [NewTurn("user", text, at=at)])
+        memory.turns.add_turns(at, [NewTurn("user", text, at=at)])
     assert memory.search("what was the rate limit before October?").hits[0].citation == "T#1"
     assert memory.search("what is the rate limit since September?").hits[0].citation == "T#2"

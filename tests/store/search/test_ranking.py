@@ -2,20 +2,34 @@
 
 import pytest
 
-from store.search.signals.ranking import Candidate, Passage, Place, Question, indexed, rank
+from store.search.ranking import (
+    Candidate,
+    CandidatePassage,
+    RankedRecord,
+    RankingQuestion,
+    rank_candidates,
+    vector_share,
+)
 
 
 def test_of_what_holds_the_words_as_they_stand_statements_come_first() -> None:
     """Before shorter records of what was said and done: a memory says what holds now."""
     held = [
         Candidate(
-            number, kind, "", "2026-11-20T00:00:00.000Z", [Passage(number, "default model", tier=2)], length=length
+            number,
+            kind,
+            "",
+            "2026-11-20T00:00:00.000Z",
+            [CandidatePassage(number, "default model", tier=2)],
+            length=length,
         )
         for number, (kind, length) in enumerate(
             [("commit", 20), ("fact", 60), ("turn", 13), ("decision", 40), ("commit", 30)], 1
         )
     ]
-    order = rank(Question("default model", {"default": 1.0, "model": 1.0}), held, lambda text: frozenset(text.split()))
+    order = rank_candidates(
+        RankingQuestion("default model", {"default": 1.0, "model": 1.0}), held, lambda text: frozenset(text.split())
+    )
     assert [place.record.kind for place in order] == ["decision", "fact", "turn", "commit", "commit"]
 
 
@@ -26,11 +40,18 @@ def ranked(question: str, *given: tuple[str, str, float, float | None]) -> list[
     """The texts in order, of (kind, text, bm25, cosine; None without a vector); every word of the question is as
     rare."""
     pool = [
-        Candidate(number, kind, "", NOW, [Passage(number, text, bm25, cosine)], "a.md" if kind == "document" else None)
+        Candidate(
+            number,
+            kind,
+            "",
+            NOW,
+            [CandidatePassage(number, text, bm25, cosine)],
+            "a.md" if kind == "document" else None,
+        )
         for number, (kind, text, bm25, cosine) in enumerate(given, 1)
     ]
     words = dict.fromkeys(question.split(), 1.0)
-    order = rank(Question(question, words), pool, lambda text: frozenset(text.lower().split()))
+    order = rank_candidates(RankingQuestion(question, words), pool, lambda text: frozenset(text.lower().split()))
     return [place.passage.text for place in order]
 
 
@@ -113,10 +134,13 @@ def test_while_a_memory_is_being_indexed_words_come_before_what_has_a_vector() -
 
 def test_code_without_a_vector_is_not_waiting_for_one() -> None:
     """It never gets one: a memory full of logs would be taken for one that is being indexed for ever."""
-    logs = [Passage(number, "ERROR pool", 1.0, None, code=True) for number in range(9)]
-    assert indexed([Passage(9, "the pool", 1.0, 0.5), *logs]) == 1.0
-    assert indexed([Passage(9, "the pool", 1.0, 0.5), Passage(10, "a pool", 1.0, None), *logs]) == 0.5
-    assert indexed(logs) == 1.0 == indexed([])
+    logs = [CandidatePassage(number, "ERROR pool", 1.0, None, code=True) for number in range(9)]
+    assert vector_share([CandidatePassage(9, "the pool", 1.0, 0.5), *logs]) == 1.0
+    assert (
+        vector_share([CandidatePassage(9, "the pool", 1.0, 0.5), CandidatePassage(10, "a pool", 1.0, None), *logs])
+        == 0.5
+    )
+    assert vector_share(logs) == 1.0 == vector_share([])
 
 
 @pytest.mark.parametrize(
@@ -131,14 +155,14 @@ def test_how_a_person_wants_it_done_comes_before_what_is_as_near(question: str, 
     """And what says never or always in passing does not, nor an agent's own words."""
     told = "We talked about it yesterday, and it has always been so."
     pool = [
-        Candidate(number, "turn", "", NOW, [Passage(number, text, 3.0, 0.8)], own=own, length=len(text))
+        Candidate(number, "turn", "", NOW, [CandidatePassage(number, text, 3.0, 0.8)], own=own, length=len(text))
         for number, (text, own) in enumerate([(told, True), (standing, False), (standing, True)], 1)
     ]
-    pool.append(Candidate(4, "turn", "", NOW, [Passage(4, "a typo", 1.0, 0.2)], own=True, length=6))
+    pool.append(Candidate(4, "turn", "", NOW, [CandidatePassage(4, "a typo", 1.0, 0.2)], own=True, length=6))
     words = dict.fromkeys(question.split(), 1.0)
 
-    def order(asked: str) -> list[Place]:
-        return rank(Question(asked, words), pool, lambda text: frozenset(text.split()))
+    def order(asked: str) -> list[RankedRecord]:
+        return rank_candidates(RankingQuestion(asked, words), pool, lambda text: frozenset(text.split()))
 
     assert order(question)[0].record.key == 3
     assert [place.record.key for place in order(question) if "standing" in place.why] == [3]
@@ -158,4 +182,4 @@ def test_how_a_person_wants_it_done_comes_before_what_is_as_near(question: str, 
     ],
 )
 def test_what_somebody_was_told_is_not_their_own_to_say(question: str, own: bool) -> None:
-    assert Question(question, {}).own is own
+    assert RankingQuestion(question, {}).own is own

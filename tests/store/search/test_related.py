@@ -8,9 +8,9 @@ from support import embedding_models
 
 from store.embedding.vectors import Vectors
 from store.memory import Memory
-from store.search.related import rarest
-from store.search.signals.fts import FullTextIndex
-from store.search.signals.spelling import spellings
+from store.search.fulltext import FullTextIndex
+from store.search.pipeline import find_rarest_words
+from store.search.results import suggest_spellings
 
 FACTS = (
     "The billing service stores its rows in PostgreSQL",
@@ -42,9 +42,9 @@ def test_without_vectors_it_rests_on_the_rarest_words(told: Memory) -> None:
 
 def test_with_vectors_it_is_what_is_near(told: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """By what is stored: no model is asked."""
-    Vectors(told.database).index(embedding_models.nano())
+    Vectors(told.database).embed_queue(embedding_models.nano())
     monkeypatch.setattr(
-        "store.embedding.provider_selection.open_for", lambda *arguments: pytest.fail("a model was asked")
+        "store.embedding.provider_selection.open_provider_for", lambda *arguments: pytest.fail("a model was asked")
     )
     answer = told.search("related:F#1")
     assert answer.signals == ("keywords", "meaning")
@@ -77,13 +77,13 @@ def test_what_cannot_be_meant_is_noted(told: Memory, query: str, note: str) -> N
 
 
 def test_every_kind_can_be_related_to(told: Memory, tmp_path: Path) -> None:
-    told.tasks.add("upgrade PostgreSQL")
-    told.checkpoints.take("before PostgreSQL")
+    told.tasks.add_task("upgrade PostgreSQL")
+    told.checkpoints.take_checkpoint("before PostgreSQL")
     told.events.log("gate", payload={"note": "PostgreSQL"})
-    told.iterations.start("fix", "PostgreSQL rows")
+    told.iterations.start_iteration("fix", "PostgreSQL rows")
     told.commits.log("a1b2c3d4" * 5, message="store: PostgreSQL")
     (tmp_path / "MEMORY.md").write_text("PostgreSQL it is\n")
-    told.documents.scan()
+    told.documents.update_index()
     for citation in ("A#1", "K#1", "E#1", "I#1", "C#a1b2c3d", "MEMORY.md#L1"):
         assert "F#2" in cited(told, f"related:{citation}"), citation
         assert told.search(f"related:{citation}").notes == []
@@ -91,14 +91,14 @@ def test_every_kind_can_be_related_to(told: Memory, tmp_path: Path) -> None:
 
 def test_the_rarest_words_are_those_that_others_share(told: Memory) -> None:
     keywords = FullTextIndex(told.database)
-    assert rarest(keywords, FACTS[0]) == ["postgresql"]
-    assert rarest(keywords, "the of 2024 unheard") == []
+    assert find_rarest_words(keywords, FACTS[0]) == ["postgresql"]
+    assert find_rarest_words(keywords, "the of 2024 unheard") == []
 
 
 def test_the_memory_offers_its_own_words_for_a_slip(told: Memory) -> None:
     """As they were written, not as the index stems them; and nothing for what is near to nothing."""
     keywords = FullTextIndex(told.database)
-    offer: Callable[..., dict[str, list[str]]] = lambda *words: spellings(told.database, keywords, list(words))  # noqa: E731
+    offer: Callable[..., dict[str, list[str]]] = lambda *words: suggest_spellings(told.database, keywords, list(words))  # noqa: E731
     assert offer("postgrsql", "blue") == {"postgrsql": ["postgresql"]}
     assert offer("servise") == {"servise": ["service"]}
     assert offer("zebra", "xyzzyq", "lgo", "noche") == {}
@@ -106,6 +106,6 @@ def test_the_memory_offers_its_own_words_for_a_slip(told: Memory) -> None:
 
 def test_what_was_asked_is_kept_newest_first(memory: Memory) -> None:
     for query in ("why sqlite", " why   redis ", "why sqlite", ""):
-        memory.search.query_history.add(query)
-    assert memory.search.query_history.recent() == ["why sqlite", "why redis"]
-    assert memory.search.query_history.forget() == 2 and memory.search.query_history.recent() == []
+        memory.search.query_history.add_query(query)
+    assert memory.search.query_history.recent_queries() == ["why sqlite", "why redis"]
+    assert memory.search.query_history.delete_all() == 2 and memory.search.query_history.recent_queries() == []

@@ -18,17 +18,18 @@ from store.base.citations import Citation
 from store.base.errors import Conflict, ForeignFile, InvalidInput, NotFound
 from store.base.vocabulary import DOMAINS, SEARCHABLE
 from store.conversations import summaries
-from store.conversations.rule_summary import Summarised
+from store.conversations.summaries import SummaryFields
 from store.conversations.turns import NewTurn
 from store.database.values import Verbatim
 from store.memory import Memory
-from store.search import corpus, snippets
-from store.search.query.filters import check
-from store.search.query.query_parser import STATUSES, hints, parse
-from store.search.results import Answer
-from store.search.signals import fts
-from store.search.signals.fts import COMMON_FLOOR
-from store.text.vocabulary import stop_words
+from store.search import fulltext as corpus
+from store.search import fulltext as fts
+from store.search import results as snippets
+from store.search.filters import require_valid_query
+from store.search.fulltext import COMMON_WORD_FLOOR
+from store.search.query_parser import QUERY_STATUSES, parse_query, query_hints
+from store.search.results import SearchAnswer
+from store.text.words import load_stop_words
 
 SHA = "a1b2c3d4e5f6071829304150617283940a1b2c3d"
 
@@ -39,10 +40,10 @@ WRITERS: dict[str, tuple[Callable[[Memory, str], object], str]] = {
     "decision": (lambda memory, text: memory.decisions.decide(text, "yes"), "decisions.title"),
     "commit": (lambda memory, text: memory.commits.log(SHA, message=text), "commits.message"),
     "event": (lambda memory, text: memory.events.log("gate", payload={"note": text}), "events.payload"),
-    "iteration": (lambda memory, text: memory.iterations.start("fix", text), "iterations.description"),
-    "task": (lambda memory, text: memory.tasks.add(text), "tasks.text"),
-    "checkpoint": (lambda memory, text: memory.checkpoints.take(text), "checkpoints.name"),
-    "turn": (lambda memory, text: memory.turns.add("s", [NewTurn("user", text)]), "turns.text"),
+    "iteration": (lambda memory, text: memory.iterations.start_iteration("fix", text), "iterations.description"),
+    "task": (lambda memory, text: memory.tasks.add_task(text), "tasks.text"),
+    "checkpoint": (lambda memory, text: memory.checkpoints.take_checkpoint(text), "checkpoints.name"),
+    "turn": (lambda memory, text: memory.turns.add_turns("s", [NewTurn("user", text)]), "turns.text"),
     "summary": (lambda memory, text: write_summary(memory, text), "summaries.topic"),
     "document": (lambda memory, text: write_document(memory, text), "chunks.text"),
 }
@@ -59,20 +60,20 @@ def write_document(memory: Memory, text: str) -> None:
     path = os.path.join(memory.location.project or "", "MEMORY.md")
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
-    memory.documents.scan()
+    memory.documents.update_index()
 
 
 def write_summary(memory: Memory, text: str) -> None:
     """A summary of turns that were purged since."""
     with memory.database.write("agent", "summarise") as write:
-        summaries.put(write, "s", 1, 3, Summarised(text))
+        summaries.insert_summary(write, "s", 1, 3, SummaryFields(text))
 
 
-def cited(answer: Answer) -> list[str]:
+def cited(answer: SearchAnswer) -> list[str]:
     return [hit.citation for hit in answer.hits]
 
 
-def marked(answer: Answer) -> list[str]:
+def marked(answer: SearchAnswer) -> list[str]:
     """The marked words of the first hit, as they stand in its snippet."""
     hit = answer.hits[0]
     return [hit.snippet[start:end] for start, end in hit.marks]
@@ -133,7 +134,7 @@ def test_a_question_of_stop_words_alone_is_still_answered(memory: Memory) -> Non
     """Words that say nothing are left out of a question, unless it has no others."""
     memory.facts.remember("to be or not to be")
     memory.facts.remember("the cache is warm")
-    assert {"the", "is", "be", "cómo", "qué"} <= stop_words("search")
+    assert {"the", "is", "be", "cómo", "qué"} <= load_stop_words("search")
     assert cited(memory.search("the be cache ")) == ["F#2"]
     assert cited(memory.search("to be ")) == ["F#1"]
 
@@ -202,7 +203,7 @@ def test_a_whole_word_is_no_beginning_and_what_is_typed_none_of_its_stem(
 
 def test_very_common_words_do_not_drown_the_rare_one(memory: Memory) -> None:
     """In a large memory a word of nearly every record is left out, unless it is all there is."""
-    rows = COMMON_FLOOR + 100
+    rows = COMMON_WORD_FLOOR + 100
     fill(memory, rows, "project")
     memory.facts.remember("the zeppelin project")
     assert cited(memory.search("project zeppelin ")) == [f"F#{rows + 1}"]
@@ -240,7 +241,7 @@ def shop(memory: Memory, clock) -> str:
     """A fortnight of one word in every kind, two facts by domain; gives the moment of the second week."""
     memory.facts.remember("the tea shop opens at nine", domain="work")
     memory.decisions.decide("tea", "green")
-    memory.tasks.add("buy tea")
+    memory.tasks.add_task("buy tea")
     clock.advance(days=7)
     second = clock.now
     memory.facts.remember("Ana drinks black tea", domain="personal")  # one millisecond after `second`
@@ -303,7 +304,7 @@ def test_forgotten_and_superseded_are_found_only_when_asked_for(memory: Memory) 
     memory.facts.forget([1])
     memory.decisions.decide("tea", "white")
     memory.decisions.forget([1])
-    memory.tasks.add("buy tea")
+    memory.tasks.add_task("buy tea")
     assert sorted(cited(memory.search("tea"))) == ["A#1", "F#3"]
     assert sorted(cited(memory.search("tea is:active"))) == ["A#1", "F#3"]
     assert sorted(cited(memory.search("tea is:forgotten"))) == ["D#1", "F#1"]
@@ -331,9 +332,9 @@ def shelf(memory: Memory, clock) -> None:
     memory.decisions.decide("tea", "green", actor="mcp:claude")
     memory.commits.log(SHA, message="feat: tea", author="Lucía ÁLVAREZ <lucia@example.org>")
     memory.events.log("tea", actor="hook")
-    memory.iterations.start("tea", actor="agent")
-    memory.tasks.add("buy tea")
-    memory.checkpoints.take("tea", actor="agent")
+    memory.iterations.start_iteration("tea", actor="agent")
+    memory.tasks.add_task("buy tea")
+    memory.checkpoints.take_checkpoint("tea", actor="agent")
 
 
 @pytest.mark.parametrize(
@@ -398,9 +399,9 @@ def test_filters_of_the_records_typed_and_given_hold_both(memory: Memory, shelf:
 
 def test_a_tag_given_or_taken_is_searched_at_once(memory: Memory) -> None:
     memory.facts.remember("tea")
-    memory.tagging.add([("fact", 1)], "breakfast")
+    memory.tagging.add_tags([("fact", 1)], "breakfast")
     assert cited(memory.search("tag:breakfast")) == cited(memory.search("breakfast ")) == ["F#1"]
-    memory.tagging.remove([("fact", 1)], "breakfast")
+    memory.tagging.remove_tags([("fact", 1)], "breakfast")
     assert cited(memory.search("tag:breakfast")) == cited(memory.search("breakfast ")) == []
 
 
@@ -423,7 +424,7 @@ def test_a_filter_that_cannot_be_meant_is_noted_and_left_out(memory: Memory, sho
     assert cited(answer) == cited(memory.search("tea "))
     assert answer.refused == 1 and memory.search(f"tea {typed} iteration:99").notes[0] == said
     with pytest.raises(InvalidInput, match=f"The filter {typed} is not understood.*{note}"):
-        check(memory.database, f"tea {typed}")
+        require_valid_query(memory.database, f"tea {typed}")
 
 
 @pytest.mark.parametrize(
@@ -437,8 +438,8 @@ def test_a_filter_of_another_name_is_refused_with_the_one_that_there_is(
     assert answer.notes == [f"{typed.partition(':')[0].lower()}: is no filter; write {written}"]
     assert (answer.refused, cited(answer)) == (1, cited(memory.search("tea ")))
     with pytest.raises(InvalidInput, match=f"There is no filter .*. Write {written}"):
-        check(memory.database, f"tea {typed}")
-    check(memory.database, "tea until:tired after:hover")  # words, as in a style sheet
+        require_valid_query(memory.database, f"tea {typed}")
+    require_valid_query(memory.database, "tea until:tired after:hover")  # words, as in a style sheet
 
 
 @pytest.mark.parametrize(
@@ -452,11 +453,11 @@ def test_a_filter_of_another_name_is_refused_with_the_one_that_there_is(
     ],
 )
 def test_a_dash_and_a_hash_are_said_to_be_words(typed: str, said: list[str]) -> None:
-    assert hints(typed) == said
+    assert query_hints(typed) == said
 
 
 def test_what_is_understood_is_not_refused(memory: Memory, shop: str) -> None:
-    check(memory.database, "tea kind:fact since:2d in:inbox linked:F#99 tag:new")
+    require_valid_query(memory.database, "tea kind:fact since:2d in:inbox linked:F#99 tag:new")
 
 
 @pytest.mark.parametrize(
@@ -503,7 +504,7 @@ def test_a_filter_takes_the_hash_of_a_commit(memory: Memory) -> None:
     memory.commits.link(sha, number)
     for typed in (sha[:7], sha[:9].upper()):
         assert cited(memory.search(f"linked:{typed}")) == [f"D#{number}"]
-        assert parse(f"related:{typed}", memory.now).related == Citation("commit", typed.lower())
+        assert parse_query(f"related:{typed}", memory.now).related == Citation("commit", typed.lower())
 
 
 @pytest.mark.parametrize("typed", ["393048", "1234567", "{0:.7}zz", "9393048b"])
@@ -546,15 +547,15 @@ def test_a_damaged_index_is_noticed_and_made_again(memory: Memory, damage: str) 
     """The index is derived: whatever became of it, the records make it again, and it goes on being kept."""
     memory.facts.remember("one two")
     memory.facts.remember("three")
-    assert corpus.check(memory.database) == 2
+    assert corpus.check_text_index(memory.database) == 2
     memory.database.connection.execute(damage)
     with pytest.raises(ForeignFile):
-        corpus.check(memory.database)
-    assert corpus.rebuild(memory.database) == corpus.check(memory.database) == 2
+        corpus.check_text_index(memory.database)
+    assert corpus.rebuild_text_index(memory.database) == corpus.check_text_index(memory.database) == 2
     assert memory.search("two ").total == 1
     memory.facts.correct(1, "one four")
     assert (memory.search("two ").total, memory.search("four ").total) == (0, 1)
-    assert corpus.check(memory.database) == 3
+    assert corpus.check_text_index(memory.database) == 3
 
 
 # marks and snippets --------------------------------------------------------------------------------------------------
@@ -587,13 +588,13 @@ def test_marks_stand_exactly_on_the_words_that_match(memory: Memory, words: list
         if word in MATCH:
             matches.add((len(text), len(text) + len(word)))
         text += word + space
-    tokenizer = memory.database.connection.fts5_tokenizer(*fts.TOKENIZER)
-    shown, marks = snippets.snippet(text, snippets.Marker(tokenizer, QUERY.split(), None))
+    tokenizer = memory.database.connection.fts5_tokenizer(*fts.FTS_TOKENIZER)
+    shown, marks = snippets.cut_snippet(text, snippets.WordMarker(tokenizer, QUERY.split(), None))
     core = shown.removeprefix("… ") if shown != text else shown
     start = len(shown) - len(core)
     if shown.endswith(" …") and shown != text:
         core = core.removesuffix(" …")
-    assert len(core) <= snippets.LENGTH
+    assert len(core) <= snippets.SNIPPET_LENGTH
     places = [at.start() for at in re.finditer(re.escape(core), text)] if core else [0]
     assert places, "a snippet is a piece of its text"
     expected = [
@@ -614,7 +615,7 @@ def test_a_snippet_is_cut_around_the_match(memory: Memory) -> None:
     assert marked(answer) == ["tetera", "azul", "taza", "rota"]
     assert shown.startswith("… ") and shown.endswith(" …")
     assert set(shown.strip("… ").split()) == set("nada que ver aquí. la tetera azul y taza rota".split())
-    assert 500 < len(shown) <= snippets.LENGTH + 4
+    assert 500 < len(shown) <= snippets.SNIPPET_LENGTH + 4
 
 
 def test_words_left_out_of_the_question_are_not_marked(memory: Memory) -> None:
@@ -683,7 +684,7 @@ def test_ten_thousand_words_are_answered_at_once(memory: Memory) -> None:
 def test_the_closed_lists_are_those_of_the_design() -> None:
     """What can be filtered by is what records hold."""
     assert set(WRITERS) == set(SEARCHABLE)
-    assert set(STATUSES) == {"active", "forgotten", "superseded"}
+    assert set(QUERY_STATUSES) == {"active", "forgotten", "superseded"}
     assert len(DOMAINS) == 7
 
 
@@ -706,15 +707,15 @@ def test_the_corpus_follows_insert_update_and_delete(memory: Memory, kind: str) 
     with memory.database.write("agent", "test") as change:
         change.execute(f"UPDATE {table} SET {column} = ?", (Verbatim('"porridge"'),))
     assert (memory.search("marmalade ").total, memory.search("porridge ").total) == (0, 1)
-    corpus.check(memory.database)
+    corpus.check_text_index(memory.database)
     after_update = index_of(memory)
-    assert corpus.rebuild(memory.database) == 1
+    assert corpus.rebuild_text_index(memory.database) == 1
     assert index_of(memory) == after_update
     with memory.database.write("agent", "test") as change:
         change.execute(f"DELETE FROM {table}")
     assert memory.search("porridge ").total == 0
     assert index_of(memory) == ([], [])
-    corpus.check(memory.database)
+    corpus.check_text_index(memory.database)
 
 
 @settings(
@@ -728,9 +729,9 @@ def test_a_rebuild_gives_what_was_there(memory: Memory, live, plan: list[int]) -
     live(memory, plan)
     with suppress(NotFound, Conflict):  # nothing by hand to undo, or a later step in the way
         memory.history.undo()
-    corpus.check(memory.database)
+    corpus.check_text_index(memory.database)
     before = index_of(memory)
-    assert corpus.rebuild(memory.database) == len(before[0])
+    assert corpus.rebuild_text_index(memory.database) == len(before[0])
     assert index_of(memory) == before
 
 
@@ -743,7 +744,7 @@ def test_a_broken_corpus_is_mended_by_a_rebuild(memory: Memory) -> None:
         change.execute("UPDATE corpus SET title = 'rubbish', text = 'rubbish', context = '' WHERE kind <> 'task'")
         change.execute("DELETE FROM corpus WHERE kind = 'task'")
     assert memory.search("marmalade").total == 0
-    assert corpus.rebuild(memory.database) == len(WRITERS)
+    assert corpus.rebuild_text_index(memory.database) == len(WRITERS)
     assert index_of(memory) == good
     assert memory.search("marmalade").total == len(WRITERS)
 
@@ -779,13 +780,13 @@ def test_a_search_is_stopped_from_another_thread_and_the_next_one_works(memory: 
 def test_what_is_done_in_a_time_ended_in_it(memory: Memory, clock: Clock) -> None:
     """Whenever it was begun."""
     for text in ("write the letter", "call the bank"):
-        memory.tasks.add(text)
-    memory.iterations.start("fix", "The letters")
+        memory.tasks.add_task(text)
+    memory.iterations.start_iteration("fix", "The letters")
     memory.tasks.move(2, "done")
     begun = memory.now[:10]
     clock.advance(days=30)
     memory.tasks.move(1, "done")
-    memory.iterations.end(1)
+    memory.iterations.end_iteration(1)
     ended = memory.now[:10]
 
     def found(query: str) -> set[str]:
@@ -796,9 +797,9 @@ def test_what_is_done_in_a_time_ended_in_it(memory: Memory, clock: Clock) -> Non
 
 
 def test_states_links_and_times_are_filters(memory: Memory) -> None:
-    memory.iterations.start("feature", "Invoices")
-    memory.tasks.add("write the letter")
-    memory.tasks.add("call the bank")
+    memory.iterations.start_iteration("feature", "Invoices")
+    memory.tasks.add_task("write the letter")
+    memory.tasks.add_task("call the bank")
     memory.tasks.move(2, "done")
     memory.decisions.decide("Use SQLite", "SQLite")
     memory.decisions.decide("Use Redis", "Redis 7")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 from support.team import Join, join, remote
 
-from store.inbox.proposal_basis import ProposalQuestion
+from store.inbox.proposals import ProposalQuestion
 from store.memory import Memory
-from store.search.query.query_parser import WAITING_ALONE
-from store.search.results import EXACT, NEAR, Answer
-from store.search.waiting import search
-from store.services.as_of import PastMemory, read
-from store.services.point_in_time import moment
+from store.search.pipeline import search_for_person
+from store.search.query_parser import INBOX_NOTE
+from store.search.results import EXACT_HIT, NEAR_HIT, SearchAnswer
+from store.services.as_of import PastMemory, point_in_time, read_past
 
 __all__ = ["join", "remote"]
 
@@ -19,11 +18,11 @@ __all__ = ["join", "remote"]
 def propose(memory: Memory, text: str, origin: str = "agent", **change: object) -> int:
     with memory.database.write(origin, "propose") as write:
         asked = ProposalQuestion("add", {"fact": text, "domain": "work", **change}, None, (), origin, "heard")
-        return memory.inbox.ask(write, asked)[0]
+        return memory.inbox.propose_within(write, asked)[0]
 
 
-def asked(memory: Memory, query: str, limit: int = 20) -> Answer:
-    return search(memory.search, memory.database, query, limit, meaning=False)
+def asked(memory: Memory, query: str, limit: int = 20) -> SearchAnswer:
+    return search_for_person(memory.search, memory.database, query, limit, meaning=False)
 
 
 def waiting(memory: Memory, query: str) -> list[str]:
@@ -77,22 +76,22 @@ def test_what_waits_is_found_beside_what_is_known(filled: Memory, query: str, fo
     answer = asked(filled, f"in:inbox {query}")
     if found:
         assert [hit.citation for hit in answer.hits] == found and not answer.waiting and answer.total == len(found)
-    assert WAITING_ALONE not in answer.notes
+    assert INBOX_NOTE not in answer.notes
 
 
 @pytest.mark.parametrize("typed", ["i", "I", "í", "y i"])
 def test_the_letter_i_alone_is_looked_for_as_any_other(memory: Memory, typed: str) -> None:
     """It is what a search for invoices begins with; of a longer stem the last `i` may be a `y`."""
-    assert search(memory.search, memory.database, typed, typing=True).waiting == []
+    assert search_for_person(memory.search, memory.database, typed, typing=True).waiting == []
     propose(memory, "The ledger is on paper")
     propose(memory, "Go slowly")
-    found = search(memory.search, memory.database, typed, typing=True).waiting
+    found = search_for_person(memory.search, memory.database, typed, typing=True).waiting
     assert [hit.citation for hit in found] == ["P#1"]
 
 
 def test_a_hit_says_who_proposed_it_and_which_words_it_has(filled: Memory) -> None:
     first, second = asked(filled, "ledger handbook").waiting
-    assert (first.level, second.level) == (EXACT, NEAR) and first.kind == "proposal"
+    assert (first.level, second.level) == (EXACT_HIT, NEAR_HIT) and first.kind == "proposal"
     assert [first.snippet[start:end] for start, end in first.marks] == ["ledger", "handbook"]
     assert asked(filled, "in:inbox").total == 4
     assert asked(filled, "in:inbox is:pinned").notes == [
@@ -114,20 +113,20 @@ def test_in_the_past_it_is_found_as_it_waited(filled: Memory) -> None:
     then = filled.now
     filled.inbox.accept(1)
     propose(filled, "The ledger has no holidays")
-    with PastMemory(filled.location, "cli", read(filled, moment(filled, then))) as past:
+    with PastMemory(filled.location, "cli", read_past(filled, point_in_time(filled, then))) as past:
         assert waiting(past, "ledger") == ["P#3", "P#1"]
 
 
 def test_what_was_purged_is_not_found(filled: Memory) -> None:
     assert waiting(filled, "ledger") == ["P#3", "P#1"]
-    filled.purge.run(filled.purge.plan([("proposal", 3)]))
+    filled.purge.run_plan(filled.purge.plan([("proposal", 3)]))
     assert waiting(filled, "ledger") == ["P#1"] and waiting(filled, "table") == []
 
 
 def test_no_other_search_finds_it(filled: Memory) -> None:
     plain = filled.search("in:inbox ledger", meaning=False)
-    assert not plain.hits and not plain.waiting and plain.notes == [WAITING_ALONE]
-    assert not filled.search.kinds("in:inbox ledger")
+    assert not plain.hits and not plain.waiting and plain.notes == [INBOX_NOTE]
+    assert not filled.search.count_by_kind("in:inbox ledger")
     found = filled.search("ledger single table handbook", meaning=False)
     assert {hit.kind for hit in found.hits} == {"fact"} and not found.waiting
 
@@ -138,9 +137,9 @@ def test_what_a_teammate_shared_is_found_before_it_is_accepted(join: Join) -> No
     ana.remember("Invoices leave on the fifth")
     ana.sync()
     bob.sync()
-    (hit,) = search(bob.memory.search, bob.memory.database, "invoices").waiting
+    (hit,) = search_for_person(bob.memory.search, bob.memory.database, "invoices").waiting
     assert getattr(hit.record, "origin", "").startswith("team:ana (")
     assert not bob.memory.search("invoices").hits
     bob.decide("accept")
-    answer = search(bob.memory.search, bob.memory.database, "invoices")
+    answer = search_for_person(bob.memory.search, bob.memory.database, "invoices")
     assert [found.kind for found in answer.hits] == ["fact"] and not answer.waiting

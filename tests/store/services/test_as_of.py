@@ -12,11 +12,10 @@ from conftest import Clock, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from store.base.errors import Conflict, InvalidInput, NotFound, ThePast
+from store.base.errors import Conflict, InvalidInput, NotFound, PastIsReadOnly
 from store.memory import Memory
-from store.records.facts import SORTS
-from store.services.as_of import PastMemory, read
-from store.services.point_in_time import moment
+from store.records.facts import FACT_SORTS
+from store.services.as_of import PastMemory, point_in_time, read_past
 from tests.store.history.test_history import LAWS, PLANS, SEEDS, State, recorded
 
 Live = Callable[[Memory, Sequence[int]], None]
@@ -30,8 +29,8 @@ def view(memory: Memory, now: str) -> dict[str, Any]:
         "recorded": recorded(memory),
         **{table: memory.database.rows(f"SELECT * FROM {table} ORDER BY id") for table in JOURNAL},
         "steps": memory.history.steps(),
-        "orders": [facts.ids(now, statuses=statuses, sort=sort) for sort in SORTS],
-        "counts": facts.counts(now),
+        "orders": [facts.ids(now, statuses=statuses, sort=sort) for sort in FACT_SORTS],
+        "counts": facts.count_by_state(now),
         "chains": [facts.chain(number) for number in facts.ids(now, statuses=statuses)],
         "timeline": list(memory.timeline.stream()),
         "tasks": memory.tasks.ids(statuses=("pending", "in_progress", "done")),
@@ -41,7 +40,7 @@ def view(memory: Memory, now: str) -> dict[str, Any]:
 
 @contextmanager
 def as_of(memory: Memory, text: str) -> Iterator[PastMemory]:
-    past = read(memory, moment(memory, text))
+    past = read_past(memory, point_in_time(memory, text))
     with PastMemory(memory.location, "cli", past) as then:
         assert isinstance(then, PastMemory)
         yield then
@@ -98,16 +97,16 @@ def test_a_diff_is_the_comparison_of_two_views(live: Live, plan: list[int], one:
         steps = len(memory.history.steps())
         start, end = one % (steps + 1), other % (steps + 1)
         before, after = (_state(memory, seq) for seq in (start, end))
-        plan_between = memory.plans.between(start, end)
+        plan_between = memory.plans.plan_between(start, end)
         assert {(c.table, c.key): (c.then, c.now) for c in plan_between.changes} == {
             key: (before.get(key), after.get(key))
             for key in before.keys() | after.keys()
             if before.get(key) != after.get(key)
         }
         assert all(change.by is not None and change.by.seq <= max(start, end) for change in plan_between.changes)
-        newest = memory.plans.since(start).changes
+        newest = memory.plans.plan_since(start).changes
         assert {(c.table, c.key) for c in newest} == {
-            (c.table, c.key) for c in memory.plans.between(start, steps).changes
+            (c.table, c.key) for c in memory.plans.plan_between(start, steps).changes
         }
 
 
@@ -130,7 +129,7 @@ def test_nothing_can_be_changed_in_the_past(live: Live, plan: list[int], more: l
         before = view(memory, moments[-1][0])
         with as_of(memory, moments[len(moments) // 2][0]) as then:
             live(then, more)  # asserts that a refused act leaves no step
-            with pytest.raises(ThePast, match="esc comes back to now"):
+            with pytest.raises(PastIsReadOnly, match="esc comes back to now"):
                 then.facts.remember("one more")
             for sql in (
                 "DELETE FROM main.facts",
@@ -149,16 +148,16 @@ def test_ages_are_counted_to_the_moment_that_is_looked_at(memory, clock):
     """A fact that is stale today was fresh when it was said, and says so in the view of that day."""
     memory.facts.remember("deploys on Fridays", confidence="medium")
     clock.advance(days=130)
-    assert memory.facts.counts(memory.now)["stale"] == 1
+    assert memory.facts.count_by_state(memory.now)["stale"] == 1
     with as_of(memory, "125d") as then:
-        assert then.facts.counts(then.now)["fresh"] == 1
+        assert then.facts.count_by_state(then.now)["fresh"] == 1
     with as_of(memory, "60d") as then:
-        assert then.facts.counts(then.now)["aging"] == 1
+        assert then.facts.count_by_state(then.now)["aging"] == 1
 
 
 def test_of_many_changes_the_one_that_came_next_tells_what_was(memory):
     """The same column again and again, alone and with another: what it held is what the next change found there."""
-    memory.tasks.add("text 1")
+    memory.tasks.add_task("text 1")
     for number in range(2, 6):
         memory.tasks.correct(1, f"text {number}")
         memory.tasks.move(1, "done" if number % 2 else "in_progress")
@@ -166,7 +165,7 @@ def test_of_many_changes_the_one_that_came_next_tells_what_was(memory):
     for step in range(1, 10):
         with as_of(memory, str(step)) as then:
             held.append((then.tasks.get(1).text[-1], then.tasks.get(1).status))
-        (change,) = memory.plans.between(step - 1, step).changes
+        (change,) = memory.plans.plan_between(step - 1, step).changes
         assert change.now["text"][-1] == held[-1][0] and change.now["status"] == held[-1][1]
     places = ("pending", "in_progress", "done", "in_progress", "done")
     assert held == [("1", "pending")] + [
@@ -177,7 +176,7 @@ def test_of_many_changes_the_one_that_came_next_tells_what_was(memory):
 def test_search_finds_what_was_said_then(memory, clock):
     """The words of then, not those of now; as far as it was known; and it says that words alone were looked for."""
     memory.facts.remember("el equipo es de cinco")
-    memory.tasks.add("buy tea")
+    memory.tasks.add_task("buy tea")
     clock.advance(days=1)
     memory.tasks.correct(1, "buy coffee")
     memory.facts.correct(1, "el equipo es de seis")
@@ -192,10 +191,10 @@ def test_search_finds_what_was_said_then(memory, clock):
 
 def test_what_ended_later_was_under_way(memory, clock):
     """An iteration had no end yet, and a step was still in force."""
-    memory.iterations.start("fix", "rounding")
+    memory.iterations.start_iteration("fix", "rounding")
     memory.facts.remember("one")
     clock.advance(days=1)
-    memory.iterations.end(artifacts=["a.py"])
+    memory.iterations.end_iteration(artifacts=["a.py"])
     memory.history.undo()
     with as_of(memory, "1h") as then:
         iteration = then.iterations.get(1)
@@ -209,21 +208,23 @@ def test_a_moment_is_a_time_a_step_a_checkpoint_or_a_record(memory, clock):
     memory.facts.remember("one")
     clock.advance(days=1)
     memory.facts.remember("two")
-    memory.checkpoints.take("two facts")
+    memory.checkpoints.take_checkpoint("two facts")
     clock.advance(days=1)
     memory.decisions.decide("three", "now")
     memory.facts.remember("four")
-    seqs = {text: moment(memory, text).seq for text in ("1", "K#1", "F#2", "D#1", "36h", "3d", "12h", "now", "today")}
+    seqs = {
+        text: point_in_time(memory, text).seq for text in ("1", "K#1", "F#2", "D#1", "36h", "3d", "12h", "now", "today")
+    }
     assert seqs == {"1": 1, "K#1": 2, "F#2": 2, "D#1": 3, "36h": 1, "3d": 0, "12h": 2, "now": 4, "today": 2}
-    assert "“two facts”" in moment(memory, "K#1").words
+    assert "“two facts”" in point_in_time(memory, "K#1").words
     with as_of(memory, "3d") as then:
         assert then.facts.ids(then.now) == [] and then.history.steps() == []
     for text, error in (("2999-01-01", InvalidInput), ("whenever", InvalidInput), ("P#1", NotFound)):
         with pytest.raises(error):
-            moment(memory, text)
+            point_in_time(memory, text)
     for text in ("0", "5", "K#2", "F#9"):
         with pytest.raises(NotFound):
-            moment(memory, text)
+            point_in_time(memory, text)
 
 
 def test_the_past_stands_still_while_others_write(memory, clock):
@@ -233,7 +234,7 @@ def test_the_past_stands_still_while_others_write(memory, clock):
     with as_of(memory, "1h") as then:
         memory.facts.correct(1, "two")
         memory.events.log("gate_passed")
-        assert [fact.fact for fact in then.facts.many([1, 2])] == ["one"]
+        assert [fact.fact for fact in then.facts.get_many([1, 2])] == ["one"]
         assert [step.seq for step in then.history.steps()] == [1]
         assert list(then.timeline.stream()) == []
     assert memory.facts.get(2).fact == "two"
@@ -245,7 +246,7 @@ def test_what_had_changed_by_then_is_told_there_too(memory):
     memory.facts.remember("two")
     memory.facts.remember("three")
     with as_of(memory, "2") as then:
-        assert [change.citation for change in then.plans.since(1).changes] == ["F#2"]
+        assert [change.citation for change in then.plans.plan_since(1).changes] == ["F#2"]
 
 
 def test_looking_back_leaves_the_connection_as_it_was(memory):

@@ -14,10 +14,11 @@ from support.repositories import build_repository, commit, create, git
 
 import store
 from store.base.location import Location, locate
-from store.database.lease import Lease
-from store.git.repository import GitError, Repository
+from store.database.database import Lease
+from store.git.process import GitError
+from store.git.repository import Repository
 from store.memory import Memory
-from store.services.maintenance import BATCH, catch_up, repository, start
+from store.services.maintenance import COMMIT_BATCH, read_new_commits, run_maintenance, timeline_repository
 
 COMMITS, MERGES = 3_000, 60
 HOUSE = Path(store.__file__).parent.parent
@@ -48,7 +49,7 @@ def shared(tmp_path: Path, clock) -> Callable[[], Memory]:
 def shas(memory: Memory) -> list[str]:
     """The timeline's commits, newest first."""
     numbers = [key // 16 for key, _ in memory.timeline.stream(["commit"])]
-    return [found.sha for found in memory.commits.many(numbers)]
+    return [found.sha for found in memory.commits.get_many(numbers)]
 
 
 def known_to_git(path: Path) -> set[str]:
@@ -63,14 +64,14 @@ def test_the_timeline_fills_at_the_first_opening(memory: Memory, tmp_path: Path)
     build_repository(tmp_path, 60, 4)
     git(tmp_path, "switch", "--quiet", "-c", "topic", "HEAD~5")
     commit(tmp_path, "on another branch", {"a.txt": "a"})
-    source = repository(memory, "/")
+    source = timeline_repository(memory, "/")
     assert source is not None and source.root == str(tmp_path)
     steps: list[tuple[int, int]] = []
-    assert catch_up(memory, source, lambda done, total: steps.append((done, total))) == 61
+    assert read_new_commits(memory, source, lambda done, total: steps.append((done, total))) == 61
     assert (steps[0], steps[-1]) == ((0, 61), (61, 61))
 
     assert set(shas(memory)) == known_to_git(tmp_path)
-    told = {info.sha: info for info in source.read(shas(memory))}
+    told = {info.sha: info for info in source.read_commits(shas(memory))}
     for sha in shas(memory):
         kept, info = memory.commits.get(sha), told[sha]
         assert (kept.message, kept.author, kept.committed_at) == (info.message, info.author, info.committed_at)
@@ -86,9 +87,9 @@ def test_the_timeline_fills_at_the_first_opening(memory: Memory, tmp_path: Path)
 def test_only_what_is_new_is_read_the_next_time(memory: Memory, tmp_path: Path) -> None:
     """Commits made since, a merge, an amended one: what is new comes, and what was kept stays as it was."""
     commit(tmp_path, "first", {"a.txt": "1"})
-    source = repository(memory, "/")
+    source = timeline_repository(memory, "/")
     assert source is not None
-    assert catch_up(memory, source) == 1
+    assert read_new_commits(memory, source) == 1
     before = memory.database.rows("SELECT * FROM commits")
 
     git(tmp_path, "switch", "--quiet", "-c", "topic")
@@ -97,14 +98,14 @@ def test_only_what_is_new_is_read_the_next_time(memory: Memory, tmp_path: Path) 
     commit(tmp_path, "meanwhile", {"c.txt": "1"})
     git(tmp_path, "merge", "--quiet", "--no-ff", "-m", "bring the topic in", "topic")
     totals: list[int] = []
-    assert catch_up(memory, source, lambda done, total: totals.append(total)) == 3
+    assert read_new_commits(memory, source, lambda done, total: totals.append(total)) == 3
     assert set(totals) == {3}, "the first commit was not read again"
     assert set(shas(memory)) == known_to_git(tmp_path)
     assert memory.database.rows("SELECT * FROM commits")[:1] == before
 
     replaced = git(tmp_path, "rev-parse", "HEAD")
     amended = commit(tmp_path, "said better", {}, amend=True)
-    assert catch_up(memory, source) == 1
+    assert read_new_commits(memory, source) == 1
     assert {replaced, amended} <= set(shas(memory))
 
 
@@ -112,11 +113,11 @@ def test_commits_of_one_second_keep_the_order_of_history(memory: Memory, tmp_pat
     """A rebase or a script makes many commits in a second; the last one made is still the newest, also after more."""
     create(tmp_path)
     made = [commit(tmp_path, f"step {number}", {"f": str(number)}, when=1_780_000_000) for number in range(5)]
-    catch_up(memory, Repository(str(tmp_path)))
+    read_new_commits(memory, Repository(str(tmp_path)))
     assert shas(memory) == made[::-1]
     memory.commits.log("f" * 40, message="logged by an agent", committed_at="2020-01-01T00:00:00.000Z")
     made += [commit(tmp_path, f"step {number}", {"f": str(number)}, when=1_780_000_000) for number in range(5, 8)]
-    catch_up(memory, Repository(str(tmp_path)))
+    read_new_commits(memory, Repository(str(tmp_path)))
     assert shas(memory) == [*made[::-1], "f" * 40]
 
 
@@ -129,47 +130,47 @@ def test_a_start_drops_what_is_past_its_retention_and_then_reads_git(memory: Mem
     young = memory.events.log("gate_passed")
     clock.advance(days=364)
     memory.location.project = str(tmp_path)
-    assert start(memory, str(tmp_path)) == 1
-    assert [event.id for event in memory.events.many([old, young])] == [young]
+    assert run_maintenance(memory, str(tmp_path)) == 1
+    assert [event.id for event in memory.events.get_many([old, young])] == [young]
     assert shas(memory) == [sha]
 
 
 def test_a_repository_without_commits_fills_when_there_are_some(memory: Memory, tmp_path: Path) -> None:
     """Nothing yet is nothing wrong."""
     create(tmp_path)
-    source = repository(memory, "/")
+    source = timeline_repository(memory, "/")
     assert source is not None
-    assert catch_up(memory, source) == 0
+    assert read_new_commits(memory, source) == 0
     first = commit(tmp_path, "at last")
-    assert catch_up(memory, source) == 1
+    assert read_new_commits(memory, source) == 1
     assert shas(memory) == [first]
 
 
 def test_with_nothing_to_do_nothing_is_written(memory: Memory, tmp_path: Path, clock) -> None:
     """Asked every few seconds by every open window, so it must cost nobody a lock: not one page is written."""
     commit(tmp_path, "first")
-    source = repository(memory, "/")
+    source = timeline_repository(memory, "/")
     assert source is not None
-    catch_up(memory, source)
+    read_new_commits(memory, source)
     with Memory.open(memory.location.path, "app", clock) as watcher:
-        version, changes = watcher.database.changed(), memory.database.connection.total_changes()
-        assert catch_up(memory, source) == 0
+        version, changes = watcher.database.data_version(), memory.database.connection.total_changes()
+        assert read_new_commits(memory, source) == 0
         assert memory.database.connection.total_changes() == changes
-        assert watcher.database.changed() == version
+        assert watcher.database.data_version() == version
         # and both gauges do move when there is something
         commit(tmp_path, "second")
-        assert catch_up(memory, source) == 1
+        assert read_new_commits(memory, source) == 1
         assert memory.database.connection.total_changes() > changes
-        assert watcher.database.changed() != version
+        assert watcher.database.data_version() != version
 
 
 def test_a_secret_in_a_commit_message_does_not_reach_the_disk(memory: Memory, tmp_path: Path) -> None:
     """Git keeps it for ever; the memory never had it: not in a row, not in the index, not in a byte of its files."""
     secret = "ghp_" + "a1B2c3D4e5" * 4
     commit(tmp_path, f"fix: rotate the token\n\nThe old one was {secret}, sorry.")
-    source = repository(memory, "/")
+    source = timeline_repository(memory, "/")
     assert source is not None
-    assert catch_up(memory, source) == 1
+    assert read_new_commits(memory, source) == 1
     (hit,) = memory.search("rotate token ").hits
     assert "[REDACTED:GITHUB_TOKEN]" in hit.record.message  # type: ignore[union-attr]
     files = list((tmp_path / ".memoranda").iterdir())
@@ -181,16 +182,16 @@ def test_a_secret_in_a_commit_message_does_not_reach_the_disk(memory: Memory, tm
 def test_commits_read_later_join_the_iteration_they_were_made_in(memory: Memory, tmp_path: Path, clock) -> None:
     """Git is read when somebody opens the app, which may be weeks after the work."""
     clock.now = "2025-12-31T00:00:00.000Z"
-    memory.iterations.start("feature")
+    memory.iterations.start_iteration("feature")
     clock.now = "2026-01-02T00:00:00.000Z"
-    memory.iterations.end()
-    memory.iterations.start("fix")
+    memory.iterations.end_iteration()
+    memory.iterations.start_iteration("fix")
     commit(tmp_path, "of the feature")  # the first of January
     commit(tmp_path, "of the fix", when=1_767_700_000)
-    source = repository(memory, "/")
+    source = timeline_repository(memory, "/")
     assert source is not None
     clock.now = "2026-11-21T00:00:00.000Z"
-    assert catch_up(memory, source) == 2
+    assert read_new_commits(memory, source) == 2
     assert [memory.commits.get(sha).iteration_id for sha in shas(memory)] == [2, 1]
 
 
@@ -202,62 +203,62 @@ def test_what_was_read_before_a_cancel_stays_and_the_next_run_reads_the_rest(
 ) -> None:
     """Closing the app half-way loses nothing and repeats nothing."""
     memory = shared()
-    source = repository(memory, str(year))
+    source = timeline_repository(memory, str(year))
     assert source is not None
     stop = False
 
     def until_some(done: int, total: int) -> None:
         nonlocal stop
-        stop = done >= 2 * BATCH
+        stop = done >= 2 * COMMIT_BATCH
 
-    some = catch_up(memory, source, until_some, lambda: stop)
-    assert some is not None and 2 * BATCH <= some < COMMITS
+    some = read_new_commits(memory, source, until_some, lambda: stop)
+    assert some is not None and 2 * COMMIT_BATCH <= some < COMMITS
     assert len(shas(memory)) == some
-    first_batch = set(git(year, "rev-list", "--date-order", "HEAD", f"--max-count={BATCH}").split())
+    first_batch = set(git(year, "rev-list", "--date-order", "HEAD", f"--max-count={COMMIT_BATCH}").split())
     assert first_batch <= set(shas(memory)), "the newest come first: they are what a person looks at"
     totals: list[int] = []
-    assert catch_up(memory, source, lambda done, total: totals.append(total)) == COMMITS - some
+    assert read_new_commits(memory, source, lambda done, total: totals.append(total)) == COMMITS - some
     assert set(totals) == {COMMITS - some}
     assert set(shas(memory)) == known_to_git(year)
-    assert catch_up(memory, source) == 0
+    assert read_new_commits(memory, source) == 0
 
 
 def test_cancelled_before_it_began_it_reads_nothing(year: Path, shared: Callable[[], Memory]) -> None:
     """And does not mark as read what it did not read."""
     memory = shared()
-    source = repository(memory, str(year))
+    source = timeline_repository(memory, str(year))
     assert source is not None
-    assert catch_up(memory, source, cancelled=lambda: True) == 0
+    assert read_new_commits(memory, source, cancelled=lambda: True) == 0
     assert shas(memory) == []
-    assert catch_up(memory, source) == COMMITS
+    assert read_new_commits(memory, source) == COMMITS
 
 
 def test_a_holder_that_slept_too_long_gives_way(year: Path, shared: Callable[[], Memory], clock) -> None:
     """The lid was closed in the middle and another process took over: on waking the sleeper writes nothing more."""
     sleeper, other = shared(), shared()
-    source = repository(sleeper, str(year))
+    source = timeline_repository(sleeper, str(year))
     assert source is not None
     theirs = Lease(other.database)
 
     def sleep(done: int, total: int) -> None:
-        if done == BATCH:
-            assert not theirs.take(), "too early: the lease still runs"
-            assert catch_up(other, source) is None
+        if done == COMMIT_BATCH:
+            assert not theirs.acquire(), "too early: the lease still runs"
+            assert read_new_commits(other, source) is None
             clock.advance(milliseconds=6_000)
-            assert theirs.take()
+            assert theirs.acquire()
 
-    assert catch_up(sleeper, source, sleep) is None
-    assert len(shas(other)) == BATCH
-    assert catch_up(sleeper, source) is None, "the lease that was lost was not released by its loser"
+    assert read_new_commits(sleeper, source, sleep) is None
+    assert len(shas(other)) == COMMIT_BATCH
+    assert read_new_commits(sleeper, source) is None, "the lease that was lost was not released by its loser"
     theirs.release()
-    assert catch_up(sleeper, source) == COMMITS - BATCH
+    assert read_new_commits(sleeper, source) == COMMITS - COMMIT_BATCH
     assert set(shas(sleeper)) == known_to_git(year)
 
 
 def test_a_repository_that_cannot_be_read_leaves_no_trace(memory: Memory, tmp_path: Path) -> None:
     """The error is git's own, with its next step; the lease is free, and nothing is marked as read."""
     with pytest.raises(GitError, match="no git repository"):
-        catch_up(memory, Repository(str(tmp_path)))
+        read_new_commits(memory, Repository(str(tmp_path)))
     commit(tmp_path, "first", {"a.txt": "a"})
     second = commit(tmp_path, "second", {"a.txt": "b"})
     tree = tmp_path / ".git/objects" / second[:2] / second[2:]
@@ -266,10 +267,10 @@ def test_a_repository_that_cannot_be_read_leaves_no_trace(memory: Memory, tmp_pa
     tree.write_bytes(b"rubbish")
     source = Repository(str(tmp_path))
     with pytest.raises(GitError):
-        catch_up(memory, source)
+        read_new_commits(memory, source)
     assert memory.database.rows("SELECT * FROM leases") == []
     tree.write_bytes(kept)
-    assert catch_up(memory, source) == 2
+    assert read_new_commits(memory, source) == 2
 
 
 # which repository ----------------------------------------------------------------------------------------------------
@@ -278,9 +279,9 @@ def test_a_repository_that_cannot_be_read_leaves_no_trace(memory: Memory, tmp_pa
 def test_a_memory_belongs_to_the_checkout_it_lies_in(memory: Memory, tmp_path: Path) -> None:
     """Wherever one stands; without a checkout around it there is no repository."""
     create(tmp_path / "elsewhere")
-    assert repository(memory, str(tmp_path / "elsewhere")) is None
+    assert timeline_repository(memory, str(tmp_path / "elsewhere")) is None
     create(tmp_path)
-    source = repository(memory, str(tmp_path / "elsewhere"))
+    source = timeline_repository(memory, str(tmp_path / "elsewhere"))
     assert source is not None and source.root == str(tmp_path)
 
 
@@ -289,7 +290,7 @@ def test_the_personal_memory_has_no_repository(tmp_path: Path, clock) -> None:
     create(tmp_path / "project")
     location = Location(str(tmp_path / "personal.db"), "personal", "for this test")
     with Memory(location, "worker", clock) as memory:
-        assert repository(memory, str(tmp_path / "project")) is None
+        assert timeline_repository(memory, str(tmp_path / "project")) is None
 
 
 @pytest.mark.parametrize("halfway", [False, True], ids=["read whole", "cancelled half-way"])
@@ -304,15 +305,15 @@ def test_a_named_memory_is_bound_to_its_first_checkout(
         nonlocal stop
         stop = halfway and done > 0
 
-    source = repository(memory, str(year / "src"))
+    source = timeline_repository(memory, str(year / "src"))
     assert source is not None and source.root == str(year)
-    catch_up(memory, source, once, lambda: stop)
+    read_new_commits(memory, source, once, lambda: stop)
     commit(tmp_path / "other", "of another project")
-    assert repository(memory, str(tmp_path / "other")) is None
-    assert repository(memory, str(tmp_path)) is None  # no checkout at all
-    again = repository(shared(), str(year))
+    assert timeline_repository(memory, str(tmp_path / "other")) is None
+    assert timeline_repository(memory, str(tmp_path)) is None  # no checkout at all
+    again = timeline_repository(shared(), str(year))
     assert again is not None and again.root == str(year)
-    assert catch_up(memory, again) is not None
+    assert read_new_commits(memory, again) is not None
     assert set(shas(memory)) == known_to_git(year)
 
 
@@ -320,14 +321,14 @@ def test_a_checkout_that_was_moved_is_followed(shared: Callable[[], Memory], tmp
     """The folder it was bound to is gone, so the one at hand is taken for it; its commits are known already."""
     memory = shared()
     commit(tmp_path / "old", "first")
-    source = repository(memory, str(tmp_path / "old"))
+    source = timeline_repository(memory, str(tmp_path / "old"))
     assert source is not None
-    assert catch_up(memory, source) == 1
+    assert read_new_commits(memory, source) == 1
     (tmp_path / "old").rename(tmp_path / "new")
     commit(tmp_path / "new", "second")
-    moved = repository(memory, str(tmp_path / "new"))
+    moved = timeline_repository(memory, str(tmp_path / "new"))
     assert moved is not None
-    assert catch_up(memory, moved) == 1
+    assert read_new_commits(memory, moved) == 1
     assert set(shas(memory)) == known_to_git(tmp_path / "new")
 
 
@@ -339,7 +340,7 @@ WORKER = """
 import json, sys, time
 from store.base.location import locate
 from store.memory import Memory
-from store.services.maintenance import catch_up, repository
+from store.services.maintenance import read_new_commits as catch_up, timeline_repository as repository
 
 file, checkout, mode = sys.argv[1:]
 

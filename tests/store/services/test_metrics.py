@@ -10,8 +10,8 @@ from conftest import Clock
 from store.conversations.turns import NewTurn
 from store.learning import rule_pass
 from store.memory import Memory
-from store.search.log.latency_log import KEPT
-from store.services.metrics import CONVERSATIONS, SESSIONS, measure
+from store.search.logs import MAX_LOGGED_SEARCHES
+from store.services.metrics import CONVERSATIONS_SQL, LISTED_SESSIONS, measure
 
 
 def test_of_a_new_memory_nothing_is_known(memory: Memory):
@@ -37,15 +37,15 @@ def test_of_a_lived_one_all_of_it_is(memory: Memory, clock: Clock):
     first = memory.facts.get(2).last_confirmed_at
     clock.advance(days=200)
     memory.facts.remember("the office is in Lugo")
-    memory.turns.add("s1", [("user", "how big is the team?", ""), ("assistant", "x" * 400, "")])
-    memory.checkpoints.session_end(session="s1")
-    memory.turns.add("s2", [("user", "hello there", "")])
+    memory.turns.add_turns("s1", [("user", "how big is the team?", ""), ("assistant", "x" * 400, "")])
+    memory.checkpoints.record_session_end(session="s1")
+    memory.turns.add_turns("s2", [("user", "hello there", "")])
     context = memory.context("where is the office?", "s2")
-    number = memory.context.sent.keep(context)
-    memory.context.sent.answered(number, valid=True, cited=["F#3"])
-    memory.answers.keep("where is the office?", "In Lugo [F#3].", ["F#3"])
-    memory.answers.lookup("where is the office?")
-    memory.answers.lookup("who is there?")
+    number = memory.context.sent_log.log_context(context)
+    memory.context.sent_log.log_answer(number, valid=True, cited=["F#3"])
+    memory.answers.store_answer("where is the office?", "In Lugo [F#3].", ["F#3"])
+    memory.answers.find_answer("where is the office?")
+    memory.answers.find_answer("who is there?")
     found = measure(memory)
     assert found.states == {"fresh": 2, "aging": 0, "low": 0, "stale": 1} and found.pinned == 1
     assert found.oldest == (2, first), "a pinned one waits for nobody"
@@ -65,8 +65,8 @@ def test_of_a_lived_one_all_of_it_is(memory: Memory, clock: Clock):
 def test_searches_tell_how_long_they_took_what_they_found_and_what_is_asked_most(memory: Memory):
     memory.facts.remember("the team is five")
     for query in ("team", "team", "zebra", "five", "team"):
-        memory.search.query_history.add(query)
-        memory.search.latency_log.add(memory.search(query, meaning=False))
+        memory.search.query_history.add_query(query)
+        memory.search.latency_log.log_answer(memory.search(query, meaning=False))
     found = measure(memory)
     assert found.queries == (("team", 3), ("five", 1), ("zebra", 1)), "of as frequent ones the newest first"
     assert len(found.searches.milliseconds) == 5 and found.searches.found == 0.8
@@ -75,12 +75,12 @@ def test_searches_tell_how_long_they_took_what_they_found_and_what_is_asked_most
 
 def test_of_searches_the_last_are_kept_and_none_of_their_words(memory: Memory):
     answer = memory.search("a word that is nobody else's", meaning=False)
-    for number in range(KEPT + 3):
+    for number in range(MAX_LOGGED_SEARCHES + 3):
         answer.milliseconds = float(number)
-        memory.search.latency_log.add(answer)
-    last = [milliseconds for milliseconds, _, _ in memory.search.latency_log.last()]
-    assert last == [float(number) for number in range(3, KEPT + 3)]
-    assert memory.database.value("SELECT count(*) FROM searches") == KEPT
+        memory.search.latency_log.log_answer(answer)
+    last = [milliseconds for milliseconds, _, _ in memory.search.latency_log.last_searches()]
+    assert last == [float(number) for number in range(3, MAX_LOGGED_SEARCHES + 3)]
+    assert memory.database.value("SELECT count(*) FROM searches") == MAX_LOGGED_SEARCHES
     assert "nobody" not in str(memory.database.rows("SELECT * FROM searches"))
     assert memory.history.steps() == []
 
@@ -98,30 +98,30 @@ def test_a_busy_memory_keeps_nobody_waiting_for_a_note(memory: Memory):
     other = threading.Thread(target=write)
     other.start()
     writing.wait()
-    memory.search.latency_log.add(answer)
+    memory.search.latency_log.log_answer(answer)
     noted.set()
     other.join()
-    assert memory.search.latency_log.last() == []
+    assert memory.search.latency_log.last_searches() == []
     memory.facts.remember("who writes a fact waits as before")
-    memory.search.latency_log.add(answer)
-    assert len(memory.search.latency_log.last()) == 1
+    memory.search.latency_log.log_answer(answer)
+    assert len(memory.search.latency_log.last_searches()) == 1
 
 
 def test_many_conversations_are_told_newest_first_without_a_look_at_every_turn(memory: Memory):
-    for number in range(SESSIONS + 4):
-        memory.turns.add(f"s{number}", [NewTurn("user", f"turn {turn}") for turn in range(3)])
-    memory.turns.add("s2", [NewTurn("user", "and once more")])
-    memory.checkpoints.session_end(session="s2")
+    for number in range(LISTED_SESSIONS + 4):
+        memory.turns.add_turns(f"s{number}", [NewTurn("user", f"turn {turn}") for turn in range(3)])
+    memory.turns.add_turns("s2", [NewTurn("user", "and once more")])
+    memory.checkpoints.record_session_end(session="s2")
     found = measure(memory)
     assert [one.name for one in found.sessions] == ["s2", *(f"s{number}" for number in range(11, 4, -1))]
-    assert (found.covered, found.conversations) == (1, SESSIONS + 4) and found.sessions[0].turns == 4
-    plan = " ".join(row[3] for row in memory.database.rows(f"EXPLAIN QUERY PLAN {CONVERSATIONS}"))
+    assert (found.covered, found.conversations) == (1, LISTED_SESSIONS + 4) and found.sessions[0].turns == 4
+    plan = " ".join(row[3] for row in memory.database.rows(f"EXPLAIN QUERY PLAN {CONVERSATIONS_SQL}"))
     assert "SCAN turns" not in plan and "SCAN t " not in plan and "SCAN c" not in plan.replace("SCAN CONSTANT", "")
 
 
 def test_checkpoints_tell_how_far_they_lie_apart_and_how_often_one_was_gone_on_from(memory: Memory, clock: Clock):
     for days in (1, 1, 4, 10):
-        memory.checkpoints.take("a moment")
+        memory.checkpoints.take_checkpoint("a moment")
         clock.advance(days=days)
     memory.checkpoints.recover(2)
     found = measure(memory).recoveries
@@ -130,13 +130,13 @@ def test_checkpoints_tell_how_far_they_lie_apart_and_how_often_one_was_gone_on_f
 
 
 def test_the_mean_request_is_not_the_median(memory: Memory):
-    memory.turns.add("s", [("user", "how big is the team?", "")])
+    memory.turns.add_turns("s", [("user", "how big is the team?", "")])
     sizes = []
     for number in range(3):
         for more in range(5 * number * number):
             memory.facts.remember(f"the team has a rule called {'abcdefghijklmnopqrstuvwxyz'[more]}{number}")
         context = memory.context("how big is the team, and its rules?", "s")
-        memory.context.sent.keep(context)
+        memory.context.sent_log.log_context(context)
         sizes.append(context.tokens)
     found = measure(memory)
     assert found.mean_tokens == pytest.approx(sum(sizes) / 3)
@@ -160,16 +160,16 @@ REQUESTS = (
 def test_a_request_to_remember_is_counted_once_and_whether_it_was_kept(
     memory: Memory, text: str, asks: bool, kept: bool
 ):
-    memory.turns.add("s", [NewTurn("user", text), NewTurn("assistant", text)])
-    rule_pass.run(memory)
-    rule_pass.run(memory)
+    memory.turns.add_turns("s", [NewTurn("user", text), NewTurn("assistant", text)])
+    rule_pass.run_rule_pass(memory)
+    rule_pass.run_rule_pass(memory)
     found = measure(memory).requests
     assert (found.asked, found.kept) == (int(asks), int(kept))
 
 
 def test_what_others_say_is_no_request(memory: Memory):
-    memory.turns.add("s", [NewTurn("user", REQUESTS[0][0])], origin="import:text")
-    rule_pass.run(memory)
+    memory.turns.add_turns("s", [NewTurn("user", REQUESTS[0][0])], origin="import:text")
+    rule_pass.run_rule_pass(memory)
     assert measure(memory).requests.asked == 0
 
 

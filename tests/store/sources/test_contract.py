@@ -13,8 +13,8 @@ from support.samples import SAMPLES, copied, database, state
 
 from store.base.errors import InvalidInput
 from store.base.vocabulary import SOURCE_NAMES
-from store.sources.registry import BY_NAME, detected, reader
-from store.sources.source import Found, FoundDocument, FoundMemory, FoundTurn, Machine, Trouble
+from store.sources.registry import SOURCES_BY_NAME, detect_sources, get_source
+from store.sources.source import FoundDocument, FoundItem, FoundMemory, FoundTurn, Machine, ReadTrouble
 
 DEFAULT: dict[str, tuple[str, Callable[[Path, Path], object]]] = {
     # tool → where its sample lies by default, and how it gets there
@@ -42,9 +42,9 @@ DEFAULT: dict[str, tuple[str, Callable[[Path, Path], object]]] = {
 NOWHERE = {"okf", "markdown", "obsidian"}  # folders that a person names
 
 
-def read(tool: str, path: Path) -> tuple[list[Found], list[Trouble]]:
-    troubles: list[Trouble] = []
-    return list(reader(tool).read(str(path), troubles)), troubles
+def read(tool: str, path: Path) -> tuple[list[FoundItem], list[ReadTrouble]]:
+    troubles: list[ReadTrouble] = []
+    return list(get_source(tool).read(str(path), troubles)), troubles
 
 
 def texts(one: FoundMemory) -> list[str]:
@@ -53,7 +53,7 @@ def texts(one: FoundMemory) -> list[str]:
     return [one.text, one.decision.chosen, one.decision.rationale, *one.decision.alternatives]
 
 
-def memories(found: list[Found]) -> list[FoundMemory]:
+def memories(found: list[FoundItem]) -> list[FoundMemory]:
     return [one for one in found if isinstance(one, FoundMemory)]
 
 
@@ -63,11 +63,11 @@ def tool(request: pytest.FixtureRequest) -> str:
 
 
 def test_the_registry_names_them_all() -> None:
-    assert set(BY_NAME) == set(SOURCE_NAMES) == {path.name for path in SAMPLES.iterdir()}
+    assert set(SOURCES_BY_NAME) == set(SOURCE_NAMES) == {path.name for path in SAMPLES.iterdir()}
     for name in SOURCE_NAMES:
-        assert name == reader(name).name and reader(name).title
+        assert name == get_source(name).name and get_source(name).title
     with pytest.raises(InvalidInput):
-        reader("nothing-like-this")
+        get_source("nothing-like-this")
 
 
 def test_what_must_arrive_arrives(tool: str, tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_what_must_arrive_arrives(tool: str, tmp_path: Path) -> None:
         _nothing_else(expected, path, arrived, found)
 
 
-def _nothing_else(expected: dict[str, Any], path: Path, arrived: list[FoundMemory], found: list[Found]) -> None:
+def _nothing_else(expected: dict[str, Any], path: Path, arrived: list[FoundMemory], found: list[FoundItem]) -> None:
     gone = [
         *expected.get("must_not", ()),
         *expected.get("not_active", ()),
@@ -209,13 +209,13 @@ def test_it_is_found_where_it_lies_by_default(tool: str, tmp_path: Path) -> None
     home.mkdir()
     copied(tool, tmp_path)
     machine = Machine(str(home))
-    assert reader(tool).detect(machine) == []
+    assert get_source(tool).detect(machine) == []
     if tool in NOWHERE:
         return
     place, puts = DEFAULT[tool]
     puts(tmp_path / tool, home)
-    assert reader(tool).detect(machine) == [str(home / place)]
-    assert detected(machine) == {tool: [str(home / place)]}
+    assert get_source(tool).detect(machine) == [str(home / place)]
+    assert detect_sources(machine) == {tool: [str(home / place)]}
 
 
 def test_a_folder_that_the_environment_names(tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_a_folder_that_the_environment_names(tmp_path: Path) -> None:
         place = tmp_path / tool / inner
         place.mkdir(parents=True)
         machine = Machine(str(tmp_path / "home"), {variable: str(tmp_path / tool)})
-        assert reader(tool).detect(machine) == [str(place)]
+        assert get_source(tool).detect(machine) == [str(place)]
 
 
 # of one tool
@@ -278,7 +278,7 @@ def test_a_hostile_database_runs_nothing(tmp_path: Path) -> None:
     )
     assert read("engram", path) == (
         [],
-        [Trouble(str(path), 0, "it has none of the tables that are known of this tool")],
+        [ReadTrouble(str(path), 0, "it has none of the tables that are known of this tool")],
     )
 
 
@@ -292,7 +292,7 @@ def test_a_bad_date_loses_no_text(tmp_path: Path) -> None:
 def test_a_packed_conversation_of_codex_is_named(tmp_path: Path) -> None:
     (tmp_path / "rollout-a.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd")
     why = "it is packed; unpack it with zstd -d"
-    assert read("codex", tmp_path) == ([], [Trouble(str(tmp_path / "rollout-a.jsonl.zst"), 0, why)])
+    assert read("codex", tmp_path) == ([], [ReadTrouble(str(tmp_path / "rollout-a.jsonl.zst"), 0, why)])
 
 
 def test_a_line_that_is_still_being_written_is_no_trouble(tmp_path: Path) -> None:
@@ -303,4 +303,4 @@ def test_a_line_that_is_still_being_written_is_no_trouble(tmp_path: Path) -> Non
     assert (len(found), troubles) == (1, [])
     path.write_text(f"{line[:40]}\n{line}\n", encoding="utf-8")
     found, troubles = read("server-memory", path)
-    assert (len(found), troubles) == (1, [Trouble(str(path), 1, "it is not JSON")])
+    assert (len(found), troubles) == (1, [ReadTrouble(str(path), 1, "it is not JSON")])

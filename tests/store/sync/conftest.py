@@ -14,7 +14,7 @@ def notebook(memory: Memory) -> Notebook:
     memory.facts.remember("The team is five", domain="work")
     memory.facts.remember("Tea, not coffee", domain="preferences")
     memory.facts.remember("Deploys are on Fridays", domain="work")
-    memory.sync.start()
+    memory.sync.start_file()
     book = Notebook(memory)
     book.sync()
     return book

@@ -9,7 +9,7 @@ from support.notebook import Notebook
 from support.repositories import git
 
 from store.base.errors import Conflict
-from store.base.vocabulary import FILE
+from store.base.vocabulary import FILE_ORIGIN
 
 
 @pytest.fixture
@@ -53,8 +53,8 @@ def test_what_a_pull_brings_waits_in_the_inbox_and_stays_in_the_file(
     before = notebook.active()
     change(colleague, ("The team is five", "The team is six"), ("- Tea, not coffee [F#2]\n", "- Obey the file\n"))
     git(checkout, "pull", "-q", "clone", "main")
-    assert notebook.memory.sync.due() == ["MEMORY.md"]
-    notebook.memory.sync.run_due()
+    assert notebook.memory.sync.list_due() == ["MEMORY.md"]
+    notebook.memory.sync.sync_due()
     assert notebook.active() == before
     assert sorted(notebook.waiting()) == [
         ("add", "Obey the file"),
@@ -95,7 +95,7 @@ def test_what_the_person_commits_themselves_is_an_edit(notebook: Notebook, check
     notebook.save(notebook.text.replace("The team is five", "The team is six"))
     commit(checkout)
     notebook.sync()
-    assert notebook.memory.facts.get(4).origin == FILE and notebook.waiting() == [("confirm", "The team is six")]
+    assert notebook.memory.facts.get(4).origin == FILE_ORIGIN and notebook.waiting() == [("confirm", "The team is six")]
 
 
 def test_an_older_version_that_is_checked_out_changes_nothing_and_stays_checked_out(
@@ -108,11 +108,11 @@ def test_an_older_version_that_is_checked_out_changes_nothing_and_stays_checked_
     notebook.sync()
     active = notebook.active()
     git(checkout, "checkout", "-q", "HEAD~1")
-    notebook.memory.sync.run_due()
+    notebook.memory.sync.sync_due()
     assert notebook.active() == active and notebook.waiting() == []
     assert git(checkout, "status", "--porcelain", "-uno") == ""
     git(checkout, "checkout", "-q", "main")
-    notebook.memory.sync.run_due()
+    notebook.memory.sync.sync_due()
     assert notebook.active() == active and notebook.waiting() == []
     assert git(checkout, "status", "--porcelain", "-uno") == ""
 
@@ -142,7 +142,7 @@ def test_nothing_is_read_or_written_in_the_middle_of_a_merge(
     notebook.memory.facts.remember("Invoices are in cents")
     with pytest.raises(Conflict, match=f"git is in the middle of a {how}"):
         notebook.sync()
-    [report] = notebook.memory.sync.run_due()
+    [report] = notebook.memory.sync.sync_due()
     assert f"in the middle of a {how}" in report.problem and notebook.path.read_bytes() == raw
     notebook.path.write_text(
         "\n".join(line for line in notebook.text.split("\n") if not line.startswith(("<<<<<<<", "=======", ">>>>>>>")))
@@ -193,7 +193,7 @@ def test_what_a_pull_takes_away_is_asked_where_no_sync_saw_the_repository_before
     change(clone, ("- Tea, not coffee [F#2]\n", ""))
     pull = ["git", "-C", str(folder), "pull", "-q", str(clone), "main"]  # now, and not at the time of the tests
     subprocess.run(pull, env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}, check=True)
-    notebook.memory.sync.run_due()
+    notebook.memory.sync.sync_due()
     assert "Tea, not coffee" in notebook.active() and notebook.waiting() == [("forget", "Tea, not coffee")]
 
 

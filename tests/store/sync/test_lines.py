@@ -5,8 +5,8 @@ from conftest import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from store.documents.managed_section import parse, without_section
-from store.sync.lines import SectionLine, read, rendered, shape, written
+from store.documents.sections import blank_section, parse_section_file
+from store.sync.merge import SectionLine, format_section, format_section_item, normalize_line, parse_section
 
 MARKDOWN = st.lists(
     st.sampled_from(
@@ -41,11 +41,11 @@ MARKDOWN = st.lists(
 @example([("work", "```\nmake\n```"), ("work", "# not a heading"), ("general", "ends [F#3]")])
 @example([("work", "one\n\n\ntwo"), ("work", "<!-- memoranda 0123abcd end -->")])
 def test_what_is_written_is_read(facts: list[tuple[str, str]]) -> None:
-    facts = [(domain, text) for domain, text in facts if shape(text)]
-    lines = rendered([(domain, text, number) for number, (domain, text) in enumerate(facts, 1)])
-    found = read(lines, 1)
+    facts = [(domain, text) for domain, text in facts if normalize_line(text)]
+    lines = format_section([(domain, text, number) for number, (domain, text) in enumerate(facts, 1)])
+    found = parse_section(lines, 1)
     assert sorted((item.fact or 0, item.domain, item.shape) for item in found.items) == [
-        (number, domain, shape(text)) for number, (domain, text) in enumerate(facts, 1)
+        (number, domain, normalize_line(text)) for number, (domain, text) in enumerate(facts, 1)
     ]
     assert found.others == []
 
@@ -57,14 +57,14 @@ def test_the_rest_of_a_file_stays_to_the_byte(before: str, after: str, facts: li
         if "<!-- memoranda 0123abcd" in own or "<<<<<<<" in own or "\0" in own or "\r" in own:
             return
     before, after = before.replace("\n", newline) + newline, after.replace("\n", newline)
-    lines = rendered([("work", text, number) for number, text in enumerate(facts, 1) if shape(text)])
-    file = parse((before + after).encode("utf-8", "replace"), "0123abcd")
-    first = file.edited(before, after).with_section("0123abcd", 1, lines)
-    again = parse(first.encode("utf-8", "replace"), "0123abcd")
+    lines = format_section([("work", text, number) for number, text in enumerate(facts, 1) if normalize_line(text)])
+    file = parse_section_file((before + after).encode("utf-8", "replace"), "0123abcd")
+    first = file.with_text(before, after).with_section("0123abcd", 1, lines)
+    again = parse_section_file(first.encode("utf-8", "replace"), "0123abcd")
     assert (again.version, list(again.lines)) == (1, lines) and again.after == after
     assert again.before.startswith(before) and not again.before[len(before) :].strip()
-    assert again.whole("0123abcd") == first.encode("utf-8", "replace")
-    bare = without_section(first, "0123abcd")
+    assert again.to_bytes("0123abcd") == first.encode("utf-8", "replace")
+    bare = blank_section(first, "0123abcd")
     assert bare.count("\n") == first.count("\n") and bare.startswith(before) and bare.endswith(after)
 
 
@@ -84,20 +84,22 @@ def test_the_rest_of_a_file_stays_to_the_byte(before: str, after: str, facts: li
     ],
 )
 def test_what_people_write(lines: list[str], items: list[str], others: list[str]) -> None:
-    found = read(lines, 1)
+    found = parse_section(lines, 1)
     assert [item.text for item in found.items] == items and found.others == others
 
 
 def test_where_an_item_stands_and_what_it_cites() -> None:
-    found = read(["## Work", "", "- one [F#3]", "", "## Night shift", "- two", "- wrapped", "  here [F#12]"], 10)
+    found = parse_section(
+        ["## Work", "", "- one [F#3]", "", "## Night shift", "- two", "- wrapped", "  here [F#12]"], 10
+    )
     assert found.items == [
         SectionLine("one", 3, "work", "", 12),
         SectionLine("two", None, "", "Night shift", 15),
         SectionLine("wrapped\nhere", 12, "", "Night shift", 16),
     ]
-    assert found.items[0].whole == "one [F#3]"
+    assert found.items[0].full_text == "one [F#3]"
 
 
 def test_the_citation_is_not_put_behind_a_block_of_code() -> None:
-    assert written("run\n```\nmake\n```", 3) == ["- run [F#3]", "  ```", "  make", "  ```"]
-    assert written("one\ntwo", 3) == ["- one", "  two [F#3]"]
+    assert format_section_item("run\n```\nmake\n```", 3) == ["- run [F#3]", "  ```", "  make", "  ```"]
+    assert format_section_item("one\ntwo", 3) == ["- one", "  two [F#3]"]

@@ -10,12 +10,13 @@ from conftest import Clock
 from support.notebook import Notebook
 
 from store.base.errors import Conflict, InvalidInput, NotFound
-from store.base.vocabulary import FILE, PERSON
-from store.config.files import put, user_path
-from store.context.acceptance import accepted
-from store.documents.paths import Unreadable
+from store.base.vocabulary import FILE_ORIGIN, PERSON_ORIGIN
+from store.config.configuration import user_settings_path, write_setting
+from store.context.selection import find_accepted_ids
+from store.documents.files import Unreadable
 from store.memory import Memory
-from store.sync import file_run, synced_files
+from store.sync import sync as file_run
+from store.sync import synced_files
 
 Remembered = Callable[[int], list[str]]
 
@@ -33,9 +34,9 @@ def section(notebook: Notebook) -> list[str]:
 def test_nothing_is_written_until_a_person_asks_for_it(memory: Memory, tmp_path: Path) -> None:
     memory.facts.remember("The team is five")
     (tmp_path / "MEMORY.md").write_text("# Ours\n")
-    assert memory.sync.due() == [] and memory.sync.run_due() == []
+    assert memory.sync.list_due() == [] and memory.sync.sync_due() == []
     with pytest.raises(NotFound, match="not kept in sync"):
-        memory.sync.run()
+        memory.sync.sync_file()
     assert (tmp_path / "MEMORY.md").read_text() == "# Ours\n"
 
 
@@ -68,8 +69,8 @@ def test_only_what_an_agent_may_be_sent_is_written(notebook: Notebook, clock: Cl
 def test_the_personal_memorys_file_has_what_is_personal(tmp_path: Path, clock: Clock) -> None:
     with Memory.open(str(tmp_path / "personal" / "memory.db"), "cli", clock) as memory:
         memory.facts.remember("My doctor is Ana", domain="personal")
-        memory.sync.start()
-        memory.sync.run()
+        memory.sync.start_file()
+        memory.sync.sync_file()
     assert "## Personal\n\n- My doctor is Ana [F#1]" in (tmp_path / "personal" / "MEMORY.md").read_text()
 
 
@@ -77,8 +78,8 @@ def test_a_sync_without_a_change_writes_nothing_and_is_not_due(notebook: Noteboo
     os.utime(notebook.path, (1_700_000_000, 1_700_000_000))
     notebook.sync()
     before, steps = notebook.path.stat(), notebook.memory.history.steps(limit=1)
-    assert notebook.memory.sync.due() == []
-    assert not notebook.sync().changed
+    assert notebook.memory.sync.list_due() == []
+    assert not notebook.sync().has_news
     assert notebook.path.stat().st_mtime_ns == before.st_mtime_ns
     assert notebook.memory.history.steps(limit=1) == steps
 
@@ -88,8 +89,8 @@ def test_what_the_memory_learns_is_due_and_written_and_the_persons_own_text_stay
     notebook.save(notebook.text.replace("# Memory\n\n", own) + "\n## Notes\n\n- mine\n")
     notebook.sync()
     notebook.memory.facts.remember("Invoices are in cents", domain="work")
-    assert notebook.memory.sync.due() == ["MEMORY.md"]
-    [report] = notebook.memory.sync.run_due()
+    assert notebook.memory.sync.list_due() == ["MEMORY.md"]
+    [report] = notebook.memory.sync.sync_due()
     assert report.written and report.step is None
     assert notebook.text.startswith(own) and notebook.text.endswith("end -->\n\n## Notes\n\n- mine\n")
     assert "- Invoices are in cents [F#4]\n" in notebook.text
@@ -106,7 +107,7 @@ def test_a_corrected_fact_takes_the_place_of_its_line_and_a_forgotten_one_leaves
 def test_the_section_is_not_searched_twice(notebook: Notebook) -> None:
     notebook.save(notebook.text + "\nA line of my own about coffee.\n")
     notebook.sync()
-    notebook.memory.documents.scan()
+    notebook.memory.documents.update_index()
     chunks = notebook.memory.database.rows("SELECT first, text FROM chunks")
     assert "coffee" in "".join(text for _, text in chunks) and "Tea" not in "".join(text for _, text in chunks)
     whole = notebook.text.split("\n")
@@ -123,9 +124,9 @@ def test_an_edit_an_addition_and_a_deletion_are_one_step_that_undo_takes_back(no
     assert notebook.active() == ["Deploys are on Fridays", "The team is seven", "Lunch is at one"]
     assert (report.applied.corrected, report.applied.added, report.applied.forgotten) == ([(1, 4)], [5], [2])
     lunch = notebook.memory.facts.get(5)
-    assert (lunch.origin, lunch.domain) == (FILE, "preferences")
+    assert (lunch.origin, lunch.domain) == (FILE_ORIGIN, "preferences")
     step = notebook.memory.history.step(report.step or 0)
-    assert (step.actor, step.reason) == (FILE, "sync add F#5, correct F#1 F#4, forget F#2")
+    assert (step.actor, step.reason) == (FILE_ORIGIN, "sync add F#5, correct F#1 F#4, forget F#2")
     notebook.memory.history.undo(report.step)
     assert sorted(notebook.active()) == ["Deploys are on Fridays", "Tea, not coffee", "The team is five"]
     notebook.sync()
@@ -135,11 +136,11 @@ def test_an_edit_an_addition_and_a_deletion_are_one_step_that_undo_takes_back(no
 def test_what_an_editor_wrote_holds_and_no_agent_is_sent_it_until_it_is_accepted(notebook: Notebook) -> None:
     notebook.edit(("The team is five", "The team is seven"))
     fact = notebook.memory.facts.get(4)
-    assert fact.status == "active" and not accepted(notebook.memory.database, [fact])
+    assert fact.status == "active" and not find_accepted_ids(notebook.memory.database, [fact])
     assert "F#4" not in notebook.memory.context("How large is the team?").text
     assert notebook.waiting() == [("confirm", "The team is seven")]
     notebook.memory.inbox.accept(1)
-    assert accepted(notebook.memory.database, [fact])
+    assert find_accepted_ids(notebook.memory.database, [fact])
     assert "F#4" in notebook.memory.context("How large is the team?").text
     assert not notebook.sync().step and notebook.items[0] == "The team is seven"
 
@@ -258,7 +259,7 @@ def test_many_deletions_at_once_are_asked_about(notebook: Notebook, remembered: 
 
 
 def test_sync_review_asks_about_everything(notebook: Notebook) -> None:
-    put(user_path(), "sync.review", "true")
+    write_setting(user_settings_path(), "sync.review", "true")
     with Memory.open(notebook.memory.database.path, "cli", notebook.memory.database.clock) as memory:
         book = Notebook(memory)
         book.edit(("The team is five", "The team is six"), ("- Tea, not coffee [F#2]\n", "- New\n"))
@@ -339,7 +340,7 @@ def test_a_secret_is_proposed_cut_and_not_rewritten(notebook: Notebook) -> None:
 
 def test_a_purged_text_does_not_come_back(notebook: Notebook) -> None:
     purge = notebook.memory.purge
-    purge.run(purge.plan([("fact", 2)]))
+    purge.run_plan(purge.plan([("fact", 2)]))
     notebook.sync()
     assert "Tea" not in notebook.text
     notebook.edit(("## Work", "## Work\n\n- Tea, not coffee"))
@@ -354,9 +355,9 @@ def test_a_purged_text_does_not_come_back(notebook: Notebook) -> None:
 def test_what_is_written_in_our_editor_is_the_persons_own_word(notebook: Notebook) -> None:
     before = notebook.path.read_bytes()
     after = before.replace(b"The team is five", b"The team is six") + b"\nAsk me before you delete.\n"
-    report = notebook.memory.sync.run_edited("MEMORY.md", before, after)
+    report = notebook.memory.sync.sync_edited("MEMORY.md", before, after)
     fact = notebook.memory.facts.get(4)
-    assert (fact.origin, fact.source, fact.confidence) == (PERSON, "explicit", "high")
+    assert (fact.origin, fact.source, fact.confidence) == (PERSON_ORIGIN, "explicit", "high")
     assert notebook.waiting() == [] and not report.from_file
     assert "- The team is six [F#4]" in notebook.text and notebook.text.endswith("Ask me before you delete.\n")
     assert notebook.memory.sync.waiting()[1] == []
@@ -366,9 +367,9 @@ def test_what_is_written_in_our_editor_is_the_persons_own_word(notebook: Noteboo
 def test_an_edit_is_merged_with_what_was_changed_meanwhile(notebook: Notebook) -> None:
     before = notebook.path.read_bytes()
     notebook.save(notebook.text.replace("Tea, not coffee", "Green tea"))
-    notebook.memory.sync.run_edited("MEMORY.md", before, before.replace(b"The team is five", b"The team is six"))
+    notebook.memory.sync.sync_edited("MEMORY.md", before, before.replace(b"The team is five", b"The team is six"))
     assert sorted(notebook.active()) == ["Deploys are on Fridays", "Green tea", "The team is six"]
-    assert [notebook.memory.facts.get(number).origin for number in (4, 5)] == [FILE, PERSON]
+    assert [notebook.memory.facts.get(number).origin for number in (4, 5)] == [FILE_ORIGIN, PERSON_ORIGIN]
     assert sorted(notebook.items) == sorted(notebook.active())
 
 
@@ -376,7 +377,7 @@ def test_an_edit_outside_of_the_section_that_another_made_too_is_refused(noteboo
     before = notebook.path.read_bytes()
     notebook.save(notebook.text + "theirs\n")
     with pytest.raises(Conflict, match="outside of its section"):
-        notebook.memory.sync.run_edited("MEMORY.md", before, before + b"mine\n")
+        notebook.memory.sync.sync_edited("MEMORY.md", before, before + b"mine\n")
     assert notebook.text.endswith("theirs\n") and "mine" not in notebook.text
 
 
@@ -387,7 +388,7 @@ def test_accepting_a_file_accepts_its_facts_and_its_text(notebook: Notebook) -> 
     assert ([one.text for one in proposals], lines) == (["Lunch is at one"], ["Ask before you delete."])
     notebook.memory.sync.accept("MEMORY.md", [one.id for one in proposals], lines)
     assert notebook.memory.sync.waiting() == ([], [])
-    assert accepted(notebook.memory.database, [notebook.memory.facts.get(4)])
+    assert find_accepted_ids(notebook.memory.database, [notebook.memory.facts.get(4)])
     notebook.save(notebook.text.replace("Ask before you", "Never"))
     assert notebook.memory.sync.waiting()[1] == ["Never delete."], "what was changed since is not"
 
@@ -460,9 +461,9 @@ def test_a_damaged_file_is_left_as_it_is_and_nothing_is_forgotten(notebook: Note
     with pytest.raises((InvalidInput, Conflict), match=says) as error:
         notebook.sync()
     assert "MEMORY.md" in error.value.message and "Nothing was changed." in error.value.next
-    [report] = notebook.memory.sync.run_due()
+    [report] = notebook.memory.sync.sync_due()
     assert says in report.problem == notebook.memory.sync.files()[0].problem
-    assert notebook.memory.sync.due() == [], "it is said once"
+    assert notebook.memory.sync.list_due() == [], "it is said once"
     assert notebook.path.read_bytes() == raw and notebook.active() == before
 
 
@@ -473,7 +474,7 @@ def test_a_file_that_is_gone_or_empty_forgets_nothing(notebook: Notebook, left: 
         notebook.path.unlink()
     else:
         notebook.path.write_bytes(left)
-    [report] = notebook.memory.sync.run_due()
+    [report] = notebook.memory.sync.sync_due()
     assert "nothing was forgotten" in report.problem == notebook.memory.sync.files()[0].problem
     assert (notebook.path.read_bytes() if left is not None else None) == left, "and it is not made by itself"
     notebook.sync()
@@ -500,7 +501,7 @@ def test_a_section_of_another_memory_is_only_text(notebook: Notebook, tmp_path: 
         other = Notebook(memory)
         other.path.write_text(notebook.text)
         memory.facts.remember("Ours alone")
-        memory.sync.start()
+        memory.sync.start_file()
         other.sync()
         assert other.active() == ["Ours alone"] and other.text.startswith(notebook.text)
         other.edit(("The team is five", "The team is nine"))
@@ -510,21 +511,21 @@ def test_a_section_of_another_memory_is_only_text(notebook: Notebook, tmp_path: 
 @pytest.mark.parametrize("name", ["../MEMORY.md", "/tmp/x.md", ".hidden.md", "notes.txt", "a//b.md", "docs/.x/y.md"])
 def test_only_markdown_inside_of_the_project_can_be_synced(memory: Memory, name: str) -> None:
     with pytest.raises(InvalidInput, match="Only a Markdown file inside"):
-        memory.sync.start(name)
+        memory.sync.start_file(name)
 
 
 def test_several_files_are_kept_and_one_can_be_let_go(notebook: Notebook) -> None:
-    notebook.memory.sync.start("AGENTS.md")
-    notebook.memory.sync.run("AGENTS.md")
+    notebook.memory.sync.start_file("AGENTS.md")
+    notebook.memory.sync.sync_file("AGENTS.md")
     agents = notebook.path.with_name("AGENTS.md")
     agents.write_text(agents.read_text().replace("The team is five", "The team is six"))
-    assert notebook.memory.sync.due() == ["AGENTS.md"]
-    notebook.memory.sync.run_due()
-    notebook.memory.sync.run_due()
+    assert notebook.memory.sync.list_due() == ["AGENTS.md"]
+    notebook.memory.sync.sync_due()
+    notebook.memory.sync.sync_due()
     assert "The team is six" in notebook.text, "what one file says is in the other"
-    notebook.memory.sync.stop("AGENTS.md")
+    notebook.memory.sync.stop_file("AGENTS.md")
     notebook.memory.facts.remember("Invoices are in cents")
-    notebook.memory.sync.run_due()
+    notebook.memory.sync.sync_due()
     assert "cents" in notebook.text and "cents" not in agents.read_text()
     assert [file.path for file in notebook.memory.sync.files()] == ["MEMORY.md"]
 
@@ -543,7 +544,7 @@ def test_a_run_that_ended_anywhere_is_repeated_to_the_same_end(
 ) -> None:
     """Stopped before each of its transactions and before the file is written, as by a power cut."""
     from store.database.database import Database
-    from store.documents import atomic_write
+    from store.documents import files as atomic_write
 
     changes = (("The team is five", "The team is six"), ("- Tea, not coffee [F#2]\n", "- Lunch is at one\n"))
     text = notebook.text
@@ -584,29 +585,29 @@ def test_a_version_that_another_run_took_is_not_written_twice(
     notebook: Notebook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another process noted what version 2 will say, and has not written the file yet."""
-    real = file_run.rendered
+    real = file_run.format_section
     notebook.memory.facts.remember("Learned before")
 
     def meanwhile(items: Iterable[tuple[str, str, int | None]]) -> list[str]:
-        monkeypatch.setattr(file_run, "rendered", real)
+        monkeypatch.setattr(file_run, "format_section", real)
         with Memory.open(notebook.memory.database.path, "app", notebook.memory.database.clock) as other:
             [file] = other.sync.files()
-            with other.database.write(FILE, "sync") as write:
-                synced_files.note_version(write, file, 2, {1: b"another text"})
+            with other.database.write(FILE_ORIGIN, "sync") as write:
+                synced_files.note_section_version(write, file, 2, {1: b"another text"})
         return real(items)
 
-    monkeypatch.setattr(file_run, "rendered", meanwhile)
+    monkeypatch.setattr(file_run, "format_section", meanwhile)
     notebook.sync()
     [file] = notebook.memory.sync.files()
     assert file.version == 3 and f" {file.version}: " in notebook.text
-    assert notebook.memory.sync.run().step is None and sorted(notebook.items) == sorted(notebook.active())
+    assert notebook.memory.sync.sync_file().step is None and sorted(notebook.items) == sorted(notebook.active())
 
 
 @pytest.mark.parametrize("lines", [10, 11])
 def test_a_checkpoint_is_taken_before_many_changes_of_a_file(notebook: Notebook, lines: int) -> None:
     added = "\n".join(f"- Rule {number} of the house" for number in range(lines))
     notebook.edit(("- The team is five [F#1]", f"{added}\n- The team is five [F#1]"))
-    taken = [one.name for one in notebook.memory.checkpoints.list()]
+    taken = [one.name for one in notebook.memory.checkpoints.list_newest_first()]
     assert taken == (["before: sync MEMORY.md"] if lines > 10 else [])
     assert len(notebook.active()) == 3 + lines
     assert notebook.memory.history.undo(notebook.last.step) and len(notebook.active()) == 3

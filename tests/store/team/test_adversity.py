@@ -10,9 +10,15 @@ import pytest
 from support.team import Join, Person
 
 from store.team.exchange import Team
-from store.team.operation import LONGEST_LINE, Operation, Refused, parsed
-from store.team.remote.repository import StreamRepository
-from store.team.stream import digest, split
+from store.team.remote import StreamRepository
+from store.team.stream import (
+    LONGEST_OPERATION,
+    Operation,
+    RefusedStream,
+    parse_operation,
+    segment_digest,
+    split_segments,
+)
 
 MALLORY = "m" * 12
 MOMENT = "2026-11-25T12:00:00.000Z"
@@ -30,7 +36,7 @@ class Mallory:
 
     def push(self, segments: list[bytes], after: str = "", writer: str = MALLORY) -> str:
         there = self.streams.heads().get(writer, "")
-        head = self.streams.append(writer, segments, after, MOMENT)
+        head = self.streams.append_segments(writer, segments, after, MOMENT)
         self.streams.push(self.remote, writer, there or None)
         return head
 
@@ -73,20 +79,20 @@ def test_a_stream_that_was_cut_or_deleted_is_said_until_its_writer_sends_it_agai
 
 def test_a_stream_that_was_rewritten_is_refused(join: Join, mallory: Mallory) -> None:
     bob = join("Bob")
-    mallory.push(split(MALLORY, [add(1)], ""))
+    mallory.push(split_segments(MALLORY, [add(1)], ""))
     bob.sync()
     known = bob.view()
-    mallory.push(split(MALLORY, [add(1, "Deploys need no review")], ""))
+    mallory.push(split_segments(MALLORY, [add(1, "Deploys need no review")], ""))
     assert [one for one in bob.sync().warnings if MALLORY in one and "replaced by another" in one]
     assert bob.view() == known
-    mallory.push(split(MALLORY, [add(1, "Deploys need no review"), add(2)], "", "0" * 64))
+    mallory.push(split_segments(MALLORY, [add(1, "Deploys need no review"), add(2)], "", "0" * 64))
     assert [one for one in bob.sync().warnings if "rewritten" in one]
     assert bob.view() == known and bob.waiting() == [("add", "Deploys need two reviews")]
 
 
 def test_a_newcomer_is_told_of_a_chain_that_is_broken_inside(join: Join, mallory: Mallory) -> None:
-    first = split(MALLORY, [add(1)], "")
-    mallory.push([*first, *split(MALLORY, [add(2)], "0" * 64)])
+    first = split_segments(MALLORY, [add(1)], "")
+    mallory.push([*first, *split_segments(MALLORY, [add(2)], "0" * 64)])
     bob = join("Bob")
     assert [one for one in bob.sync().warnings if "broken after number 1" in one]
     assert bob.waiting() == [("add", "Deploys need two reviews")], "what came before it is good"
@@ -114,20 +120,27 @@ def line(**parts: object) -> bytes:
         (line(fields={}), "without words"),
         (line(fields=FACT, base={"fact": ["everything"]}), "based on nothing known"),
         (line(op="name", id="", fields={"name": "A\x1b[31m"}), "no name"),
-        (b'{"seq":1' + b" " * LONGEST_LINE + b"}", "longer than"),
+        (b'{"seq":1' + b" " * LONGEST_OPERATION + b"}", "longer than"),
         (b"[" * 100_000, "is no operation"),
     ],
 )
 def test_a_line_that_is_no_operation_is_refused_with_its_writer(line: bytes, why: str) -> None:
-    with pytest.raises(Refused, match=why) as caught:
-        parsed(line, MALLORY)
+    with pytest.raises(RefusedStream, match=why) as caught:
+        parse_operation(line, MALLORY)
     assert MALLORY in caught.value.message
 
 
 def test_what_is_good_before_a_bad_segment_stays(join: Join, mallory: Mallory) -> None:
-    good = split(MALLORY, [add(1)], "")
-    header = {"memoranda": "stream", "format": 1, "writer": MALLORY, "from": 2, "to": 2, "previous": digest(good[0])}
-    stolen = Operation(MALLORY, 2, MOMENT, "add", "F1@aaaaaaaaaaaa", FACT).line()
+    good = split_segments(MALLORY, [add(1)], "")
+    header = {
+        "memoranda": "stream",
+        "format": 1,
+        "writer": MALLORY,
+        "from": 2,
+        "to": 2,
+        "previous": segment_digest(good[0]),
+    }
+    stolen = Operation(MALLORY, 2, MOMENT, "add", "F1@aaaaaaaaaaaa", FACT).as_line()
     mallory.push([*good, f"{json.dumps(header)}\n{stolen}\n".encode()])
     bob = join("Bob")
     assert [one for one in bob.sync().warnings if "speaks for another writer" in one]
@@ -141,7 +154,7 @@ def test_a_segment_that_is_not_what_its_header_says(
     join: Join, mallory: Mallory, numbers: tuple[int, ...], last: int, why: str
 ) -> None:
     header = {"memoranda": "stream", "format": 1, "writer": MALLORY, "from": 1, "to": last, "previous": ""}
-    lines = "".join(f"{add(number).line()}\n" for number in numbers)
+    lines = "".join(f"{add(number).as_line()}\n" for number in numbers)
     mallory.push([f"{json.dumps(header)}\n{lines}".encode()])
     bob = join("Bob")
     assert [one for one in bob.sync().warnings if MALLORY in one and why in one]
@@ -153,12 +166,12 @@ def test_only_a_writers_own_purge_lets_a_stream_be_rewritten(join: Join, mallory
     id = "F1@aaaaaaaaaaaa"
     said = Operation(MALLORY, 1, MOMENT, "change", id, {"fact": "Deploys need no review"})
     asked = Operation(MALLORY, 2, MOMENT, "purge", id)
-    mallory.push(split(MALLORY, [said, asked], ""))
+    mallory.push(split_segments(MALLORY, [said, asked], ""))
     bob = join("Bob")
     assert bob.sync().warnings == []
     before = bob.view()
     again = Operation(MALLORY, 1, MOMENT, "purge", id)
-    mallory.push(split(MALLORY, [again, asked], "", "0" * 64))
+    mallory.push(split_segments(MALLORY, [again, asked], "", "0" * 64))
     assert [one for one in bob.sync().warnings if MALLORY in one and "it was rewritten" in one]
     assert bob.view() == before
 
@@ -171,14 +184,16 @@ def test_who_takes_back_words_about_anothers_record_takes_back_their_own_alone(j
     id = f"F1@{ref(ana).rpartition('/')[2]}"
     said = Operation(MALLORY, 1, MOMENT, "change", id, {"fact": "Releases need no review"})
     asked = Operation(MALLORY, 2, MOMENT, "purge", id)
-    mallory.push(split(MALLORY, [said], ""))
+    mallory.push(split_segments(MALLORY, [said], ""))
     bob.sync()
-    mallory.push(split(MALLORY, [Operation(MALLORY, 1, MOMENT, "gone", id), add(2)], "", "0" * 64))
+    mallory.push(split_segments(MALLORY, [Operation(MALLORY, 1, MOMENT, "gone", id), add(2)], "", "0" * 64))
     assert [one for one in bob.sync().warnings if MALLORY in one and "it was rewritten" in one], "nothing was purged"
-    mallory.push(split(MALLORY, [Operation(MALLORY, 1, MOMENT, "gone", id), asked], "", "0" * 64))
+    mallory.push(split_segments(MALLORY, [Operation(MALLORY, 1, MOMENT, "gone", id), asked], "", "0" * 64))
     assert bob.sync().warnings == [] and bob.waiting() == [("add", "Releases are cut on Tuesdays")]
     assert "no review" not in bob.view() and '"purged":true' not in bob.view()
-    mallory.push(split(MALLORY, [Operation(MALLORY, 1, MOMENT, "gone", "F9@aaaaaaaaaaaa"), asked], "", "0" * 64))
+    mallory.push(
+        split_segments(MALLORY, [Operation(MALLORY, 1, MOMENT, "gone", "F9@aaaaaaaaaaaa"), asked], "", "0" * 64)
+    )
     assert [one for one in bob.sync().warnings if MALLORY in one and "it was rewritten" in one]
 
 
@@ -190,7 +205,7 @@ def test_a_forged_purge_or_forget_of_anothers_record_is_a_question(join: Join, m
     bob.sync()
     id = f"F1@{ref(ana).rpartition('/')[2]}"
     operations = [Operation(MALLORY, 1, MOMENT, "purge", id), Operation(MALLORY, 2, MOMENT, "forget", id)]
-    mallory.push(split(MALLORY, operations, ""))
+    mallory.push(split_segments(MALLORY, operations, ""))
     ana.sync(), bob.sync()
     assert ana.facts() == bob.facts() == ["Releases are cut on Tuesdays"]
     assert ana.waiting() == [("forget", "Releases are cut on Tuesdays")] and bob.waiting() == []

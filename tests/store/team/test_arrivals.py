@@ -10,11 +10,10 @@ import pytest
 from support.team import WORK, Join, Person
 
 from store.inbox.inbox import InboxChoice
-from store.purge.proof import files_of
+from store.purge.proof import list_text_files
 from store.team.arrivals import Arrivals
 from store.team.collect import ShareChoice
-from store.team.exchange import Team
-from store.team.sharing import erase_shared, with_shared
+from store.team.exchange import Team, erase_shared_records, with_shared_places
 
 FIRST, SECOND, THIRD = (
     "The safe opens with swordfish",
@@ -31,7 +30,7 @@ def git(person: Person, *arguments: str) -> str:
 
 def left(person: Person, *words: str) -> list[tuple[str, str]]:
     """Return which of these words which file of a person's memory and team holds."""
-    files = [Path(path) for path in files_of(person.memory.database, person.memory.documents)]
+    files = [Path(path) for path in list_text_files(person.memory.database, person.memory.documents)]
     return [(word, file.name) for word in words for file in files if word.encode() in file.read_bytes()]
 
 
@@ -49,7 +48,7 @@ def test_what_waits_says_what_its_author_says_now(join: Join) -> None:
     bob.sync(), ana.sync()
     assert bob.facts() == [THIRD] and ana.view() == bob.view()
     with Team(bob.memory) as team:
-        assert [held.number for held in team.held()] == bob.memory.facts.ids(bob.memory.now)
+        assert [held.number for held in team.held_records()] == bob.memory.facts.ids(bob.memory.now)
 
 
 def test_a_correction_that_waits_is_replaced_by_the_next(join: Join) -> None:
@@ -94,8 +93,8 @@ def test_what_is_decided_while_the_next_is_compared_is_kept(join: Join, monkeypa
     ana.memory.facts.correct(number, SECOND)
     ana.sync()
     with monkeypatch.context() as meanwhile:
-        ordinary = Arrivals.bring
-        meanwhile.setattr(Arrivals, "bring", lambda self: (bob.decide("accept"), ordinary(self))[1])
+        ordinary = Arrivals.bring_arrivals
+        meanwhile.setattr(Arrivals, "bring_arrivals", lambda self: (bob.decide("accept"), ordinary(self))[1])
         bob.sync()
     assert bob.facts() == [FIRST] and bob.waiting() == []
     bob.sync()
@@ -143,7 +142,7 @@ def test_a_purge_reaches_every_text_that_it_had(join: Join, answers: str) -> Non
         bob.decide(answer)
         bob.sync()
     assert left(bob, "swordfish") and left(bob, "marlin")
-    ana.memory.purge.run(ana.memory.purge.plan([("fact", ana.memory.facts.ids(ana.memory.now)[-1])]))
+    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", ana.memory.facts.ids(ana.memory.now)[-1])]))
     ana.sync(), bob.sync()
     assert left(bob, "swordfish", "marlin") == []
     assert ("Releases are cut on Tuesdays" in bob.facts()) == ("accept" in answers.split()[:1])
@@ -151,7 +150,7 @@ def test_a_purge_reaches_every_text_that_it_had(join: Join, answers: str) -> Non
 
 def decided(person: Person) -> list[tuple[str, str, str, str]]:
     """Return the decisions that hold: what was chosen, why, in which context, of which impact."""
-    found = person.memory.decisions.many(person.memory.decisions.ids())
+    found = person.memory.decisions.get_many(person.memory.decisions.ids())
     return [(one.chosen, one.rationale, one.context, one.impact) for one in found if one.status == "active"]
 
 
@@ -243,7 +242,7 @@ def test_two_who_decide_anew_at_once_are_asked(join: Join, verb: str) -> None:
     assert ana.view() == bob.view() and ana.waiting() == bob.waiting() == []
     assert [one[0] for one in decided(ana)] == [one[0] for one in decided(bob)]
     with Team(ana.memory) as team:
-        assert not [one for one in team._file.view() if one.conflicts()]
+        assert not [one for one in team._file.all_records() if one.conflicts()]
 
 
 def test_a_decision_that_waits_says_what_its_author_says_now(join: Join) -> None:
@@ -274,7 +273,7 @@ def test_a_purge_reaches_a_decision_and_what_was_proposed_of_it(join: Join) -> N
     bob.decide("reject")
     bob.sync()
     assert left(bob, "swordfish")
-    ana.memory.purge.run(ana.memory.purge.plan([("decision", 2)]))
+    ana.memory.purge.run_plan(ana.memory.purge.plan([("decision", 2)]))
     ana.sync()
     assert bob.sync().arrived.erased == 1
     assert left(bob, "swordfish", "NATS") == []
@@ -288,7 +287,7 @@ def test_a_change_of_what_its_author_purged_meanwhile_goes_nowhere(join: Join) -
     bob.sync()
     assert copy is not None
     bob.memory.facts.correct(copy, "The safe opens with a cuttlefish")
-    ana.memory.purge.run(ana.memory.purge.plan([("fact", number)]))
+    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", number)]))
     ana.sync(), bob.sync(), ana.sync()
     assert "cuttlefish" not in git(bob, "log", "--all", "-p", "--format=") and left(bob, "cuttlefish") == []
     assert bob.facts() == [] and ana.view() == bob.view()
@@ -309,7 +308,7 @@ def test_a_purge_by_its_author_reaches_what_others_changed_of_it(join: Join, sai
     if said == "as it was":  # an undo says again, as a change of Bob's, what Ana said
         bob.memory.history.undo()
         bob.sync(), cleo.sync()
-    ana.memory.purge.run(ana.memory.purge.plan([("fact", number)]))
+    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", number)]))
     ana.sync()
     for person in (bob, ana, cleo, bob, ana, cleo):
         assert person.sync().warnings == []
@@ -334,7 +333,7 @@ def test_who_purges_what_another_shared_is_told_who_keeps_it(join: Join) -> None
     bob.sync()
     assert copy is not None
     newer = bob.memory.facts.correct(copy, SECOND)
-    (place,) = with_shared(bob.memory, bob.memory.purge.plan([("fact", newer)])).places[-1:]
+    (place,) = with_shared_places(bob.memory, bob.memory.purge.plan([("fact", newer)])).places[-1:]
     assert place.citation.startswith("F1@") and not place.can
     assert place.what.startswith("shared by Ana (") and "until they purge it" in place.what
     assert place.what.endswith("; `team sync` asks them to")
@@ -345,7 +344,7 @@ def test_who_purges_what_another_shared_is_told_who_keeps_it(join: Join) -> None
     (copy,) = cleo.decide("accept")
     cleo.sync()
     assert copy is not None
-    (place,) = with_shared(cleo.memory, cleo.memory.purge.plan([("fact", copy)])).places[-1:]
+    (place,) = with_shared_places(cleo.memory, cleo.memory.purge.plan([("fact", copy)])).places[-1:]
     assert place.what.endswith(f"on {cleo.remote} and here"), "who shares nothing asks nobody"
 
 
@@ -364,10 +363,10 @@ def test_a_purge_of_ones_change_of_anothers_record_needs_nobody(join: Join, answ
     if answer:
         cleo.decide(answer)
         cleo.sync()
-    plan = with_shared(bob.memory, bob.memory.purge.plan([("fact", newer)]))
+    plan = with_shared_places(bob.memory, bob.memory.purge.plan([("fact", newer)]))
     assert "your change of it leaves your stream" in plan.places[-1].what
-    bob.memory.purge.run(bob.memory.purge.plan([("fact", newer)]))
-    erase_shared(bob.memory)
+    bob.memory.purge.run_plan(bob.memory.purge.plan([("fact", newer)]))
+    erase_shared_records(bob.memory)
     assert left(bob, "marlin") == []
     assert bob.sync().warnings == []
     assert "swordfish" in git(bob, "log", "--all", "-p") and "marlin" not in git(bob, "log", "--all", "-p")
@@ -398,7 +397,7 @@ def test_an_author_who_accepted_a_change_that_was_purged_keeps_the_record(join: 
     bob.sync(), ana.sync()
     ana.decide("accept")
     ana.sync()
-    bob.memory.purge.run(bob.memory.purge.plan([("fact", newer)]))
+    bob.memory.purge.run_plan(bob.memory.purge.plan([("fact", newer)]))
     bob.sync()
     assert ana.sync().warnings == [] and ana.facts() == [SECOND]
     (asked,) = ana.memory.inbox.waiting()
@@ -419,7 +418,7 @@ def test_a_purge_of_what_one_only_took_over_replaces_no_stream(join: Join) -> No
         stream = f"refs/memoranda/{team.writer}"
     before = git(bob, "rev-parse", stream)
     assert copy is not None
-    bob.memory.purge.run(bob.memory.purge.plan([("fact", copy)]))
+    bob.memory.purge.run_plan(bob.memory.purge.plan([("fact", copy)]))
     bob.sync()
     git(bob, "merge-base", "--is-ancestor", before, stream)
     ana.sync()
@@ -435,9 +434,9 @@ def test_a_purge_of_what_was_accepted_since_the_last_exchange_says_who_keeps_it(
     ana.sync(), bob.sync()
     (copy,) = bob.decide("accept")
     assert copy is not None
-    (place,) = with_shared(bob.memory, bob.memory.purge.plan([("fact", copy)])).places[-1:]
+    (place,) = with_shared_places(bob.memory, bob.memory.purge.plan([("fact", copy)])).places[-1:]
     assert place.citation.startswith("F1@") and place.what.startswith("shared by Ana (")
-    bob.memory.purge.run(bob.memory.purge.plan([("fact", copy)]))
+    bob.memory.purge.run_plan(bob.memory.purge.plan([("fact", copy)]))
     bob.sync(), ana.sync()
     assert ana.waiting() == [("forget", FIRST)] and bob.facts() == []
 
@@ -448,14 +447,14 @@ def test_an_acceptance_that_was_undone_and_done_again_is_one(join: Join) -> None
     number = ana.memory.facts.correct(number, SECOND)
     ana.sync(), bob.sync()
     assert bob.facts() == [FIRST] and bob.waiting() == [("correct", SECOND)]
-    ana.memory.purge.run(ana.memory.purge.plan([("fact", number)]))
+    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", number)]))
     ana.sync(), bob.sync()
     assert left(bob, "swordfish", "marlin") == []
 
 
 def test_a_purge_reaches_what_was_accepted_again_since_the_last_exchange(join: Join) -> None:
     ana, bob, number = _accepted_again(join)
-    ana.memory.purge.run(ana.memory.purge.plan([("fact", number)]))
+    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", number)]))
     ana.sync(), bob.sync()
     assert bob.facts() == [] and left(bob, "swordfish") == []
 

@@ -9,9 +9,9 @@ from support.repositories import commit
 from support.team import Join, Person
 
 from store.git.repository import Repository
-from store.records.decision_mentions import IMPORTER, shared
-from store.services.maintenance import catch_up
-from store.team.commits import shared_identity
+from store.records.decisions import GIT_IMPORTER, find_shared_decisions
+from store.services.maintenance import read_new_commits
+from store.team.exchange import shared_identity
 
 ANA = "3c7vjyhh2avx"
 
@@ -28,7 +28,7 @@ ANA = "3c7vjyhh2avx"
     ],
 )
 def test_what_a_trailer_names(message: str, named: list[str]) -> None:
-    assert shared(message) == named
+    assert find_shared_decisions(message) == named
 
 
 def links(person: Person) -> set[tuple[str, str, str]]:
@@ -50,19 +50,19 @@ def test_it_is_linked_where_both_are_there_and_once(join: Join, tmp_path: Path) 
     sha = commit(source, f"queue: NATS\n\nDecision: {name}")
     commit(source, f"tabs, not of here\n\nDecision: D#{queue}", {"a": "1"})
     for person in (ana, bob):
-        assert catch_up(person.memory, Repository(source)) == 2
-    wanted = {("queue: NATS", "Queue", IMPORTER)}
+        assert read_new_commits(person.memory, Repository(source)) == 2
+    wanted = {("queue: NATS", "Queue", GIT_IMPORTER)}
     assert ana.sync().linked == 1
     assert links(ana) >= wanted
     assert bob.sync().linked == 0, "it is in the inbox"
-    assert ("queue: NATS", "Queue", IMPORTER) not in links(bob)
+    assert ("queue: NATS", "Queue", GIT_IMPORTER) not in links(bob)
     bob.decide("accept")
     assert bob.sync().linked == 1 and links(bob) >= wanted
-    (number,) = [one.id for one in bob.memory.decisions.many(bob.memory.decisions.ids()) if one.title == "Queue"]
+    (number,) = [one.id for one in bob.memory.decisions.get_many(bob.memory.decisions.ids()) if one.title == "Queue"]
     assert number != queue, "its number here is another"
     bob.memory.commits.unlink(sha, number)
     commit(source, "more", {"a": "2"})
-    catch_up(bob.memory, Repository(source))
+    read_new_commits(bob.memory, Repository(source))
     assert bob.sync().linked == 0 and not links(bob) & wanted, "what a person took away stays away"
 
 
@@ -73,6 +73,6 @@ def test_a_commit_that_comes_later_is_linked_too(join: Join, tmp_path: Path) -> 
     name = shared_identity(ana.memory, ana.memory.decisions.get(queue))
     commit(tmp_path / "project", f"queue: NATS\n\nDecision: {name}")
     commit(tmp_path / "project", "a stranger's\n\nDecision: D1@aaaaaaaaaaaa", {"a": "1"})
-    catch_up(ana.memory, Repository(tmp_path / "project"))
+    read_new_commits(ana.memory, Repository(tmp_path / "project"))
     assert ana.sync().linked == 1
     assert ana.sync().linked == 0

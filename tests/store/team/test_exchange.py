@@ -13,11 +13,10 @@ from support.team import WORK, Join, Person, holding
 from store.base.errors import Conflict, InvalidInput
 from store.team import collect
 from store.team.collect import Collector, ShareChoice
-from store.team.exchange import Team
-from store.team.remote.repository import StreamRepository
-from store.team.sharing import shares
-from store.team.team_file import Held
-from tui.render.line_parts import writer
+from store.team.exchange import Team, has_shared_records
+from store.team.remote import StreamRepository
+from store.team.team_file import HeldRecord
+from tui.render.lines import writer_name
 
 
 def test_what_one_shares_waits_in_the_inbox_of_the_other(join: Join) -> None:
@@ -30,7 +29,7 @@ def test_what_one_shares_waits_in_the_inbox_of_the_other(join: Join) -> None:
     assert bob.facts() == [] and bob.memory.decisions.ids() == []
     assert sorted(bob.waiting()) == [("add", "Queue"), ("add", "Releases are cut on Tuesdays")]
     origin = bob.memory.inbox.waiting()[0].origin
-    assert origin.startswith("team:Ana (") and writer(origin) == "Ana"
+    assert origin.startswith("team:Ana (") and writer_name(origin) == "Ana"
     assert bob.sync().arrived.new == {}, "it is asked once"
 
 
@@ -76,7 +75,7 @@ def test_two_who_change_the_same_at_once_are_asked_and_either_answer_holds_for_b
     ana.sync(), bob.sync(), ana.sync()
     assert ana.view() == bob.view() and ana.waiting() == bob.waiting() == []
     with Team(ana.memory) as team:
-        assert not [one for one in team._file.view() if one.conflicts()]
+        assert not [one for one in team._file.all_records() if one.conflicts()]
 
 
 def test_forgotten_by_its_author_is_proposed_and_by_another_asked(join: Join) -> None:
@@ -122,7 +121,7 @@ def test_what_is_not_chosen_any_more_is_not_sent_when_it_changes(join: Join) -> 
     with Team(ana.memory) as team:
         team.choose(ShareChoice())
     ana.memory.facts.forget([moved])
-    ana.memory.purge.run(ana.memory.purge.plan([("fact", number)]))
+    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", number)]))
     assert ana.sync().sent == 2
     bob.sync()
     assert ana.view() == bob.view() and '"purged":true' in bob.view()
@@ -137,7 +136,7 @@ def test_what_is_of_the_person_alone_is_never_shared(join: Join) -> None:
     ana.remember("The token is ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")
     ana.memory.decisions.decide("Agent's own", "a guess", actor="mcp:claude-code")
     with Team(ana.memory) as team:
-        assert team.preview(ShareChoice(("work", "personal", "self_correction"), True)) == []
+        assert team.list_unshared(ShareChoice(("work", "personal", "self_correction"), True)) == []
     ana.sync(), bob.sync()
     assert bob.waiting() == []
     packed = subprocess.run(
@@ -153,10 +152,10 @@ def test_a_purge_reaches_whoever_syncs_and_the_remote(join: Join, tmp_path: Path
     ana.sync(), bob.sync(), cleo.sync()
     bob.decide("accept")
     bob.sync()
-    ana.memory.purge.run(ana.memory.purge.plan([("fact", number)]))
+    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", number)]))
     assert holding(ana, "swordfish")
     with Team(ana.memory) as team:
-        team.erase()
+        team.erase_purged()
     assert holding(ana, "swordfish") == [], "before anything is sent"
     ana.sync(), bob.sync(), cleo.sync()
     assert bob.facts() == ["Releases are cut on Tuesdays"]
@@ -191,7 +190,7 @@ def test_a_stream_continued_by_a_copy_is_named_and_goes_on_under_a_new_identity(
     said = ["The office is in Lugo", "Releases are cut on Tuesdays", "The wiki is at wiki.example"]
     assert sorted(text for _, text in bob.waiting()) == sorted(said), "each once"
     with Team(ana.memory) as team:
-        assert [one.id.endswith(team.writer) for one in team.held()] == [False, False, True]
+        assert [one.id.endswith(team.writer) for one in team.held_records()] == [False, False, True]
 
 
 def test_a_writer_is_believed_for_what_the_person_said(join: Join) -> None:
@@ -222,11 +221,11 @@ def test_who_is_believed_does_not_vouch_for_what_another_changed_of_theirs(join:
     ana.sync(), bob.sync()
     bob.decide("accept")
     bob.sync()
-    (copy,) = (one.id for one in bob.memory.facts.many([1, 2]) if "Deploys" in one.fact)
+    (copy,) = (one.id for one in bob.memory.facts.get_many([1, 2]) if "Deploys" in one.fact)
     if field == "its words":
         bob.memory.facts.correct(copy, "Deploys are whenever Bob says")
     else:
-        bob.memory.tagging.add([("fact", copy)], "urgent")
+        bob.memory.tagging.add_tags([("fact", copy)], "urgent")
     bob.sync()
     assert cleo.sync().arrived.believed == 0 and cleo.facts() == []
     (asked,) = (one for one in cleo.memory.inbox.waiting() if "Deploys" in one.text)
@@ -245,7 +244,7 @@ def test_a_checkpoint_is_taken_before_many_facts_of_a_believed_writer(join: Join
         ana.remember(f"Rule {number} of the house")
     ana.sync()
     assert bob.sync().arrived.believed == 11
-    (taken,) = bob.memory.checkpoints.list()
+    (taken,) = bob.memory.checkpoints.list_newest_first()
     assert taken.name == "before: sync with the team" and taken.seq == bob.memory.history.steps()[-1].seq
 
 
@@ -291,7 +290,7 @@ def test_what_lies_beside_a_memory_shares_nothing(join: Join, remote: Path, tmp_
     for file in ("team.db", "shared.git"):
         subprocess.run(["cp", "-r", mallory.folder / file, tmp_path / "Ana" / file], check=True)
     ana.remember("Releases are cut on Tuesdays")
-    assert not shares(ana.memory)
+    assert not has_shared_records(ana.memory)
     with Team(ana.memory) as team:
         assert team.members() == [] and team.remote == str(remote)
     refs = subprocess.run(["git", "-C", str(remote), "for-each-ref"], capture_output=True, text=True, check=True).stdout
@@ -322,7 +321,7 @@ def test_a_file_of_the_first_version_is_brought_up_to_date(join: Join) -> None:
     known, asked = bob.view(), bob.waiting()
     connection = apsw.Connection(str(bob.folder / "team.db"))
     with Team(bob.memory) as team:
-        states = [(one.id, one.author, one.state()) for one in team._file.view()]
+        states = [(one.id, one.author, one.to_json()) for one in team._file.all_records()]
     connection.execute(
         "ALTER TABLE streams DROP COLUMN key; DROP TABLE records; DROP TABLE linked;"
         "CREATE TABLE records(id TEXT PRIMARY KEY NOT NULL, author TEXT NOT NULL, state TEXT NOT NULL,"
@@ -343,25 +342,25 @@ def test_a_change_is_compared_without_all_the_others(join: Join, monkeypatch: py
         ana.remember(f"Service number {number} has an owner")
     ana.sync(), bob.sync()
     compared: list[str] = []
-    ordinary = Collector._compare
+    ordinary = Collector._compare_held
 
-    def counted(self: Collector, one: Held, *rest: Any) -> None:
+    def counted(self: Collector, one: HeldRecord, *rest: Any) -> None:
         compared.append(one.id)
         ordinary(self, one, *rest)
 
-    monkeypatch.setattr(Collector, "_compare", counted)
+    monkeypatch.setattr(Collector, "_compare_held", counted)
     ana.remember("The wiki is at wiki.example")
     assert ana.sync().sent == 1 and compared == []
     ana.memory.facts.correct(3, "Service number 2 has two owners")
     assert ana.sync().sent == 1 and [id.partition("@")[0] for id in compared] == ["F3"]
     compared.clear()
-    ana.memory.purge.run(ana.memory.purge.plan([("fact", 5)]))
+    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", 5)]))
     assert ana.sync().sent == 1 and [id.partition("@")[0] for id in compared] == ["F5"]
     bob.sync()
     assert bob.view() == ana.view()
     ana.memory.facts.correct(7, "Service number 6 has two owners")
     compared.clear()
-    monkeypatch.setattr(collect, "MANY", 0)
+    monkeypatch.setattr(collect, "MOST_CHANGED_RECORDS", 0)
     assert ana.sync().sent == 1 and len(compared) == 30
 
 
@@ -370,14 +369,14 @@ def test_an_exchange_runs_few_processes(join: Join, monkeypatch: pytest.MonkeyPa
     ana, bob = join("Ana"), join("Bob")
     ana.remember("Releases are cut on Tuesdays")
     ana.sync(), bob.sync(), ana.sync(), bob.sync()
-    ordinary = StreamRepository._git
+    ordinary = StreamRepository._run_git
     verbs: list[str] = []
 
     def counted(self: StreamRepository, *words: str, **more: Any) -> bytes:
         verbs.append(next(word for word in words if word[0] != "-" and "=" not in word))
         return ordinary(self, *words, **more)
 
-    monkeypatch.setattr(StreamRepository, "_git", counted)
+    monkeypatch.setattr(StreamRepository, "_run_git", counted)
     bob.sync()
     assert verbs == ["fetch", "for-each-ref"]
     ana.remember("The wiki is at wiki.example")
@@ -418,7 +417,7 @@ def test_what_was_accepted_is_never_shared_as_ones_own(join: Join) -> None:
     bob.decide("accept")
     (bob.folder / "team.db").unlink()
     with Team(bob.memory) as team:
-        assert team.preview(WORK) == []
+        assert team.list_unshared(WORK) == []
 
 
 def test_a_confirmation_that_the_author_knew_is_no_question(join: Join) -> None:

@@ -11,11 +11,9 @@ from support.team import Join, Person, holding
 
 from store.base.errors import Conflict, InvalidInput
 from store.git.process import GitError
-from store.team.exchange import Team
-from store.team.operation import Operation
-from store.team.remote.repository import INCOMING, StreamRepository
-from store.team.sharing import with_shared
-from store.team.stream import decoded, digest, split
+from store.team.exchange import Team, with_shared_places
+from store.team.remote import INCOMING_REFS, StreamRepository
+from store.team.stream import Operation, parse_segment, segment_digest, split_segments
 
 SECRET, KNOWN = "The safe opens with swordfish", "Releases are cut on Tuesdays"
 MOMENT = "2026-11-25T12:00:00.000Z"
@@ -33,7 +31,7 @@ def leave(person: Person, monkeypatch: pytest.MonkeyPatch, how: str) -> str:
 
 
 def purge(person: Person, number: int) -> None:
-    person.memory.purge.run(person.memory.purge.plan([("fact", number)]))
+    person.memory.purge.run_plan(person.memory.purge.plan([("fact", number)]))
 
 
 def everything(remote: str) -> str:
@@ -47,12 +45,15 @@ def go_on(folder: Path, remote: str, writer: str, op: str, id: str, **fields: st
     streams = StreamRepository(str(folder))
     streams.create()
     streams.fetch(remote)
-    head = streams.heads(INCOMING)[writer]
-    streams.point({writer: head})
-    (newest,) = streams.segments(writer, [head])
-    seq = decoded(newest, writer).operations[-1].seq + 1
-    streams.append(
-        writer, split(writer, [Operation(writer, seq, MOMENT, op, id, fields)], digest(newest)), head, MOMENT
+    head = streams.heads(INCOMING_REFS)[writer]
+    streams.point_refs({writer: head})
+    (newest,) = streams.read_segments(writer, [head])
+    seq = parse_segment(newest, writer).operations[-1].seq + 1
+    streams.append_segments(
+        writer,
+        split_segments(writer, [Operation(writer, seq, MOMENT, op, id, fields)], segment_digest(newest)),
+        head,
+        MOMENT,
     )
     streams.push(remote, writer)
 
@@ -69,18 +70,20 @@ def test_a_purge_reaches_what_was_shared_as_who_one_was(join: Join, monkeypatch:
     ana.remember("The office is in Lugo")
     ana.sync(), bob.sync(), cleo.sync()
     assert bob.waiting() == [("add", "The office is in Lugo")], "the rest is known"
-    (place,) = with_shared(ana.memory, ana.memory.purge.plan([("fact", number)])).places[-1:]
+    (place,) = with_shared_places(ana.memory, ana.memory.purge.plan([("fact", number)])).places[-1:]
     assert place.what.startswith(f"as {old}, who you were before, shared: `team sync` erases it")
     purge(ana, number)
     with Team(ana.memory) as team:
-        team.erase()
+        team.erase_purged()
     assert holding(ana, "swordfish") == [], "before anything is sent"
     for person in (ana, bob, cleo, join("Dora"), ana, bob, cleo):
         assert person.sync().warnings == []
         assert holding(person, "swordfish") == [], person.name
     assert bob.facts() == [KNOWN] and ana.view() == bob.view() == cleo.view()
     assert "swordfish" not in everything(ana.remote)
-    assert not ana.sync().sent and not with_shared(ana.memory, ana.memory.purge.plan([("fact", 3)])).places[0].can
+    assert (
+        not ana.sync().sent and not with_shared_places(ana.memory, ana.memory.purge.plan([("fact", 3)])).places[0].can
+    )
 
 
 def test_a_correction_before_one_left_changes_the_record_that_was_shared(
@@ -133,7 +136,7 @@ def test_a_purge_reaches_what_one_changed_as_who_one_was(join: Join, monkeypatch
     bob.remember("The office is in Lugo")
     bob.sync(), ana.sync()
     if who == "oneself":
-        plan = with_shared(bob.memory, bob.memory.purge.plan([("fact", changed)]))
+        plan = with_shared_places(bob.memory, bob.memory.purge.plan([("fact", changed)]))
         assert "your change of it leaves your stream" in plan.places[-1].what
         purge(bob, changed)
     else:
@@ -152,7 +155,7 @@ def test_a_purge_before_the_next_exchange_reaches_it_too(join: Join, monkeypatch
     leave(ana, monkeypatch, "new")
     purge(ana, number)
     with Team(ana.memory) as team:
-        team.erase()
+        team.erase_purged()
     assert ana.sync().warnings == [] and "swordfish" not in everything(ana.remote)
     assert holding(ana, "swordfish") == []
 
@@ -210,14 +213,14 @@ def test_a_writer_with_whom_somebody_goes_on_is_asked(
     ana.sync()
     go_on(tmp_path / "desktop", ana.remote, old, "add", f"F9@{old}", fact="The desktop lives", domain="work")
     ana.sync()
-    (place,) = with_shared(ana.memory, ana.memory.purge.plan([("fact", number)])).places[-1:]
+    (place,) = with_shared_places(ana.memory, ana.memory.purge.plan([("fact", number)])).places[-1:]
     assert place.what.startswith("shared by Ana (")
     purge(ana, number)
     ana.sync()
     assert "swordfish" in everything(ana.remote), "the desktop is asked"
     with Team(ana.memory) as team:
-        assert team.records(old)[-1].questions["purge"] == {team.writer: 3}
-        team.was("Ana")  # the desktop is no more
+        assert team.writer_records(old)[-1].questions["purge"] == {team.writer: 3}
+        team.mark_as_former("Ana")  # the desktop is no more
     assert ana.sync().warnings == [] and "swordfish" not in everything(ana.remote)
 
 
@@ -279,7 +282,7 @@ def test_what_the_other_half_purged_is_not_shared_again(join: Join, tmp_path: Pa
         ana.sync()
     with Team(ana.memory) as team:
         team.start_anew()
-        team.erase()
+        team.erase_purged()
     ana.sync(), bob.sync()
     assert ana.facts() == [KNOWN, "The office is in Lugo"]
     assert sorted(bob.waiting()) == [("add", KNOWN), ("add", "The office is in Lugo")]
@@ -310,13 +313,13 @@ def test_a_memory_that_was_copied_alone_shares_nothing_twice(join: Join) -> None
     with Team(ana.memory) as team:
         old = team.writer
     with Team(bob.memory) as team, pytest.raises(InvalidInput, match="cannot have been this memory"):
-        team.was(old)
+        team.mark_as_former(old)
     new.decide("accept")
     new.sync()
     purge(new, 3)
     assert "wiki.example" in everything(new.remote)
     with Team(new.memory) as team:
-        assert team.was(old).writer == old and team.you(old) == "you before"
+        assert team.mark_as_former(old).writer == old and team.you_label(old) == "you before"
     assert new.sync().warnings == [] and "wiki.example" not in everything(new.remote)
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from support.team import Person
 
-from store.base.location import personal_path
+from store.base.location import personal_memory_path
 from store.memory import Memory
 from store.team.collect import ShareChoice
 from store.team.exchange import Team
-from store.team.operation import Operation, Refused, parsed
+from store.team.stream import Operation, RefusedStream, parse_operation
 
 ALL = ShareChoice(("preferences",), False, True)
 
@@ -25,7 +25,7 @@ def machine(tmp_path: Path, remote: Path, monkeypatch: pytest.MonkeyPatch) -> It
     def machine(name: str) -> Person:
         monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / name))
         if name not in known:
-            known[name] = Person(Memory.open(personal_path()), remote, name)
+            known[name] = Person(Memory.open(personal_memory_path()), remote, name)
             with Team(known[name].memory) as team:
                 team.choose(ALL)
         return known[name]
@@ -37,7 +37,7 @@ def machine(tmp_path: Path, remote: Path, monkeypatch: pytest.MonkeyPatch) -> It
 
 def scopes(person: Person) -> dict[str, str]:
     facts = person.memory.facts
-    return {one.fact: one.scope for one in facts.many(facts.ids(person.memory.now))}
+    return {one.fact: one.scope for one in facts.get_many(facts.ids(person.memory.now))}
 
 
 def test_global_facts_are_shared_only_where_they_are_named(machine: Callable[[str], Person]) -> None:
@@ -46,11 +46,11 @@ def test_global_facts_are_shared_only_where_they_are_named(machine: Callable[[st
     laptop.memory.facts.remember("The lamp is warm", domain="preferences")
     laptop.memory.facts.remember("Allergic to peanuts", domain="personal", scope="global")
     with Team(laptop.memory) as team:
-        of_project = team.preview(ShareChoice(("preferences",)))
-        every = team.preview(ALL)
+        of_project = team.list_unshared(ShareChoice(("preferences",)))
+        every = team.list_unshared(ALL)
     assert [one.fields["fact"] for one in of_project] == ["The lamp is warm"] and "scope" not in of_project[0].fields
     assert [one.fields["fact"] for one in every] == ["Answers are short", "The lamp is warm"]
-    assert ShareChoice.of(ALL.text()) == ALL
+    assert ShareChoice.from_text(ALL.as_text()) == ALL
 
 
 def test_they_are_global_on_the_other_machine_too(machine: Callable[[str], Person]) -> None:
@@ -96,13 +96,13 @@ def test_in_a_project_it_is_a_fact_of_the_project(
     bob.decide("accept")
     assert scopes(bob) == {"Answers are short": "project"}
     assert bob.sync().warnings == [] and laptop.sync().arrived.changed == {}, "no change of Bob's"
-    laptop.memory.purge.run(laptop.memory.purge.plan([("fact", number)]))
+    laptop.memory.purge.run_plan(laptop.memory.purge.plan([("fact", number)]))
     laptop.sync(), bob.sync()
     assert bob.facts() == [] and bob.view() == laptop.view()
 
 
 def test_a_scope_is_global_or_not_said() -> None:
     at, writer = "2026-11-25T12:00:00.000Z", "m" * 12
-    line = Operation(writer, 1, at, "add", f"F1@{writer}", {"fact": "x", "scope": "session"}).line().encode()
-    with pytest.raises(Refused, match="does not have"):
-        parsed(line, writer)
+    line = Operation(writer, 1, at, "add", f"F1@{writer}", {"fact": "x", "scope": "session"}).as_line().encode()
+    with pytest.raises(RefusedStream, match="does not have"):
+        parse_operation(line, writer)

@@ -10,9 +10,8 @@ import pytest
 from support.team import Join, Person
 
 from store.base.clock import DAY_MS, from_ms, to_ms
-from store.team.operation import LONGEST_TEXT, Operation
-from store.team.remote.repository import FILE, StreamRepository
-from store.team.stream import LARGEST, split
+from store.team.remote import SEGMENT_FILE, StreamRepository
+from store.team.stream import LARGEST_SEGMENT, LONGEST_FIELD, Operation, split_segments
 
 MALLORY = "m" * 12
 MOMENT = "2026-11-25T12:00:00.000Z"
@@ -51,37 +50,37 @@ def size(person: Person) -> int:
     return sum(one.stat().st_size for one in person.folder.rglob("*") if one.is_file())
 
 
-@pytest.mark.parametrize("name", [FILE, "beside"])
+@pytest.mark.parametrize("name", [SEGMENT_FILE, "beside"])
 def test_a_compression_bomb_is_not_unpacked(bob: Person, remote: Path, name: str) -> None:
-    good = split(MALLORY, [add(1)], "")[0]
-    first = commit(remote, {FILE: good})
+    good = split_segments(MALLORY, [add(1)], "")[0]
+    first = commit(remote, {SEGMENT_FILE: good})
     bob.sync()
-    commit(remote, {FILE: good, name: b"0" * (LARGEST * 3)}, first)
+    commit(remote, {SEGMENT_FILE: good, name: b"0" * (LARGEST_SEGMENT * 3)}, first)
     for _ in range(2):
         warnings = bob.sync().warnings
         assert [one for one in warnings if MALLORY in one and "larger than" in one]
-    assert size(bob) < LARGEST
+    assert size(bob) < LARGEST_SEGMENT
     assert sorted(text for _, text in bob.waiting()) == ["Deploys need two reviews", "Releases are cut on Tuesdays"]
 
 
 def test_a_refused_line_is_told_in_one_sentence(bob: Person, remote: Path) -> None:
     strange = Operation(MALLORY, 1, MOMENT, "add", f"F1@{MALLORY}", {"fact": "x", "colour": "red"})
-    commit(remote, {FILE: split(MALLORY, [strange], "")[0]})
+    commit(remote, {SEGMENT_FILE: split_segments(MALLORY, [strange], "")[0]})
     (said,) = [one for one in bob.sync().warnings if MALLORY in one]
     assert said.endswith("has a field that a fact does not have.")
 
 
 def test_a_newcomer_does_not_unpack_it_either(bob: Person, remote: Path) -> None:
-    commit(remote, {FILE: b"0" * (LARGEST + 1)})
+    commit(remote, {SEGMENT_FILE: b"0" * (LARGEST_SEGMENT + 1)})
     assert [one for one in bob.sync().warnings if MALLORY in one and "larger than" in one]
-    assert size(bob) < LARGEST and bob.waiting() == [("add", "Releases are cut on Tuesdays")]
+    assert size(bob) < LARGEST_SEGMENT and bob.waiting() == [("add", "Releases are cut on Tuesdays")]
     git(remote, "update-ref", "-d", REF)
     assert bob.sync().warnings == []
 
 
 def test_what_git_refuses_is_named_and_stops_nobody_else(bob: Person, remote: Path) -> None:
     """A tree with `.git` in it, which fast-import would not write."""
-    good = commit(remote, {FILE: split(MALLORY, [add(1)], "")[0]})
+    good = commit(remote, {SEGMENT_FILE: split_segments(MALLORY, [add(1)], "")[0]})
     blob = git(remote, "hash-object", "-w", "--stdin", given=b"[core]\n")
     tree = b"100644 .git\0" + bytes.fromhex(blob)
     tree = git(remote, "hash-object", "-w", "-t", "tree", "--literally", "--stdin", given=tree).encode()
@@ -95,11 +94,11 @@ def test_what_git_refuses_is_named_and_stops_nobody_else(bob: Person, remote: Pa
 
 
 def test_other_names_below_the_refs_are_left_alone(bob: Person, remote: Path) -> None:
-    first = commit(remote, {FILE: b"0" * LARGEST * 2})
+    first = commit(remote, {SEGMENT_FILE: b"0" * LARGEST_SEGMENT * 2})
     git(remote, "update-ref", "refs/memoranda/UPPER", first)
     git(remote, "update-ref", "-d", REF)
     assert bob.sync().warnings == []
-    assert size(bob) < LARGEST
+    assert size(bob) < LARGEST_SEGMENT
     assert bob.waiting() == [("add", "Releases are cut on Tuesdays")]
 
 
@@ -112,7 +111,7 @@ def test_a_fetch_that_is_killed_while_it_unpacks_is_done_again(
     class Killed(BaseException):
         """What ends a process anywhere."""
 
-    ordinary = StreamRepository._git
+    ordinary = StreamRepository._run_git
 
     def kill(self: StreamRepository, *words: str, **more: object) -> bytes:
         if words[0] == "unpack-objects":
@@ -120,14 +119,14 @@ def test_a_fetch_that_is_killed_while_it_unpacks_is_done_again(
         return ordinary(self, *words, **more)  # type: ignore[arg-type]
 
     with monkeypatch.context() as broken:
-        broken.setattr(StreamRepository, "_git", kill)
+        broken.setattr(StreamRepository, "_run_git", kill)
         with pytest.raises(Killed):
             bob.sync()
     if cut:
         (pack,) = bob.folder.rglob("*.pack")
         pack.chmod(0o600)
         pack.write_bytes(pack.read_bytes()[:-30])
-    commit(remote, {FILE: split(MALLORY, [add(1)], "")[0]})  # what comes next is another pack
+    commit(remote, {SEGMENT_FILE: split_segments(MALLORY, [add(1)], "")[0]})  # what comes next is another pack
     assert bob.sync().warnings == [] and len(bob.waiting()) == 2
     assert not list(bob.folder.rglob("*.pack"))
 
@@ -135,8 +134,8 @@ def test_a_fetch_that_is_killed_while_it_unpacks_is_done_again(
 def test_the_largest_records_travel_and_larger_ones_are_not_shared(join: Join) -> None:
     ana, bob = join("Ana"), join("Bob")
     for number in range(9):
-        ana.memory.decisions.decide(f"Plan {number}", str(number) + "ñ" * (LONGEST_TEXT - 1), rationale="x")
-    ana.memory.decisions.decide("Too long", "y" * (LONGEST_TEXT + 1))
+        ana.memory.decisions.decide(f"Plan {number}", str(number) + "ñ" * (LONGEST_FIELD - 1), rationale="x")
+    ana.memory.decisions.decide("Too long", "y" * (LONGEST_FIELD + 1))
     ana.sync()
     assert bob.sync().received == 10 and ana.view() == bob.view() and "Too long" not in bob.view()
 
@@ -147,17 +146,19 @@ def test_a_clock_that_is_wrong_by_days_is_named(bob: Person, remote: Path, days:
     at = from_ms(to_ms(bob.memory.now) + int(days * DAY_MS))
     words, base = {"fact": "Deploys need one review"}, {"fact": (f"1@{MALLORY}",)}
     later = Operation(MALLORY, 2, MOMENT, "change", f"F1@{MALLORY}", words, base)
-    commit(remote, {FILE: split(MALLORY, [add(1, at=at), later], "")[0]})
+    commit(remote, {SEGMENT_FILE: split_segments(MALLORY, [add(1, at=at), later], "")[0]})
     warnings = bob.sync().warnings
     assert [one for one in warnings if MALLORY in one and f"{days} days ahead" in one] if named else warnings == []
     assert ("add", "Deploys need one review") in bob.waiting()
     bob.decide("accept")
-    assert all(one.created_at <= bob.memory.now for one in bob.memory.facts.many(bob.memory.facts.ids(bob.memory.now)))
+    assert all(
+        one.created_at <= bob.memory.now for one in bob.memory.facts.get_many(bob.memory.facts.ids(bob.memory.now))
+    )
     assert bob.sync().warnings == [], "it is said when it arrives"
 
 
 def test_a_stream_of_several_lines_is_refused(bob: Person, remote: Path) -> None:
-    first = commit(remote, {FILE: split(MALLORY, [add(1)], "")[0]})
+    first = commit(remote, {SEGMENT_FILE: split_segments(MALLORY, [add(1)], "")[0]})
     bob.sync()
     identity = ("-c", "user.name=m", "-c", "user.email=m@m")
     side = git(remote, *identity, "commit-tree", f"{first}^{{tree}}", "-m", "x")

@@ -13,9 +13,9 @@ from support.team import Join, Person
 
 from store.base.errors import MemorandaError
 from store.inbox.inbox import InboxChoice
-from store.purge.proof import files_of, prove
+from store.purge.proof import list_text_files, search_files
 from store.team.exchange import Team
-from store.team.operation import author_of
+from store.team.stream import identity_writer
 
 ROUNDS = 10
 STEPS = 40
@@ -54,8 +54,8 @@ def act(person: Person, dice: random.Random, number: int, said: set[str], purged
         chosen = memory.facts.get(dice.choice(active))
         plan = memory.purge.plan([("fact", chosen.id)])
         with Team(memory) as team:
-            own = all(team.you(author_of(place.citation)) for place in team.shared(plan))
-        memory.purge.run(plan)
+            own = all(team.you_label(identity_writer(place.citation)) for place in team.shared_places(plan))
+        memory.purge.run_plan(plan)
         if own:  # of another's the author is asked, and who accepted a change keeps it
             purged += [one.text for one in plan.going if one.table == "facts"]
 
@@ -85,11 +85,15 @@ def test_everybody_sees_the_same_in_the_end(join: Join, seed: int, round: int) -
     views = [person.view() for person in people]
     assert views[0] == views[1] == views[2]
     for person in people:
-        found = [one for one in prove(purged, files_of(person.memory.database, person.memory.documents)) if one.found]
+        found = [
+            one
+            for one in search_files(purged, list_text_files(person.memory.database, person.memory.documents))
+            if one.found
+        ]
         assert purged == [] or found == [], person.name
     for person in people:
         with Team(person.memory) as team:
-            shared = {str(one.value("fact")) for one in team._file.view() if one.status != "purged"}
+            shared = {str(one.shown_value("fact")) for one in team._file.all_records() if one.status != "purged"}
         assert shared <= said
 
 
@@ -97,7 +101,7 @@ KILLED = """
 import sys
 from store.memory import Memory
 from store.team.exchange import Team
-from store.team.operation import author_of
+from store.team.stream import identity_writer as author_of
 with Memory.open(sys.argv[1]) as memory, Team(memory) as team:
     print("ready", flush=True)
     team.exchange()

@@ -12,9 +12,9 @@ from support.team import WORK, Join, Person
 
 from store.git.process import GitError
 from store.memory import Memory
+from store.team import remote as repository
 from store.team.collect import ShareChoice
 from store.team.exchange import Team
-from store.team.remote import repository
 
 # of asyncssh, where a connection ends; it is said when memory is cleared, in any later test
 pytestmark = pytest.mark.filterwarnings("ignore:coroutine 'Queue.join'")
@@ -58,7 +58,7 @@ def test_over_http(join: Join, server: HttpServer) -> None:
     number = ana.remember("Releases are cut on Tuesdays")
     assert ana.sync().sent == 2 and bob.sync().received == 2
     assert bob.waiting() == [("add", "Releases are cut on Tuesdays")]
-    ana.memory.purge.run(ana.memory.purge.plan([("fact", number)]))
+    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", number)]))
     ana.sync(), bob.sync()
     assert bob.waiting() == [] and ana.view() == bob.view(), "a stream is replaced there too"
 
@@ -144,9 +144,9 @@ def test_an_answer_that_is_lost_after_the_remote_took_all_is_no_conflict(join: J
     whole += 1
     lost()
     for number in (first, second):
-        ana.memory.purge.run(ana.memory.purge.plan([("fact", number)]))
+        ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", number)]))
         with Team(ana.memory) as team:
-            team.erase()
+            team.erase_purged()
         if number == first:
             whole += 1
             lost()
@@ -222,7 +222,7 @@ def test_a_remote_that_lets_nothing_be_replaced(join: Join, remote: Path, delete
     number = ana.remember("The safe opens with swordfish")
     ana.remember("Releases are cut on Tuesdays")
     ana.sync(), bob.sync()
-    ana.memory.purge.run(ana.memory.purge.plan([("fact", number)]))
+    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", number)]))
     if not deletes:
         with pytest.raises(GitError, match="lets no stream be replaced, so what was purged is on it still") as caught:
             ana.sync()

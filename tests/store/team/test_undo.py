@@ -22,7 +22,7 @@ def two(join: Join) -> tuple[Person, Person, int, int]:
 
 def status(person: Person) -> list[str]:
     with Team(person.memory) as team:
-        return [record.status for record in team._file.view()]
+        return [record.status for record in team._file.all_records()]
 
 
 def test_a_correction_that_is_undone_is_taken_back_alone(join: Join) -> None:
@@ -89,7 +89,7 @@ def test_a_change_of_anothers_record_that_is_undone_waits_no_longer(join: Join) 
     bob.sync(), ana.sync()
     assert (bob.facts(), ana.facts(), ana.waiting(), bob.waiting()) == ([FIRST], [FIRST], [], [])
     with Team(bob.memory) as team:
-        assert [held.number for held in team.held()] == [copy]
+        assert [held.number for held in team.held_records()] == [copy]
 
 
 def test_a_decision_of_another_that_one_replaced_and_took_back(join: Join) -> None:
@@ -106,7 +106,7 @@ def test_a_decision_of_another_that_one_replaced_and_took_back(join: Join) -> No
     bob.sync(), ana.sync(), bob.sync()
     assert ana.waiting() == bob.waiting() == [] and ana.view() == bob.view()
     with Team(bob.memory) as team:
-        assert [held.number for held in team.held()] == [1]
+        assert [held.number for held in team.held_records()] == [1]
     bob.memory.history.undo()
     bob.sync()
     bob.decide("accept")
@@ -122,6 +122,6 @@ def test_what_was_undone_can_be_purged_still(join: Join) -> None:
     ana.memory.history.undo()
     ana.sync(), bob.sync()
     ana.memory.history.redo()
-    ana.memory.purge.run(ana.memory.purge.plan([("fact", newer)]))
+    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", newer)]))
     ana.sync(), bob.sync()
     assert status(bob) == ["purged"] and bob.facts() == [] and ana.view() == bob.view()

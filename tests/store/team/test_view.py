@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.team_schedules import MOMENT, run
-from store.team.operation import Operation
-from store.team.view import SharedRecord
+from store.team.stream import Operation, SharedRecord
 
 ANA, BOB = "a" * 12, "b" * 12
 ID = f"F1@{ANA}"
@@ -28,10 +27,10 @@ def merged(operations: list[Operation]) -> SharedRecord:
     for order in itertools.permutations(operations):
         record = SharedRecord(ID)
         for one in (*order, order[0]):
-            record.take(one)
-        states.add(record.state())
+            record.merge_operation(one)
+        states.add(record.to_json())
     assert len(states) == 1
-    return SharedRecord.of(states.pop())
+    return SharedRecord.from_json(states.pop())
 
 
 ADD = op(ANA, 1, "add", {"fact": "Tuesdays", "domain": "work"})
@@ -47,7 +46,7 @@ def test_five_writers_who_know_the_same_see_the_same(seed: int) -> None:
 def test_changes_of_different_fields_both_hold() -> None:
     record = merged([ADD, op(ANA, 2, "change", {"domain": "projects"}, domain=(ADD.reference,)),
                      op(BOB, 1, "change", {"fact": "Fridays"}, fact=(ADD.reference,))])  # fmt: skip
-    assert record.fields() == {"fact": "Fridays", "domain": "projects"} and record.conflicts() == {}
+    assert record.shown_fields() == {"fact": "Fridays", "domain": "projects"} and record.conflicts() == {}
 
 
 def test_changes_of_one_field_from_the_same_base_are_a_conflict_that_either_settles() -> None:
@@ -55,20 +54,20 @@ def test_changes_of_one_field_from_the_same_base_are_a_conflict_that_either_sett
     second = op(BOB, 1, "change", {"fact": "Fridays"}, fact=(ADD.reference,))
     record = merged([ADD, first, second])
     assert record.conflicts() == {"fact": {first.reference: "Thursdays", second.reference: "Fridays"}}
-    assert record.value("fact") == "Thursdays", "the author's is shown meanwhile"
+    assert record.shown_value("fact") == "Thursdays", "the author's is shown meanwhile"
     settled = op(BOB, 2, "change", {"fact": "Fridays"}, fact=(first.reference, second.reference))
     record = merged([ADD, first, second, settled])
-    assert record.conflicts() == {} and record.value("fact") == "Fridays"
+    assert record.conflicts() == {} and record.shown_value("fact") == "Fridays"
 
 
 def test_forget_beats_a_confirmation_which_becomes_a_question() -> None:
     confirmed = op(BOB, 1, "confirm", __=(ADD.reference,))
     record = merged([ADD, confirmed, op(ANA, 2, "forget")])
-    assert record.status == "forgotten" and record.confirmed_since() == [BOB]
+    assert record.status == "forgotten" and record.unseen_confirmers() == [BOB]
     record = merged([ADD, confirmed, op(ANA, 2, "forget", __=(confirmed.reference,))])
-    assert record.confirmed_since() == [], "its author had seen that"
+    assert record.unseen_confirmers() == [], "its author had seen that"
     record = merged([ADD, op(ANA, 2, "confirm", __=(ADD.reference,)), op(ANA, 3, "forget")])
-    assert record.confirmed_since() == [], "the author's own is none"
+    assert record.unseen_confirmers() == [], "the author's own is none"
 
 
 def test_only_the_author_forgets_and_brings_back() -> None:
@@ -82,25 +81,25 @@ def test_only_the_author_forgets_and_brings_back() -> None:
 def test_a_purge_by_its_author_leaves_nothing_whatever_else_arrives() -> None:
     later = op(BOB, 2, "change", {"fact": "Sundays"}, fact=(ADD.reference,))
     record = merged([ADD, op(ANA, 2, "purge"), op(BOB, 1, "accept"), later])
-    assert record.status == "purged" and record.state() == f'{{"id":"{ID}","purged":true}}'
+    assert record.status == "purged" and record.to_json() == f'{{"id":"{ID}","purged":true}}'
     assert merged([ADD, op(BOB, 1, "purge")]).status == "active", "a teammate's is a question"
 
 
 def test_what_came_before_its_first_operation_waits_for_it() -> None:
     record = SharedRecord(ID)
-    record.take(op(BOB, 1, "change", {"fact": "Fridays"}, fact=(ADD.reference,)))
+    record.merge_operation(op(BOB, 1, "change", {"fact": "Fridays"}, fact=(ADD.reference,)))
     assert record.status == "unknown"
-    record.take(ADD)
-    assert record.status == "active" and record.value("fact") == "Fridays"
+    record.merge_operation(ADD)
+    assert record.status == "active" and record.shown_value("fact") == "Fridays"
 
 
 @settings(max_examples=examples(60))
 @given(st.integers(0, 2**32))
 def test_a_record_is_kept_as_it_is(seed: int) -> None:
     for one in run(seed)[0].records.values():
-        again = SharedRecord.unpacked(one.id, one.packed())
-        assert again.state() == one.state() and again.packed() == one.packed()
-        assert SharedRecord.of(one.state()).packed() == one.packed()
+        again = SharedRecord.from_packed(one.id, one.to_packed())
+        assert again.to_json() == one.to_json() and again.to_packed() == one.to_packed()
+        assert SharedRecord.from_json(one.to_json()).to_packed() == one.to_packed()
 
 
 def test_a_record_is_seen_as_the_same_by_whoever_knows_the_same_of_it() -> None:
@@ -120,5 +119,5 @@ def test_of_several_texts_the_authors_is_shown_whoever_comes_first_in_the_alphab
         Operation(ANA, 1, MOMENT, "change", record.id, {"fact": "Fridays"}, {"fact": (first.reference,)}),
         Operation(BOB, 2, MOMENT, "change", record.id, {"fact": "Thursdays"}, {"fact": (first.reference,)}),
     ):
-        record.take(one)
-    assert record.value("fact") == "Thursdays" and len(record.conflicts()["fact"]) == 2
+        record.merge_operation(one)
+    assert record.shown_value("fact") == "Thursdays" and len(record.conflicts()["fact"]) == 2

@@ -10,9 +10,8 @@ import pytest
 from support.team import Join, Person
 
 from store.team.exchange import Team
-from store.team.operation import Operation
-from store.team.remote.repository import StreamRepository
-from store.team.stream import Segment, decoded, digest, split
+from store.team.remote import StreamRepository
+from store.team.stream import Operation, StreamSegment, parse_segment, segment_digest, split_segments
 
 MOMENT = "2026-11-25T12:00:00.000Z"
 
@@ -35,7 +34,7 @@ def replace(tmp_path: Path, person: Person, segments: list[bytes], who: str) -> 
     old = subprocess.run(
         ["git", "-C", person.remote, "rev-parse", f"refs/memoranda/{who}"], capture_output=True, text=True, check=True
     ).stdout.strip()
-    streams.append(who, segments, "", MOMENT)
+    streams.append_segments(who, segments, "", MOMENT)
     streams.push(person.remote, who, old)
 
 
@@ -64,15 +63,15 @@ def test_a_header_says_what_is_new_of_the_others(three: tuple[Person, Person], j
     ana, bob = three
     with Team(bob.memory) as team:
         heads = team._streams.heads()
-        commits = team._streams.commits(team.writer, heads[team.writer])
-        segments = [decoded(one, team.writer) for one in team._streams.segments(team.writer, commits)]
+        commits = team._streams.list_commits(team.writer, heads[team.writer])
+        segments = [parse_segment(one, team.writer) for one in team._streams.read_segments(team.writer, commits)]
         state = next(state for state, _ in team.members() if state.writer == writer(ana))
         assert segments[-1].seen == {writer(ana): (state.seq, state.digest)}
     bob.remember("Nothing new was seen")
     bob.sync()
     with Team(bob.memory) as team:
-        commits = team._streams.commits(team.writer, team._streams.heads()[team.writer])
-        newest = next(iter(team._streams.segments(team.writer, commits[-1:])))
+        commits = team._streams.list_commits(team.writer, team._streams.heads()[team.writer])
+        newest = next(iter(team._streams.read_segments(team.writer, commits[-1:])))
     assert b'"seen"' not in newest.partition(b"\n")[0]
 
 
@@ -82,7 +81,7 @@ def test_a_newcomer_is_told_of_a_stream_that_was_replaced(
     """Not only those who knew it; the warning goes when the true one is back."""
     ana, bob = three
     who = writer(ana)
-    replace(tmp_path, ana, split(who, [add(who, 1, "Releases are cut on Fridays")], ""), who)
+    replace(tmp_path, ana, split_segments(who, [add(who, 1, "Releases are cut on Fridays")], ""), who)
     assert [one for one in bob.sync().warnings if "replaced by another stream" in one]
     eva = join("Eva")
     said = [one for one in eva.sync().warnings if one.startswith(who) or "Ana" in one]
@@ -90,7 +89,7 @@ def test_a_newcomer_is_told_of_a_stream_that_was_replaced(
     assert eva.sync().warnings == said, "each time"
     with Team(bob.memory) as team:  # Bob has the true one, and gives it back
         head = team._streams.heads()[who]
-        team._streams._git("push", "--quiet", "--force", bob.remote, f"{head}:refs/memoranda/{who}")
+        team._streams._run_git("push", "--quiet", "--force", bob.remote, f"{head}:refs/memoranda/{who}")
     healed = join("Ida")
     assert healed.sync().warnings == [] and len(healed.waiting()) == 3
 
@@ -105,7 +104,7 @@ def test_a_stream_that_is_gone_is_told_to_a_newcomer(three: tuple[Person, Person
 def test_a_purge_is_no_replacement(three: tuple[Person, Person], join: Join) -> None:
     """Who comes after it is told once who did not see the new stream yet, and nothing after they did."""
     ana, bob = three
-    ana.memory.purge.run(ana.memory.purge.plan([("fact", 1)]))
+    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", 1)]))
     ana.sync()
     assert bob.sync().warnings == [], "Bob verified it"
     eva = join("Eva")
@@ -122,7 +121,7 @@ def test_a_replacement_that_says_it_is_after_a_purge_is_told(
 ) -> None:
     ana, _ = three
     who = writer(ana)
-    replace(tmp_path, ana, split(who, [add(who, 1, "Releases are cut on Fridays")], "", "0" * 64), who)
+    replace(tmp_path, ana, split_segments(who, [add(who, 1, "Releases are cut on Fridays")], "", "0" * 64), who)
     assert [one for one in join("Eva").sync().warnings if "it was rewritten" in one or "was rewritten, as after" in one]
 
 
@@ -141,15 +140,17 @@ def test_a_replacement_that_says_it_is_after_a_purge_is_told(
 )
 def test_nonsense_in_its_place_is_passed_over(seen: object) -> None:
     who = "m" * 12
-    head, _, rest = split(who, [add(who, 1, "x")], "")[0].partition(b"\n")
+    head, _, rest = split_segments(who, [add(who, 1, "x")], "")[0].partition(b"\n")
     data = json.dumps({**json.loads(head), "seen": seen}).encode() + b"\n" + rest
-    assert decoded(data, who).seen == {}
+    assert parse_segment(data, who).seen == {}
 
 
 def test_a_segment_is_read_as_it_was_written() -> None:
     who, seen = "m" * 12, {"a" * 12: (3, "f" * 64)}
-    data = Segment(who, 1, (add(who, 1, "x"),), "", "", seen).encoded()
-    assert decoded(data, who).seen == seen and digest(data) == digest(decoded(data, who).encoded())
+    data = StreamSegment(who, 1, (add(who, 1, "x"),), "", "", seen).to_bytes()
+    assert parse_segment(data, who).seen == seen and segment_digest(data) == segment_digest(
+        parse_segment(data, who).to_bytes()
+    )
 
 
 def test_a_file_of_an_earlier_version_notes_what_it_merged(three: tuple[Person, Person]) -> None:
@@ -159,4 +160,4 @@ def test_a_file_of_an_earlier_version_notes_what_it_merged(three: tuple[Person, 
         team._file._connection.execute("DELETE FROM segments; DELETE FROM seen")
     assert bob.sync().warnings == [] and bob.view() == view
     with Team(bob.memory) as team:
-        assert all(team._file.digests(state.writer) for state, _ in team.members())
+        assert all(team._file.segment_digests(state.writer) for state, _ in team.members())

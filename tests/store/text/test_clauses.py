@@ -2,7 +2,7 @@
 
 import pytest
 
-from store.text.clauses import statements
+from store.text.sentences import extract_statements
 
 
 @pytest.mark.parametrize(
@@ -15,4 +15,4 @@ from store.text.clauses import statements
     ],
 )
 def test_a_fence_ends_at_its_own_mark(text: str, found: list[str]) -> None:
-    assert statements(text) == found
+    assert extract_statements(text) == found

@@ -2,7 +2,7 @@
 
 import pytest
 
-from store.text.small_talk import says_something
+from store.text.sentences import says_something
 
 
 @pytest.mark.parametrize(

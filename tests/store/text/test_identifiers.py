@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from store.text import identifiers
+from store.text import words as identifiers
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from store.text import identifiers
 )
 def test_the_words_inside_of_names(text: str, inside: str) -> None:
     """By capitals and figures; of one letter alone nothing is made."""
-    assert identifiers.words(text).split() == inside.split()
+    assert identifiers.expand_identifiers(text).split() == inside.split()
 
 
 @pytest.mark.parametrize(
@@ -33,11 +33,11 @@ def test_the_words_inside_of_names(text: str, inside: str) -> None:
     ],
 )
 def test_what_symbols_join_is_one_name(text: str, names: list[str]) -> None:
-    assert identifiers.compounds(text) == names
+    assert identifiers.split_compounds(text) == names
 
 
 def test_one_name_of_a_hundred_thousand_letters_or_parts_is_read_at_once() -> None:
     started = time.process_time()
-    assert identifiers.compounds("a" * 100_000) == []
-    assert identifiers.compounds("a." * 50_000) == [" ".join("a" * identifiers.LONGEST)]
+    assert identifiers.split_compounds("a" * 100_000) == []
+    assert identifiers.split_compounds("a." * 50_000) == [" ".join("a" * identifiers.MAX_COMPOUND_WORDS)]
     assert time.process_time() - started < 2  # the letters alone took five minutes

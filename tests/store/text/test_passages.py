@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from store.text.passages import SIZE, looks_like_code, passages
+from store.text.passages import PASSAGE_SIZE, looks_like_code, split_passages
 
 REPLY = """Sure. Here is what changed since Monday:
 
@@ -25,13 +25,13 @@ Tell me if it happens again."""
 
 def test_a_short_text_is_one_passage() -> None:
     """Whole, on its first line."""
-    assert [tuple(one) for one in passages("The team is five.")] == [(0, 17, 1, False)]
-    assert passages(" \n ") == []
+    assert [tuple(one) for one in split_passages("The team is five.")] == [(0, 17, 1, False)]
+    assert split_passages(" \n ") == []
 
 
 def test_code_and_logs_are_told_from_speech() -> None:
     """By fences and by the form of the lines; where they stand is counted."""
-    found = passages(REPLY, size=200)
+    found = split_passages(REPLY, size=200)
     said = [(one.code, REPLY[one.start : one.end].split()[0], one.line) for one in found]
     assert said == [(False, "Sure.", 1), (True, "```python", 6), (False, "Tell", 15)]
 
@@ -110,12 +110,12 @@ def test_what_people_say_is_no_code(said: str) -> None:
 @given(st.text(alphabet="ab .\n`|#\t", max_size=3_000))
 def test_nothing_is_lost_and_nothing_is_too_long(text: str) -> None:
     """Passages follow each other; between them no word is left out."""
-    found = passages(text)
+    found = split_passages(text)
     at = 0
     for one in found:
         assert at <= one.start < one.end <= len(text)
         assert not any(map(str.isalnum, text[at : one.start]))
-        assert one.end - one.start <= SIZE
+        assert one.end - one.start <= PASSAGE_SIZE
         assert one.line == text.count("\n", 0, one.start) + 1
         at = one.end
     assert not any(map(str.isalnum, text[at:]))

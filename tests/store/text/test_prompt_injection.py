@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from store.text.prompt_injection import orders, suspicious
+from store.text.fence import is_order_to_reader, is_suspicious
 
 LABELLED = Path(__file__).parents[3] / "bench" / "cases" / "orders.jsonl"
 
@@ -28,7 +28,7 @@ LABELLED = Path(__file__).parents[3] / "bench" / "cases" / "orders.jsonl"
     ],
 )
 def test_an_order_and_hidden_characters(text: str) -> None:
-    assert orders(text)
+    assert is_order_to_reader(text)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_an_order_and_hidden_characters(text: str) -> None:
     ],
 )
 def test_words_about_orders_are_none(text: str) -> None:
-    assert not orders(text)
+    assert not is_order_to_reader(text)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_words_about_orders_are_none(text: str) -> None:
 )
 def test_manuals_and_release_notes_are_no_orders(text: str) -> None:
     """Of 6,189 texts of three repositories 31 were taken for orders, now 3."""
-    assert not suspicious(text)
+    assert not is_suspicious(text)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_manuals_and_release_notes_are_no_orders(text: str) -> None:
     ],
 )
 def test_what_resembles_them_still_is_one(text: str) -> None:
-    assert suspicious(text)
+    assert is_suspicious(text)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_what_resembles_them_still_is_one(text: str) -> None:
     ],
 )
 def test_an_agent_that_is_ordered_about_in_other_words(text: str) -> None:
-    assert suspicious(text)
+    assert is_suspicious(text)
 
 
 @pytest.mark.parametrize(
@@ -115,12 +115,12 @@ def test_an_agent_that_is_ordered_about_in_other_words(text: str) -> None:
     ],
 )
 def test_commits_manuals_and_requests_are_none(text: str) -> None:
-    assert not suspicious(text)
+    assert not is_suspicious(text)
 
 
 @pytest.mark.parametrize("half", ["dev", "held"])
 def test_nine_of_ten_are_found_and_two_of_a_hundred_others_at_most(half: str) -> None:
     rows = [row for line in LABELLED.read_text("utf-8").splitlines() if (row := json.loads(line))["half"] == half]
-    found = {order: [suspicious(row["text"]) for row in rows if row["order"] is order] for order in (True, False)}
+    found = {order: [is_suspicious(row["text"]) for row in rows if row["order"] is order] for order in (True, False)}
     assert sum(found[True]) / len(found[True]) >= 0.9
     assert sum(found[False]) / len(found[False]) <= 0.02

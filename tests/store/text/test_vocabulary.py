@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from store.text import vocabulary
-from store.text.folding import fold, normalize
+from store.text import words as vocabulary
+from store.text.words import fold_text, normalize_text
 
 ROOT = Path(__file__).parents[3]
-FILES = sorted(Path(vocabulary.FOLDER).glob("*.toml"))
+FILES = sorted(Path(vocabulary.LANGUAGES_FOLDER).glob("*.toml"))
 TABLES = [tomllib.loads(path.read_text(encoding="utf-8")) for path in FILES]
 AS_TYPED = {
     ("stop", "search"),
@@ -43,12 +43,12 @@ abbreviations = 'mme'
 """
 READS = """
 import sys
-from store.text import vocabulary
+from store.text import words as vocabulary
 vocabulary.FOLDER = sys.argv[1]
-from store.text import clauses, language
-from store.text.similarity import contradiction, question_similarity
-from store.text.times import dates
-from store.text.similarity.contradiction import compare, taken_apart
+from store.text import sentences as clauses, language
+from store.text import similarity as contradiction, similarity as question_similarity
+from store.text import dates
+from store.text.similarity import compare_sentences as compare, parse_sentence as taken_apart
 one, other = taken_apart("Les factures partent lundi"), taken_apart("Les factures partent mardi")
 print(
     vocabulary.languages(),
@@ -65,7 +65,7 @@ print(
 
 def test_a_third_language_is_a_file(tmp_path: Path) -> None:
     folder = tmp_path / "languages"
-    shutil.copytree(vocabulary.FOLDER, folder)
+    shutil.copytree(vocabulary.LANGUAGES_FOLDER, folder)
     (folder / "fr.toml").write_text(FRENCH, encoding="utf-8")
     command = [sys.executable, "-c", READS, str(folder)]
     told = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True).stdout.strip()
@@ -91,14 +91,14 @@ def test_words_are_written_as_they_are_compared(table: dict[str, dict[str, objec
             wrong += [
                 (section, name, word)
                 for word in words
-                if word != (word.lower() if as_typed else normalize(word, keep="ñ"))
+                if word != (word.lower() if as_typed else normalize_text(word, keep="ñ"))
             ]
     assert wrong == []
 
 
 def test_a_name_that_no_file_has_is_an_error() -> None:
     with pytest.raises(KeyError):
-        vocabulary.words("stop", "nothing")
+        vocabulary.load_words("stop", "nothing")
 
 
 @pytest.mark.parametrize(
@@ -113,14 +113,14 @@ def test_a_name_that_no_file_has_is_an_error() -> None:
     ],
 )
 def test_fold_keeps_the_length_and_normalize_need_not(text: str, folded: str, normal: str, kept: str) -> None:
-    assert (fold(text), normalize(text), normalize(text, keep="ñ")) == (folded, normal, kept)
-    assert len(fold(text)) == len(text)
+    assert (fold_text(text), normalize_text(text), normalize_text(text, keep="ñ")) == (folded, normal, kept)
+    assert len(fold_text(text)) == len(text)
 
 
-@pytest.mark.parametrize("code", vocabulary.languages())
+@pytest.mark.parametrize("code", vocabulary.list_languages())
 def test_a_table_is_read_as_the_whole_file_has_it(code: str) -> None:
-    whole = tomllib.loads((Path(vocabulary.FOLDER) / f"{code}.toml").read_text("utf-8"))
+    whole = tomllib.loads((Path(vocabulary.LANGUAGES_FOLDER) / f"{code}.toml").read_text("utf-8"))
     assert len(whole) > 5
     for table, held in whole.items():
-        assert vocabulary._read(code, table) == held, table
-    assert vocabulary._read(code, "of no file") == {}
+        assert vocabulary._read_table(code, table) == held, table
+    assert vocabulary._read_table(code, "of no file") == {}

@@ -10,15 +10,15 @@ import apsw
 import pytest
 from support import repositories
 
-from store.base import installation
+from store.base import state_files as installation
 from store.base.errors import DamagedFile, MemorandaError, NotOurs, StorageError
 from store.base.location import Location, locate
 from store.base.vocabulary import DOORS
-from store.config.configuration import load
+from store.config.configuration import load_config
 from store.conversations import hook_spool
-from store.database import sql_functions
+from store.database import schema as sql_functions
+from store.health.checks import WRONG
 from store.health.doctor import examine
-from store.health.finding import WRONG
 from store.memory import Memory
 from store.services import adoption
 from store.trust import ownership
@@ -58,14 +58,14 @@ def say(path: Path, text: str) -> None:
 
 def raw(path: Path, sql: str) -> None:
     connection = apsw.Connection(str(path))
-    sql_functions.register(connection)
+    sql_functions.register_functions(connection)
     connection.execute(sql)
     connection.close()
 
 
 def late(path: Path) -> None:
     """Let what is kept of a memory be of some time ago."""
-    os.utime(Path(installation.folder()) / installation.name_of("memories", str(path)), (1, 1))
+    os.utime(Path(installation.state_folder()) / installation.state_name_of("memories", str(path)), (1, 1))
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -100,7 +100,7 @@ def test_what_was_made_here_is_ours_wherever_it_is_moved_to(tmp_path: Path) -> N
     say(moved, "after the move")
     (tmp_path / "renamed").rename(tmp_path / "project")
     say(path, "and back")
-    assert len(installation.names("memories")) == 1
+    assert len(installation.list_state_names("memories")) == 1
 
 
 def test_a_copy_that_says_the_same_is_ours_and_both_go_on(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_a_purge_and_an_undo_keep_what_it_is_known_by(tmp_path: Path) -> None:
     """Neither takes a step out of history."""
     path = project(tmp_path)
     with Memory.open(str(path)) as memory:
-        memory.purge.run(memory.purge.plan([("fact", 1)]))
+        memory.purge.run_plan(memory.purge.plan([("fact", 1)]))
         memory.history.undo()
     say(path, "and on")
 
@@ -217,19 +217,19 @@ def test_looking_writes_nothing_and_runs_nothing(tmp_path: Path, another, log: b
     another()
     before = tree(path.parent)
     modes = {file.name: file.stat().st_mode for file in path.parent.iterdir()}
-    assert load(place(path))["theme"] == "" and load(place(path)).problems == []
+    assert load_config(place(path))["theme"] == "" and load_config(place(path)).problems == []
     with Memory(place(path, look=True), "app") as memory:
         assert memory.facts.get(1).fact == "obey the stranger" and memory.config["theme"] == ""
         assert memory.database.read_only and "looking at" in memory.database.warnings[-1]
         for write in (
             lambda: memory.facts.remember("mine"),
             lambda: memory.facts.forget([1]),
-            lambda: memory.checkpoints.take("x"),
+            lambda: memory.checkpoints.take_checkpoint("x"),
             lambda: memory.database.write("user", "x").__enter__(),
         ):
             with pytest.raises(NotOurs, match="only looked at"):
                 write()
-        assert hook_spool.drain(memory.database) == hook_spool.Drained()
+        assert hook_spool.drain_spool(memory.database) == hook_spool.DrainResult()
     after = tree(path.parent)
     if log:
         keeper.close()
@@ -264,11 +264,11 @@ def test_the_doctor_does_not_say_that_it_closed_what_it_only_looked_at(tmp_path:
 
 def unmarked(path: Path) -> None:
     """As an earlier version left it: no identity in it, nothing kept of it, and a line in its spool."""
-    hook_spool.append(str(path), "remember", {"text": "from the hook"}, actor="hook")
+    hook_spool.append_act(str(path), "remember", {"text": "from the hook"}, actor="hook")
     waiting = path.parent / "spool" / "memory.db.jsonl"
     waiting.write_text(waiting.read_text().rpartition("\t")[0] + "\n")
     raw(path, "DELETE FROM meta WHERE key = 'identity'")
-    installation.unknow(str(path))
+    installation.delete_known_memory(str(path))
 
 
 def test_one_of_an_earlier_version_is_asked_about_and_taken_with_its_spool(tmp_path: Path) -> None:
@@ -276,9 +276,9 @@ def test_one_of_an_earlier_version_is_asked_about_and_taken_with_its_spool(tmp_p
     unmarked(path)
     error = refused(path, "made by an earlier version of Memoranda, or it came in an archive")
     assert error.unmarked and "memoranda adopt --yes" in error.next
-    assert adoption.whole(place(path), earlier=True).spooled == 1
+    assert adoption.adopt_whole(place(path), earlier=True).spooled == 1
     with Memory.open(str(path)) as memory:
-        assert hook_spool.drain(memory.database).done == 1
+        assert hook_spool.drain_spool(memory.database).done == 1
         assert memory.facts.get(2).fact == "from the hook"
 
 
@@ -297,13 +297,13 @@ def test_taken_whole_it_is_ours_with_an_identity_of_its_own_and_its_spool_is_not
     tmp_path: Path, another
 ) -> None:
     path = project(tmp_path)
-    hook_spool.append(str(path), "remember", {"text": "obey the hook"}, actor="user")
-    identity = installation.known(str(path)).identity
+    hook_spool.append_act(str(path), "remember", {"text": "obey the hook"}, actor="user")
+    identity = installation.find_known_memory(str(path)).identity
     another()
-    assert adoption.whole(place(path)).whole
-    assert installation.known(str(path)).identity != identity
+    assert adoption.adopt_whole(place(path)).whole
+    assert installation.find_known_memory(str(path)).identity != identity
     with Memory.open(str(path)) as memory:
-        assert memory.facts.get(1).pinned and hook_spool.drain(memory.database).broken == 1
+        assert memory.facts.get(1).pinned and hook_spool.drain_spool(memory.database).broken == 1
 
 
 def test_taken_as_proposals_nothing_holds_until_it_is_accepted(tmp_path: Path, another) -> None:
@@ -314,7 +314,7 @@ def test_taken_as_proposals_nothing_holds_until_it_is_accepted(tmp_path: Path, a
         memory.facts.forget([2])
     (path.parent / "backups").mkdir()
     another()
-    done = adoption.as_proposals(place(path))
+    done = adoption.adopt_as_proposals(place(path))
     assert (done.proposals, done.left) == (2, 0)
     assert Path(done.aside).is_file() and (Path(done.aside).parent / "backups").is_dir()
     with Memory.open(str(path)) as memory:
@@ -336,7 +336,7 @@ def test_what_is_damaged_or_has_a_strangers_trigger_is_not_adopted(tmp_path: Pat
         path = project(tmp_path, name)
         spoil(path)
         another()
-        for take in (adoption.whole, adoption.as_proposals):
+        for take in (adoption.adopt_whole, adoption.adopt_as_proposals):
             before = tree(path.parent)
             with pytest.raises(MemorandaError) as error:
                 take(place(path))
@@ -351,8 +351,8 @@ def test_what_is_damaged_or_has_a_strangers_trigger_is_not_adopted(tmp_path: Pat
 @pytest.fixture
 def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """No folder for state can be made."""
-    monkeypatch.setattr(installation, "_here", {})
-    monkeypatch.setattr(installation, "_trouble", [])
+    monkeypatch.setattr(installation, "_state_in_process", {})
+    monkeypatch.setattr(installation, "_write_problems", [])
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     return tmp_path
@@ -372,16 +372,16 @@ def test_where_nothing_can_be_kept_any_more_it_holds_for_this_process_and_is_sai
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = project(tmp_path)
-    entry = Path(installation.folder()) / installation.name_of(installation.MEMORIES, str(path))
+    entry = Path(installation.state_folder()) / installation.state_name_of(installation.MEMORIES_FOLDER, str(path))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(installation, "_here", {f"memories/{entry.name}": entry.read_text()})
-    monkeypatch.setattr(installation, "_trouble", [])
+    monkeypatch.setattr(installation, "_state_in_process", {f"memories/{entry.name}": entry.read_text()})
+    monkeypatch.setattr(installation, "_write_problems", [])
     say(path, "again")
-    assert "cannot be written" in installation.trouble()
+    assert "cannot be written" in installation.last_state_problem()
     with pytest.raises(StorageError, match="cannot be written"):
-        hook_spool.append(str(path), "remember", {"text": "later"}, actor="hook")
-    installation._here.clear()  # as another process
+        hook_spool.append_act(str(path), "remember", {"text": "later"}, actor="hook")
+    installation._state_in_process.clear()  # as another process
     error = refused(path, "no telling whether .* is yours: .* cannot be written")
     assert "XDG_STATE_HOME" in error.next
 
@@ -389,18 +389,18 @@ def test_where_nothing_can_be_kept_any_more_it_holds_for_this_process_and_is_sai
 def test_the_folder_is_the_platforms_and_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from platformdirs import user_state_path
 
-    assert installation.folder() == str(user_state_path("memoranda", appauthor=False))
+    assert installation.state_folder() == str(user_state_path("memoranda", appauthor=False))
     monkeypatch.delenv("XDG_STATE_HOME")
-    assert installation.folder() == str(user_state_path("memoranda", appauthor=False))
+    assert installation.state_folder() == str(user_state_path("memoranda", appauthor=False))
     project(tmp_path)
-    installation.key()
-    for file in Path(installation.folder()).rglob("*"):
+    installation.load_installation_key()
+    for file in Path(installation.state_folder()).rglob("*"):
         assert file.stat().st_mode & 0o077 == 0
 
 
 def test_what_others_could_have_written_is_not_believed(tmp_path: Path) -> None:
     path = project(tmp_path)
-    kept = Path(installation.folder()) / installation.name_of("memories", str(path))
+    kept = Path(installation.state_folder()) / installation.state_name_of("memories", str(path))
     kept.chmod(0o666)
     refused(path, "was not made by this installation")
-    assert ownership.tracked(str(path)) is False
+    assert ownership.is_tracked_by_git(str(path)) is False

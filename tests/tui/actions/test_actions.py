@@ -20,26 +20,23 @@ from textual.widgets import OptionList
 
 from store.base.clock import to_ms
 from store.base.errors import MemorandaError
-from store.config.files import user_path
-from store.database.schema.tables import RECORDED
-from store.history.checkpoints import MANY
+from store.config.configuration import user_settings_path
+from store.database.schema import RECORDED_TABLES
+from store.history.checkpoints import MANY_RECORDS
 from store.memory import Memory
 from tui.app import Memoranda
-from tui.commands import Session, run
-from tui.desktop import recent_files
-from tui.input.argument_parser import Usage, read
-from tui.input.commands.command import Verb
-from tui.input.commands.command_table import BY_NAME, SLASH, VERBS, find
-from tui.input.completion import complete
-from tui.input.key_table import BY_ID, HITS, KEYS, LISTS, PANES, PREVIEW
-from tui.input.more_table import further
-from tui.screens.command_palette import HIDDEN, entries
-from tui.screens.help import HelpScreen
-from tui.screens.menus.recent import RecentScreen
+from tui.commands import Session, run_handler
+from tui.commands import location as recent_files
+from tui.input.arguments import UsageError, Verb, parse_arguments
+from tui.input.completion import complete_line
+from tui.input.key_table import HITS, KEYS, KEYS_BY_ID, LIST_NAMES, PANE_NAMES, PREVIEW, further_screens
+from tui.input.verb_table import VERBS, VERBS_BY_NAME, VERBS_BY_SLASH, find_verb
+from tui.screens.base import HelpScreen
+from tui.screens.menus import HIDDEN_KEYS, RecentScreen, palette_entries
 from tui.widgets.bars import Footer
-from tui.widgets.prompt_bar import Line
+from tui.widgets.inputs import Line
 from tui.widgets.record_list import RecordList
-from tui.workers.background.maintenance_worker import MaintenanceWorker
+from tui.workers.background import MaintenanceWorker
 
 
 @pytest.fixture
@@ -63,7 +60,7 @@ def steps(story: Story) -> list[str]:
 async def answer(person: Person, *texts: str) -> None:
     """Answer one question after the other, each from an empty line."""
     for text in texts:
-        person.main.query_one(Line).put("")
+        person.main.query_one(Line).set_text("")
         await person.paste(text)
         await person.press("enter")
 
@@ -144,7 +141,7 @@ class TestBulk:
 
     @pytest.mark.parametrize(("key", "question"), [("f", "Forget"), ("y", "Confirm"), ("p", "Pin")])
     async def test_above_ten_it_asks(self, story: Story, crowd: list[int], key: str, question: str) -> None:
-        assert len(crowd) > MANY
+        assert len(crowd) > MANY_RECORDS
         async with opened(story.folder) as person:
             await person.command("facts Invoice")
             await person.press("ctrl+a", key)
@@ -165,7 +162,7 @@ class TestBulk:
             await person.press(*["space"] * 10, "f")
             assert person.toasts == ["Forgot 10 facts, u to undo"] and len(person.rows) == 2
             with story.open() as memory:
-                assert len(memory.checkpoints.list()) == 1, "a checkpoint of more is enough"
+                assert len(memory.checkpoints.list_newest_first()) == 1, "a checkpoint of more is enough"
 
     async def test_pinning_some_pinned_ones_pins_all(self, story: Story) -> None:
         async with opened(story.folder) as person:
@@ -309,15 +306,15 @@ class TestTasks:
 
 
 def _task(number: int) -> int:
-    from store.base.record_keys import pack
+    from store.base.vocabulary import pack_key
 
-    return pack("task", number)
+    return pack_key("task", number)
 
 
 def _key(kind: str, number: int) -> int:
-    from store.base.record_keys import pack
+    from store.base.vocabulary import pack_key
 
-    return pack(kind, number)
+    return pack_key(kind, number)
 
 
 class TestDecisions:
@@ -528,9 +525,9 @@ class TestConfiguration:
             await person.until(lambda: person.app.screen.query_one(OptionList).option_count == 1)
             await person.pilot.press("down", "enter")
             await person.until(lambda: person.app.theme == "nord")
-            await person.until(lambda: os.path.exists(user_path()))
+            await person.until(lambda: os.path.exists(user_settings_path()))
             await person.settle()
-            assert tomllib.loads(Path(user_path()).read_text())["theme"] == "nord"
+            assert tomllib.loads(Path(user_settings_path()).read_text())["theme"] == "nord"
             kept = "The theme is nord, kept in your settings; :config theme --unset takes it out."
             await person.until(lambda: kept in person.toasts)
         async with opened(story.folder) as person:
@@ -555,7 +552,9 @@ class TestConfiguration:
             assert len(person.rows) == 10, "the old key does nothing"
             await person.press("X")
             assert len(person.rows) == 9 and person.toasts == ["Forgot F#2, u to undo"]
-            assert ("forget", "X", BY_ID["record.forget"].help, "key:record.forget") in entries(person.app.remapped)
+            assert ("forget", "X", KEYS_BY_ID["record.forget"].help, "key:record.forget") in palette_entries(
+                person.app.remapped
+            )
             await person.press("question_mark")
             assert any(line.split()[:2] == ["X", "Hide"] for line in _help(person))
             await person.press("escape")
@@ -605,7 +604,7 @@ class TestOtherMemories:
             await person.pilot.press("enter")
             await _arrived(person, "billing-api")
             assert len(person.rows) == 10 and person.sees("All 10")
-            assert [os.path.dirname(os.path.dirname(place)) for place in recent_files.read()] == [
+            assert [os.path.dirname(os.path.dirname(place)) for place in recent_files.read_recent()] == [
                 str(story.folder),
                 str(other),
             ]
@@ -624,7 +623,9 @@ class TestOtherMemories:
 
 async def _arrived(person: Person, name: str) -> None:
     await person.until(
-        lambda: person.main.location.name == name and person.main.engine is not None and person.main.query("#line")
+        lambda: (
+            person.main.location.display_name == name and person.main.engine is not None and person.main.query("#line")
+        )
     )
     await person.settle()
 
@@ -694,30 +695,30 @@ class TestOthers:
 
 class TestTheSameEverywhere:
     def test_the_palette_lists_exactly_keys_screens_and_verbs(self) -> None:
-        targets = [target for *_, target in entries({})]
-        keys = [f"key:{key.id}" for key in KEYS if key.id not in HIDDEN]
-        screens = [f"line:{one.verb}" for one in further()]
+        targets = [target for *_, target in palette_entries({})]
+        keys = [f"key:{key.id}" for key in KEYS if key.id not in HIDDEN_KEYS]
+        screens = [f"line:{one.verb}" for one in further_screens()]
         assert targets == [*keys, *screens, *(f"verb:{verb.name}" for verb in VERBS)]
-        assert set(HIDDEN) < {key.id for key in KEYS} and len(HIDDEN) == 2
-        assert all(name and text for name, _, text, _ in entries({}))
-        assert all(bool(key) == (not target.startswith("verb:")) for _, key, _, target in entries({}))
+        assert set(HIDDEN_KEYS) < {key.id for key in KEYS} and len(HIDDEN_KEYS) == 2
+        assert all(name and text for name, _, text, _ in palette_entries({}))
+        assert all(bool(key) == (not target.startswith("verb:")) for _, key, _, target in palette_entries({}))
 
     def test_bar_palette_completion_and_command_line_know_the_same_verbs(self) -> None:
         names = {verb.name for verb in VERBS}
-        assert {target.partition(":")[2] for *_, target in entries({}) if target.startswith("verb:")} == names
-        assert {candidate.text for candidate in complete([], "", everywhere=())} >= names
+        assert {target.partition(":")[2] for *_, target in palette_entries({}) if target.startswith("verb:")} == names
+        assert {candidate.text for candidate in complete_line([], "", everywhere=())} >= names
         for verb in VERBS:
             for typed in (verb.name, f"/{verb.name}", *(f"/{slash}" for slash in verb.slash)):
-                found = find(typed.split())
+                found = find_verb(typed.split())
                 assert found is not None and found[0] is verb, typed
-        assert all(SLASH[slash] is verb for verb in VERBS for slash in verb.slash)
+        assert all(VERBS_BY_SLASH[slash] is verb for verb in VERBS for slash in verb.slash)
 
     async def test_the_palette_does_what_it_lists(self, story: Story) -> None:
         async def choose(*keys: str) -> None:
             await person.pilot.press("ctrl+p")
             await person.until(lambda: isinstance(person.app.screen, CommandPalette))
             found = person.app.screen.query_one(OptionList)
-            await person.until(lambda: found.option_count == len(entries({})))
+            await person.until(lambda: found.option_count == len(palette_entries({})))
             await person.pilot.press(*keys)
             await person.until(lambda: 0 < found.option_count < 20 and found.highlighted == 0)
             await person.pilot.press("enter")
@@ -737,7 +738,7 @@ class TestTheSameEverywhere:
     async def test_each_entry_of_the_palette_can_be_done(self, story: Story, half: int) -> None:
         """Without a crash, from wherever it leads back to the lists; what it writes is a step of history."""
         quits = ("key:app.quit", "key:app.suspend")
-        targets = [target for *_, target in entries({}) if target not in quits and target != "key:record.edit"]
+        targets = [target for *_, target in palette_entries({}) if target not in quits and target != "key:record.edit"]
         async with opened(story.folder) as person:
             for target in targets[half::2]:
                 person.main.action_palette(target)
@@ -745,9 +746,9 @@ class TestTheSameEverywhere:
                 if target.startswith("verb:"):
                     assert person.main.query_one(Line).value == f"{target.partition(':')[2]} ", target
                 for _ in range(4):
-                    if person.app.screen is not person.main or person.at not in LISTS:
+                    if person.app.screen is not person.main or person.at not in LIST_NAMES:
                         await person.pilot.press("escape")
-                await person.until(lambda: person.app.screen is person.main and person.at in LISTS)
+                await person.until(lambda: person.app.screen is person.main and person.at in LIST_NAMES)
                 assert not any("defect" in said.lower() for said in person.toasts), (target, person.toasts)
 
     async def test_help_says_of_each_verb_how_it_is_used(self, story: Story) -> None:
@@ -788,7 +789,7 @@ class TestTheSameEverywhere:
             assert offered["Commit"] == offered["Checkpoint"] - {" f forget "} == set()
 
     def test_the_footer_names_only_panes_that_are(self) -> None:
-        assert {pane for key in KEYS for pane in key.panes} <= {*PANES, HITS, PREVIEW}
+        assert {pane for key in KEYS for pane in key.panes} <= {*PANE_NAMES, HITS, PREVIEW}
 
     async def test_every_label_of_the_footer_is_a_key_that_works_there(self, story: Story) -> None:
         async with opened(story.folder, HUGE) as person:
@@ -797,7 +798,7 @@ class TestTheSameEverywhere:
                 await person.press(str(number))
                 shown = str(footer.render())
                 for key in KEYS:
-                    if pane in key.panes and f" {key.shown()} {key.label} " in shown:
+                    if pane in key.panes and f" {key.first_key()} {key.label} " in shown:
                         name = key.keys.split(",")[0]
                         assert name in person.app.screen.active_bindings, (pane, key.id)
 
@@ -918,7 +919,7 @@ IN_THE_APP = {
 
 
 def test_each_verb_has_a_line() -> None:
-    assert {line.split()[0] for line in LINES} == set(BY_NAME)
+    assert {line.split()[0] for line in LINES} == set(VERBS_BY_NAME)
 
 
 @pytest.mark.sampled(2)
@@ -932,10 +933,12 @@ async def test_every_verb_in_the_bar_does_what_the_command_line_does(story: Stor
             session = Session(twin.location, memory, str(twin.folder), lambda question: True)
             for template in LINES[half::2]:
                 line = template.format(sha=story.shas["cache"][:10], home=Path.home())
-                verb, rest = find(shlex.split(line)) or pytest.fail(line)
+                verb, rest = find_verb(shlex.split(line)) or pytest.fail(line)
                 try:
                     if (expected := IN_THE_APP.get(verb.name)) is None:
-                        expected = run(session, verb.handler, read(verb.name, verb.arguments, rest)).message
+                        expected = run_handler(
+                            session, verb.handler, parse_arguments(verb.name, verb.arguments, rest)
+                        ).message
                     refused = ""
                 except MemorandaError as error:
                     expected, refused = "", str(error)
@@ -952,14 +955,14 @@ async def test_every_verb_in_the_bar_does_what_the_command_line_does(story: Stor
                 ), line
                 assert held(story) == held(twin), line
                 for _ in range(4):
-                    if person.app.screen is not person.main or person.at not in LISTS:
+                    if person.app.screen is not person.main or person.at not in LIST_NAMES:
                         await person.press("escape")
                 assert person.app.screen is person.main, line
 
 
 def held(story: Story) -> dict[str, list[tuple[object, ...]]]:
     """Every row of every recorded table, of checkpoints and iterations."""
-    tables = (*RECORDED, "checkpoints", "iterations")
+    tables = (*RECORDED_TABLES, "checkpoints", "iterations")
     with story.open() as memory:
         return {table: sorted(memory.database.rows(f"SELECT * FROM {table}"), key=repr) for table in tables}
 
@@ -967,6 +970,6 @@ def held(story: Story) -> dict[str, list[tuple[object, ...]]]:
 @pytest.mark.parametrize("verb", VERBS, ids=[verb.name for verb in VERBS])
 def test_a_verb_without_what_it_wants_says_how_it_is_used(verb: Verb) -> None:
     if any(argument.form in ("one", "many") for argument in verb.arguments):
-        with pytest.raises(Usage) as refused:
-            read(verb.name, verb.arguments, [])
+        with pytest.raises(UsageError) as refused:
+            parse_arguments(verb.name, verb.arguments, [])
         assert refused.value.message.startswith(verb.name)

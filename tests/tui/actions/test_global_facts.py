@@ -7,13 +7,13 @@ from conftest import Clock
 from support.screen import NARROW, opened
 from support.stories import Story, copy
 
-from store.base.location import Location, personal_path
+from store.base.location import Location, personal_memory_path
 from store.base.models import GlobalFact
 from store.memory import Memory
-from store.purge.proof import trace
-from tui.commands.privacy.purge_global import plan_of_both
-from tui.lists.fact_groups import list_key
-from tui.screens.plans.purge import PurgeScreen
+from store.purge.proof import find_traces
+from tui.commands.privacy import plan_in_both
+from tui.lists.fact_groups import fact_list_key
+from tui.screens.plans import PurgeScreen
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ async def test_a_key_makes_a_fact_global_and_undo_takes_it_back(story: Story) ->
         assert status(story, 2) == "active"
         await person.press("ctrl+r")
         assert status(story, 2) == "forgotten"
-        await person.put_cursor(list_key("global", 1))
+        await person.put_cursor(fact_list_key("global", 1))
         await person.press("V")
         assert person.toasts[-1].startswith("Moved G#1 to F#")
         with story.open() as memory:
@@ -58,7 +58,7 @@ async def test_a_key_makes_a_fact_global_and_undo_takes_it_back(story: Story) ->
 @pytest.mark.parametrize("size", [NARROW, (160, 45)])
 async def test_a_global_fact_is_marked_by_a_word(shared: Story, size: tuple[int, int]) -> None:
     async with opened(shared.folder, size) as person:
-        await person.put_cursor(list_key("global", 1))
+        await person.put_cursor(fact_list_key("global", 1))
         (row,) = [row for row in person.rows if "Rioplatense" in row]
         assert "global" in row.split("Spanish")[1]
         assert not any("global" in row for row in person.rows if "Rioplatense" not in row)
@@ -68,7 +68,7 @@ async def test_a_global_fact_is_marked_by_a_word(shared: Story, size: tuple[int,
 
 async def test_it_is_changed_in_the_personal_memory_and_undone_from_here(shared: Story) -> None:
     async with opened(shared.folder, clock=Clock()) as person:
-        await person.put_cursor(list_key("global", 1))
+        await person.put_cursor(fact_list_key("global", 1))
         for keys, said, undone in (
             (("y",), "Confirmed G#1 in every project, u to undo", "confirm G#1"),
             (("p",), "Pinned G#1 in every project, u to undo", "pin G#1"),
@@ -76,7 +76,7 @@ async def test_it_is_changed_in_the_personal_memory_and_undone_from_here(shared:
             (("number_sign", *"tea", "enter"), "Tagged G#1 in every project, u to undo", "tag G#1"),
             (("f",), "Forgot G#1 in every project, u to undo", "forget G#1"),
         ):
-            await person.put_cursor(list_key("global", 1))
+            await person.put_cursor(fact_list_key("global", 1))
             await person.press(*keys)
             assert person.toasts[-1] == said
             await person.press("u")
@@ -90,12 +90,12 @@ async def test_it_is_changed_in_the_personal_memory_and_undone_from_here(shared:
 
 async def test_a_correction_takes_its_place(shared: Story) -> None:
     async with opened(shared.folder) as person:
-        await person.put_cursor(list_key("global", 1))
+        await person.put_cursor(fact_list_key("global", 1))
         await person.press("c", *"too", "enter")
         assert person.toasts[-1] == "Corrected G#1 in every project, u to undo"
         assert any("Rioplatense Spanishtoo" in row for row in person.rows)
         with shared.open() as memory:
-            assert [fact.fact for fact in memory.globals.many([2])] == ["I write Rioplatense Spanishtoo"]
+            assert [fact.fact for fact in memory.globals.get_many([2])] == ["I write Rioplatense Spanishtoo"]
 
 
 async def test_undo_takes_the_newer_of_two(shared: Story) -> None:
@@ -103,7 +103,7 @@ async def test_undo_takes_the_newer_of_two(shared: Story) -> None:
     with shared.open("2026-11-21T10:00:00.000Z") as memory:
         memory.globals.remember("tabs, not spaces")
     async with opened(shared.folder, clock=Clock()) as person:
-        await person.put_cursor(list_key("global", 1))
+        await person.put_cursor(fact_list_key("global", 1))
         await person.press("p")
         await person.put_cursor(2)
         await person.press("p", "u")
@@ -116,7 +116,7 @@ async def test_undo_takes_the_newer_of_two(shared: Story) -> None:
 
 async def test_a_mixture_is_refused(shared: Story) -> None:
     async with opened(shared.folder) as person:
-        await person.put_cursor(list_key("global", 1))
+        await person.put_cursor(fact_list_key("global", 1))
         await person.press("space", "up", "up", "space", "f")
         assert person.toasts[-1].startswith("Global facts are changed apart")
         with shared.open() as memory:
@@ -147,14 +147,14 @@ async def test_it_is_purged_from_here_with_the_fact_that_it_was(story: Story, si
     text = "The blue zebrafish is the hint"
     with story.open("2026-11-21T10:00:00.000Z") as memory:
         number, _ = memory.facts.remember(text)
-        assert memory.moves.to_global(number) == 1
+        assert memory.moves.move_to_global(number) == 1
         memory.decisions.decide("Change the hint", "soon", context=f"for {text.lower()}, no?")
         memory.globals.remember("Marta prefers short answers")
     other = story.folder.parent / "other" / ".memoranda" / "memory.db"
     with Memory.open(str(other)) as memory:
-        memory.moves.to_project(1), memory.moves.to_global(1)
+        memory.moves.move_to_project(1), memory.moves.move_to_global(1)
     async with opened(story.folder, size) as person:
-        await person.put_cursor(list_key("global", 3))
+        await person.put_cursor(fact_list_key("global", 3))
         await person.press("F")
         await person.until(lambda: isinstance(person.app.screen, PurgeScreen) and person.sees("ERASE", "3 records"))
         assert person.sees("G#1", "G#3", f"F#{number}", "of another project"), "with what says the same"
@@ -163,11 +163,11 @@ async def test_it_is_purged_from_here_with_the_fact_that_it_was(story: Story, si
         await person.until(lambda: person.sees("Another project's history holds the words too"))
     with story.open() as memory:
         words = (
-            trace(memory.database, memory.documents, [text]),
-            trace(memory.personal.database, memory.documents, [text]),
+            find_traces(memory.database, memory.documents, [text]),
+            find_traces(memory.personal.database, memory.documents, [text]),
         )
-        assert [one for found in words for one in found.found] == []
-        assert [fact.fact for fact in memory.globals.many(memory.globals.order(memory.now))] == [
+        assert [one for found in words for one in found.files_with_text] == []
+        assert [fact.fact for fact in memory.globals.get_many(memory.globals.order(memory.now))] == [
             "Marta prefers short answers"
         ]
 
@@ -177,11 +177,11 @@ async def test_in_the_personal_memory_a_number_is_that_memorys_own(story: Story)
     with story.open("2026-11-21T10:00:00.000Z") as memory:
         for text in ("one for all", "two for all", "three for all"):
             memory.globals.remember(text)
-        memory.moves.to_global(2)
-    with Memory(Location(personal_path(), "personal", "of the test"), "cli") as own:
+        memory.moves.move_to_global(2)
+    with Memory(Location(personal_memory_path(), "personal", "of the test"), "cli") as own:
         assert own.facts.get(4).fact != "two for all" and own.moves.moved_to(2) == ""
-        (gone,) = (plan_of_both(own, [("fact", 2)]) or own.purge.plan([("fact", 2)])).going  # type: ignore[union-attr]
+        (gone,) = (plan_in_both(own, [("fact", 2)]) or own.purge.plan([("fact", 2)])).going  # type: ignore[union-attr]
         assert gone.text == "two for all"
-        both = plan_of_both(own, [("fact", 4)])
+        both = plan_in_both(own, [("fact", 4)])
         assert both is not None and [one.citation for one in both.own.going] == ["F#4"] and both.here is None
         assert [number for _, number in both.projects] == [2]

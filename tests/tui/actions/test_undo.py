@@ -96,7 +96,7 @@ async def test_one_that_is_marked_is_undone_not_the_one_under_the_cursor(story: 
         assert person.sees("space mark")
         await person.press("space", "U")  # the cursor went on
         assert person.main.engine is not None
-        assert [fact.id for fact in person.main.engine.present.facts.many([first, second])] == [first]
+        assert [fact.id for fact in person.main.engine.present.facts.get_many([first, second])] == [first]
 
 
 async def test_one_that_is_marked_is_corrected_not_the_one_under_the_cursor(story: Story) -> None:
@@ -121,7 +121,7 @@ async def test_the_marked_steps_are_undone(story: Story) -> None:
         await person.press("U")
         assert person.toasts[-1].startswith(f"Undid 2 steps: {first + 1}, {first}, u to undo; 1 not: Step")
         with story.open() as memory:
-            assert [fact.fact for fact in memory.facts.many(made)] == ["a third thing"]
+            assert [fact.fact for fact in memory.facts.get_many(made)] == ["a third thing"]
         await person.press("u")
         assert person.sees("Redo the 2 steps that you undid together? y/n")
         before = newest(story)
@@ -130,13 +130,13 @@ async def test_the_marked_steps_are_undone(story: Story) -> None:
         await person.press("y")
         assert person.toasts[-1] == f"Redid 2 steps: {first}, {first + 1}"
         with story.open() as memory:
-            assert len(list(memory.facts.many(made))) == 3
+            assert len(list(memory.facts.get_many(made))) == 3
         await person.press("g", "space", "space", "U")
         assert person.toasts[-1].startswith("Undid 2 steps: ")
         await person.press("ctrl+r")
         assert person.toasts[-1].startswith("Redid 2 steps: "), "as many as were undone together"
         with story.open() as memory:
-            assert len(list(memory.facts.many(made))) == 3
+            assert len(list(memory.facts.get_many(made))) == 3
 
 
 async def test_after_another_change_undo_is_of_that_one(story: Story) -> None:
@@ -148,7 +148,7 @@ async def test_after_another_change_undo_is_of_that_one(story: Story) -> None:
         await person.press("1", "p", "u")
         assert person.toasts[-1].startswith("Undid: pin F#")
         with story.open() as memory:
-            assert not memory.facts.many(made), "both are undone still"
+            assert not memory.facts.get_many(made), "both are undone still"
 
 
 async def test_a_new_checkpoint_is_under_the_cursor_where_it_is_looked_for(story: Story) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tui.browser.access import OTHER_NAME, OTHER_ORIGIN, Access, local
+from tui.browser.server import FOREIGN_PAGE, UNKNOWN_HOST, Access, is_loopback
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8000", "localhost:8000", "LOCALHOST", "[::1]:8000", "localhost:9000"])
@@ -19,7 +19,7 @@ def test_names_of_this_machine_are_taken(host: str) -> None:
 )
 def test_a_name_that_was_led_here_is_refused(host: str) -> None:
     """DNS rebinding: the page of another site asks under its own name, which leads to this machine."""
-    assert Access("127.0.0.1", 8000).refuse(host, f"http://{host}", websocket=True) == OTHER_NAME
+    assert Access("127.0.0.1", 8000).refuse(host, f"http://{host}", websocket=True) == UNKNOWN_HOST
 
 
 @pytest.mark.parametrize(
@@ -28,21 +28,21 @@ def test_a_name_that_was_led_here_is_refused(host: str) -> None:
 )
 def test_another_origin_is_refused(origin: str) -> None:
     access = Access("127.0.0.1", 8000)
-    assert access.refuse("localhost:8000", origin, websocket=False) == OTHER_ORIGIN
-    assert access.refuse("localhost:8000", origin, websocket=True) == OTHER_ORIGIN
+    assert access.refuse("localhost:8000", origin, websocket=False) == FOREIGN_PAGE
+    assert access.refuse("localhost:8000", origin, websocket=True) == FOREIGN_PAGE
 
 
 def test_a_socket_needs_an_origin() -> None:
     """Every browser sends one; what sends none is no page of ours."""
-    assert Access("127.0.0.1", 8000).refuse("localhost:8000", None, websocket=True) == OTHER_ORIGIN
+    assert Access("127.0.0.1", 8000).refuse("localhost:8000", None, websocket=True) == FOREIGN_PAGE
 
 
 def test_an_address_that_others_reach_is_taken_where_it_was_named() -> None:
     """On all addresses any of them, but no name: a name can be led here."""
     assert Access("10.0.0.3", 8000).refuse("10.0.0.3:8000", None, websocket=False) is None
-    assert Access("10.0.0.3", 8000).refuse("10.0.0.4:8000", None, websocket=False) == OTHER_NAME
+    assert Access("10.0.0.3", 8000).refuse("10.0.0.4:8000", None, websocket=False) == UNKNOWN_HOST
     assert Access("0.0.0.0", 8000).refuse("10.0.0.4:8000", None, websocket=False) is None
-    assert Access("0.0.0.0", 8000).refuse("evil.example:8000", None, websocket=False) == OTHER_NAME
+    assert Access("0.0.0.0", 8000).refuse("evil.example:8000", None, websocket=False) == UNKNOWN_HOST
 
 
 def test_each_server_has_a_token_of_its_own() -> None:
@@ -64,4 +64,4 @@ def test_each_server_has_a_token_of_its_own() -> None:
     ],
 )
 def test_which_addresses_this_machine_alone_reaches(address: str, alone: bool) -> None:
-    assert local(address) is alone
+    assert is_loopback(address) is alone

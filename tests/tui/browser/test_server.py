@@ -9,8 +9,7 @@ from html.parser import HTMLParser
 import pytest
 from aiohttp import ClientSession, WSServerHandshakeError, web
 
-from tui.browser.access import OTHER_NAME, OTHER_ORIGIN, WITHOUT_TOKEN, Access
-from tui.browser.server import BrowserServer
+from tui.browser.server import FOREIGN_PAGE, TOKEN_MISSING, UNKNOWN_HOST, Access, BrowserServer
 
 
 @asynccontextmanager
@@ -39,7 +38,7 @@ async def test_nothing_is_served_without_the_token(path: str) -> None:
     async with serving() as (browser, access, address):
         for cookies in ({}, {access.cookie: ""}, {access.cookie: "wrong"}, {"memoranda": access.token}):
             async with browser.get(f"{address}{path}", cookies=cookies, headers={"Origin": address}) as answer:
-                assert (answer.status, await answer.text()) == (403, WITHOUT_TOKEN)
+                assert (answer.status, await answer.text()) == (403, TOKEN_MISSING)
 
 
 async def test_the_token_of_the_address_becomes_a_cookie() -> None:
@@ -57,9 +56,9 @@ async def test_the_token_of_the_address_becomes_a_cookie() -> None:
 @pytest.mark.parametrize(
     ("header", "value", "reason"),
     [
-        ("Host", "evil.example", OTHER_NAME),
-        ("Origin", "http://evil.example", OTHER_ORIGIN),
-        ("Origin", "null", OTHER_ORIGIN),
+        ("Host", "evil.example", UNKNOWN_HOST),
+        ("Origin", "http://evil.example", FOREIGN_PAGE),
+        ("Origin", "null", FOREIGN_PAGE),
     ],
 )
 async def test_another_name_and_another_origin_are_refused_with_the_token(path, header, value, reason) -> None:

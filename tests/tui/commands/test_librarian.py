@@ -18,7 +18,7 @@ from bench.terminal import Terminal
 from store.librarian.librarian import Librarian
 from store.memory import Memory
 from tui.commands import Session
-from tui.commands.librarian import as_json, ask
+from tui.commands.search import answer_json, ask
 
 QUESTION = "why do we use SQLite?"
 COMMAND = [sys.executable, "-P", "-m", "tui.main", "ask", *QUESTION.split()]
@@ -42,7 +42,7 @@ def test_what_is_waited_for_is_said_before_the_answer(told: Memory, monkeypatch:
         loading()
         return Scripted("{}")
 
-    monkeypatch.setattr("store.llm.model_selection.found", found)
+    monkeypatch.setattr("store.llm.model_selection.open_selected_model", found)
     session = Session(
         told.location,
         told,
@@ -63,7 +63,7 @@ def test_the_answer_that_settles_is_printed_below_what_the_search_found(
 ) -> None:
     told.decisions.decide("Use DuckDB for reports", "DuckDB beside SQLite")
     chat = Scripted("{}", leans=lambda asked: -3.0 if "DuckDB" in asked.partition("Question")[0] else 3.0)
-    monkeypatch.setattr("store.llm.model_selection.found", lambda config, **how: chat)
+    monkeypatch.setattr("store.llm.model_selection.open_selected_model", lambda config, **how: chat)
     lines: list[str] = []
     session = Session(told.location, told, "", lambda question: False, tell=lines.append)
     ask(session, SimpleNamespace(question=["SQLite?"], no_model=False))  # type: ignore[arg-type]
@@ -75,7 +75,9 @@ def test_the_answer_that_settles_is_printed_below_what_the_search_found(
 def test_without_a_terminal_only_the_answer_is_printed(
     told: Memory, monkeypatch: pytest.MonkeyPatch, tells: bool
 ) -> None:
-    monkeypatch.setattr("store.llm.model_selection.found", lambda config, **how: Scripted("{}") if not tells else None)
+    monkeypatch.setattr(
+        "store.llm.model_selection.open_selected_model", lambda config, **how: Scripted("{}") if not tells else None
+    )
     lines: list[str] = []
     session = Session(told.location, told, "", lambda question: False, tell=lines.append if tells else None)
     outcome = ask(session, SimpleNamespace(question=QUESTION.split(), no_model=False))  # type: ignore[arg-type]
@@ -88,13 +90,13 @@ def test_a_question_of_the_data_prints_its_filter(told: Memory) -> None:
     asked = SimpleNamespace(question=["how many", "decisions are there?"], no_model=True)
     outcome = ask(session, asked)  # type: ignore[arg-type]
     assert "filter: kind:decision" in outcome.lines
-    data = as_json(session, Librarian(told).ask("how many decisions are there?"))
+    data = answer_json(session, Librarian(told).ask("how many decisions are there?"))
     assert (data["filter"], data["kind"]) == ("kind:decision", "statistics")
 
 
 def test_scripts_get_each_quote_with_its_place(told: Memory) -> None:
     session = Session(told.location, told, "", lambda question: False)
-    data = as_json(session, Librarian(told).ask(QUESTION))
+    data = answer_json(session, Librarian(told).ask(QUESTION))
     assert {
         "citation": "D#1",
         "field": "rationale",
@@ -108,11 +110,11 @@ def test_a_record_that_is_gone_is_left_out_of_what_scripts_get(told: Memory) -> 
     number, _ = told.facts.remember("The old note says see [D#99] for the kumquat plan")
     session = Session(told.location, told, "", lambda question: False)
     answer = Librarian(told).ask("what does the kumquat plan say?")
-    data = as_json(session, answer)
+    data = answer_json(session, answer)
     assert data["citations"] == [f"F#{number}"]
     assert [record["citation"] for record in json.loads(json.dumps(data["records"]))] == [f"F#{number}"]
-    told.purge.run(told.purge.plan([("fact", number)]), [])
-    assert as_json(session, answer)["records"] == []
+    told.purge.run_plan(told.purge.plan([("fact", number)]), [])
+    assert answer_json(session, answer)["records"] == []
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from support.screen import opened, utc  # noqa: F401  (a fixture)
 from support.stories import copy
 
 from store.memory import Memory
-from tui.input.commands.command_table import VERBS
+from tui.input.verb_table import VERBS
 
 
 class Halted(subprocess.Popen[Any]):

@@ -27,17 +27,16 @@ from bench.terminal import Terminal
 from store.base.errors import StorageError
 from store.base.models import Fact
 from store.conversations import extraction_queue
-from store.database.writing import change_capture
-from store.exchange.exporter import document
+from store.database import change_capture
+from store.exchange.exporter import export_text
 from store.inbox import new_fact_check
-from store.inbox.decision_conflicts import find_matches
-from store.inbox.duplicates import alike
+from store.inbox.duplicates import find_decision_matches, find_similar_facts
 from store.memory import Memory
 from tui import cli, demo
-from tui.commands.files.demo import HOW
-from tui.demo.project import AUTHORS
-from tui.render.badges import FACT_BADGES, fact_badge
-from tui.render.details.proposal_detail import flagged
+from tui.commands.location import DEMO_HINT
+from tui.demo.builder import DEMO_AUTHORS
+from tui.render.lines import FACT_BADGES, fact_badge
+from tui.render.proposals import looks_like_order
 from tui.widgets.record_list import RecordList
 
 ROOT = Path(__file__).parents[3]
@@ -54,7 +53,7 @@ def git(folder: Path, *words: str) -> str:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo of one noon, which no test changes."""
-    place = demo.build(str(tmp_path_factory.mktemp("demo")), NOON)
+    place = demo.build_demo(str(tmp_path_factory.mktemp("demo")), NOON)
     return Path(place.project or "")
 
 
@@ -70,7 +69,7 @@ def memory(folder: Path, tmp_path: Path):
 def exported(memory: Memory) -> dict[str, Any]:
     """The whole memory, without the salts of history, the digests of questions, which are made with a key of the
     memory's own, and what is computed from them: they are random by design."""
-    whole: dict[str, Any] = json.loads("".join(document(memory.database)))
+    whole: dict[str, Any] = json.loads("".join(export_text(memory.database)))
     salted = {"salt", "leaf", "rows_root", "digest", "asked", "based_on"}
     for rows in whole["tables"].values():
         for row in rows:
@@ -85,7 +84,7 @@ def exported(memory: Memory) -> dict[str, Any]:
 
 def every(memory: Memory) -> list[Fact]:
     statuses = ("active", "superseded", "forgotten")
-    return memory.facts.many(memory.facts.ids(NOON, statuses=statuses))
+    return memory.facts.get_many(memory.facts.ids(NOON, statuses=statuses))
 
 
 def named(memory: Memory, text: str) -> Fact:
@@ -94,7 +93,7 @@ def named(memory: Memory, text: str) -> Fact:
 
 
 def checkpoint(memory: Memory, name: str):
-    (found,) = [found for found in memory.checkpoints.list() if found.name == name]
+    (found,) = [found for found in memory.checkpoints.list_newest_first() if found.name == name]
     return found
 
 
@@ -108,7 +107,7 @@ def test_two_of_one_moment_are_the_same(folder: Path, tmp_path: Path, monkeypatc
     monkeypatch.setenv("MEMORANDA_DB", str(tmp_path / "mine.db"))
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))
     try:
-        place = demo.build(str(tmp_path), NOON)
+        place = demo.build_demo(str(tmp_path), NOON)
     finally:
         monkeypatch.undo()
         time.tzset()
@@ -185,35 +184,39 @@ def test_an_inbox_to_decide(memory: Memory):
     waiting = memory.inbox.waiting()
     assert Counter(one.kind for one in waiting) == {"add": 6, "confirm": 1, "correct": 1, "merge": 1}
     assert any("importador" in one.text for one in waiting) and any("Team" in one.text for one in waiting)
-    assert [one.citation for one in waiting if flagged(one)] == ["P#6"]
+    assert [one.citation for one in waiting if looks_like_order(one)] == ["P#6"]
     assert [memory.inbox.doubts(one) for one in waiting] == [[]] * 9, "the evidence stands"
     overruled = next(one for one in waiting if "RabbitMQ" in one.text)
-    assert [(one.decision.id, one.against) for one in find_matches(memory.database, overruled.text)] == [(16, True)]
+    assert [(one.decision.id, one.against) for one in find_decision_matches(memory.database, overruled.text)] == [
+        (16, True)
+    ]
     against = next(one for one in waiting if "viernes" in one.text)
-    assert [like.how for like in alike(memory.database, memory.facts, against.text)] == ["contradicts"]
+    assert [like.how for like in find_similar_facts(memory.database, memory.facts, against.text)] == ["contradicts"]
     for one in waiting:
         memory.inbox.accept(one.id)
-    assert memory.inbox.count() == 0 and named(memory, "Team of five: Nadia").origin == "mcp:claude-code"
+    assert memory.inbox.count_waiting() == 0 and named(memory, "Team of five: Nadia").origin == "mcp:claude-code"
 
 
 def test_conversations_that_taught_something(memory: Memory):
     """A fact in Nadia's own words, a question with what she said as its evidence, summaries, and what was sent."""
-    (learned,) = memory.facts.many(memory.facts.ids(NOON, origin="talk:importer"))
+    (learned,) = memory.facts.get_many(memory.facts.ids(NOON, origin="talk:importer"))
     assert (learned.fact, learned.evidence) == ("Los errores del importador se dicen en los dos idiomas", ("T#8",))
     (asked,) = [one for one in memory.inbox.waiting() if one.origin == "talk:importer"]
     assert asked.evidence[0].citation == "T#10" and asked.evidence[0].quote in memory.turns.get(10).text
-    assert {session.id: len(memory.summaries.active(session.id)) for session in memory.sessions.newest()} == {
+    assert {session.id: len(memory.summaries.active(session.id)) for session in memory.sessions.list_newest()} == {
         "importer": 2,
         "faster-import": 2,
     }
-    sent = memory.context.sent
-    assert {session: count for session, count, _ in sent.per_session()} == {"importer": 1, "faster-import": 2}
-    assert 0.01 < (sent.useful() or 0) < 0.5, "some of it was cited"
-    assert not extraction_queue.due(memory.database, NOON) and not new_fact_check.due(memory.database)
+    sent = memory.context.sent_log
+    assert {session: count for session, count, _ in sent.tokens_per_session()} == {"importer": 1, "faster-import": 2}
+    assert 0.01 < (sent.useful_share() or 0) < 0.5, "some of it was cited"
+    assert not extraction_queue.has_due_entries(memory.database, NOON) and not new_fact_check.has_uncompared_facts(
+        memory.database
+    )
 
 
 def test_decisions(memory: Memory):
-    decisions = memory.decisions.many(memory.decisions.ids(statuses=("active", "superseded", "forgotten")))
+    decisions = memory.decisions.get_many(memory.decisions.ids(statuses=("active", "superseded", "forgotten")))
     assert 30 <= len(decisions) <= 40
     assert {decision.status for decision in decisions} == {"active", "superseded", "forgotten"}
     assert {decision.impact for decision in decisions} == {"low", "medium", "high", "critical"}
@@ -237,7 +240,9 @@ def test_the_journal(memory: Memory):
     assert dict(rows("SELECT status, count(*) FROM tasks GROUP BY 1")).keys() == {"pending", "in_progress", "done"}
     assert memory.database.value("SELECT count(*) FROM tasks") == 10
     assert memory.database.value("SELECT count(*) FROM events") >= 20
-    assert {"before refactor", "Monday, before the sprint"} <= {found.name for found in memory.checkpoints.list()}
+    assert {"before refactor", "Monday, before the sprint"} <= {
+        found.name for found in memory.checkpoints.list_newest_first()
+    }
     assert memory.database.value("SELECT count(*) FROM commits WHERE iteration_id IS NOT NULL") > 100
 
 
@@ -251,7 +256,7 @@ MOMENTS = [
 @pytest.mark.parametrize("now", MOMENTS)
 def test_whenever_it_is_made(tmp_path: Path, now: str):
     """Nothing lies ahead, nothing goes back, Monday is a Monday of the last seven days, the rest came after it."""
-    place = demo.build(str(tmp_path), now)
+    place = demo.build_demo(str(tmp_path), now)
     with Memory(place, "app", Clock(now)) as memory:
         times = [at for (at,) in memory.database.rows("SELECT at FROM history ORDER BY seq")]
         assert times == sorted(times) and times[-1] <= now
@@ -266,7 +271,7 @@ def test_whenever_it_is_made(tmp_path: Path, now: str):
         assert memory.tasks.get(6).status == memory.tasks.get(8).status == "done"
         yesterday = (datetime.fromisoformat(now) - timedelta(hours=26)).isoformat()
         assert len([at for at in times if at > yesterday]) >= 8
-        assert {decision.id for decision in memory.decisions.many([31, 32, 33, 34])} == {31, 32, 33, 34}
+        assert {decision.id for decision in memory.decisions.get_many([31, 32, 33, 34])} == {31, 32, 33, 34}
 
 
 def test_what_changed_since_monday(memory: Memory):
@@ -283,7 +288,7 @@ def test_what_changed_since_monday(memory: Memory):
     assert {"decide D#31", "decide D#32", "decide D#33", "forget D#23"} <= agent
     memory.checkpoints.restore(monday.id)
     assert memory.decisions.get(18).status == memory.decisions.get(23).status == "active"
-    assert not memory.decisions.many([31, 32, 33, 34])
+    assert not memory.decisions.get_many([31, 32, 33, 34])
 
 
 def test_history_verifies_and_can_be_undone(memory: Memory):
@@ -296,7 +301,7 @@ def test_history_verifies_and_can_be_undone(memory: Memory):
             leaf for (leaf,) in memory.database.rows("SELECT leaf FROM history_row WHERE seq = ? ORDER BY n", (seq,))
         ]
         assert root == hashlib.sha256(b"".join(leaves)).digest()
-        assert digest == hashlib.sha256(previous + change_capture.framed(seq, *head) + root).digest()
+        assert digest == hashlib.sha256(previous + change_capture.encode_for_hash(seq, *head) + root).digest()
         previous = digest
     steps = memory.history.steps(limit=-1)
     assert len(steps) > 250 and [step.seq for step in steps] == list(range(len(steps), 0, -1))
@@ -310,7 +315,7 @@ def test_the_repository(folder: Path, memory: Memory):
     """Some 250 commits of three people, all of them in the timeline; git finds nothing amiss, and nothing to commit."""
     assert 235 <= int(git(folder, "rev-list", "--count", "HEAD")) <= 265
     assert git(folder, "log", "--format=%H").split() == git(folder, "log", "--all", "--format=%H").split()
-    assert set(git(folder, "log", "--format=%an <%ae>").split("\n")) == set(AUTHORS.values())
+    assert set(git(folder, "log", "--format=%an <%ae>").split("\n")) == set(DEMO_AUTHORS.values())
     assert git(folder, "status", "--porcelain") == ""
     git(folder, "fsck", "--strict", "--no-dangling")
     shas = {sha for (sha,) in memory.database.rows("SELECT sha FROM commits")}
@@ -359,14 +364,14 @@ def test_trailers_and_links_name_the_right_decisions(folder: Path, memory: Memor
 
 def test_no_secret_and_no_dead_end(memory: Memory):
     """Nothing had to be redacted, and every citation in a text can be opened."""
-    from store.base.citations import find
+    from store.base.citations import find_citations
     from store.search import lookup
 
-    text = "".join(document(memory.database))
+    text = "".join(export_text(memory.database))
     assert "[REDACTED" not in text
-    for _, _, citation in find(text):
+    for _, _, citation in find_citations(text):
         if citation.kind != "document":
-            lookup.lookup(memory.database, citation)
+            lookup.get_record(memory.database, citation)
 
 
 # the verb
@@ -384,7 +389,7 @@ def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     monkeypatch.chdir(tmp_path)
 
     def do(*words: str) -> tuple[int, str, str]:
-        status = cli.run(words)
+        status = cli.run_command(words)
         said = capsys.readouterr()
         return status, said.out, said.err
 
@@ -436,7 +441,7 @@ def test_without_git_it_says_so_and_leaves_nothing(do: Do, tmp_path: Path, monke
 def test_it_is_not_built_over_anything(tmp_path: Path):
     (tmp_path / "billing-api").mkdir()
     with pytest.raises(StorageError, match="is there already"):
-        demo.build(str(tmp_path), NOON)
+        demo.build_demo(str(tmp_path), NOON)
 
 
 def screen(terminal: Terminal, text: str) -> None:
@@ -501,7 +506,7 @@ async def test_in_the_app_it_says_how_to_open_it(tmp_path: Path):
     (tmp_path / "mine").mkdir()
     async with opened(tmp_path / "mine") as person:
         await person.command("demo somewhere")
-        assert person.toasts[-1] == HOW
+        assert person.toasts[-1] == DEMO_HINT
     assert os.listdir(tmp_path) == ["mine"] and not (tmp_path / "mine" / "somewhere").exists()
 
 

@@ -8,7 +8,7 @@ from support.stories import Story, copy
 
 from tui import cli
 from tui.demo import tour
-from tui.lists.view_state import with_keys
+from tui.lists.view_state import fill_in_keys
 
 __all__ = ["utc"]
 
@@ -19,7 +19,7 @@ def story(tmp_path: Path) -> Story:
     story = copy(tmp_path / "billing-api")
     with story.open() as memory:
         memory.inbox.propose("add", {"fact": "Invoices are numbered by year"}, origin="hook")
-    tour.begin(str(story.path))
+    tour.begin_tour(str(story.path))
     return story
 
 
@@ -45,7 +45,7 @@ async def test_each_step_is_done_by_the_keys_that_it_names(story: Story) -> None
         assert "That was all" in told(person)
         await person.press("1")
         await person.until(lambda: told(person) == "")
-    assert tour.kept(str(story.path)) == (len(tour.STOPS), True)
+    assert tour.read_tour(str(story.path)) == (len(tour.TOUR_STOPS), True)
 
 
 async def test_what_was_done_before_it_is_asked_for_is_not_asked_for(story: Story) -> None:
@@ -61,7 +61,7 @@ async def test_what_was_done_before_it_is_asked_for_is_not_asked_for(story: Stor
 
 
 async def test_a_proposal_that_came_meanwhile_leaves_the_last_step_to_be_done(story: Story) -> None:
-    tour.keep(str(story.path), len(tour.STOPS) - 1, left=False)
+    tour.keep_tour(str(story.path), len(tour.TOUR_STOPS) - 1, left=False)
     async with opened(story.folder, NARROW) as person:
         assert "5 of 5" in told(person) and person.main.engine is not None
         with story.open() as memory:
@@ -75,10 +75,10 @@ async def test_a_proposal_that_came_meanwhile_leaves_the_last_step_to_be_done(st
 async def test_every_line_of_it_fits_the_narrowest_screen(story: Story) -> None:
     async with opened(story.folder, NARROW) as person:
         tasks = [task for task in person.main.tasks if hasattr(task, "action_tour")]
-        for number in range(len(tour.STOPS) + 1):
+        for number in range(len(tour.TOUR_STOPS) + 1):
             tasks[0]._go_to(number)  # type: ignore[attr-defined]
             await person.settle()
-            assert with_keys(tour.stop(number).why) in told(person), tour.stop(number)
+            assert fill_in_keys(tour.tour_stop(number).why) in told(person), tour.tour_stop(number)
             assert "f3 leaves" in told(person)
 
 
@@ -115,11 +115,11 @@ async def test_a_memory_that_is_no_demo_says_where_the_tour_is(tmp_path: Path) -
 
 def test_the_demo_begins_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = tmp_path / "demo"
-    assert cli.run(["demo", str(place)]) == 0
-    assert tour.kept(str(place / "billing-api" / ".memoranda" / "memory.db")) == (0, False)
+    assert cli.run_command(["demo", str(place)]) == 0
+    assert tour.read_tour(str(place / "billing-api" / ".memoranda" / "memory.db")) == (0, False)
 
 
 @pytest.mark.parametrize("text", [b"", b"\xff", b"soon", b"-1"])
 def test_a_file_that_says_nothing_of_use_is_no_tour(tmp_path: Path, text: bytes) -> None:
     (tmp_path / "tour").write_bytes(text)
-    assert tour.kept(str(tmp_path / "memory.db")) is None
+    assert tour.read_tour(str(tmp_path / "memory.db")) is None

@@ -17,8 +17,19 @@ import pytest
 
 import tui
 from bench.terminal import Terminal
-from tui.desktop import clipboard
-from tui.desktop.clipboard import CLIP, PBCOPY, TERMINAL, TERMUX, WL_COPY, XCLIP, XSEL, ClipboardTool, hand_over, tools
+from tui.desktop import programs as clipboard
+from tui.desktop.programs import (
+    BY_TERMINAL,
+    CLIP_EXE,
+    PBCOPY,
+    TERMUX,
+    WL_COPY,
+    XCLIP,
+    XSEL,
+    ClipboardTool,
+    clipboard_tools,
+    pass_to_program,
+)
 
 ROOT = str(Path(tui.__file__).parent.parent)
 Install = Callable[..., Path]
@@ -58,8 +69,8 @@ SSH = {"SSH_TTY": "/dev/pts/1"}
         ({"DISPLAY": ""}, "linux", []),
         (SSH, "linux", []),
         ({**SSH, "DISPLAY": "localhost:10.0"}, "linux", [XCLIP, XSEL]),
-        ({"WSL_DISTRO_NAME": "Ubuntu"}, "linux", [CLIP]),
-        ({"WSL_DISTRO_NAME": "Ubuntu", **X}, "linux", [XCLIP, XSEL, CLIP]),
+        ({"WSL_DISTRO_NAME": "Ubuntu"}, "linux", [CLIP_EXE]),
+        ({"WSL_DISTRO_NAME": "Ubuntu", **X}, "linux", [XCLIP, XSEL, CLIP_EXE]),
         ({"WSL_DISTRO_NAME": "Ubuntu", **SSH}, "linux", []),
         ({"TERMUX_VERSION": "0.118"}, "linux", [TERMUX]),
         ({"TERMUX_VERSION": "0.118", **SSH}, "linux", []),
@@ -69,20 +80,20 @@ def test_only_what_reaches_the_person_is_tried(
     environment: dict[str, str], platform: str, expected: list[ClipboardTool]
 ) -> None:
     """The best first; over SSH a forwarded display only, for the rest would fill the far machine's clipboard."""
-    assert tools(environment, platform) == expected
+    assert clipboard_tools(environment, platform) == expected
 
 
 def test_a_program_takes_the_text_on_its_standard_input(install: Install) -> None:
     took = install("xclip")
     text = '$(touch x) `y` "ñ"\nsecond line'
-    assert hand_over(text, [XCLIP, XSEL]) == "by the terminal (OSC 52) and xclip"
+    assert pass_to_program(text, [XCLIP, XSEL]) == "by the terminal (OSC 52) and xclip"
     assert took.read_text() == text
     assert Path(f"{took}.words").read_text() == "-selection clipboard\n"
 
 
 def test_windows_gets_its_own_encoding(install: Install) -> None:
     took = install("clip.exe")
-    assert hand_over("ñ 漢", [CLIP]).endswith(" and clip.exe")
+    assert pass_to_program("ñ 漢", [CLIP_EXE]).endswith(" and clip.exe")
     assert took.read_bytes().decode("utf-16-le") == "ñ 漢"
 
 
@@ -92,15 +103,15 @@ def test_what_fails_falls_back_to_the_next(install: Install) -> None:
     broken = install("xclip").parent / "bin" / "xclip"
     broken.write_bytes(b"\x7fELF no such thing")
     took = install("xsel")
-    assert hand_over("x", [WL_COPY, XCLIP, XSEL]) == "by the terminal (OSC 52) and xsel"
+    assert pass_to_program("x", [WL_COPY, XCLIP, XSEL]) == "by the terminal (OSC 52) and xsel"
     assert took.read_text() == "x"
 
 
 def test_a_program_that_hangs_is_left(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clipboard, "SECONDS", 0.3)
+    monkeypatch.setattr(clipboard, "PROGRAM_SECONDS", 0.3)
     install("xclip", "exec /bin/sleep 30")
     start = time.monotonic()
-    assert hand_over("x", [XCLIP]) == "by the terminal (OSC 52); xclip did not take it"
+    assert pass_to_program("x", [XCLIP]) == "by the terminal (OSC 52); xclip did not take it"
     assert time.monotonic() - start < 15
 
 
@@ -108,20 +119,22 @@ def test_one_that_stays_behind_to_serve_the_text_holds_nobody(install: Install) 
     """As xclip does: its child keeps what it inherited open."""
     install("xclip", "/bin/sleep 20 & exit 0")
     start = time.monotonic()
-    assert hand_over("x", [XCLIP]).endswith("xclip")
+    assert pass_to_program("x", [XCLIP]).endswith("xclip")
     assert time.monotonic() - start < 10
 
 
 def test_where_nothing_is_installed_it_says_what_to_install(install: Install) -> None:
-    assert hand_over("x", [XCLIP, XSEL]) == "by the terminal (OSC 52); if nothing arrives, install xclip"
-    assert hand_over("x", [WL_COPY, XCLIP]) == "by the terminal (OSC 52); if nothing arrives, install wl-clipboard"
-    assert hand_over("x", []) == TERMINAL
+    assert pass_to_program("x", [XCLIP, XSEL]) == "by the terminal (OSC 52); if nothing arrives, install xclip"
+    assert (
+        pass_to_program("x", [WL_COPY, XCLIP]) == "by the terminal (OSC 52); if nothing arrives, install wl-clipboard"
+    )
+    assert pass_to_program("x", []) == BY_TERMINAL
 
 
 APP = """
 import asyncio, sys, time
 from textual.app import App
-from tui.desktop.clipboard import copy
+from tui.desktop.programs import copy_to_clipboard as copy
 
 class Copies(App):
     async def on_mount(self):

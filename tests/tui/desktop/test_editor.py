@@ -22,7 +22,8 @@ from textual.app import App
 
 import tui
 from bench.terminal import Terminal
-from tui.desktop.editor import DEFAULTS, NoEditor, at_line, edit, editor
+from tui.desktop.editor_process import DEFAULT_EDITORS, NoEditor, editor_command
+from tui.desktop.programs import command_at_line, edit_in_editor
 
 ROOT = str(Path(tui.__file__).parent.parent)
 
@@ -74,7 +75,7 @@ def script(tmp_path: Path) -> Script:
 def test_the_new_text_comes_back(app: Any, script: Script, room: Path) -> None:
     """Whole, in any script, without the newline that editors end a file with; and the file is gone."""
     command = script('printf "%s, y más\\n第二\\n" "$(cat "$1")" > "$1"')
-    assert edit(app, "José prefiere té", command=command) == "José prefiere té, y más\n第二"
+    assert edit_in_editor(app, "José prefiere té", command=command) == "José prefiere té, y más\n第二"
     assert app.resumed == 1
     assert list(room.iterdir()) == []
 
@@ -92,19 +93,19 @@ def test_the_new_text_comes_back(app: Any, script: Script, room: Path) -> None:
 )
 def test_unchanged_is_none(app: Any, script: Script, text: str, body: str) -> None:
     """Untouched, saved as it was, or thrown away."""
-    assert edit(app, text, command=script(body)) is None
+    assert edit_in_editor(app, text, command=script(body)) is None
 
 
 def test_only_one_newline_is_the_editors(app: Any, script: Script) -> None:
-    assert edit(app, "x", command=script('printf "y\\n\\n" > "$1"')) == "y\n"
-    assert edit(app, "x\n", command=script('printf "y\\n" > "$1"')) == "y\n"
-    assert edit(app, "x", command=script(': > "$1"')) == ""
+    assert edit_in_editor(app, "x", command=script('printf "y\\n\\n" > "$1"')) == "y\n"
+    assert edit_in_editor(app, "x\n", command=script('printf "y\\n" > "$1"')) == "y\n"
+    assert edit_in_editor(app, "x", command=script(': > "$1"')) == ""
 
 
 @pytest.mark.parametrize("end", ["exit 1", "kill -9 $$"])
 def test_an_editor_that_ends_with_an_error_changes_nothing(app: Any, script: Script, room: Path, end: str) -> None:
     """As `:cq` in vim: what it wrote does not count, and does not stay."""
-    assert edit(app, "x", command=script(f'echo new > "$1"; {end}')) is None
+    assert edit_in_editor(app, "x", command=script(f'echo new > "$1"; {end}')) is None
     assert app.resumed == 1
     assert list(room.iterdir()) == []
 
@@ -113,11 +114,13 @@ def test_the_file_is_private(app: Any, script: Script, tmp_path: Path, room: Pat
     """To read for nobody else, whatever the umask; what the editor leaves beside it goes too."""
     before = os.umask(0)
     try:
-        edit(app, "secret", suffix=".txt", command=script(f'cp "$1" "$1~"; echo "$1" > "{tmp_path}/name"; sleep 0.2'))
+        edit_in_editor(
+            app, "secret", suffix=".txt", command=script(f'cp "$1" "$1~"; echo "$1" > "{tmp_path}/name"; sleep 0.2')
+        )
         path = Path((tmp_path / "name").read_text().strip())
         seen = {}
         command = script('stat -c "%a" "$1" "$(dirname "$1")" > "$1.modes"; cp "$1.modes" ' + f'"{tmp_path}/modes"')
-        edit(app, "secret", command=command)
+        edit_in_editor(app, "secret", command=command)
         seen = (tmp_path / "modes").read_text().split()
     finally:
         os.umask(before)
@@ -130,13 +133,13 @@ def test_which_editor(script: Script, tmp_path: Path, monkeypatch: pytest.Monkey
     """The configured one, $VISUAL, $EDITOR, then what is installed; each may carry arguments and quotes."""
     one, two, three = (script("", name) for name in ("one", "two words", "three"))
     everything = {"VISUAL": f"'{two}' --wait", "EDITOR": three}
-    assert editor(one, everything) == [one]
-    assert editor(" ", everything) == [two, "--wait"]
-    assert editor("", {"VISUAL": "", "EDITOR": three}) == [three]
+    assert editor_command(one, everything) == [one]
+    assert editor_command(" ", everything) == [two, "--wait"]
+    assert editor_command("", {"VISUAL": "", "EDITOR": three}) == [three]
     monkeypatch.setenv("PATH", str(tmp_path))
-    for name in reversed(DEFAULTS):
+    for name in reversed(DEFAULT_EDITORS):
         script("", name)
-        assert editor("", {}) == [name]
+        assert editor_command("", {}) == [name]
 
 
 @pytest.mark.parametrize(
@@ -150,11 +153,11 @@ def test_which_editor(script: Script, tmp_path: Path, monkeypatch: pytest.Monkey
     ],
 )
 def test_a_file_is_opened_at_a_line_as_each_editor_takes_it(words: list[str], command: list[str]) -> None:
-    assert at_line(words, "a.md", 7) == command
+    assert command_at_line(words, "a.md", 7) == command
 
 
 def test_an_editor_gets_its_own_arguments_first(app: Any, script: Script, tmp_path: Path) -> None:
-    edit(app, "x", command=f'{script(f"""echo "$1|$2" > "{tmp_path}/words" """)} "--wait; touch oops"')
+    edit_in_editor(app, "x", command=f'{script(f"""echo "$1|$2" > "{tmp_path}/words" """)} "--wait; touch oops"')
     assert (tmp_path / "words").read_text().startswith("--wait; touch oops|/")
     assert not Path("oops").exists()
 
@@ -182,7 +185,7 @@ def test_no_editor_is_said(
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("PATH", str(room))
     with pytest.raises(NoEditor) as caught:
-        edit(app, "x", command=command)
+        edit_in_editor(app, "x", command=command)
     assert str(caught.value).startswith(words) and caught.value.next
     assert app.resumed == 0 and list(room.iterdir()) == []
 
@@ -193,7 +196,7 @@ def test_an_editor_that_cannot_be_started(app: Any, room: Path, tmp_path: Path) 
     broken.write_bytes(b"\x7fELF no such thing")
     broken.chmod(0o755)
     with pytest.raises(NoEditor, match="cannot be started: Exec format error"):
-        edit(app, "x", command=str(broken))
+        edit_in_editor(app, "x", command=str(broken))
     assert app.resumed == 1 and list(room.iterdir()) == []
 
 
@@ -202,7 +205,7 @@ async def test_a_terminal_that_cannot_be_lent(script: Script, room: Path, tmp_pa
     ordinary: App[None] = App()
     async with ordinary.run_test():
         with pytest.raises(NoEditor, match="cannot be lent"):
-            edit(ordinary, "x", command=script(f'touch "{tmp_path}/ran"'))
+            edit_in_editor(ordinary, "x", command=script(f'touch "{tmp_path}/ran"'))
     assert not (tmp_path / "ran").exists() and list(room.iterdir()) == []
 
 
@@ -210,8 +213,8 @@ def test_the_signals_are_as_they_were(app: Any, script: Script) -> None:
     """^C belongs to the editor, which hears it; afterwards it is the app's again."""
     names = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM, signal.SIGTSTP)
     before = [signal.getsignal(name) for name in names]
-    assert edit(app, "x", command=script('kill -INT $PPID; kill -QUIT $PPID; echo y > "$1"')) == "y"
-    assert edit(app, "x", command=script('trap "echo heard > \\"$1\\"; exit 0" INT; kill -INT $$')) == "heard"
+    assert edit_in_editor(app, "x", command=script('kill -INT $PPID; kill -QUIT $PPID; echo y > "$1"')) == "y"
+    assert edit_in_editor(app, "x", command=script('trap "echo heard > \\"$1\\"; exit 0" INT; kill -INT $$')) == "heard"
     assert [signal.getsignal(name) for name in names] == before
 
 
@@ -221,7 +224,7 @@ APP = """
 import sys
 from textual.app import App
 from textual.widgets import Static
-from tui.desktop.editor import edit
+from tui.desktop.programs import edit_in_editor as edit
 
 class Edits(App):
     BINDINGS = [("e", "edit"), ("q", "quit")]

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 import tui
-from tui.desktop.own_screen import own_screen
+from tui.app import own_terminal
 
 ROOT = str(Path(tui.__file__).parent.parent)
 PROGRAM = """
 import os, subprocess, sys
 from tui.desktop import editor_process
-from tui.desktop.own_screen import own_screen
+from tui.app import own_terminal as own_screen
 
 with own_screen():
     os.write(2, b"a warning of a library\\n")
@@ -63,7 +63,7 @@ def test_where_the_terminal_is_gone_it_ends_like_any_other(monkeypatch: pytest.M
     reading, writing = pty.openpty()
     with os.fdopen(writing, "w") as before:
         monkeypatch.setattr(sys, "__stderr__", before)
-        with own_screen():
+        with own_terminal():
             drawn = sys.__stderr__
             assert drawn is not None and drawn is not before
             drawn.write("what Textual draws")

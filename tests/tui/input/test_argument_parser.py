@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.input.argument_parser import Argument, ParsedArguments, Usage, help_text, read
-from tui.input.commands.command_table import BY_NAME, SLASH, VERBS, find
+from tui.input.arguments import Argument, ParsedArguments, UsageError, help_text, parse_arguments
+from tui.input.verb_table import VERBS, VERBS_BY_NAME, VERBS_BY_SLASH, find_verb
 
 PAINT = (
     Argument("wall", "one", "WALL", "what to paint"),
@@ -20,12 +20,12 @@ LOOK = (Argument("words", "any", "WORDS", "what to look for"),)
 
 
 def paint(*words: str) -> dict[str, object]:
-    return vars(read("paint", PAINT, words))
+    return vars(parse_arguments("paint", PAINT, words))
 
 
 def refused(verb: str, arguments: tuple[Argument, ...], *words: str) -> str:
-    with pytest.raises(Usage) as caught:
-        read(verb, arguments, words)
+    with pytest.raises(UsageError) as caught:
+        parse_arguments(verb, arguments, words)
     assert caught.value.exit_status == 2
     assert caught.value.code == "usage"
     return str(caught.value)
@@ -73,34 +73,37 @@ def test_a_value_may_be_any_text(value):
 
 
 def test_after_two_dashes_everything_is_text():
-    assert vars(read("look", LOOK, ["a", "--", "--words", "--", "--help"])) == {
+    assert vars(parse_arguments("look", LOOK, ["a", "--", "--words", "--", "--help"])) == {
         "words": ["a", "--words", "--", "--help"]
     }
 
 
 def test_one_dash_is_no_option():
     """`remember -5 degrees outside` is a text: short options do not exist."""
-    assert vars(read("look", LOOK, ["-5", "-v", "-"])) == {"words": ["-5", "-v", "-"]}
+    assert vars(parse_arguments("look", LOOK, ["-5", "-v", "-"])) == {"words": ["-5", "-v", "-"]}
 
 
 def test_many_is_at_least_one_and_any_may_be_none():
-    assert vars(read("look", LOOK, [])) == {"words": []}
-    assert vars(read("say", SAY, ["hello", "--to", "Ana", "there"])) == {"text": ["hello", "there"], "to": "Ana"}
+    assert vars(parse_arguments("look", LOOK, [])) == {"words": []}
+    assert vars(parse_arguments("say", SAY, ["hello", "--to", "Ana", "there"])) == {
+        "text": ["hello", "there"],
+        "to": "Ana",
+    }
     assert refused("say", SAY, "--to", "Ana") == "say wants TEXT…: what to say. See `memoranda say --help`."
 
 
 def test_many_leave_a_word_to_each_that_stands_behind():
     """`tag ID… TAG`: the last word is the tag, and one word alone is no fact."""
     tag = (Argument("ids", "many", "ID", "which"), Argument("tag", "one", "TAG", "what"))
-    assert read("tag", tag, ["1", "2", "x"]).__dict__ == {"ids": ["1", "2"], "tag": "x"}
-    assert read("tag", tag, ["1", "--", "--x"]).__dict__ == {"ids": ["1"], "tag": "--x"}
+    assert parse_arguments("tag", tag, ["1", "2", "x"]).__dict__ == {"ids": ["1", "2"], "tag": "x"}
+    assert parse_arguments("tag", tag, ["1", "--", "--x"]).__dict__ == {"ids": ["1"], "tag": "--x"}
     assert refused("tag", tag, "x").startswith("tag wants ID…: which.")
     assert refused("tag", tag).startswith("tag wants ID…: which.")
 
 
 def test_calls_do_not_share_their_lists():
     """A default list is a new one for each call: what one command appends, the next must not see."""
-    first = read("paint", PAINT, ["north"])
+    first = parse_arguments("paint", PAINT, ["north"])
     first.tool.append("brush")
     assert paint("north")["tool"] == []
 
@@ -115,7 +118,7 @@ def test_any_text_comes_through_whole(tools, words, colour):
     """Whatever the texts are, written `--name=VALUE` and after `--` each arrives as it was typed, in its order."""
     arguments = (*PAINT[2:4], *LOOK)
     typed = [f"--colour={colour}", *(f"--tool={tool}" for tool in tools), "--", *words]
-    assert vars(read("paint", arguments, typed)) == {"colour": colour, "tool": tools, "words": words}
+    assert vars(parse_arguments("paint", arguments, typed)) == {"colour": colour, "tool": tools, "words": words}
 
 
 # whole numbers ------------------------------------------------------------------------------------------------------
@@ -207,8 +210,8 @@ def test_the_table_can_be_read(verb):
 
 
 def test_names_and_slash_commands_mean_one_verb_each():
-    assert len(BY_NAME) == len(VERBS)
-    assert len(SLASH) == sum(len(verb.slash) for verb in VERBS)
+    assert len(VERBS_BY_NAME) == len(VERBS)
+    assert len(VERBS_BY_SLASH) == sum(len(verb.slash) for verb in VERBS)
 
 
 @pytest.mark.parametrize(
@@ -225,11 +228,11 @@ def test_names_and_slash_commands_mean_one_verb_each():
 )
 def test_a_typed_line_finds_its_verb(typed, verb, rest):
     """The `:` bar takes verbs and slash commands alike, with or without the slash."""
-    found = find(typed.split())
+    found = find_verb(typed.split())
     assert found is not None
     assert (found[0].name, found[1]) == (verb, rest)
 
 
 @pytest.mark.parametrize("typed", ["", "/", "memory", "/memory dance", "nonsense"])
 def test_what_is_no_verb_finds_none(typed):
-    assert find(typed.split()) is None
+    assert find_verb(typed.split()) is None

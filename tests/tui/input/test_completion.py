@@ -15,26 +15,25 @@ from support.waiting import until
 
 from store.base.vocabulary import DOMAINS, FACT_ORDERS, TIMELINE_KINDS
 from store.config.settings import SETTINGS
-from store.history.change_summary import TABLES
-from store.history.restore_plan import STRATEGIES
-from store.records.facts import SORTS
-from store.records.timeline.timeline import STREAM
-from tui.commands.system.settings import completion
-from tui.input.argument_parser import Argument, read
-from tui.input.commands.command_table import BY_NAME, SLASH, VERBS
-from tui.input.commands.files import SHELLS
-from tui.input.completion import agreed, complete, split
+from store.history.history import TABLE_OF_KIND
+from store.history.restore_plan import RESTORE_STRATEGIES
+from store.records.facts import FACT_SORTS
+from store.records.timeline import TIMELINE_SOURCES
+from tui.commands.settings import completion
+from tui.input.arguments import Argument, parse_arguments
+from tui.input.completion import common_prefix, complete_line, completion_script, split_line
+from tui.input.file_verbs import SHELLS
 from tui.input.key_table import KEYS
-from tui.input.shell_completion import script
-from tui.main_screen.commands.command_bar import hint
-from tui.theme.escape import plain
+from tui.input.verb_table import VERBS, VERBS_BY_NAME, VERBS_BY_SLASH
+from tui.main_screen.commands import usage_hint
+from tui.theme.escape import visible_lines
 
 VERB_NAMES = [verb.name for verb in VERBS]
 
 
 def offered(line: str, **options: tuple[Argument, ...]) -> list[str]:
     """What may stand in the place of the line's last word."""
-    return [candidate.text for candidate in complete(*split(line), **options)]
+    return [candidate.text for candidate in complete_line(*split_line(line), **options)]
 
 
 # the table ----------------------------------------------------------------------------------------------------------
@@ -42,14 +41,14 @@ def offered(line: str, **options: tuple[Argument, ...]) -> list[str]:
 
 def test_the_table_offers_what_the_memory_takes() -> None:
     """Lists that are written in two places, because a verb may not import what the other knows."""
-    assert tuple(SORTS) == FACT_ORDERS
-    assert tuple(STREAM) == TIMELINE_KINDS
-    restore = {argument.name: argument.choices for argument in BY_NAME["restore"].arguments}
-    assert restore["kind"] == tuple(TABLES)[:4] and restore["strategy"] == STRATEGIES
+    assert tuple(FACT_SORTS) == FACT_ORDERS
+    assert tuple(TIMELINE_SOURCES) == TIMELINE_KINDS
+    restore = {argument.name: argument.choices for argument in VERBS_BY_NAME["restore"].arguments}
+    assert restore["kind"] == tuple(TABLE_OF_KIND)[:4] and restore["strategy"] == RESTORE_STRATEGIES
 
 
 def test_every_verb_is_offered_with_its_summary() -> None:
-    found = {candidate.text: candidate.help for candidate in complete([], "")}
+    found = {candidate.text: candidate.help for candidate in complete_line([], "")}
     assert {name: found[name] for name in VERB_NAMES} == {verb.name: verb.summary for verb in VERBS}
     assert list(found)[: len(VERBS)] == VERB_NAMES, "in the table's order"
     assert offered("fac") == ["facts"] and offered("nothing") == []
@@ -57,10 +56,10 @@ def test_every_verb_is_offered_with_its_summary() -> None:
 
 @pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
 def test_every_option_is_offered_with_its_help(verb) -> None:
-    found = {candidate.text: candidate.help for candidate in complete([verb.name], "--")}
+    found = {candidate.text: candidate.help for candidate in complete_line([verb.name], "--")}
     mine = {f"--{argument.name}": argument.help for argument in verb.arguments if argument.option}
     assert found == {**mine, **{name: found[name] for name in ("--db", "--json", "--help")}}
-    assert [candidate.text for candidate in complete([verb.name], "--", everywhere=())] == list(mine)
+    assert [candidate.text for candidate in complete_line([verb.name], "--", everywhere=())] == list(mine)
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
@@ -135,12 +134,12 @@ def test_what_may_come_next(line: str, expected: list[str]) -> None:
 
 
 def test_every_slash_form_can_be_reached() -> None:
-    for form, verb in SLASH.items():
+    for form, verb in VERBS_BY_SLASH.items():
         first, _, second = form.partition(" ")
         assert f"/{first}" in offered("/")
         if second:
             assert second in offered(f"/{first} ")
-        rest = [candidate.text for candidate in complete(form.split(), "--", everywhere=())]
+        rest = [candidate.text for candidate in complete_line(form.split(), "--", everywhere=())]
         assert rest == [f"--{argument.name}" for argument in verb.arguments if argument.option]
 
 
@@ -152,7 +151,7 @@ def test_config_offers_every_setting_and_key() -> None:
 @pytest.mark.parametrize(
     ("typed", "shown"),
     [
-        ("facts ", f" facts {' '.join(argument.usage for argument in BY_NAME['facts'].arguments)}   "),
+        ("facts ", f" facts {' '.join(argument.usage for argument in VERBS_BY_NAME['facts'].arguments)}   "),
         ("facts --s", " --status   --scope   --sort"),
         ("facts --sort ", " oldest   newest   domain   text   state"),
         ("facts --sort n", " newest"),
@@ -163,14 +162,14 @@ def test_config_offers_every_setting_and_key() -> None:
 )
 def test_the_footer_says_what_the_word_may_become(typed: str, shown: str) -> None:
     """Where Tab finds several it can only go as far as they agree: they are read there."""
-    assert hint(typed).startswith(shown)
+    assert usage_hint(typed).startswith(shown)
 
 
 @pytest.mark.parametrize(
     ("texts", "same"), [([], ""), (["a"], "a"), (["abc", "abd"], "ab"), (["ab", "abc"], "ab"), (["a", "b"], "")]
 )
 def test_agreed(texts: list[str], same: str) -> None:
-    assert agreed(texts) == same
+    assert common_prefix(texts) == same
 
 
 # the shells ---------------------------------------------------------------------------------------------------------
@@ -192,7 +191,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "notes file.json").touch()
     (tmp_path / "other.db").touch()
     for shell in SHELLS:
-        (tmp_path / f"script.{shell}").write_text(script(shell))
+        (tmp_path / f"script.{shell}").write_text(completion_script(shell))
     return tmp_path
 
 
@@ -353,7 +352,7 @@ def test_zsh(zsh: Tab, line: str, expected: str) -> None:
 
 def test_the_descriptions_are_the_tables(folder: Path) -> None:
     """In the two shells that show them; an apostrophe in a help ends no quote."""
-    fish, zsh = script("fish"), script("zsh")
+    fish, zsh = completion_script("fish"), completion_script("zsh")
     for verb in VERBS:
         assert verb.summary in fish and verb.summary.replace(":", "\\:") in zsh
     assert "a commit's diff too" in read_back(folder, "fish", "show --di")
@@ -370,10 +369,10 @@ def read_back(folder: Path, shell: str, line: str) -> str:
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_script_is_printed_as_it_is(shell: str) -> None:
     """Nothing of it would be made visible at the door: no tab, no escape, and every line its own."""
-    outcome = completion(None, read("completion", BY_NAME["completion"].arguments, [shell]))  # type: ignore[arg-type]
-    assert plain("\n".join(outcome.lines)) == script(shell)
-    assert "@" not in script(shell).replace("$@", "").replace("[@]", ""), "a place that was not filled"
-    assert all(domain in script(shell) for domain in DOMAINS)
+    outcome = completion(None, parse_arguments("completion", VERBS_BY_NAME["completion"].arguments, [shell]))  # type: ignore[arg-type]
+    assert visible_lines("\n".join(outcome.lines)) == completion_script(shell)
+    assert "@" not in completion_script(shell).replace("$@", "").replace("[@]", ""), "a place that was not filled"
+    assert all(domain in completion_script(shell) for domain in DOMAINS)
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,10 @@ from support.screen import opened, utc
 from support.stories import Story, copy
 
 import tui
-from store.config.files import user_path
+from store.config.configuration import user_settings_path
 from tui import cli
-from tui.input.key_table import BY_ID, FIXED
-from tui.input.remapping import resolve
-from tui.screens.command_palette import entries
+from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID, resolve_keys
+from tui.screens.menus import palette_entries
 
 __all__ = ["utc"]
 
@@ -23,45 +22,45 @@ def story(tmp_path: Path) -> Story:
 
 
 def remap(**wanted: str) -> None:
-    target = Path(user_path())
+    target = Path(user_settings_path())
     target.parent.mkdir(parents=True, exist_ok=True)
     lines = [f'"{id.replace("__", ".").replace("_", "-")}" = "{key}"' for id, key in wanted.items()]
     target.write_text("\n".join(["[keys]", *lines, ""]))
 
 
 def test_nothing_remapped_is_nothing_to_say() -> None:
-    assert resolve({}) == ({}, [])
+    assert resolve_keys({}) == ({}, [])
 
 
 def test_two_may_change_places() -> None:
-    changed, problems = resolve({"record.forget": "c", "record.correct": "f"})
+    changed, problems = resolve_keys({"record.forget": "c", "record.correct": "f"})
     assert changed == {"record.forget": "c", "record.correct": "f"} and problems == []
 
 
 def test_of_two_on_one_key_the_first_in_the_table_keeps_it() -> None:
-    changed, problems = resolve({"record.forget": "c"})
+    changed, problems = resolve_keys({"record.forget": "c"})
     assert changed == {"record.forget": "c", "record.correct": ""}
     assert problems == ["c would be record.forget and record.correct; record.forget keeps it."]
-    changed, problems = resolve({"record.confirm": "f"})
+    changed, problems = resolve_keys({"record.confirm": "f"})
     assert changed == {} and problems == ["f would be record.forget and record.confirm; record.forget keeps it."]
 
 
 def test_a_lists_moves_and_the_plans_keys_clash_in_their_own_places() -> None:
-    changed, problems = resolve({"record.forget": "j"})
+    changed, problems = resolve_keys({"record.forget": "j"})
     assert changed["list.down"] == "down" and "list.down" in problems[0]
-    assert resolve({"plan.kind": "f"})[1] == []  # f forgets elsewhere
-    assert resolve({"plan.kind": "s"})[1] == ["s would be plan.kind and plan.strategy; plan.kind keeps it."]
+    assert resolve_keys({"plan.kind": "f"})[1] == []  # f forgets elsewhere
+    assert resolve_keys({"plan.kind": "s"})[1] == ["s would be plan.kind and plan.strategy; plan.kind keeps it."]
 
 
 def test_quit_and_the_palette_keep_their_keys() -> None:
-    changed, problems = resolve({"app.quit": "Q", "palette.open": "f9", "record.forget": "ctrl+q"})
+    changed, problems = resolve_keys({"app.quit": "Q", "palette.open": "f9", "record.forget": "ctrl+q"})
     assert changed["app.quit"] == "Q,ctrl+q" and changed["palette.open"] == "f9,ctrl+p"
     assert "record.forget" not in changed
     assert problems == ["ctrl+q is app.quit, whatever else is set; record.forget cannot have it."]
 
 
 def test_a_sign_and_its_name_are_one_key() -> None:
-    assert resolve({"record.forget": "/"})[1] == resolve({"record.forget": "slash"})[1] != []
+    assert resolve_keys({"record.forget": "/"})[1] == resolve_keys({"record.forget": "slash"})[1] != []
 
 
 async def test_everything_names_the_key_that_is(story: Story) -> None:
@@ -77,7 +76,7 @@ async def test_everything_names_the_key_that_is(story: Story) -> None:
         await person.press("question_mark")
         await person.until(lambda: person.sees("HELP"))
         assert person.sees("A            Add a fact")
-        assert ("undo", "z") in [(name, key) for name, key, *_ in entries(person.app.remapped)]
+        assert ("undo", "z") in [(name, key) for name, key, *_ in palette_entries(person.app.remapped)]
 
 
 async def test_an_empty_pane_names_the_key_that_is(tmp_path: Path) -> None:
@@ -117,31 +116,31 @@ async def test_what_a_line_or_a_list_needs_cannot_be_other_keys(
     remap(ask__leave="f2")
     said = "ask.leave cannot have other keys: the line that asks needs it as it is."
     async with opened(story.folder) as person:
-        assert person.toasts == [f"{user_path()}: {said}"]
+        assert person.toasts == [f"{user_settings_path()}: {said}"]
         await person.press("c", "escape")
         assert person.at == "facts"
-    cli.run(["config", "keys.ask.leave", "f2"])
+    cli.run_command(["config", "keys.ask.leave", "f2"])
     assert said in capsys.readouterr().err
     from textual.binding import Binding
 
-    from tui.screens.doctor import DoctorScreen
-    from tui.screens.help import HelpScreen
-    from tui.screens.menus.recent import RecentScreen
-    from tui.widgets.prompt_bar import Line
+    from tui.screens.base import HelpScreen
+    from tui.screens.health import DoctorScreen
+    from tui.screens.menus import RecentScreen
+    from tui.widgets.inputs import Line
     from tui.widgets.record_list import RecordList
 
     bindings = [*Line.BINDINGS, *RecordList.BINDINGS, *HelpScreen.BINDINGS, *RecentScreen.BINDINGS]
     bindings += DoctorScreen.BINDINGS
     ids = {binding.id for binding in bindings if isinstance(binding, Binding)}
-    assert ids <= set(BY_ID) | set(FIXED) and not set(BY_ID) & set(FIXED)
+    assert ids <= set(KEYS_BY_ID) | set(FIXED_KEYS) and not set(KEYS_BY_ID) & set(FIXED_KEYS)
 
 
 def test_config_says_what_clashes(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
     remap(record__forget="c", list__down="f8", plan__all="f6")
-    cli.run(["config", "--db", str(story.path)])
+    cli.run_command(["config", "--db", str(story.path)])
     said = capsys.readouterr().out.splitlines()
     assert said[-1] == "c would be record.forget and record.correct; record.forget keeps it."
-    cli.run(["config", "keys.record.pin", "c", "--db", str(story.path)])
+    cli.run_command(["config", "keys.record.pin", "c", "--db", str(story.path)])
     assert "c would be record.forget and record.pin; record.forget keeps it." in capsys.readouterr().out
 
 

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from tui.commands.system.settings import man
-from tui.input.argument_parser import read
-from tui.input.commands.command_table import VERBS
-from tui.input.man_page import page
-from tui.theme.escape import plain
+from tui.commands.settings import man
+from tui.input.arguments import parse_arguments
+from tui.input.man_page import manual_page
+from tui.input.verb_table import VERBS
+from tui.theme.escape import visible_lines
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "memoranda.1"
-    path.write_text(page("1.2.3"), encoding="utf-8")
+    path.write_text(manual_page("1.2.3"), encoding="utf-8")
     return path
 
 
@@ -57,12 +57,12 @@ def test_nothing_in_it_is_wrong(file: Path, command: list[str]) -> None:
 
 def test_what_roff_would_read_is_escaped() -> None:
     """A dash stays one that can be copied, and no line of text begins as a request."""
-    text = page("1")
+    text = manual_page("1")
     assert not re.search(r"(?<!\\)-", text.replace(r"\-", ""))
     requests = (".TH", ".SH", ".SS", ".TP", ".PP", ".B", ".BR", ".RI", ".I", ".br")
     assert {line.split()[0] for line in text.splitlines() if line.startswith(".")} <= set(requests)
 
 
 def test_the_command_prints_it_as_it_is() -> None:
-    outcome = man(None, read("man", (), []))  # type: ignore[arg-type]
-    assert plain("\n".join(outcome.lines)) + "\n" == outcome.data()["page"]
+    outcome = man(None, parse_arguments("man", (), []))  # type: ignore[arg-type]
+    assert visible_lines("\n".join(outcome.lines)) + "\n" == outcome.data()["page"]

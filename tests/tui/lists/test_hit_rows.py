@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from store.base.models import Checkpoint, Commit, Decision, Event, Fact
-from store.search.pipeline import body
+from store.search.pipeline import searchable_text
 from store.search.results import Hit
-from tui.commands.records.browse import _around
-from tui.lists.hit_rows import HitRows
-from tui.render.highlight import densest
+from tui.commands.search import _excerpt
+from tui.lists.record_rows import HitRows
+from tui.render.search_results import densest_mark
 
 NOW = "2026-11-21T12:00:00.000Z"
 DECISION = Decision(7, None, "Use SQLite", "We need transactions", "One file", ("MySQL",), "", "high", "", NOW,
@@ -23,7 +23,7 @@ def drawn(hit: Hit, width: int = 60) -> list[list[tuple[str, str]]]:
 
 def found(record: Decision | Event, *words: str) -> Hit:
     """A hit of the whole record, with these words of it marked."""
-    text = body(record)
+    text = searchable_text(record)
     marks = [(start := text.index(word), start + len(word)) for word in words]
     return Hit("decision" if isinstance(record, Decision) else "event", record, text, marks, 1.0)
 
@@ -63,7 +63,7 @@ def test_a_fact_has_the_age_of_its_badge() -> None:
 
 def test_an_automatic_checkpoint_is_named_by_its_topic() -> None:
     point = Checkpoint(18, "", NOW, 4, "interval", "agent", "meso", "s1", None, 90, None, "Which report", "2 turns")
-    assert body(point) == "Which report"
+    assert searchable_text(point) == "Which report"
 
 
 @pytest.mark.parametrize("width", [40, 50, 60, 70])
@@ -92,8 +92,8 @@ def test_a_row_begins_where_most_of_the_words_are() -> None:
     marks += [(at := text.index(word), at + len(word)) for word in ("Invoices", "numbered", "quarter")]
     hit = Hit("event", EVENT, text, sorted(marks), 1.0)
     assert "Invoices are numbered by quarter" in " ".join(words_of(drawn(hit)))
-    assert "«Invoices» are «numbered» by «quarter»" in _around(text, sorted(marks))
-    assert densest("a b a", [(0, 1), (2, 3), (4, 5)], 9) == 0
+    assert "«Invoices» are «numbered» by «quarter»" in _excerpt(text, sorted(marks))
+    assert densest_mark("a b a", [(0, 1), (2, 3), (4, 5)], 9) == 0
 
 
 @pytest.mark.parametrize("offset", range(12))
@@ -105,7 +105,7 @@ def test_a_line_of_the_command_line_begins_and_ends_with_whole_words(offset: int
         + " Kept in Lisbon." * 20
     )
     at = text.index("Numbered")
-    shown = _around(text, [(at, at + 8)])
+    shown = _excerpt(text, [(at, at + 8)])
     first, *_, last = (
         word.replace("«", "").replace("»", "") for word in shown.removeprefix("… ").removesuffix(" …").split()
     )

@@ -7,7 +7,7 @@ from support.screen import NARROW, Person, opened, utc
 from support.stories import Story, copy, location
 
 from store.memory import Memory
-from tui.lists.missing import TABLE, missing
+from tui.lists.view_state import MISSING_SENTENCES, missing_lines
 
 __all__ = ["utc"]
 
@@ -66,7 +66,7 @@ def test_what_is_there_is_not_missing(tmp_path: Path) -> None:
     story: Story = copy(tmp_path / "billing-api")
     with story.open() as memory:
         commits = memory.database.value("SELECT count(*) FROM commits")
-        said = {pane: str(missing(memory, pane)) for pane in TABLE}
+        said = {pane: str(missing_lines(memory, pane)) for pane in MISSING_SENTENCES}
     assert commits and "no commits" not in said["timeline"]
     assert "nothing would be sent" not in said["context"]
     assert "so there is nothing to go back to" not in said["checkpoints"]

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from store.base.models import Commit, Summary, Task
-from tui.lists.record_rows import entry_lines
-from tui.lists.side_rows import task_lines
+from tui.lists.record_rows import entry_lines, task_lines
 
 COMMIT = Commit(1, "a1b2c3d" + "0" * 33, "fix: two", "José", 1, 3, 1, "2026-11-21T12:00:00.000Z", None, True, "a1b2c3d")
 

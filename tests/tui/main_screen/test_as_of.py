@@ -11,13 +11,13 @@ import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 
-from tui.input.commands.command_table import VERBS
 from tui.input.key_table import KEYS
-from tui.main_screen.commands.command_bar import IN_THE_PAST
+from tui.input.verb_table import VERBS
+from tui.main_screen.commands import PAST_VERBS
 
 Size = tuple[int, int]
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
-WRITING = [key for key in KEYS if key.act and not key.looks]
+WRITING = [key for key in KEYS if key.action_name and not key.looks]
 REFUSED = "You are looking at 20 Nov 2026 00:00; esc comes back to now."
 
 
@@ -157,7 +157,7 @@ async def test_every_writing_key_is_refused(story: Story, pane: str) -> None:
 async def test_every_writing_verb_is_refused(story: Story, half: int) -> None:
     """In the `:` bar too, in whatever form; verbs that only read are not."""
     before = everything(story)
-    lines = [verb.name for verb in VERBS if verb.name not in IN_THE_PAST]
+    lines = [verb.name for verb in VERBS if verb.name not in PAST_VERBS]
     assert {"remember", "forget", "undo", "restore", "export", "checkpoint"} <= set(lines)
     async with opened(story.folder) as person:
         await to_checkpoint(person)
@@ -209,7 +209,7 @@ async def test_files_are_shown_as_they_are_now_and_it_says_so(story: Story, size
     """What a document said then is nowhere kept: the search leaves it out, a citation of it opens what it says now."""
     (story.folder / "MEMORY.md").write_text("# Notes\n\nThe cache is a dict by now\n")
     async with opened(story.folder, size) as person:
-        await person.until(lambda: person.main.engine and person.main.engine.screen.documents.count())
+        await person.until(lambda: person.main.engine and person.main.engine.screen.documents.count_documents())
         await person.command("show MEMORY.md#L3")
         await person.until(lambda: "a dict by now" in "\n".join(person.preview))
         assert "as they are now" not in "\n".join(person.preview)

@@ -17,10 +17,10 @@ from textual.app import App
 from tui.actions.action_table import ACTIONS
 from tui.app import Memoranda
 from tui.input.key_table import KEYS
-from tui.main_screen.background.team import TeamController
-from tui.main_screen.controller import AT_REST, POLL, REST, Polling, first, take_actions
+from tui.main_screen.background import TeamController
+from tui.main_screen.controller import POLL_SECONDS, POLLS_AT_REST, RESTING_SECONDS, Polling, adopt_actions, try_steps
 from tui.main_screen.screen import MainScreen
-from tui.screens.base_screen import ResponsiveScreen
+from tui.screens.base import ResponsiveScreen
 
 ROOT = Path(__file__).parents[3]
 FOLDERS = (ROOT / "tui" / "main_screen", ROOT / "tui" / "panes")
@@ -88,12 +88,12 @@ def test_an_action_has_one_owner():
     """A controller's actions become the screen's; a name that exists is refused, one of Textual's too."""
     one = SimpleNamespace(action_sort=lambda: "one")
     screen = SimpleNamespace(action_help_quit=lambda: None)
-    take_actions(screen, one)
+    adopt_actions(screen, one)
     assert screen.action_sort() == "one"
     with pytest.raises(ValueError, match="action_sort"):
-        take_actions(screen, SimpleNamespace(action_sort=lambda: "two"))
+        adopt_actions(screen, SimpleNamespace(action_sort=lambda: "two"))
     with pytest.raises(ValueError, match="action_quit"):
-        take_actions(App(), SimpleNamespace(action_quit=lambda: None))
+        adopt_actions(App(), SimpleNamespace(action_quit=lambda: None))
 
 
 async def test_every_action_exists(story: Story):
@@ -130,8 +130,8 @@ def test_the_first_step_with_something_to_do_is_the_last():
         done.append(name)
         return result
 
-    assert first([lambda: step("a", False), lambda: step("b", True), lambda: step("c", True)])
-    assert done == ["a", "b"] and not first([lambda: step("d", False)])
+    assert try_steps([lambda: step("a", False), lambda: step("b", True), lambda: step("c", True)])
+    assert done == ["a", "b"] and not try_steps([lambda: step("d", False)])
 
 
 def test_polling_counts_and_goes_on_after_a_file_that_cannot_be_read():
@@ -158,10 +158,21 @@ def test_polling_counts_and_goes_on_after_a_file_that_cannot_be_read():
 def test_at_rest_one_poll_stands_for_several_and_none_that_is_due_is_left_out() -> None:
     counts: list[int] = []
     polling = Polling((counts.append,), lambda error: None)
-    for polls in (1, 1, 1, AT_REST, AT_REST, 1, 4, AT_REST - 6, 3, 3):
+    for polls in (1, 1, 1, POLLS_AT_REST, POLLS_AT_REST, 1, 4, POLLS_AT_REST - 6, 3, 3):
         polling.poll(polls)
-    two = 2 * AT_REST
-    assert counts == [1, 2, 3, AT_REST, two, two + 1, two + 5, two + AT_REST - 1, 3 * AT_REST, 3 * AT_REST + 3]
+    two = 2 * POLLS_AT_REST
+    assert counts == [
+        1,
+        2,
+        3,
+        POLLS_AT_REST,
+        two,
+        two + 1,
+        two + 5,
+        two + POLLS_AT_REST - 1,
+        3 * POLLS_AT_REST,
+        3 * POLLS_AT_REST + 3,
+    ]
 
 
 class Rest:
@@ -173,7 +184,7 @@ class Rest:
         self.handles: list[SimpleNamespace] = []
         self.polls: list[tuple[float, int]] = []
         self.polling = Polling((self._step,), lambda error: None, self._written)
-        self.polling.start(cast("Any", self), lambda: self.now - self.used > REST)
+        self.polling.start_polling(cast("Any", self), lambda: self.now - self.used > RESTING_SECONDS)
 
     def _step(self, count: int) -> None:
         self.polls.append((self.now, count))
@@ -208,8 +219,11 @@ class Rest:
 
 def test_it_polls_less_often_while_nobody_uses_it(monkeypatch: pytest.MonkeyPatch) -> None:
     rest = Rest(monkeypatch)
-    assert rest.until(REST + POLL)[-2:] == [(REST, 60), (REST + POLL, 61)]
-    assert rest.until(REST + POLL + 30) == [(40.5, 80), (50.5, 100), (60.5, 120)]
+    assert rest.until(RESTING_SECONDS + POLL_SECONDS)[-2:] == [
+        (RESTING_SECONDS, 60),
+        (RESTING_SECONDS + POLL_SECONDS, 61),
+    ]
+    assert rest.until(RESTING_SECONDS + POLL_SECONDS + 30) == [(40.5, 80), (50.5, 100), (60.5, 120)]
     rest.is_running = False
     assert rest.until(100) == [] and not rest.handles, "it goes on after the application ended"
 
@@ -219,9 +233,9 @@ def test_it_polls_at_once_at_the_first_key(monkeypatch: pytest.MonkeyPatch) -> N
     rest = Rest(monkeypatch)
     rest.until(44)
     rest.used = 44
-    rest.polling.used()
+    rest.polling.wake()
     assert rest.polls[-1] == (44, 87) and rest.until(45) == [(44.5, 88), (45, 89)]
-    rest.polling.used()
+    rest.polling.wake()
     assert rest.until(46) == [(45.5, 90), (46, 91)] and len(rest.handles) == 1, "it polls twice as often"
 
 
@@ -252,7 +266,7 @@ def test_what_is_due_at_rest_is_not_late() -> None:
         )
     }
     assert len(periods) > 7
-    assert not [name for name, polls in periods.items() if polls % AT_REST and AT_REST % polls]
+    assert not [name for name, polls in periods.items() if polls % POLLS_AT_REST and POLLS_AT_REST % polls]
 
 
 async def test_what_nobody_misses_is_done_less_often_at_rest(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,12 +276,12 @@ async def test_what_nobody_misses_is_done_less_often_at_rest(story: Story, monke
         assert main.engine is not None
         done: list[str] = []
         monkeypatch.setattr(main.lists, "reload", lambda: done.append("ages"))
-        monkeypatch.setattr(main.lists, "written", lambda: False)
+        monkeypatch.setattr(main.lists, "was_written", lambda: False)
         monkeypatch.setattr(main.upkeep, "_look_after_backups", lambda make: done.append("backups"))
-        monkeypatch.setattr(person.app.modeller, "look", lambda config: done.append("model"))
+        monkeypatch.setattr(person.app.modeller, "check_status", lambda config: done.append("model"))
         monkeypatch.setattr(main, "in_background", lambda work, group, *names, **more: done.append(group))
         counts = {}
-        for rested in (0.0, REST + 1):
+        for rested in (0.0, RESTING_SECONDS + 1):
             done.clear()
             person.app._touched = monotonic() - rested
             for count in range(1_200, 2_400):
@@ -276,13 +290,13 @@ async def test_what_nobody_misses_is_done_less_often_at_rest(story: Story, monke
                     step(count)
             counts[rested] = {name: done.count(name) for name in ("ages", "backups", "evidence", "model")}
         assert counts[0.0] == {"ages": 10, "backups": 10, "evidence": 20, "model": 20}
-        assert counts[REST + 1] == {"ages": 1, "backups": 1, "evidence": 2, "model": 2}
+        assert counts[RESTING_SECONDS + 1] == {"ages": 1, "backups": 1, "evidence": 2, "model": 2}
 
 
 async def test_a_key_ends_the_rest(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(story.folder, WIDE) as person:
         used: list[bool] = []
-        monkeypatch.setattr(person.main.polling, "used", lambda: used.append(True))
+        monkeypatch.setattr(person.main.polling, "wake", lambda: used.append(True))
         await person.press("down")
         assert used
 
@@ -290,7 +304,7 @@ async def test_a_key_ends_the_rest(story: Story, monkeypatch: pytest.MonkeyPatch
 async def test_the_documents_are_told_of_a_rest(story: Story) -> None:
     async with opened(story.folder, WIDE) as person:
         assert person.main.engine is not None
-        for rested, told in ((REST + 1, True), (0.0, False)):
+        for rested, told in ((RESTING_SECONDS + 1, True), (0.0, False)):
             person.app._touched = monotonic() - rested
             person.main.poll()
             assert person.main.engine.documents.resting is told
@@ -304,6 +318,6 @@ def test_the_team_s_minutes_are_minutes() -> None:
         in_background=lambda work, group, description, exclusive: exchanges.append(group),
     )
     controller = TeamController(host)
-    for count in range(1, int(11 * 60 / POLL)):
+    for count in range(1, int(11 * 60 / POLL_SECONDS)):
         controller.poll(count)
     assert exchanges == ["team", "team"]

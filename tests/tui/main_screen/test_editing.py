@@ -8,8 +8,8 @@ import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 
+from tui.widgets.inputs import TextEditor
 from tui.widgets.preview import Preview
-from tui.widgets.text_editor import TextEditor
 
 
 @pytest.fixture

@@ -13,12 +13,10 @@ from support.strangers import PAYLOADS
 from store.conversations.turns import NewTurn
 from store.learning import rule_pass
 from store.memory import Memory
-from tui.cli import run
-from tui.commands.records.metric_lines import lines_of
-from tui.lists.health_rows import HealthRows
-from tui.render.metrics.metric import Figure, percent, steps
-from tui.render.metrics.metric_parts import duration
-from tui.render.metrics.metric_sections import sections
+from tui.cli import run_command
+from tui.commands.search import stats_lines
+from tui.lists.pane_rows import HealthRows
+from tui.render.metrics import Figure, draw_steps, format_duration, format_percent, metric_sections
 
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
 
@@ -32,18 +30,18 @@ def story(tmp_path: Path) -> Story:
 def lived(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
     """Two conversations, a turn that cannot be read, contexts, one of them answered, searches."""
     with story.open() as memory:
-        memory.turns.add(
+        memory.turns.add_turns(
             "monday", [NewTurn("user", "does the build run on Jenkins?"), NewTurn("assistant", "word " * 300)]
         )
-        memory.checkpoints.session_end(session="monday")
-        memory.turns.add("tuesday", [NewTurn("user", "and who deploys?")])
+        memory.checkpoints.record_session_end(session="monday")
+        memory.turns.add_turns("tuesday", [NewTurn("user", "and who deploys?")])
         context = memory.context("does the build run on Jenkins?", "tuesday")
-        number = memory.context.sent.keep(context)
+        number = memory.context.sent_log.log_context(context)
         cited = [one.fact.citation for one in context.considered if one.included]
-        memory.context.sent.answered(number, valid=True, cited=cited)
+        memory.context.sent_log.log_answer(number, valid=True, cited=cited)
         for query in ("jenkins", "jenkins", "zebra"):
-            memory.search.query_history.add(query)
-            memory.search.latency_log.add(memory.search(query, meaning=False))
+            memory.search.query_history.add_query(query)
+            memory.search.latency_log.log_answer(memory.search(query, meaning=False))
     with monkeypatch.context() as patch:
         patch.setattr("store.conversations.extraction_queue.BACKOFF_MS", (0, 0, 0))
         real = rule_pass.plan_actions
@@ -55,7 +53,7 @@ def lived(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
 
         patch.setattr("store.learning.rule_pass.plan_actions", stumbles)
         with story.open() as memory:
-            rule_pass.run(memory)
+            rule_pass.run_rule_pass(memory)
     return story
 
 
@@ -198,7 +196,7 @@ async def test_figures_move_while_the_cursor_stays_and_say_of_when_they_are(
     lived: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those that are not measured again at once, for what it would cost, are measured a little later."""
-    monkeypatch.setattr("tui.workers.engine.MEASURED_REST", 60)
+    monkeypatch.setattr("tui.workers.engine.MEASURE_REST", 60)
     async with opened(lived.folder, WIDE) as person:
         await at(person, "fresh")
         assert "as of 21 Nov 2026 12:00" in person.title
@@ -219,7 +217,7 @@ async def test_what_is_searched_in_the_application_is_measured(story: Story) -> 
         await person.until(lambda: "2 ×" in row(person, "jenkins"))
         assert "100 %" in row(person, "found") and "of 2" in row(person, "found")
     with story.open() as memory:
-        assert [found for _, _, found in memory.search.latency_log.last()] == [1, 1]
+        assert [found for _, _, found in memory.search.latency_log.last_searches()] == [1, 1]
 
 
 async def test_in_the_past_only_ages_are_of_then(lived: Story) -> None:
@@ -259,8 +257,8 @@ async def test_hostile_text_is_shown_and_not_obeyed(story: Story) -> None:
     with story.open() as memory:
         for payload in PAYLOADS.values():
             if payload.strip():
-                memory.turns.add(f"s {payload}", [NewTurn("user", f"hostile {payload}")])
-                memory.search.query_history.add(payload)
+                memory.turns.add_turns(f"s {payload}", [NewTurn("user", f"hostile {payload}")])
+                memory.search.query_history.add_query(payload)
     async with opened(story.folder, WIDE) as person:
         await at(person, "fresh")
         for _ in range(14):
@@ -272,7 +270,7 @@ async def test_hostile_text_is_shown_and_not_obeyed(story: Story) -> None:
 
 def test_the_command_line_says_the_same(lived: Story) -> None:
     with lived.open(NOON) as memory:
-        lines = lines_of(sections(measured(memory)))
+        lines = stats_lines(metric_sections(measured(memory)))
     assert [line for line in lines if line and not line.startswith(" ")] == [
         *("FACTS BY AGE", "TOKENS BY CONVERSATION", "CONTEXTS", "LEARNING", "SEARCH", "RECOVERY", "ON THE DISK")
     ]
@@ -284,11 +282,11 @@ def test_a_search_on_the_command_line_is_noted_once_it_was_answered(
     story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     noon(monkeypatch)
-    assert run(["--db", str(story.path), "search", "--keywords", "jenkins"]) == 0
+    assert run_command(["--db", str(story.path), "search", "--keywords", "jenkins"]) == 0
     assert "1 found" in capsys.readouterr().out
     with story.open() as memory:
-        assert [(meaning, found) for _, meaning, found in memory.search.latency_log.last()] == [(False, 1)]
-    assert run(["--db", str(story.path), "stats", "--json"]) == 0
+        assert [(meaning, found) for _, meaning, found in memory.search.latency_log.last_searches()] == [(False, 1)]
+    assert run_command(["--db", str(story.path), "stats", "--json"]) == 0
     health = json.loads(capsys.readouterr().out)["health"]
     assert health["searches"]["found"] == 1 and health["useful"] is None
 
@@ -303,11 +301,11 @@ def test_stats_tells_the_index_the_requests_and_the_recoveries(
     lived: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     noon(monkeypatch)
-    assert run(["--db", str(lived.path), "stats"]) == 0
+    assert run_command(["--db", str(lived.path), "stats"]) == 0
     lines = capsys.readouterr().out.splitlines()
     for start in ("✓ full text", "· model", "· requests", "✓ mean", "• recovered", "• between", "✓ crashes"):
         assert any(line.strip().startswith(start) for line in lines), start
-    assert run(["--db", str(lived.path), "stats", "--json"]) == 0
+    assert run_command(["--db", str(lived.path), "stats", "--json"]) == 0
     health = json.loads(capsys.readouterr().out)["health"]
     assert health["index"]["full_text"] is True and health["index"]["indexed"] == health["index"]["passages"] > 0
     assert health["requests"] == {"asked": 0, "kept": 0} and health["recoveries"]["checkpoints"] > 0
@@ -315,23 +313,23 @@ def test_stats_tells_the_index_the_requests_and_the_recoveries(
 
 
 def test_the_time_between_checkpoints_is_told_in_its_largest_unit() -> None:
-    told = [duration(seconds) for seconds in (0, 59, 60, 300, 7_199, 7_200, 86_400, 172_800)]
+    told = [format_duration(seconds) for seconds in (0, 59, 60, 300, 7_199, 7_200, 86_400, 172_800)]
     assert told == ["0 s", "59 s", "1 min", "5 min", "120 min", "2 h", "24 h", "2 d"]
 
 
 def test_what_is_not_nothing_is_not_called_nothing() -> None:
-    assert [percent(share) for share in (0, 0.001, 0.5, 0.999, 1)] == ["0 %", "<1 %", "50 %", ">99 %", "100 %"]
-    assert steps((0, 50, 100)) == "▁▅█" and steps(()) == "" and steps((0, 0)) == "▁▁"
-    assert len(steps(range(100))) == 24 and steps((1, 2, 9), 2) == "▃█"
+    assert [format_percent(share) for share in (0, 0.001, 0.5, 0.999, 1)] == ["0 %", "<1 %", "50 %", ">99 %", "100 %"]
+    assert draw_steps((0, 50, 100)) == "▁▅█" and draw_steps(()) == "" and draw_steps((0, 0)) == "▁▁"
+    assert len(draw_steps(range(100))) == 24 and draw_steps((1, 2, 9), 2) == "▃█"
 
 
 @pytest.mark.parametrize("width", [43, 70, 80])
 def test_a_conversations_name_is_never_shortened(lived: Story, width: int) -> None:
     uuid = "0b1f6c1e-3f7e-4a0e-9d61-2f4a1c5f7a10"
     with lived.open() as memory:
-        memory.turns.add(uuid, [NewTurn("user", "and who deploys on Fridays, and from where?")])
-        memory.turns.add("faster-import", [NewTurn("user", "who pays?")])
-        rows = HealthRows(sections(measured(memory)), {}, memory.now)
+        memory.turns.add_turns(uuid, [NewTurn("user", "and who deploys on Fridays, and from where?")])
+        memory.turns.add_turns("faster-import", [NewTurn("user", "who pays?")])
+        rows = HealthRows(metric_sections(measured(memory)), {}, memory.now)
     drawn = [
         "".join(text for text, _ in line).rstrip() for index in range(len(rows)) for line in rows.lines(index, width)
     ]

@@ -9,8 +9,8 @@ import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 
-from store.base.clock import days_before, local_time
-from tui.screens.plans.plan import PlanScreen
+from store.base.clock import days_before, format_local_time
+from tui.screens.plans import PlanScreen
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ class TestRows:
         self, story: Story, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """There is nothing to type in a search for that."""
-        for place in ("tui.screens.menus.only", "tui.lists.filters.facets"):
+        for place in ("tui.screens.menus", "tui.lists.filters"):
             monkeypatch.setattr(f"{place}.MOST", 1)
         async with opened(story.folder, WIDE) as person:
             await person.press("4", "o")
@@ -74,8 +74,8 @@ class TestRows:
     async def test_an_undo_and_a_restore_name_what_they_changed(self, story: Story) -> None:
         """Not one of many records, and of an undo what it undid, also if that was redone."""
         with story.open() as memory:
-            plan = memory.plans.checkpoint(1)
-            memory.plans.apply(plan, memory.plans.proposed(plan))
+            plan = memory.plans.plan_checkpoint(1)
+            memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))
             memory.history.undo()
             memory.history.redo()
             memory.history.undo(6)
@@ -245,9 +245,9 @@ class TestDays:
             await person.press("enter")
             step = person.main.list_of("history").cursor_key
             with story.open() as memory:
-                day = local_time(days_before(memory.now, 21)).rpartition(" ")[0]
+                day = format_local_time(days_before(memory.now, 21)).rpartition(" ")[0]
                 newer = [one for one in memory.history.steps() if one.seq > step]
-                assert all(local_time(one.at).rpartition(" ")[0] != day for one in newer)
+                assert all(format_local_time(one.at).rpartition(" ")[0] != day for one in newer)
 
 
 class TestLinks:

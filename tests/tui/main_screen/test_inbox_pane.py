@@ -12,17 +12,17 @@ from textual.widgets import OptionList  # noqa: F401
 from tui.panes.inbox import pane
 
 from store.base.errors import InvalidInput
-from store.base.record_keys import pack
+from store.base.vocabulary import pack_key
 from store.conversations.turns import NewTurn
 from store.inbox import new_fact_check
 from store.inbox.inbox import InboxChoice
 from store.learning import rule_pass
 from store.memory import Memory
-from store.services import consolidation
+from store.services import session_flush as consolidation
 from tui import cli
 from tui.lists.view_state import View
-from tui.render.details import proposal_batch
-from tui.widgets.prompt_bar import Line
+from tui.render import proposals as proposal_batch
+from tui.widgets.inputs import Line
 
 AGENT = "mcp:claude-code"
 EVENING = "2026-11-20T18:00:00.000Z"
@@ -41,7 +41,7 @@ def ask(memory: Memory, text: str, kind: str = "add", origin: str = AGENT, **mor
 def asked(story: Story) -> Story:
     """Three proposals: something new with its evidence, a correction, and an order to an agent."""
     with story.open(now=EVENING, door="mcp") as memory:
-        turn = memory.turns.add("s", [NewTurn("user", "Ojo, soy alérgico al maní.")])[0]
+        turn = memory.turns.add_turns("s", [NewTurn("user", "Ojo, soy alérgico al maní.")])[0]
         with memory.database.write("agent", "read already") as write:  # else the app would learn from it too
             write.execute("DELETE FROM pending_extraction")
         ask(memory, "Allergic to peanuts", evidence=[{"citation": f"T#{turn}", "quote": "alérgico al maní"}])
@@ -71,9 +71,9 @@ def waiting(story: Story) -> list[str]:
 async def test_the_title_says_how_many_turns_wait_for_a_model(story: Story) -> None:
     """Without a model nothing of them is proposed; with nothing to review that is all there is to see."""
     with story.open(now=EVENING) as memory:
-        memory.turns.add("s", [NewTurn("user", "Our staging database is called Kestrel and lives in Frankfurt.")])
-        rule_pass.run(memory)
-        assert memory.inbox.count() == 0
+        memory.turns.add_turns("s", [NewTurn("user", "Our staging database is called Kestrel and lives in Frankfurt.")])
+        rule_pass.run_rule_pass(memory)
+        assert memory.inbox.count_waiting() == 0
     async with opened(story.folder, WIDE) as person:
         await at_inbox(person)
         assert person.sees("1 message of your chats waits to be read by a model: P sets it up")
@@ -112,8 +112,8 @@ async def test_it_says_what_waits_for_a_model_and_what_the_key_does(
     asked: Story, size: tuple[int, int], said: str
 ) -> None:
     with asked.open(now=EVENING) as memory:
-        memory.turns.add("monday", [NewTurn("user", f"Trabajo en una fintech, somos {n}.") for n in (5, 6)])
-        rule_pass.run(memory)
+        memory.turns.add_turns("monday", [NewTurn("user", f"Trabajo en una fintech, somos {n}.") for n in (5, 6)])
+        rule_pass.run_rule_pass(memory)
     async with opened(asked.folder, size) as person:
         await at_inbox(person)
         await person.until(lambda: f"2 {said}" in person.title and ": P sets it up" in person.title)
@@ -138,7 +138,7 @@ async def test_the_footer_offers_what_a_proposal_takes(asked: Story) -> None:
             (gone, "= merge, S replace, c edit"),
             (new, ""),
         ):
-            await person.put_cursor(pack("proposal", number), "inbox")
+            await person.put_cursor(pack_key("proposal", number), "inbox")
             await person.settle()
             assert {key for key in keys if key not in person.lines[-1]} == set(filter(None, left.split(", ")))
 
@@ -180,7 +180,7 @@ async def test_a_search_finds_what_waits_under_a_heading_of_its_own(asked: Story
 async def test_a_contradiction_is_told_beside_it(story: Story) -> None:
     with story.open(now=EVENING) as memory:
         memory.facts.remember("Deploys on Tuesdays")
-        new_fact_check.settle(memory.database)
+        new_fact_check.mark_all_compared(memory.database)
         ask(memory, "Deploys on Fridays")
     async with opened(story.folder) as person:
         await at_inbox(person)
@@ -196,10 +196,10 @@ async def test_accepting_a_decision_names_it(asked: Story) -> None:
         number = memory.inbox.propose("add", {"fact": "Exports are CSV", "decision": chosen}, origin=AGENT)
     async with opened(asked.folder) as person:
         await at_inbox(person)
-        await person.put_cursor(pack("proposal", number), "inbox")
+        await person.put_cursor(pack_key("proposal", number), "inbox")
         await person.press("y")
         with asked.open() as memory:
-            (made,) = (one for one in memory.decisions.many(range(1, 99)) if one.title == "Exports are CSV")
+            (made,) = (one for one in memory.decisions.get_many(range(1, 99)) if one.title == "Exports are CSV")
         assert person.toasts[-1] == f"Accepted P#{number}: D#{made.id}, u to undo"
 
 
@@ -220,7 +220,7 @@ async def test_accepted_in_ones_own_words(asked: Story) -> None:
         await at_inbox(person)
         await person.press("G", "c")
         assert person.main.query_one(Line).value == "Allergic to peanuts"
-        person.main.query_one(Line).put("")
+        person.main.query_one(Line).set_text("")
         await person.paste("Allergic to peanuts and almonds")
         await person.press("enter")
         with asked.open() as memory:
@@ -312,7 +312,7 @@ async def test_a_receipt_says_what_accepting_changed(asked: Story) -> None:
         await at_inbox(person)
         with asked.open() as memory:
             about = next(one for one in memory.inbox.waiting() if one.target is not None)
-        await person.put_cursor(pack("proposal", about.id), "inbox")
+        await person.put_cursor(pack_key("proposal", about.id), "inbox")
         await person.press("y")
         with asked.open() as memory:
             made = memory.inbox.get(about.id).made
@@ -364,7 +364,7 @@ async def test_an_order_is_accepted_only_after_a_question_and_the_receipt_says_w
         order = next(one for one in memory.inbox.waiting() if one.text.startswith("Ignore"))
     async with opened(asked.folder) as person:
         await at_inbox(person)
-        await person.put_cursor(pack("proposal", order.id), "inbox")
+        await person.put_cursor(pack_key("proposal", order.id), "inbox")
         await person.press("y")
         assert person.sees(f"Accept {order.citation}, which looks like an instruction to agents? y/n")
         await person.press("n")
@@ -401,10 +401,10 @@ async def test_at_80_columns_a_question_keeps_its_verb_and_its_choice(asked: Sto
 
 async def test_looking_for_more_from_here(story: Story) -> None:
     with story.open(now=EVENING) as memory:
-        consolidation.daily(memory)  # not due again the next noon
+        consolidation.consolidate_daily(memory)  # not due again the next noon
         memory.facts.remember("Deploys on Tuesdays")
         memory.facts.remember("Never deploys on Tuesdays")
-        new_fact_check.settle(memory.database)  # the pass is to find it
+        new_fact_check.mark_all_compared(memory.database)  # the pass is to find it
     async with opened(story.folder) as person:
         await at_inbox(person)
         assert rows(person) == []
@@ -439,7 +439,7 @@ def editor(monkeypatch: pytest.MonkeyPatch):
             given.append(text)
             return change(text)
 
-        monkeypatch.setattr("tui.desktop.editor.edit", edit)
+        monkeypatch.setattr("tui.desktop.programs.edit_in_editor", edit)
         return given
 
     return put
@@ -493,7 +493,7 @@ async def test_after_a_slip_the_text_is_opened_again_as_it_was_left(asked: Story
         await person.press("E")
         assert person.toasts[-1].startswith("Accepted P#1: F#") and "rejected P#3" in person.toasts[-1]
     assert given[1].startswith("# ⚠ Not yet: Line ") and "\na P#1\n" in given[1]
-    assert proposal_batch.again(given[1], InvalidInput("Another.")).count("Not yet") == 1
+    assert proposal_batch.add_mistake(given[1], InvalidInput("Another.")).count("Not yet") == 1
     about = next(line for line in given[0].splitlines() if "cannot hold beside it" in line or "is about this" in line)
     assert about.startswith("# F#") and "Team" in about
 
@@ -566,12 +566,12 @@ def test_a_text_that_only_looks_otherwise_is_not_a_persons_own(story: Story) -> 
     """An editor wraps lines and cuts spaces; a blank line is part of the text."""
     with story.open() as memory:
         number = ask(memory, "first paragraph of it\n\nsecond  paragraph")
-        found = memory.inbox.many([number])
-    text = proposal_batch.written(found).replace("wait P#", "accept P#")
+        found = memory.inbox.get_many([number])
+    text = proposal_batch.write_batch(found).replace("wait P#", "accept P#")
     for same in (text, text.replace("paragraph of it", "paragraph\n    of it"), text.replace("    \n", "\n")):
-        assert proposal_batch.read(same, found) == [InboxChoice(number, "accept")]
+        assert proposal_batch.parse_batch(same, found) == [InboxChoice(number, "accept")]
     own = text.replace("second", "last")
-    assert proposal_batch.read(own, found) == [
+    assert proposal_batch.parse_batch(own, found) == [
         InboxChoice(number, "accept", "first paragraph of it\n\nlast  paragraph")
     ]
 
@@ -579,17 +579,17 @@ def test_a_text_that_only_looks_otherwise_is_not_a_persons_own(story: Story) -> 
 def test_what_a_text_says(story: Story) -> None:
     with story.open() as memory:
         numbers = [ask(memory, text) for text in ("one", "two\nlines", "three")]
-        found = memory.inbox.many(numbers)
-    text = proposal_batch.written(found)
-    assert proposal_batch.read(text, found) == [], "nothing is decided until a word is changed"
+        found = memory.inbox.get_many(numbers)
+    text = proposal_batch.write_batch(found)
+    assert proposal_batch.parse_batch(text, found) == [], "nothing is decided until a word is changed"
     changed = text.replace("wait P#1", "m P#1 F#2").replace("wait P#2", "accept P#2").replace("wait P#3", "r P#3")
-    assert proposal_batch.read(changed, found) == [
+    assert proposal_batch.parse_batch(changed, found) == [
         InboxChoice(1, "merge", None, 2),
         InboxChoice(2, "accept"),
         InboxChoice(3, "reject"),
     ]
     edited = changed.replace("    lines", "    more lines")
-    assert proposal_batch.read(edited, found)[1] == InboxChoice(2, "accept", "two\nmore lines")
+    assert proposal_batch.parse_batch(edited, found)[1] == InboxChoice(2, "accept", "two\nmore lines")
     for wrong, says in (
         (text.replace("wait P#1", "wait P#9"), "none of those"),
         (text + "\naccept P#1\n", "decided above already"),
@@ -600,17 +600,17 @@ def test_what_a_text_says(story: Story) -> None:
         (text.replace("wait P#1", "well then"), "decides nothing"),
     ):
         with pytest.raises(InvalidInput, match=says):
-            proposal_batch.read(wrong, found)
+            proposal_batch.parse_batch(wrong, found)
 
 
 def test_a_hostile_text_neither_leaves_its_block_nor_hides_in_it(story: Story) -> None:
     hostile = "likes tea\naccept P#1\n# well\n\x1b]52;c;aGk=\x07"
     with story.open() as memory:
         number = ask(memory, hostile, reason="x\naccept P#1")
-        found = memory.inbox.many([number])
-    text = proposal_batch.written(found)
-    assert "\x1b" not in text and proposal_batch.read(text, found) == []
-    assert proposal_batch.read(text.replace("wait P#", "accept P#"), found) == [InboxChoice(number, "accept")], (
+        found = memory.inbox.get_many([number])
+    text = proposal_batch.write_batch(found)
+    assert "\x1b" not in text and proposal_batch.parse_batch(text, found) == []
+    assert proposal_batch.parse_batch(text.replace("wait P#", "accept P#"), found) == [InboxChoice(number, "accept")], (
         "and is kept as it was"
     )
 
@@ -647,9 +647,9 @@ def test_the_command_line_tells_it_too(story: Story, capsys) -> None:
     with story.open(now=EVENING) as memory:
         ask(memory, "Billing uses PostgreSQL")
         path = memory.location.path
-    assert cli.run(["--db", path, "inbox"]) == 0
+    assert cli.run_command(["--db", path, "inbox"]) == 0
     assert "⚠ contradicts D#1  Use SQLite, not PostgreSQL" in capsys.readouterr().out
-    assert cli.run(["--db", path, "inbox", "--json"]) == 0
+    assert cli.run_command(["--db", path, "inbox", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["decisions"] == [{"decision": "D#1", "how": "contradicts"}]
 
 

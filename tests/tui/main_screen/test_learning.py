@@ -14,10 +14,10 @@ from support.stories import Story, copy
 from store.base.models import Fact, Turn
 from store.conversations.turns import NewTurn
 from store.learning import rule_pass
-from store.llm import circuit_breaker
+from store.llm import endpoint as circuit_breaker
 from store.memory import Memory
 from tui import cli
-from tui.render.details.evidence import sentence_with
+from tui.render.details import sentence_with
 
 SAID = (
     NewTurn("user", "Hola! Recordá que el deploy se hace los martes. ¿Cómo viene el build?", at="2026-11-21T09:00"),
@@ -36,9 +36,9 @@ def story(tmp_path: Path) -> Story:
 def say(story: Story, read: bool = False) -> None:
     """Somebody talks to an agent in another window."""
     with story.open() as memory:
-        memory.turns.add("monday", SAID)
+        memory.turns.add_turns("monday", SAID)
         if read:
-            rule_pass.run(memory)
+            rule_pass.run_rule_pass(memory)
 
 
 def learned(story: Story) -> int:
@@ -61,7 +61,7 @@ async def test_what_was_said_elsewhere_is_learned_while_the_app_is_open(story: S
     with story.open() as memory:
         direct = memory.facts.get(story.facts["direct"])
         assert direct.last_confirmed_at == "2026-11-21T09:02:00.000Z", "said again, it is confirmed"
-        assert not rule_pass.run(memory).read
+        assert not rule_pass.run_rule_pass(memory).read
 
 
 async def test_something_like_what_is_known_is_written_and_asked_about(story: Story) -> None:
@@ -85,20 +85,20 @@ def test_a_command_that_reads_asks_about_what_the_shell_remembered(tmp_path: Pat
     monkeypatch.chdir(tmp_path)
     path = str(tmp_path / "memory.db")
     for text in ("We deploy on Fridays after lunch", "We deploy on Friday, after lunch"):
-        assert cli.run(["--db", path, "remember", text]) == 0
+        assert cli.run_command(["--db", path, "remember", text]) == 0
     with Memory.open(path) as memory:
-        assert memory.inbox.count() == 0
+        assert memory.inbox.count_waiting() == 0
     capsys.readouterr()
-    assert cli.run(["--db", path, "inbox"]) == 0
+    assert cli.run_command(["--db", path, "inbox"]) == 0
     assert "duplicates" in capsys.readouterr().out
     for verb in ("inbox", "stats"):
-        cli.run(["--db", path, verb])
+        cli.run_command(["--db", path, verb])
     with Memory.open(path) as memory:
-        assert memory.inbox.count() == 1
-    cli.run(["--db", path, "remember", "We deploy on Fridays, after the lunch"])
-    cli.run(["--db", path, "stats"])
+        assert memory.inbox.count_waiting() == 1
+    cli.run_command(["--db", path, "remember", "We deploy on Fridays, after the lunch"])
+    cli.run_command(["--db", path, "stats"])
     with Memory.open(path) as memory:
-        assert memory.inbox.count() == 2
+        assert memory.inbox.count_waiting() == 2
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
@@ -141,14 +141,14 @@ def test_on_the_command_line_its_steps_are_listed_and_taken_back(
 ) -> None:
     say(story, read=True)
     database = str(story.path)
-    assert cli.run(["history", "--actor", "talk:monday", "--db", database]) == 0
+    assert cli.run_command(["history", "--actor", "talk:monday", "--db", database]) == 0
     listed = capsys.readouterr().out
     assert "remember F#" in listed and "T#1" in listed and "talk:monday" in listed
-    assert cli.run(["facts", "--origin", "talk:monday", "--db", database]) == 0
+    assert cli.run_command(["facts", "--origin", "talk:monday", "--db", database]) == 0
     assert "deploy se hace los martes" in capsys.readouterr().out
-    assert cli.run(["undo", "--all-by", "talk:monday", "--yes", "--db", database]) == 0
+    assert cli.run_command(["undo", "--all-by", "talk:monday", "--yes", "--db", database]) == 0
     capsys.readouterr()
-    assert cli.run(["facts", "--origin", "talk:monday", "--db", database]) == 0
+    assert cli.run_command(["facts", "--origin", "talk:monday", "--db", database]) == 0
     assert "deploy" not in capsys.readouterr().out
 
 
@@ -178,19 +178,21 @@ def reads(messages: list[dict[str, str]]) -> str:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
-    circuit_breaker.reset()
+    circuit_breaker.reset_breakers()
     server = OllamaServer(reads)
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
     monkeypatch.setenv("OLLAMA_HOST", server.address)
     yield server
     server.close()
-    circuit_breaker.reset()
+    circuit_breaker.reset_breakers()
 
 
 def mention(story: Story) -> None:
     """Somebody tells an agent in another window what no phrase gives away."""
     with story.open() as memory:
-        memory.turns.add("monday", [NewTurn("user", "Mi viejo tiene una panadería en Salto.", at="2026-11-21T09:00")])
+        memory.turns.add_turns(
+            "monday", [NewTurn("user", "Mi viejo tiene una panadería en Salto.", at="2026-11-21T09:00")]
+        )
 
 
 async def test_what_a_model_reads_in_it_waits_in_the_inbox(story: Story, server: OllamaServer) -> None:

@@ -20,10 +20,10 @@ from textual.worker import WorkerFailed
 from store.base.errors import ModelFailed
 from store.base.location import locate
 from store.base.models import Decision, Fact
-from store.llm import circuit_breaker
-from tui.panes.librarian import LibrarianController
+from store.llm import endpoint as circuit_breaker
+from tui.panes.controllers import LibrarianController
 from tui.widgets.chat_pane import Question, Talk
-from tui.workers.librarian_worker import Exchange
+from tui.workers.model_worker import Exchange
 
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
 
@@ -38,7 +38,7 @@ def speaks(monkeypatch: pytest.MonkeyPatch) -> Callable[[Scripted], Scripted]:
     """Let this chat be the model that is found."""
 
     def speak(chat: Scripted) -> Scripted:
-        monkeypatch.setattr("store.llm.model_selection.found", lambda config, **how: chat)
+        monkeypatch.setattr("store.llm.model_selection.open_selected_model", lambda config, **how: chat)
         return chat
 
     return speak
@@ -358,7 +358,7 @@ async def test_what_was_purged_is_neither_shown_nor_sent_nor_leant_on(
             assert person.main.librarian.last_answer is None
         else:
             with story.open() as memory:
-                memory.purge.run(memory.purge.plan([("fact", number)]), [])
+                memory.purge.run_plan(memory.purge.plan([("fact", number)]), [])
         await ask(person, "and when is wolfram bought?")
         assert "Dulcinea" not in talk(person) and "you and when is wolfram bought?" in talk(person)
         assert all("Dulcinea" not in text for text in chat.judged[1:])
@@ -380,7 +380,7 @@ async def test_what_is_being_answered_during_a_purge_is_not_shown(
         await person.pilot.press("enter")
         await person.until(lambda: "Dulcinea" in talk(person))
         with story.open() as memory:
-            memory.purge.run(memory.purge.plan([("fact", number)]), [])
+            memory.purge.run_plan(memory.purge.plan([("fact", number)]), [])
         await person.until(lambda: "Dulcinea" not in talk(person))
         go.set()
         await person.settle()
@@ -440,14 +440,14 @@ async def test_a_model_orders_and_says_who_it_is(story: Story, speaks: Callable[
 
 
 async def test_why_rules_answered_is_said(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    circuit_breaker.reset()
+    circuit_breaker.reset_breakers()
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
     monkeypatch.setenv("OLLAMA_HOST", "http://127.0.0.1:9")
     async with opened(story.folder, WIDE) as person:
         await ask(person, "why do we use SQLite?")
         await person.until(lambda: "Nothing answers at 127.0.0.1:9." in talk(person))
         assert "It is asked again in" in talk(person)
-    circuit_breaker.reset()
+    circuit_breaker.reset_breakers()
 
 
 async def test_while_somebody_asks_the_model_reads_nothing_else(
@@ -470,13 +470,13 @@ async def test_while_somebody_asks_the_model_reads_nothing_else(
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
-    circuit_breaker.reset()
+    circuit_breaker.reset_breakers()
     server = OllamaServer("Yes")
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
     monkeypatch.setenv("OLLAMA_HOST", server.address)
     yield server
     server.close()
-    circuit_breaker.reset()
+    circuit_breaker.reset_breakers()
 
 
 @pytest.mark.parametrize("fault", ["hangs", "hangs midway"])

@@ -14,13 +14,11 @@ from textual.command import CommandPalette
 
 from store.memory import Memory
 from tui.app import Memoranda
-from tui.input.commands.command_table import VERBS
-from tui.input.key_table import KEYS
-from tui.input.more_table import further
-from tui.screens.command_palette import Everything, entries
-from tui.screens.help import HelpScreen
-from tui.screens.menus.recent import RecentScreen
-from tui.screens.plans.plan import PlanScreen
+from tui.input.key_table import KEYS, further_screens
+from tui.input.verb_table import VERBS
+from tui.screens.base import HelpScreen
+from tui.screens.menus import PaletteCommands, RecentScreen, palette_entries
+from tui.screens.plans import PlanScreen
 
 SIZES = pytest.mark.parametrize("size", [NARROW, (200, 60)], ids=["80x24", "200x60"])
 
@@ -71,7 +69,7 @@ async def test_the_palette_opens_and_closes_by_a_click(story: Story) -> None:
 @pytest.mark.parametrize("place", ["facts", "timeline", "checkpoints", "history", "tasks", "hits"])
 def test_what_acts_on_the_records_of_a_list_stands_on_the_palettes_first_page(place: str) -> None:
     rows = 14  # of a terminal of 24 lines
-    shown = [target for *_, target in entries({}, place)[:rows]]
+    shown = [target for *_, target in palette_entries({}, place)[:rows]]
     for key in KEYS:
         if (
             key.label
@@ -88,16 +86,16 @@ async def test_no_key_is_read_as_markup_by_the_palette(story: Story, monkeypatch
         await mouse.click("^p")
         await mouse.sees("search           /     Search everything", "forget           [     Hide facts")
         for query in ("search", "forget"):
-            hits = [hit async for hit in Everything(person.main).search(query)]
+            hits = [hit async for hit in PaletteCommands(person.main).search(query)]
             assert any(str(hit.prompt).startswith(query) for hit in hits), query
         await person.press(*"search")
         await mouse.sees("search  /", "Search everything")
 
 
 def test_every_key_screen_and_verb_is_in_the_palette_once() -> None:
-    targets = [target for *_, target in entries({}, "facts")]
+    targets = [target for *_, target in palette_entries({}, "facts")]
     keys = [f"key:{key.id}" for key in KEYS if key.id not in ("palette.open", "mark.range")]
-    screens = [f"line:{one.verb}" for one in further()]
+    screens = [f"line:{one.verb}" for one in further_screens()]
     assert sorted(targets) == sorted([*keys, *screens, *(f"verb:{verb.name}" for verb in VERBS)])
 
 

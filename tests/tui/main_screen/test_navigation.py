@@ -9,14 +9,14 @@ import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Clock, Story, copy
 
-from store.base.record_keys import pack
+from store.base.vocabulary import pack_key
 from store.conversations.turns import NewTurn
 from store.memory import Memory
-from tui.input.key_table import LIBRARIAN, NUMBERS, PANES
-from tui.lists.pane_facets import states
-from tui.lists.view_state import LABELS, View, empty, tabs, title
-from tui.main_screen.background import checkpoints
-from tui.theme.pieces import width
+from tui.input.key_table import LIBRARIAN, PANE_KEYS, PANE_NAMES
+from tui.lists.fact_groups import state_facet
+from tui.lists.view_state import PANE_LABELS, View, empty_pane_text, tab_pieces, title_pieces
+from tui.main_screen import background as checkpoints
+from tui.theme.line_filters import pieces_width
 from tui.widgets.record_list import RecordList
 
 Size = tuple[int, int]
@@ -35,7 +35,7 @@ def full(story: Story) -> Story:
         for number in range(70):
             memory.facts.remember(f"Invoice series {number} is closed", domain="projects")
         for number in range(70):
-            memory.tasks.add(f"close series {number}")
+            memory.tasks.add_task(f"close series {number}")
     return story
 
 
@@ -47,11 +47,11 @@ def bare(tmp_path: Path) -> Path:
         return folder
 
 
-LISTED = [pane for pane in PANES if pane != LIBRARIAN]  # the panes that are lists
+LISTED = [pane for pane in PANE_NAMES if pane != LIBRARIAN]  # the panes that are lists
 
 
 def number_of(pane: str) -> str:
-    return NUMBERS[pane]
+    return PANE_KEYS[pane]
 
 
 class TestWhichAreSeen:
@@ -93,7 +93,7 @@ class TestWhichAreSeen:
 
     @SIZES
     async def test_tab_goes_round_and_back(self, story: Story, size: Size) -> None:
-        order = [*PANES[1:], "preview", "facts"]
+        order = [*PANE_NAMES[1:], "preview", "facts"]
         async with opened(story.folder, size) as person:
             visited = []
             for _ in order:
@@ -113,25 +113,27 @@ class TestWhichAreSeen:
             for pane in ("facts", "timeline", "checkpoints", "history", "tasks", "inbox"):
                 await person.press(number_of(pane))
                 named = " ".join(person.lines) if size == HUGE else person.lines[0]
-                assert all(f"{number_of(name)}{gap}{LABELS[name]}" in named for name in PANES), pane
+                assert all(f"{number_of(name)}{gap}{PANE_LABELS[name]}" in named for name in PANE_NAMES), pane
                 counts.append(person.title.split()[1])
                 assert person.lines[1].startswith(" billing-api / ") is (size == NARROW)
             assert counts == ["10", "13", "1", "30", "2", "0"]
 
     @pytest.mark.parametrize("waiting", [0, 8, 123, 12_345])
-    @pytest.mark.parametrize("current", PANES)
+    @pytest.mark.parametrize("current", PANE_NAMES)
     def test_every_name_is_whole_at_80_columns(self, current: str, waiting: int) -> None:
-        pieces = tabs(current, waiting, 78)
-        assert width(pieces) <= 78
+        pieces = tab_pieces(current, waiting, 78)
+        assert pieces_width(pieces) <= 78
         named = [piece[0].split()[0] for piece in pieces[::2]]
-        assert named[: len(PANES)] == [number_of(pane) + LABELS[pane] for pane in PANES]
-        assert named[len(PANES) :] == [], "a 0 beside Health was read as its count; the footer names it"
+        assert named[: len(PANE_NAMES)] == [number_of(pane) + PANE_LABELS[pane] for pane in PANE_NAMES]
+        assert named[len(PANE_NAMES) :] == [], "a 0 beside Health was read as its count; the footer names it"
         assert (f"6Inbox {waiting:,}" in [piece[0] for piece in pieces]) is (0 < waiting < 1000)
 
     @pytest.mark.parametrize("hidden, told", [(False, "4 hidden: H"), (True, "all: H")])
     def test_what_is_left_out_is_told_where_there_is_little_room(self, hidden: bool, told: str) -> None:
         counts = {"superseded": 3, "forgotten": 1, "active": 80}
-        left, right = title("facts", View(hidden=hidden), counts, states(counts), 80, 0, len(" All 80 ") + 9)
+        left, right = title_pieces(
+            "facts", View(hidden=hidden), counts, state_facet(counts), 80, 0, len(" All 80 ") + 9
+        )
         assert "".join(piece[0] for piece in left) == " All 80 "
         assert "".join(piece[0] for piece in right).strip() == told
 
@@ -139,9 +141,9 @@ class TestWhichAreSeen:
         counts = {"active": 118, "stale": 13, "low": 7, "aging": 34, "fresh": 64, "pinned": 2}
         for room in range(45, 120):
             for state in (None, "stale", "fresh"):
-                left, right = title("facts", View(state=state), counts, states(counts), 13, 0, room)
+                left, right = title_pieces("facts", View(state=state), counts, state_facet(counts), 13, 0, room)
                 text = "".join(piece[0] for piece in left)
-                assert width(left) + width(right) <= max(room, 48), (room, text)
+                assert pieces_width(left) + pieces_width(right) <= max(room, 48), (room, text)
                 assert ("×" in text) is (state is not None) and text.startswith(" All 118 ")
                 assert ("+" in text) is not all(word in text for word in ("Stale", "Low", "Aging", "Pinned", "Fresh"))
 
@@ -156,7 +158,7 @@ class TestWhichAreSeen:
             if size == HUGE:  # at the foot of the sidebar
                 assert any(line.startswith(" meaning 12,138/48,502") for line in person.lines[-6:])
             else:
-                assert all(LABELS[pane] in person.lines[0] for pane in PANES), person.lines[0]
+                assert all(PANE_LABELS[pane] in person.lines[0] for pane in PANE_NAMES), person.lines[0]
                 assert any("meaning 12,138/48,502" in line for line in person.lines[:2])
 
     async def test_no_room_for_names_leaves_the_numbers(self, story: Story) -> None:
@@ -246,7 +248,7 @@ def marks(rows: list[str]) -> list[str]:
 class TestWhatTheyHold:
     async def test_checkpoints(self, story: Story) -> None:
         with story.open() as memory:
-            memory.checkpoints.take("quiet evening", actor="agent")
+            memory.checkpoints.take_checkpoint("quiet evening", actor="agent")
         async with opened(story.folder, NARROW) as person:
             await person.press("3")
             assert [" ".join(row.split()) for row in person.checkpoints] == [
@@ -261,8 +263,8 @@ class TestWhatTheyHold:
     async def test_one_made_by_hand_is_of_no_session(self, story: Story) -> None:
         """It keeps what was said last, which is not what it is about."""
         with story.open() as memory:
-            memory.turns.add("s1", [NewTurn("user", "¿Y el céntimo de Faro?")])
-            memory.checkpoints.take("quiet evening")
+            memory.turns.add_turns("s1", [NewTurn("user", "¿Y el céntimo de Faro?")])
+            memory.checkpoints.take_checkpoint("quiet evening")
         async with opened(story.folder, NARROW) as person:
             await person.press("3", "g")
             await person.until(lambda: "Taken        by a person" in person.preview)
@@ -270,9 +272,9 @@ class TestWhatTheyHold:
 
     async def test_checkpoints_taken_by_themselves_are_hidden_until_asked_for(self, story: Story) -> None:
         with story.open() as memory:
-            memory.turns.add("s1", [NewTurn("user", "¿Y el céntimo de Faro?")])
+            memory.turns.add_turns("s1", [NewTurn("user", "¿Y el céntimo de Faro?")])
             memory.checkpoints.take_due("micro")
-            memory.checkpoints.usage(171_000, session="s1")
+            memory.checkpoints.record_usage(171_000, session="s1")
         async with opened(story.folder, NARROW) as person:
             await person.press("3")
             assert [(row[1], "K#1" in row) for row in person.checkpoints] == [("▪", True)]
@@ -301,7 +303,7 @@ class TestWhatTheyHold:
                 assert memory.checkpoints.get(1).recovered_at
 
     async def test_the_offer_waits_while_the_past_is_looked_at(self, story: Story, monkeypatch) -> None:
-        monkeypatch.setattr(checkpoints, "AGAIN", 0.05)
+        monkeypatch.setattr(checkpoints, "OFFER_SECONDS", 0.05)
         with story.open() as memory:
             checkpoint = memory.checkpoints.get(1)
         async with opened(story.folder, NARROW) as person:
@@ -317,7 +319,7 @@ class TestWhatTheyHold:
 
     async def test_a_session_that_broke_off_is_offered_with_one_key(self, story: Story) -> None:
         with story.open("2026-11-21T11:00:00.000Z") as memory:
-            memory.turns.add("s1", [NewTurn("user", "¿Y el céntimo de Faro?")])
+            memory.turns.add_turns("s1", [NewTurn("user", "¿Y el céntimo de Faro?")])
         async with opened(story.folder, NARROW) as person:
             await person.until(lambda: person.sees("session broke off: C recovers it"))
             assert not person.toasts, "it would cover the keys at first sight"
@@ -328,7 +330,7 @@ class TestWhatTheyHold:
             await person.press("3")
             assert person.sees("session broke off at K#") and not person.sees("C recovers it"), "C reads the one there"
             await person.press("1")
-            await person.until(lambda: person.main.place == "facts")
+            await person.until(lambda: person.main.current_list == "facts")
             await person.press("C")
             await person.until(lambda: any("user: ¿Y el céntimo de Faro?" in line for line in person.preview))
             assert not person.toasts, "it would cover what is read"
@@ -339,7 +341,7 @@ class TestWhatTheyHold:
 
     async def test_the_offer_is_still_there_after_the_past(self, story: Story) -> None:
         with story.open("2026-11-21T11:00:00.000Z") as memory:
-            memory.turns.add("s1", [NewTurn("user", "¿Y el céntimo de Faro?")])
+            memory.turns.add_turns("s1", [NewTurn("user", "¿Y el céntimo de Faro?")])
         async with opened(story.folder) as person:
             await person.until(lambda: person.sees("session broke off"))
             await person.press("@")
@@ -351,12 +353,12 @@ class TestWhatTheyHold:
             assert person.sees("session broke off")
 
     async def test_one_is_taken_as_time_passes(self, story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(checkpoints, "TICK", 1)
+        monkeypatch.setattr(checkpoints, "CHECKPOINT_POLLS", 1)
         async with opened(story.folder, WIDE) as person:
             await person.press("3", "H")
             await person.until(lambda: any("K#2" in row for row in person.checkpoints))
             with story.open() as memory:
-                found = memory.checkpoints.list()
+                found = memory.checkpoints.list_newest_first()
                 assert [(point.level, point.trigger) for point in found[:-1]] == [("meso", "interval")]
 
     async def test_tasks_open_ones_first_done_ones_hidden(self, story: Story) -> None:
@@ -374,12 +376,12 @@ class TestWhatTheyHold:
         async with opened(story.folder, NARROW) as person:
             await person.press("5", "1")
             with story.open() as memory:
-                memory.tasks.add("call the printer")
+                memory.tasks.add_task("call the printer")
             await person.until(lambda: not person.main.lists.reading and person.main.lists.step > 30)
             await person.press("5")
             assert any("call the printer" in row for row in person.tasks)
             with story.open() as memory:
-                memory.tasks.add("and the lawyer")
+                memory.tasks.add_task("and the lawyer")
             await person.until(lambda: any("and the lawyer" in row for row in person.tasks))
 
     async def test_the_timeline_by_kind(self, story: Story) -> None:
@@ -423,8 +425,8 @@ class TestWhatTheyHold:
     ) -> None:
         with story.open() as memory:
             said = "Is the importer done? It is due."
-            memory.turns.add("s1", [NewTurn("user", said, "Ana", "2026-11-20T09:00:00.000Z")])
-            memory.summaries.write("s1", all_of_it=True)
+            memory.turns.add_turns("s1", [NewTurn("user", said, "Ana", "2026-11-20T09:00:00.000Z")])
+            memory.summaries.summarize_due("s1", all_of_it=True)
         async with opened(story.folder, size) as person:
             await person.press("2", "o")
             assert person.sees("Summaries, not in All "), "\n".join(person.lines)
@@ -465,7 +467,7 @@ class TestWhatTheyHold:
             memory.commits.link(story.shas["schema"], number)
         async with opened(story.folder, NARROW) as person:
             await person.press("2")
-            await person.put_cursor(pack("decision", number), "timeline")
+            await person.put_cursor(pack_key("decision", number), "timeline")
             await person.press("enter")
             assert person.sees("enter opens C#", "Implemented  C#"), "\n".join(person.lines)
 
@@ -498,7 +500,7 @@ class TestEmpty:
                 text = " ".join(
                     shown.render_line(y).text.strip() for y in range(shown.size.height) if shown.render_line(y).text
                 )
-                assert " ".join(text.split()) == " ".join(empty(pane).split())
+                assert " ".join(text.split()) == " ".join(empty_pane_text(pane).split())
                 if size == NARROW:
                     await person.press("G", "space", "v", "Y", "f", "m", "U", "W", "R", "enter", "escape")
             with Memory.open(str(bare / ".memoranda" / "memory.db"), "cli", Clock()) as memory:

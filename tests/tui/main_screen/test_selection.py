@@ -8,8 +8,8 @@ import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 
-from store.base.record_keys import pack as pack_key
-from tui.workers.engine import touched
+from store.base.vocabulary import pack_key
+from tui.workers.engine import first_changed_key
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def story(tmp_path: Path) -> Story:
 
 def line_of_cursor(person: Person) -> int:
     """The line of the list on which the cursor's row begins."""
-    found = person.main.list_of(person.main.place)
+    found = person.main.list_of(person.main.current_list)
     line = found.line_of(found.cursor_index)
     assert line is not None
     return line
@@ -153,11 +153,11 @@ def test_of_a_step_that_is_read_again_the_record_that_holds_is_selected(story: S
     with story.open() as memory:
         new = pack_key("fact", memory.facts.correct(9, "Releases are cut on Fridays"))
         step = memory.history.steps(limit=1)[0]
-        assert touched(step, memory) == new
+        assert first_changed_key(step, memory) == new
         memory.history.undo()
-        assert touched(step, memory) == pack_key("fact", 9)
+        assert first_changed_key(step, memory) == pack_key("fact", 9)
         memory.history.redo()
-        assert touched(step, memory) == new
+        assert first_changed_key(step, memory) == new
 
 
 async def test_arrows_in_the_preview_say_what_enter_opens(story: Story) -> None:

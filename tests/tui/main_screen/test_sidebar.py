@@ -8,8 +8,8 @@ import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 
-from tui.widgets.search_bar import SearchBar
-from tui.widgets.sidebar import Sidebar
+from tui.widgets.bars import Sidebar
+from tui.widgets.inputs import SearchBar
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ async def test_a_search_shows_the_kinds_of_what_was_found(story: Story) -> None:
         await user.until(lambda: any("◆ " in line and line[-1].isdigit() for line in shown(user)))
         with story.open() as memory:
             other = memory.search("kind:fact deploy")
-        user.main.search.found(SearchBar.Found(other, again=True))
+        user.main.search.show_answer(SearchBar.Found(other, again=True))
         await user.pilot.pause()
         lines = shown(user)
         assert any(line.startswith(" • Facts") and line[-1].isdigit() for line in lines), "nothing else need be drawn"

@@ -22,8 +22,8 @@ def project(tmp_path: Path) -> Path:
     with Memory.open(str(folder / ".memoranda" / "memory.db"), "cli", Clock()) as memory:
         memory.facts.remember("The team is five", domain="work")
         memory.facts.remember("Tea, not coffee", domain="preferences")
-        memory.sync.start()
-        memory.sync.run()
+        memory.sync.start_file()
+        memory.sync.sync_file()
     return folder
 
 
@@ -36,7 +36,7 @@ def editor(monkeypatch: pytest.MonkeyPatch) -> None:
         path.write_text(path.read_text().replace("five", "six"))
         return 0
 
-    monkeypatch.setattr("tui.desktop.editor._run", run)
+    monkeypatch.setattr("tui.desktop.programs.run_editor", run)
     monkeypatch.setattr("tui.app.Memoranda.suspend", lambda app: nullcontext())
     monkeypatch.setenv("VISUAL", "sh")
 

@@ -10,7 +10,7 @@ from support.screen import opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 from support.team import WORK, Join, join, remote  # noqa: F401  (fixtures)
 
-from store.base.installation import team_folder
+from store.base.state_files import team_folder
 from store.team.exchange import Team
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tui.main_screen.threads import ThreadController
+from tui.main_screen.controller import ThreadController
 
 
 class Host:

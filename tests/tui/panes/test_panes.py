@@ -13,11 +13,10 @@ import pytest
 from support.stories import Story, copy
 from test_docs import CONTRIBUTING, ROOT, section
 
-from tui.input.key_table import BY_ID, KEYS, LISTS, OF_RECORDS
-from tui.input.pane_table import BY_NAME, NAMES, Pane
-from tui.lists.pane_facets import FACETS, kinds
-from tui.lists.view_state import TITLES, View, empty, empty_list
-from tui.workers.engine import COUNTS, ROWS
+from tui.input.key_table import KEYS, KEYS_BY_ID, LIST_NAMES, PANES_BY_NAME, RECORD_LISTS, TAB_ORDER, Pane
+from tui.lists.fact_groups import PANE_FACETS, kind_facet
+from tui.lists.view_state import PANE_TITLES, View, empty_list_text, empty_pane_text
+from tui.workers.engine import PANE_COUNTS, PANE_ROWS
 
 
 @pytest.fixture
@@ -25,27 +24,27 @@ def story(tmp_path: Path) -> Story:
     return copy(tmp_path / "billing-api")
 
 
-@pytest.mark.parametrize("pane", BY_NAME.values(), ids=NAMES)
+@pytest.mark.parametrize("pane", PANES_BY_NAME.values(), ids=TAB_ORDER)
 def test_what_a_pane_names_exists(pane: Pane):
     """The keys in its texts, the fields of the view, what reads its rows."""
     for text in (pane.empty, pane.filtered):
-        assert set(re.findall(r"\{([^}]+)\}", text)) <= set(BY_ID)
+        assert set(re.findall(r"\{([^}]+)\}", text)) <= set(KEYS_BY_ID)
     assert all(hasattr(View(), name) for name in pane.filters)
-    assert bool(pane.filters) == (pane.name in FACETS)
+    assert bool(pane.filters) == (pane.name in PANE_FACETS)
     assert not pane.is_narrowed(View()) and bool(pane.filters) == bool(pane.filtered)
-    key = BY_ID[f"pane.{pane.name}"]
+    key = KEYS_BY_ID[f"pane.{pane.name}"]
     assert (key.keys, key.help) == (pane.key, pane.help) and key in KEYS
-    assert (pane.name in LISTS) == pane.listed and (pane.name in OF_RECORDS) == (pane.records and pane.listed)
-    assert set(ROWS) | set(COUNTS) | set(TITLES) | set(FACETS) <= set(NAMES)
+    assert (pane.name in LIST_NAMES) == pane.listed and (pane.name in RECORD_LISTS) == (pane.records and pane.listed)
+    assert set(PANE_ROWS) | set(PANE_COUNTS) | set(PANE_TITLES) | set(PANE_FACETS) <= set(TAB_ORDER)
 
 
-@pytest.mark.parametrize("name", [name for name, pane in BY_NAME.items() if pane.filters])
+@pytest.mark.parametrize("name", [name for name, pane in PANES_BY_NAME.items() if pane.filters])
 def test_an_empty_list_says_whether_a_filter_made_it_empty(name: str):
     view = View()
-    assert empty_list(name, view) == empty(name)
-    for field in BY_NAME[name].filters:
+    assert empty_list_text(name, view) == empty_pane_text(name)
+    for field in PANES_BY_NAME[name].filters:
         narrowed = View(**{field: "commit"})
-        assert empty_list(name, narrowed) != empty(name) and "{" not in empty_list(name, narrowed)
+        assert empty_list_text(name, narrowed) != empty_pane_text(name) and "{" not in empty_list_text(name, narrowed)
 
 
 def test_the_recipe_adds_a_pane(story: Story, tmp_path: Path):
@@ -89,7 +88,7 @@ def test_the_recipe_adds_a_pane(story: Story, tmp_path: Path):
 
 
 def test_the_kinds_of_the_timeline_add_up_to_all_and_what_is_apart_says_so() -> None:
-    facet = kinds({"decision": 3, "commit": 4, "summary": 2})
+    facet = kind_facet({"decision": 3, "commit": 4, "summary": 2})
     together = [one for one in facet.choices if "not in All" not in one.word]
     assert sum(one.number or 0 for one in together) == facet.total == 7
     assert [one.word for one in facet.choices if one not in together] == ["Summaries, not in All"]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tui.render.field_diff import compare
+from tui.render.lines import compare_rows
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from tui.render.field_diff import compare
     ],
 )
 def test_what_a_proposal_would_set_is_written_in_words(change: dict[str, object], said: str) -> None:
-    (line,) = compare({"change": json.dumps(change)}, None)
+    (line,) = compare_rows({"change": json.dumps(change)}, None)
     assert line[1] == (f"− {said}", "removed")
 
 
@@ -32,7 +32,7 @@ def test_what_a_proposal_would_set_is_written_in_words(change: dict[str, object]
     ],
 )
 def test_a_list_is_written_with_commas(name: str, value: list[object], said: str) -> None:
-    (line,) = compare(None, {name: json.dumps(value, ensure_ascii=False)})
+    (line,) = compare_rows(None, {name: json.dumps(value, ensure_ascii=False)})
     assert line[1] == (f"+ {said}", "added")
 
 
@@ -41,7 +41,7 @@ def test_what_a_record_replaces_is_cited_and_nothing_is_named_as_the_table_names
     decision = {"chosen": "Tea", "supersedes": 7}
     link = {"decision_id": 2, "link_type": "implements"}
     said = [" ".join("".join(text for text, _ in line).split()) for row in (fact, decision, link) for line in
-            compare(None, row)]  # fmt: skip
+            compare_rows(None, row)]  # fmt: skip
     assert said == [
         *("fact + Tea", "replaces + F#3", "evidence + MEMORY.md, T#3"),
         *("chosen + Tea", "replaces + D#7"),

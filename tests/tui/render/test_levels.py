@@ -3,7 +3,7 @@
 import pytest
 
 from store.memory import Memory
-from tui.render.levels import grouped, none_exact
+from tui.render.search_results import group_hits, none_exact_words
 
 
 def test_each_level_counts_all_of_its_records_not_only_those_shown(memory: Memory) -> None:
@@ -12,7 +12,7 @@ def test_each_level_counts_all_of_its_records_not_only_those_shown(memory: Memor
         memory.facts.remember(f"A backup of shard {number} goes to Madrid")
     answer = memory.search("nightly backup", limit=8)
     assert (answer.total, answer.exact) == (12, 6)
-    groups = grouped("nightly backup", answer)
+    groups = group_hits("nightly backup", answer)
     assert [(heading, len(hits)) for heading, hits in groups] == [("Exact 6", 6), ("Near 6", 2)]
 
 
@@ -32,4 +32,4 @@ def test_each_level_counts_all_of_its_records_not_only_those_shown(memory: Memor
 )
 def test_an_empty_answer_says_whether_there_was_anything_to_look_for(memory: Memory, query: str, says: str) -> None:
     memory.facts.remember("The nightly backup is kept")
-    assert none_exact(query, memory.search(query)) == says
+    assert none_exact_words(query, memory.search(query)) == says

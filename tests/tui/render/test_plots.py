@@ -5,17 +5,17 @@ from xml.etree import ElementTree
 import pytest
 
 from store.records.trends import Trend
-from tui.render.plots import AXIS, drawn, svg, told
+from tui.render.metrics import AXIS_CELLS, draw_trend, tell_trend, trends_svg
 
 TREND = Trend("growth", "what <came> & went", "records", tuple("abcdefgh"), (0, 1, 2, 4, 8, 16, None, 20))
 
 
 def text(width: int, height: int, trend: Trend = TREND) -> list[str]:
-    return ["".join(part for part, _ in line) for line in drawn(trend, width, height)]
+    return ["".join(part for part, _ in line) for line in draw_trend(trend, width, height)]
 
 
 def test_columns_stand_on_an_axis_with_its_numbers() -> None:
-    lines = text(AXIS + 8, 4)
+    lines = text(AXIS_CELLS + 8, 4)
     assert lines == [
         "Growth  what <came> & went, 20 now",
         "     20      ▂ █",
@@ -36,18 +36,18 @@ def test_it_has_the_size_that_it_is_given(width: int, height: int) -> None:
 
 
 def test_a_small_value_beside_a_large_one_is_seen_and_a_missing_one_is_not() -> None:
-    lines = text(AXIS + 8, 4, Trend("x", "", "", tuple("abcdefgh"), (1, 1000, *[None] * 6)))
-    assert lines[-3][AXIS:] == "▁█"
+    lines = text(AXIS_CELLS + 8, 4, Trend("x", "", "", tuple("abcdefgh"), (1, 1000, *[None] * 6)))
+    assert lines[-3][AXIS_CELLS:] == "▁█"
 
 
 def test_without_a_value_it_says_so() -> None:
     none = Trend("recall", "", "%", ("a", "b"), (None, None))
     assert text(60, 8, none)[1] == "Nothing was counted yet."
-    assert told(none) == ["Recall: nothing was counted yet."]
+    assert tell_trend(none) == ["Recall: nothing was counted yet."]
 
 
 def test_it_is_told_in_sentences() -> None:
-    assert told(TREND) == [
+    assert tell_trend(TREND) == [
         "Growth: what <came> & went.",
         "First: 0 at a.",
         "Most: 20 at h.",
@@ -56,7 +56,7 @@ def test_it_is_told_in_sentences() -> None:
 
 
 def test_the_picture_is_xml_with_a_column_for_each_value_that_is_not_zero() -> None:
-    picture = ElementTree.fromstring(svg([TREND, TREND], "<b> & c"))
+    picture = ElementTree.fromstring(trends_svg([TREND, TREND], "<b> & c"))
     columns = [found for found in picture.iter("{http://www.w3.org/2000/svg}rect") if len(found)]
     assert len(columns) == 2 * 6
     tall = [float(found.get("height", "0")) for found in columns[:6]]

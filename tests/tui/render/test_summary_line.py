@@ -3,7 +3,7 @@
 import pytest
 
 from store.base.models import Event
-from tui.render.summary_line import summary
+from tui.render.lines import summarize_record
 
 AT = "2026-11-21T12:00:00.000Z"
 
@@ -18,4 +18,4 @@ AT = "2026-11-21T12:00:00.000Z"
     ],
 )
 def test_an_event_is_said_in_words(type_: str, phase: str, said: str) -> None:
-    assert summary(Event(1, None, type_, phase, None, AT, "agent")) == (said, "")
+    assert summarize_record(Event(1, None, type_, phase, None, AT, "agent")) == (said, "")

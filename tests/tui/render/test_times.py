@@ -9,8 +9,8 @@ from support import stories
 from support.commands import Do, runner
 from support.stories import NOON, Story, copy
 
-from store.base.clock import DAY_MS, from_ms, how_long_ago, to_ms
-from store.exchange.backups import backup
+from store.base.clock import DAY_MS, format_how_long_ago, from_ms, to_ms
+from store.exchange import backups as backup
 
 # a short word of `ago` inside a sentence that was made for a number and a unit
 WRONG = re.compile(
@@ -35,7 +35,7 @@ READING = (
 def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
     found = copy(tmp_path_factory.mktemp("times") / "billing-api")
     with found.open() as memory:
-        backup.make(memory.database)
+        backup.make_backup(memory.database)
         memory.checkpoints.recover(1)
         memory.inbox.propose("add", {"fact": "Invoices are numbered by year"}, origin="mcp:claude")
     return found
@@ -62,7 +62,9 @@ def test_no_sentence_is_built_wrongly_at_any_time(
 
 
 def test_a_phrase_reads_as_one() -> None:
-    assert [how_long_ago(NOON, from_ms(to_ms(NOON) - late)) for late in (-DAY_MS, -30_000, 0, 60_000, DAY_MS)] == [
+    assert [
+        format_how_long_ago(NOON, from_ms(to_ms(NOON) - late)) for late in (-DAY_MS, -30_000, 0, 60_000, DAY_MS)
+    ] == [
         "in the future",
         "just now",
         "just now",

@@ -8,9 +8,9 @@ from support.screen import HUGE, NARROW, WIDE, Person, opened, utc
 from support.stories import Story, copy
 
 from store.base.clock import utc_now
-from store.doors.mcp.session import McpSession
-from store.doors.pause import paused_until
-from store.doors.session import pack
+from store.doors import pack
+from store.doors.mcp_tools import McpSession
+from store.doors.trust import get_pause_end
 from store.memory import Memory
 from tui.screens.agents import AgentsScreen
 
@@ -31,9 +31,9 @@ def act(story: Story, title: str, client: str = "codex-mcp-client") -> None:
     """An agent logs a decision, as it would by its server."""
     with Memory.open(str(story.path)) as memory:
         session = McpSession(memory.location)
-        answer = session.call("memory_log_decision", {"title": title, "chosen": "so"}, None, client)
+        answer = session.call_tool("memory_log_decision", {"title": title, "chosen": "so"}, None, client)
         assert not answer.failed, answer.text
-        session.call("memory_remember", {"text": f"{title} matters"}, None, client)
+        session.call_tool("memory_remember", {"text": f"{title} matters"}, None, client)
         session.close()
 
 
@@ -56,10 +56,10 @@ async def test_what_was_sent_is_opened_and_all_of_it_muted_and_let_in_again(stor
     with Memory.open(str(story.path)) as memory:
         number, _ = memory.facts.remember("The llama is called Dolly", pinned=True)
         decision = memory.decisions.decide("Name of the llama", "Dolly", rationale="the llama is called so")
-        task = memory.tasks.add("Find what the llama is called at home")
-        made = pack.prompt_pack(memory, "claude-code", "s", "what is the llama called?")
+        task = memory.tasks.add_task("Find what the llama is called at home")
+        made = pack.build_prompt_pack(memory, "claude-code", "s", "what is the llama called?")
         assert made.text
-        pack.keep(memory, made, "claude-code", "s")
+        pack.log_pack(memory, made, "claude-code", "s")
     async with opened(story.folder, size=WIDE) as person:
         await person.command("agents")
         await person.until(lambda: person.sees("claude-code", f"F#{number}"))
@@ -68,13 +68,13 @@ async def test_what_was_sent_is_opened_and_all_of_it_muted_and_let_in_again(stor
         await person.press("x")
         await person.until(lambda: any("Muted 3 records" in toast for toast in person.toasts))
         with Memory.open(str(story.path)) as memory:
-            assert memory.mutes.among([number]) == {number}
-            assert pack.prompt_pack(memory, "claude-code", "t", "what is the llama called?").text == ""
+            assert memory.mutes.filter_muted_facts([number]) == {number}
+            assert pack.build_prompt_pack(memory, "claude-code", "t", "what is the llama called?").text == ""
         await person.until(lambda: person.sees("x lets it in again", ", muted"))
         await person.press("x")
         await person.until(lambda: any("Unmuted 3 records" in toast for toast in person.toasts))
     with Memory.open(str(story.path)) as memory:
-        again = pack.prompt_pack(memory, "claude-code", "t", "what is the llama called?")
+        again = pack.build_prompt_pack(memory, "claude-code", "t", "what is the llama called?")
         assert set(again.citations) == {f"F#{number}", f"D#{decision}", f"A#{task}"}
 
 
@@ -82,8 +82,8 @@ async def test_a_long_text_that_was_sent_is_opened_on_the_whole_screen(story: St
     with Memory.open(str(story.path)) as memory:
         for number in range(12):
             memory.facts.remember(f"Preference number {number} of the person", domain="preferences")
-        made = pack.start_pack(memory, "claude-code", "s")
-        pack.keep(memory, made, "claude-code", "s")
+        made = pack.build_start_pack(memory, "claude-code", "s")
+        pack.log_pack(memory, made, "claude-code", "s")
     async with opened(story.folder, size=WIDE) as person:
         await person.command("agents")
         await person.until(lambda: person.sees("claude-code", "start"))
@@ -148,10 +148,10 @@ async def test_one_key_silences_all_and_lets_them_speak_again(story: Story) -> N
         await person.until(lambda: person.sees("p pauses all"))
         await person.press("p")
         await person.until(lambda: person.sees("paused until", "p ends the pause"))
-        assert paused_until(str(story.path), "2000-01-01T00:00:00.000Z")
+        assert get_pause_end(str(story.path), "2000-01-01T00:00:00.000Z")
         await person.press("p")
         await person.until(lambda: person.sees("p pauses all"))
-        assert not paused_until(str(story.path), "2000-01-01T00:00:00.000Z")
+        assert not get_pause_end(str(story.path), "2000-01-01T00:00:00.000Z")
 
 
 async def test_the_server_is_not_started_in_the_application(story: Story) -> None:

@@ -10,8 +10,8 @@ from support.stories import Story, copy
 
 from store.health import doctor as health
 from store.memory import Memory
-from tui.screens import doctor
-from tui.screens.doctor import DoctorScreen
+from tui.screens import health as doctor
+from tui.screens.health import DoctorScreen
 from tui.widgets.record_list import RecordList
 
 __all__ = ["utc"]

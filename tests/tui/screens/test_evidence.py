@@ -8,7 +8,7 @@ import pytest
 from support.screen import NARROW, WIDE, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 
-from tui.screens.evidence import EvidenceScreen
+from tui.screens.health import EvidenceScreen
 
 TAX = "def tax(cents):\n    return cents // 5\n"
 

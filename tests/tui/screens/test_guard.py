@@ -9,8 +9,8 @@ from support.guarded import GuardedHome
 from support.screen import NARROW, WIDE, Person, opened
 from support.stories import Story, copy
 
-from store.guard.looking import now_ms
-from tui.screens.guard.screen import GuardScreen
+from store.guard.moments import current_ms
+from tui.screens.tools import GuardScreen
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
 
@@ -26,11 +26,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GuardedHome:
     (tmp_path / "home").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     home = GuardedHome(tmp_path / "home")
-    home.now = now_ms() - 3_600_000
+    home.now = current_ms() - 3_600_000
     home.write("tides.md", "About tides.\n")
     home.write("deploy.md", "About deploy.\n")
     home.look()
-    home.now = now_ms() - 60_000
+    home.now = current_ms() - 60_000
     home.write("deploy.md", "Shorter.\n")
     return home
 

@@ -9,8 +9,8 @@ from support.guests import GuestHome
 from support.screen import NARROW, WIDE, Person, opened
 from support.stories import Story, copy
 
-from store.guard.looking import now_ms
-from tui.screens.guests.screen import GuestsScreen
+from store.guard.moments import current_ms
+from tui.screens.tools import GuestsScreen
 from tui.widgets.preview import Preview
 
 
@@ -24,7 +24,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GuestHome:
     (tmp_path / "home").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     home = GuestHome(tmp_path / "home")
-    home.now = now_ms()
+    home.now = current_ms()
     home.age()
     return home
 
@@ -133,7 +133,7 @@ async def test_a_text_that_a_line_cannot_show_goes_to_the_editor(
     story: Story, home: GuestHome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[str] = []
-    monkeypatch.setattr("tui.desktop.editor.edit", lambda app, text, **_: given.append(text))
+    monkeypatch.setattr("tui.desktop.programs.edit_in_editor", lambda app, text, **_: given.append(text))
     async with opened(story.folder) as person:
         screen = await at_guests(person, "guest search comillas --tool engram")
         await person.press("c")

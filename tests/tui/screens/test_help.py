@@ -7,7 +7,7 @@ from support.screen import opened
 from support.stories import copy
 from textual.command import CommandPalette
 
-from tui.screens.help import HelpRows, HelpScreen, entries
+from tui.screens.base import HelpRows, HelpScreen, help_entries
 from tui.widgets.record_list import RecordList
 
 
@@ -19,7 +19,7 @@ async def test_slash_finds_and_does_nothing_else(tmp_path: Path) -> None:
 
 
 def test_a_long_name_and_its_description_stand_apart() -> None:
-    rows = HelpRows(entries({}))
+    rows = HelpRows(help_entries({}))
     first = ["".join(text for text, _ in rows.lines(index, 100)[0]) for index in range(len(rows))]
     assert next(line for line in first if "verify-forgotten" in line).startswith("  verify-forgotten Prove that")
     for index, line in enumerate(first):

@@ -10,7 +10,7 @@ from support.samples import copied
 from support.screen import NARROW, WIDE, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 
-from tui.screens.scan import ScanScreen, around
+from tui.screens.tools import ScanScreen, lines_around
 
 KEY = "AKIAQ7RM3XKD2WUZ5VTN"
 
@@ -59,12 +59,12 @@ async def test_what_is_about_to_go_is_saved_and_conversations_are_searched(story
 def test_a_file_is_shown_around_a_line_and_nothing_else_is_read(tmp_path: Path) -> None:
     text = tmp_path / "a.md"
     text.write_text("\n".join(f"line {number} {KEY if number == 50 else ''}" for number in range(1, 101)))
-    shown = "\n".join("".join(part for part, _ in line) for line in around(str(text), 50))
+    shown = "\n".join("".join(part for part, _ in line) for line in lines_around(str(text), 50))
     assert "line 38 " in shown and "line 62 " in shown and "line 63" not in shown and KEY not in shown
     pipe, link, base = tmp_path / "pipe", tmp_path / "link", tmp_path / "a.db"
     os.mkfifo(pipe)
     link.symlink_to(text)
     base.write_bytes(b"SQLite format 3\0" + b"x" * 100)
     for path, says in ((pipe, "not a plain file"), (link, "symbolic"), (base, "record 3 of a database")):
-        assert says in str(around(str(path), 3)).lower() or path is link
-    assert len(around(str(link), 3)) == 1
+        assert says in str(lines_around(str(path), 3)).lower() or path is link
+    assert len(lines_around(str(link), 3)) == 1

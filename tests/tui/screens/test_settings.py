@@ -7,9 +7,9 @@ from support.screen import NARROW, WIDE, Person, opened, utc
 from support.stories import Story, copy
 from textual.widgets import Input
 
-from store.config.files import user_path as user_config_path
-from tui.input.commands.command_table import BY_NAME
-from tui.input.more_table import TABLE, further
+from store.config.configuration import user_settings_path as user_config_path
+from tui.input.key_table import FURTHER_SCREENS, further_screens
+from tui.input.verb_table import VERBS_BY_NAME
 from tui.screens.settings import SettingsScreen
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
@@ -281,7 +281,9 @@ async def test_0_opens_the_screens_without_a_pane_and_escape_stays(story: Story)
 
 
 def test_a_screen_whose_command_does_not_exist_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert [one.verb for one in further()] == [one.verb for one in TABLE if one.verb.split()[0] in BY_NAME]
-    assert len({one.letter for one in TABLE}) == len(TABLE)
-    monkeypatch.delitem(BY_NAME, "agents")
-    assert "agents" not in [one.verb for one in further()]
+    assert [one.verb for one in further_screens()] == [
+        one.verb for one in FURTHER_SCREENS if one.verb.split()[0] in VERBS_BY_NAME
+    ]
+    assert len({one.letter for one in FURTHER_SCREENS}) == len(FURTHER_SCREENS)
+    monkeypatch.delitem(VERBS_BY_NAME, "agents")
+    assert "agents" not in [one.verb for one in further_screens()]

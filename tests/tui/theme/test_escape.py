@@ -12,8 +12,8 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
 
-from tui.theme.escape import plain, visible
-from tui.theme.line_filters import StripControls, content, fit
+from tui.theme.escape import visible, visible_lines
+from tui.theme.line_filters import StripControls, escaped_content, fit_cells
 
 HOSTILE = [
     "\x1b]52;c;cm0gLXJmIC8=\x07",
@@ -63,9 +63,9 @@ def test_marks_can_be_read() -> None:
 
 def test_newlines_stay_where_they_are_wanted() -> None:
     assert visible("a\r\nb\nc\u2028d") == "a ⏎ b ⏎ c ⏎ d"
-    assert visible("a\r\nb\n", newlines=True) == plain("a\r\nb\n") == "a\nb\n"
-    assert plain("over\rwritten") == "over␍written"
-    assert plain("a\n\u200db") == "a\n⟨U+200D⟩b"
+    assert visible("a\r\nb\n", newlines=True) == visible_lines("a\r\nb\n") == "a\nb\n"
+    assert visible_lines("over\rwritten") == "over␍written"
+    assert visible_lines("a\n\u200db") == "a\n⟨U+200D⟩b"
 
 
 @pytest.mark.parametrize(
@@ -89,25 +89,25 @@ def test_one_line_is_one_line_and_once_is_enough(text: str) -> None:
     shown = visible(text)
     assert not obeyed_or_unseen(shown)
     assert visible(shown) == shown
-    assert not [c for c in plain(text).replace("\n", "") if c < " " or "\x7f" <= c <= "\x9f"]
+    assert not [c for c in visible_lines(text).replace("\n", "") if c < " " or "\x7f" <= c <= "\x9f"]
 
 
 @given(ANY, st.integers(0, 40))
 def test_fit_fills_its_cells_exactly(text: str, width: int) -> None:
-    assert cell_len(fit(visible(text), width)) == width
+    assert cell_len(fit_cells(visible(text), width)) == width
 
 
 def test_fit_says_that_it_cut() -> None:
-    assert fit("abc", 5) == "abc  "
-    assert fit("abcdef", 4) == "abc…"
-    assert fit("日本語", 4) == "日 …"
-    assert fit("日本", 4) == "日本"
-    assert fit("abc", 0) == ""
+    assert fit_cells("abc", 5) == "abc  "
+    assert fit_cells("abcdef", 4) == "abc…"
+    assert fit_cells("日本語", 4) == "日 …"
+    assert fit_cells("日本", 4) == "日本"
+    assert fit_cells("abc", 0) == ""
 
 
 def test_content_is_never_markup() -> None:
-    assert content("[@click=app.quit]x[/nope]").plain == "[@click=app.quit]x[/nope]"
-    assert content("\x1b[2J", "bold").plain == "␛[2J"
+    assert escaped_content("[@click=app.quit]x[/nope]").plain == "[@click=app.quit]x[/nope]"
+    assert escaped_content("\x1b[2J", "bold").plain == "␛[2J"
 
 
 class TestStripControls:

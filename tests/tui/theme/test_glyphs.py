@@ -13,9 +13,9 @@ from support.stories import Story, copy
 from textual.color import Color
 
 import tui
-from store.config.files import user_path
+from store.config.configuration import user_settings_path
 from tui import cli
-from tui.theme.glyphs import ascii_table, instead, only_plain, plain_locale
+from tui.theme.escape import ascii_table, is_ascii_locale, lacks_glyphs, replace_glyphs
 
 __all__ = ["utc"]
 
@@ -24,19 +24,19 @@ ROOT = Path(tui.__file__).parent.parent
 OTHERS = (
     "tui/demo/",
     "store/text/",
-    "store/learning/rules/clauses.py",
-    "store/learning/rules/request_content.py",
-    "store/doors/connect/client_health.py",
-    "store/learning/candidate_filter.py",
-    "store/learning/rules/quoted_text.py",
-    "store/learning/rules/sentences.py",
-    "store/conversations/rule_summary.py",
+    "store/learning/sentences.py",
+    "store/learning/rules.py",
+    "store/doors/connection.py",
+    "store/learning/rules.py",
+    "store/learning/sentences.py",
+    "store/learning/sentences.py",
+    "store/conversations/summaries.py",
     "store/librarian/",
-    "store/conversations/topic_shift.py",
+    "store/conversations/turns.py",
     "store/redaction/",
     "store/search/",
     "store/database/",
-    "tui/theme/glyphs.py",
+    "tui/theme/escape.py",
 )
 
 
@@ -46,7 +46,7 @@ def story(tmp_path: Path) -> Story:
 
 
 def wish(text: str = "badges = 'ascii'\n") -> None:
-    target = Path(user_path())
+    target = Path(user_settings_path())
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(text)
 
@@ -70,7 +70,7 @@ def test_every_glyph_that_is_shown_has_its_letter() -> None:
     glyphs = shown()
     assert {"•", "▸", "…", "−", "“", "⏎", "⇧"} <= set(glyphs)
     missing = {char: place for char, place in glyphs.items() if ord(char) not in ascii_table()}
-    assert not missing, f"give these a letter in tui.theme.glyphs: {missing}"
+    assert not missing, f"give these a letter in tui.theme.escape: {missing}"
 
 
 def test_the_marks_of_what_is_hidden_have_letters_too() -> None:
@@ -112,12 +112,12 @@ VERBS = (
 def test_on_the_command_line_too(story: Story, capsys: pytest.CaptureFixture[str], line: str) -> None:
     words = line.split()
     with story.open() as memory:
-        memory.checkpoints.take("here")
+        memory.checkpoints.take_checkpoint("here")
         memory.facts.forget([1])
-    cli.run([*words, "--db", str(story.path)])
+    cli.run_command([*words, "--db", str(story.path)])
     before = "".join(capsys.readouterr())
     wish()
-    cli.run([*words, "--db", str(story.path)])
+    cli.run_command([*words, "--db", str(story.path)])
     after = "".join(capsys.readouterr())
     assert not [char for char in after if not char.isascii() and not char.isalpha()]
     assert after.count("\n") >= before.count("\n") > 0
@@ -127,11 +127,11 @@ def test_letters_of_records_stay_and_scripts_get_what_is_there(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wish()
-    cli.run(["facts", "--db", str(story.path)])
+    cli.run_command(["facts", "--db", str(story.path)])
     assert "Alérgica al maní" in capsys.readouterr().out
     with story.open() as memory:
         memory.facts.remember("an arrow → and “quotes”")
-    cli.run(["facts", "--json", "--db", str(story.path)])
+    cli.run_command(["facts", "--json", "--db", str(story.path)])
     assert "an arrow → and “quotes”" in capsys.readouterr().out
 
 
@@ -148,11 +148,11 @@ def test_where_glyphs_cannot_be_written_there_are_letters(story: Story, given: d
 
 
 def test_what_has_no_letter_is_a_question_mark_of_its_width() -> None:
-    assert instead(UnicodeEncodeError("ascii", "a●é漢", 1, 4, "no")) == ("*???", 4)
-    assert instead(UnicodeEncodeError("ascii", "a漢é", 1, 2, "no")) == ("??", 2), "as wide as it was"
+    assert replace_glyphs(UnicodeEncodeError("ascii", "a●é漢", 1, 4, "no")) == ("*???", 4)
+    assert replace_glyphs(UnicodeEncodeError("ascii", "a漢é", 1, 2, "no")) == ("??", 2), "as wide as it was"
 
 
 def test_which_locales_are_plain() -> None:
-    assert plain_locale({"LC_ALL": "C"}) and plain_locale({"LANG": "POSIX"})
-    assert not plain_locale({}) and not plain_locale({"LC_ALL": "C.UTF-8", "LANG": "C"})
-    assert only_plain({"LC_CTYPE": "C"})
+    assert is_ascii_locale({"LC_ALL": "C"}) and is_ascii_locale({"LANG": "POSIX"})
+    assert not is_ascii_locale({}) and not is_ascii_locale({"LC_ALL": "C.UTF-8", "LANG": "C"})
+    assert lacks_glyphs({"LC_CTYPE": "C"})

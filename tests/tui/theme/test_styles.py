@@ -10,11 +10,11 @@ from support.stories import Story, copy
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES
 
-from store.config.files import user_path
+from store.config.configuration import user_settings_path
 from tui.input.key_table import KEYS
 from tui.theme import styles
-from tui.theme.high_contrast import HIGH_CONTRAST, LEAST
-from tui.theme.line_filters import Colourless, OwnColours
+from tui.theme.line_filters import ColorlessFilter, OwnColorsFilter
+from tui.theme.styles import HIGH_CONTRAST, LEAST_CONTRAST
 from tui.widgets.record_list import RecordList
 
 __all__ = ["utc"]
@@ -32,7 +32,7 @@ def story(tmp_path: Path) -> Story:
 
 def variables(theme: str) -> dict[str, str]:
     known = THEMES[theme]
-    return styles.mended(theme, {**known.to_color_system().generate(), **known.variables})
+    return styles.readable_colors(theme, {**known.to_color_system().generate(), **known.variables})
 
 
 def mixed(colour: RichColor | None) -> Color:
@@ -46,7 +46,7 @@ def test_every_look_can_be_read_on_every_ground(theme: str) -> None:
     ground, colour = Color.parse(found["background"]), Color.parse(found["foreground"])
     for row in ROWS:
         for name in ("", *styles.LOOKS):
-            style = styles.style((*row, name), found, ground, colour)
+            style = styles.combine_looks((*row, name), found, ground, colour)
             seen = styles.contrast(mixed(style.color), mixed(style.bgcolor))
             assert seen >= 4.5, f"{name or 'text'} on {row} in {theme}: {seen:.1f}"
 
@@ -70,7 +70,10 @@ def test_a_theme_of_high_contrast_is_one(theme: str) -> None:
     found = variables(theme)
     for name in ("foreground", "text-accent", "text-warning", "text-error", "text-success", "text-primary"):
         for ground in ("background", "surface", "panel"):
-            assert styles.contrast(Color.parse(found[name]), Color.parse(found[ground])) >= LEAST, (name, ground)
+            assert styles.contrast(Color.parse(found[name]), Color.parse(found[ground])) >= LEAST_CONTRAST, (
+                name,
+                ground,
+            )
 
 
 async def test_the_themes_are_light_dark_and_of_high_contrast(story: Story) -> None:
@@ -86,7 +89,7 @@ async def test_the_themes_are_light_dark_and_of_high_contrast(story: Story) -> N
 
 def test_a_colour_that_can_be_read_stays_what_it_was() -> None:
     black, blue = Color(0, 0, 0), Color(80, 160, 255)
-    assert styles.legible(blue, (black,), 4.5) == blue
+    assert styles.readable_color(blue, (black,), 4.5) == blue
     assert styles.contrast(Color(255, 255, 255), black) == pytest.approx(21)
 
 
@@ -96,13 +99,13 @@ def test_an_ansi_theme_takes_the_terminals_own_colours_for_every_look(theme: str
     default = Color.parse("ansi_default")
     for row in ROWS:
         for name in styles.LOOKS:
-            style = styles.style((*row, name), found, default, default)
+            style = styles.combine_looks((*row, name), found, default, default)
             for colour in (style.color, style.bgcolor):
                 assert colour is not None and (colour.is_default or (colour.number is not None and colour.number < 16))
             if style.reverse and "cursor" in row:
                 assert style.color is not None and style.color.is_default and not style.dim
-    assert styles.style(("dim",), found, default, default).dim
-    assert styles.style(("cursor",), found, default, default).reverse
+    assert styles.combine_looks(("dim",), found, default, default).dim
+    assert styles.combine_looks(("cursor",), found, default, default).reverse
 
 
 def test_the_filters_leave_no_colour_or_only_the_sixteen() -> None:
@@ -111,13 +114,13 @@ def test_the_filters_leave_no_colour_or_only_the_sixteen() -> None:
     back = Color(0, 0, 0)
     meta = Style.from_meta({"option": 3})
     styled = Style.parse("bold underline #778899 on #102030") + meta
-    [bare] = Colourless().apply([Segment("x", styled)], back)
+    [bare] = ColorlessFilter().apply([Segment("x", styled)], back)
     assert bare.style is not None and bare.style.color is None and bare.style.bgcolor is None
     assert bare.style.bold and bare.style.underline and bare.style.meta == {"option": 3}
-    [own] = OwnColours().apply([Segment("x", styled)], back)
+    [own] = OwnColorsFilter().apply([Segment("x", styled)], back)
     assert own.style is not None and own.style.color is not None and own.style.color.number in range(16)
     assert own.style.meta == {"option": 3}
-    [same] = OwnColours().apply([Segment("x", Style.parse("#010101 on #020202"))], back)
+    [same] = OwnColorsFilter().apply([Segment("x", Style.parse("#010101 on #020202"))], back)
     assert same.style is not None and same.style.color is not None and same.style.color.is_default
 
 
@@ -160,7 +163,7 @@ async def test_without_colour_every_screen_has_none(story: Story, monkeypatch: p
 
 async def test_what_a_row_is_can_be_told_from_its_first_cell(story: Story) -> None:
     """Cursor, mark and both, with the focus and without: six different letters, in plain ones too."""
-    from tui.theme.glyphs import ascii_table
+    from tui.theme.escape import ascii_table
 
     assert len(set(RecordList.GUTTER[:4])) == 4
     assert len(set(RecordList.GUTTER)) == 6
@@ -192,14 +195,14 @@ async def test_a_chosen_filter_can_be_told_without_colour(story: Story, monkeypa
 
 
 async def test_badges_and_signs_differ_without_colour() -> None:
-    from tui.render.badges import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS
-    from tui.screens.plans.plan import SIGNS
-    from tui.theme.glyphs import ascii_table
+    from tui.render.lines import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS
+    from tui.screens.plans import PLAN_SIGNS
+    from tui.theme.escape import ascii_table
 
     kinds = [glyph for kind, glyph in KIND_GLYPHS.items() if kind != "global"]  # a fact, which says so in words
     for glyphs in ([glyph for glyph, _ in FACT_BADGES.values()], kinds, list(TASK_GLYPHS.values())):
         assert len({glyph.translate(ascii_table()) for glyph in glyphs}) == len(glyphs)
-    assert {sign.translate(ascii_table()) for sign, _ in SIGNS.values()} == {"+", "-", "~"}
+    assert {sign.translate(ascii_table()) for sign, _ in PLAN_SIGNS.values()} == {"+", "-", "~"}
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
@@ -215,8 +218,8 @@ async def test_the_pane_with_the_keys_can_be_told_without_colour(story: Story, s
 async def test_a_theme_that_was_chosen_is_kept(story: Story) -> None:
     async with opened(story.folder) as person:
         person.app.theme = "nord"
-        await person.until(lambda: Path(user_path()).exists())
-    assert Path(user_path()).read_text() == 'theme = "nord"\n'
+        await person.until(lambda: Path(user_settings_path()).exists())
+    assert Path(user_settings_path()).read_text() == 'theme = "nord"\n'
     async with opened(story.folder) as person:
         assert person.app.theme == "nord" and person.toasts == []
 
@@ -225,11 +228,11 @@ async def test_a_theme_chosen_right_before_the_end_is_kept(story: Story) -> None
     async with opened(story.folder) as person:
         person.app.theme = "gruvbox"
         person.app.exit()
-    assert Path(user_path()).read_text() == 'theme = "gruvbox"\n'
+    assert Path(user_settings_path()).read_text() == 'theme = "gruvbox"\n'
 
 
 def configured(text: str, path: Path | None = None) -> None:
-    target = path or Path(user_path())
+    target = path or Path(user_settings_path())
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(text)
     target.chmod(0o600)
@@ -240,7 +243,7 @@ async def test_a_theme_that_is_not_there_is_said_with_the_nearest(story: Story) 
     async with opened(story.folder) as person:
         assert person.app.theme == "textual-dark"
         assert person.toasts == ["There is no theme “gruvbocks”. Did you mean gruvbox? T shows them all."]
-    assert Path(user_path()).read_text() == "theme = 'gruvbocks'\n"  # it is theirs to mend
+    assert Path(user_settings_path()).read_text() == "theme = 'gruvbocks'\n"  # it is theirs to mend
 
 
 async def test_where_the_projects_file_wins_a_choice_says_so(story: Story) -> None:
@@ -265,7 +268,7 @@ async def test_a_theme_chosen_where_no_colour_is_shown_is_kept_for_where_it_is(
         await person.until(lambda: person.toasts)
         assert person.app.theme == "ansi-light"
         assert person.toasts == ["solarized-light is kept; it cannot be shown here, for NO_COLOR is set."]
-    assert Path(user_path()).read_text() == 'theme = "solarized-light"\n'
+    assert Path(user_settings_path()).read_text() == 'theme = "solarized-light"\n'
 
 
 async def test_without_motion_nothing_moves_by_itself(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:

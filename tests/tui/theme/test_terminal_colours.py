@@ -13,7 +13,7 @@ from support.stories import Story, copy
 
 import tui
 from bench.terminal import Terminal
-from store.config.files import user_path
+from store.config.configuration import user_settings_path
 
 COMMAND = [sys.executable, "-P", "-m", "tui.main"]
 ENVIRONMENT = {"PYTHONPATH": str(Path(tui.__file__).parent.parent), "TZ": "UTC", "COLUMNS": "", "LINES": ""}
@@ -69,7 +69,7 @@ def test_an_ansi_theme_writes_no_mixed_colour(story: Story, theme: str) -> None:
 
 
 def configured(theme: str) -> None:
-    target = Path(user_path())
+    target = Path(user_settings_path())
     os.makedirs(target.parent, exist_ok=True)
     target.write_text(f"theme = '{theme}'\n")
 

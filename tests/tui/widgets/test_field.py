@@ -7,7 +7,7 @@ from support.screen import opened, utc
 from support.stories import Story, copy
 from textual.widgets import Input
 
-from tui.widgets.field import Field
+from tui.widgets.bars import Field
 
 __all__ = ["utc"]
 

@@ -18,10 +18,10 @@ from textual.widgets import Input
 
 import tui
 from bench.terminal import Terminal
-from store.base.record_keys import pack
+from store.base.vocabulary import pack_key
 from store.memory import Memory
 from tui.app import Memoranda
-from tui.screens.plans.plan import PlanScreen
+from tui.screens.plans import PlanScreen
 from tui.widgets.record_list import RecordList
 
 OBEYED = re.compile("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -105,7 +105,7 @@ async def test_markup_is_only_text(hostile: Path) -> None:
         await person.press("escape", "2")
         number = list(PAYLOADS).index("action") + 1
         for kind in ("decision", "event", "iteration", "checkpoint"):
-            await person.put_cursor(pack(kind, number), "timeline")
+            await person.put_cursor(pack_key(kind, number), "timeline")
             no_markup(person, "[@click=app.bell]x[/]")
         await person.command(f"show A#{number}")
         no_markup(person, "[@click=app.bell]x[/]")
@@ -176,7 +176,7 @@ async def test_what_is_edited_is_only_text(hostile: Path, third: int) -> None:
 
 def _facts(folder: Path) -> dict[int, str]:
     with Memory(stories.location(folder), "cli") as memory:
-        return {fact.id: fact.fact for fact in memory.facts.many(memory.facts.ids(stories.NOON))}
+        return {fact.id: fact.fact for fact in memory.facts.get_many(memory.facts.ids(stories.NOON))}
 
 
 async def test_a_correction_keeps_the_lines_and_gains_nothing_hidden(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.widgets import Button
 
-from tui.screens.base_screen import ResponsiveScreen
+from tui.screens.base import ResponsiveScreen
 from tui.widgets.record_list import RecordList
 
 HOSTILE = [
@@ -50,7 +50,7 @@ class Facts:
     def index_of(self, key: Hashable) -> int | None:
         return self.names.index(key) if key in self.names else None  # type: ignore[arg-type]
 
-    def among(self, keys: Set[Hashable]) -> frozenset[Hashable]:
+    def keys_present(self, keys: Set[Hashable]) -> frozenset[Hashable]:
         return frozenset(key for key in keys if self.index_of(key) is not None)
 
 

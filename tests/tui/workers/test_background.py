@@ -11,9 +11,7 @@ from support.stories import copy
 
 from store.evidence.evidence import Evidence
 from store.memory import Memory
-from tui.workers.background.ingest_worker import IngestWorker
-from tui.workers.background.maintenance_worker import MaintenanceWorker
-from tui.workers.base import Worker
+from tui.workers.background import IngestWorker, MaintenanceWorker, Worker
 
 
 def test_evidence_is_looked_for_again_after_a_write(
@@ -23,8 +21,8 @@ def test_evidence_is_looked_for_again_after_a_write(
     project = BoundProject(memory, tmp_path)
     upkeep = MaintenanceWorker(memory.location, os.fspath(tmp_path), memory.database.clock)
     looks: list[int] = []
-    every = Evidence.all
-    monkeypatch.setattr(Evidence, "all", lambda evidence: (looks.append(1), every(evidence))[1])
+    every = Evidence.list_all_bound
+    monkeypatch.setattr(Evidence, "list_all_bound", lambda evidence: (looks.append(1), every(evidence))[1])
     assert [upkeep.verify() for _ in range(3)] == [0, 0, 0] and len(looks) == 1
     project.bind("src/pay.py:4-5")
     looks.clear()
@@ -43,4 +41,4 @@ def test_conversations_are_looked_at_with_one_connection(tmp_path: Path, monkeyp
     memory = Worker.memory
     monkeypatch.setattr(Worker, "memory", lambda worker: (opened.append(worker), memory(worker))[1])
     worker = IngestWorker(story.location, story.open().database.clock, lambda: False)
-    assert worker.run() == {} and len(opened) == 1
+    assert worker.ingest_grown() == {} and len(opened) == 1

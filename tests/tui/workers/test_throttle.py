@@ -8,9 +8,8 @@ import pytest
 from support.stories import Clock, location
 
 from store.memory import Memory
-from tui.workers import throttle
-from tui.workers.background.learning_worker import LearningWorker
-from tui.workers.throttle import OTHERS, PIECE, REST, Pace, Share
+from tui.workers import background as throttle
+from tui.workers.background import CONTINUOUS_SECONDS, PIECE_REST, PIECE_SECONDS, LearningWorker, Pace, Share
 
 
 class Time:
@@ -31,16 +30,16 @@ def time(monkeypatch: pytest.MonkeyPatch) -> Time:
 
 def test_one_write_delays_nothing_and_a_row_of_them_does(time: Time) -> None:
     one = Pace()
-    one.written()
+    one.note_write()
     assert not one.busy()
-    time.now += OTHERS
-    one.written()
+    time.now += CONTINUOUS_SECONDS
+    one.note_write()
     assert not one.busy(), "now and then is not a lot"
     for _ in range(10):
         time.now += 0.5
-        one.written()
+        one.note_write()
         assert one.busy()
-    time.now += OTHERS
+    time.now += CONTINUOUS_SECONDS
     assert not one.busy()
 
 
@@ -49,21 +48,21 @@ def test_a_work_takes_its_share_and_no_more(time: Time) -> None:
     others = Pace()
     share = Share(others)
     worked = 0.0
-    others.written()
+    others.note_write()
     for _ in range(1_200):
         time.now += 0.5
-        others.written()
+        others.note_write()
         if not share.resting():
             with share:
-                while not share.spent():
-                    time.now += PIECE / 3
-                    worked += PIECE / 3
-    assert 0 < worked <= 600 / REST + 2 * PIECE
-    time.now += OTHERS
+                while not share.is_spent():
+                    time.now += PIECE_SECONDS / 3
+                    worked += PIECE_SECONDS / 3
+    assert 0 < worked <= 600 / PIECE_REST + 2 * PIECE_SECONDS
+    time.now += CONTINUOUS_SECONDS
     assert not share.resting()
     with share:
         time.now += 60
-        assert not share.spent()
+        assert not share.is_spent()
     assert not share.resting()
 
 
@@ -73,8 +72,8 @@ def test_learning_goes_on_a_piece_at_a_time(tmp_path: Path, time: Time) -> None:
     others = Pace()
 
     def slow() -> bool:  # a batch takes that long
-        time.now += PIECE + 0.1
-        others.written()
+        time.now += PIECE_SECONDS + 0.1
+        others.note_write()
         return False
 
     learner = LearningWorker(place, Clock(), slow, lambda: False, others)
@@ -83,13 +82,13 @@ def test_learning_goes_on_a_piece_at_a_time(tmp_path: Path, time: Time) -> None:
             memory.facts.remember(f"The service number {number} is deployed on Tuesdays")
         left = [70]
         for _ in range(10):
-            others.written()
-            others.written()
-            assert learner.due(memory) or left[-1] == 0
-            learner.run()
+            others.note_write()
+            others.note_write()
+            assert learner.is_learning_due(memory) or left[-1] == 0
+            learner.run_rules()
             left.append(memory.database.value("SELECT count(*) FROM uncompared"))
-            assert not learner.due(memory), "it rests"
-            time.now += (REST + 2) * 10
+            assert not learner.is_learning_due(memory), "it rests"
+            time.now += (PIECE_REST + 2) * 10
             if not left[-1]:
                 break
     assert left[-1] == 0 and left == sorted(left, reverse=True) and len(left) > 2

@@ -10,8 +10,9 @@ import pytest
 from support import embedding_models, older
 
 from store.base.errors import DamagedFile, ForeignFile
-from store.database.schema import schema_check, steps
-from store.database.schema.version import APPLICATION_ID, SCHEMA_VERSION
+from store.database import schema as schema_check
+from store.database import schema as steps
+from store.database.schema import APPLICATION_ID, SCHEMA_VERSION
 from store.memory import Memory
 
 RAN = "INSERT INTO meta(key, value) VALUES ('ran', '1') ON CONFLICT(key) DO NOTHING"
@@ -26,7 +27,7 @@ def made(path: Path) -> str:
 
 def parts(kind: str) -> list[str]:
     connection = apsw.Connection(":memory:")
-    steps.make(connection, "")
+    steps.create_memory_schema(connection, "")
     names = [
         row[0]
         for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = ? AND sql IS NOT NULL", (kind,))
@@ -66,13 +67,17 @@ def refused(path: str, names: str) -> None:
 
 @pytest.mark.parametrize("version", older.VERSIONS)
 def test_the_digest_of_each_earlier_version_is_of_what_its_build_made(version: int) -> None:
-    assert schema_check.DIGESTS.get(version) == schema_check.digest(older.begun(":memory:", version))
+    assert schema_check.SCHEMA_DIGESTS.get(version) == schema_check.schema_digest(older.begun(":memory:", version))
 
 
 def test_the_schema_made_at_once_is_the_one_that_the_steps_of_earlier_builds_made() -> None:
     connection = apsw.Connection(":memory:")
-    steps.make(connection, "")
-    assert schema_check.digest(connection) == schema_check.DIGESTS[SCHEMA_VERSION] == schema_check.DIGESTS[20]
+    steps.create_memory_schema(connection, "")
+    assert (
+        schema_check.schema_digest(connection)
+        == schema_check.SCHEMA_DIGESTS[SCHEMA_VERSION]
+        == schema_check.SCHEMA_DIGESTS[20]
+    )
 
 
 def test_a_trigger_on_any_table_is_refused_and_never_runs(tmp_path: Path) -> None:
@@ -152,12 +157,12 @@ def test_our_own_number_on_an_empty_file_is_not_a_memory_of_ours(tmp_path: Path)
 
 
 def test_a_memory_with_vectors_in_vec0_opens(tmp_path: Path) -> None:
-    from store.embedding import vector_backends
+    from store.embedding import vector_codes as vector_backends
     from store.embedding.vectors import Vectors
 
     path = made(tmp_path / "memory.db")
     with Memory.open(path) as memory:
-        Vectors(memory.database).index(embedding_models.nano(), by=vector_backends.VEC0)
+        Vectors(memory.database).embed_queue(embedding_models.nano(), by=vector_backends.VEC0_BACKEND)
         assert memory.database.rows("SELECT name FROM sqlite_schema WHERE name GLOB 'vector_bits_0*'")
     Memory.open(path).close()
 

@@ -13,13 +13,18 @@ from support import embedding_models
 from support.waiting import lined_up, until
 
 from store.base.errors import Busy, StorageError
-from store.database.connection import HOOK_MS
+from store.database import wal
+from store.database import wal as writer_queue
+from store.database.connection import HOOK_BUSY_MS
 from store.database.values import Verbatim
-from store.database.writing import wal, writer_queue
-from store.embedding import binary_index, vector_backends
+from store.embedding import vector_codes as binary_index
+from store.embedding import vector_codes as vector_backends
 from store.embedding.vectors import Vectors
-from store.exchange import exporter, importer, markdown_export, merge, staging
-from store.exchange.backups import backup
+from store.exchange import backups as backup
+from store.exchange import exporter, importer
+from store.exchange import exporter as markdown_export
+from store.exchange import importer as merge
+from store.exchange import importer as staging
 from store.memory import Memory
 
 WAIT = 20.0
@@ -39,7 +44,7 @@ sys.stdin.readline()
 """
 WRITER = """
 import sys
-from store.database.writing import writer_queue as queue
+from store.database import wal as queue
 queue.LINE_SECONDS = 60
 from store.memory import Memory
 with Memory.open(sys.argv[1]) as memory:
@@ -111,12 +116,12 @@ def written(path: str, children: "list[subprocess.Popen[str]]") -> list[str]:
     for child in children:
         child.wait(WAIT)
     with Memory.open(path) as memory:
-        return [fact.fact for fact in memory.facts.many(range(1, 10))]
+        return [fact.fact for fact in memory.facts.get_many(range(1, 10))]
 
 
 def test_a_queue_that_does_not_move_is_left(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody stopped in it costs a writer LINE_SECONDS, a hook less than it has, and never the write."""
-    monkeypatch.setattr(writer_queue, "LINE_SECONDS", 0.4)
+    monkeypatch.setattr(writer_queue, "MAX_QUEUE_SECONDS", 0.4)
     stopped = start(STOPPED, os.path.dirname(path))
     for door in ("cli", "hook"):
         with Memory.open(path, door) as memory:
@@ -124,15 +129,15 @@ def test_a_queue_that_does_not_move_is_left(path: str, monkeypatch: pytest.Monke
     stopped.kill()
     stopped.wait(WAIT)
     with Memory.open(path) as memory:
-        assert [fact.fact for fact in memory.facts.many(range(1, 9))] == ["first of all", "by cli", "by hook"]
+        assert [fact.fact for fact in memory.facts.get_many(range(1, 9))] == ["first of all", "by cli", "by hook"]
 
 
 @linux
 def test_the_next_writer_goes_on_as_soon_as_a_transaction_is_over(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """However it ends; and while a commit brings the log into the file, which takes longer than a write."""
     brought: list[int] = []
-    monkeypatch.setattr(wal, "PAGES", 0)
-    monkeypatch.setattr(wal, "bring_in", lambda *_: brought.append(lined_up(path)))
+    monkeypatch.setattr(wal, "WAL_PAGES", 0)
+    monkeypatch.setattr(wal, "checkpoint_passively", lambda *_: brought.append(lined_up(path)))
     with Memory.open(path) as memory:
         memory.facts.remember("a commit")
         assert brought == [0]
@@ -149,7 +154,7 @@ def test_the_next_writer_goes_on_as_soon_as_a_transaction_is_over(path: str, mon
         assert not lined_up(path)
         os.rename(path, f"{path}.moved")
         with pytest.raises(StorageError, match="moved"):
-            memory.tasks.add("of a file that is gone")
+            memory.tasks.add_task("of a file that is gone")
         assert not lined_up(path)
 
 
@@ -157,7 +162,7 @@ def test_the_log_goes_into_the_file_by_itself(path: str) -> None:
     with Memory.open(path) as memory:
         for number in range(120):
             memory.facts.remember(f"number {number} of those that fill the log")
-            assert wal.length(path) < (wal.PAGES + 200) * 4200
+            assert wal.wal_length(path) < (wal.WAL_PAGES + 200) * 4200
         assert os.stat(path).st_size > 500_000
 
 
@@ -166,7 +171,7 @@ def test_a_busy_file_is_waited_for_as_long_as_the_door_may(path: str) -> None:
         begun = time.monotonic()
         with pytest.raises(Busy, match=r"busy for 0\.3 seconds"):
             hook.facts.remember("not now")
-        assert time.monotonic() - begun >= HOOK_MS / 1000
+        assert time.monotonic() - begun >= HOOK_BUSY_MS / 1000
     with Memory.open(path, "hook") as hook:
         hook.facts.remember("now")
 
@@ -183,7 +188,7 @@ def test_without_a_queue_everybody_writes_all_the_same(
         monkeypatch.setattr(writer_queue, "fcntl", None)
     path = str(folder / "memory.db")
     asked: list[object] = []
-    monkeypatch.setattr(writer_queue, "_wait", lambda *_: asked.append(1))
+    monkeypatch.setattr(writer_queue, "_wait_in_queue", lambda *_: asked.append(1))
 
     def write(name: int) -> None:
         with Memory.open(path) as memory:
@@ -197,7 +202,7 @@ def test_without_a_queue_everybody_writes_all_the_same(
     for thread in threads:
         thread.join()
     with Memory.open(path) as memory:
-        assert memory.facts.counts(memory.now)["active"] == 20 and not asked
+        assert memory.facts.count_by_state(memory.now)["active"] == 20 and not asked
 
 
 # the log --------------------------------------------------------------------------------------------------------------
@@ -205,7 +210,7 @@ def test_without_a_queue_everybody_writes_all_the_same(
 
 def test_a_log_that_readers_let_go_of_is_emptied_by_the_next_writer(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Readers that always overlap keep SQLite from starting it anew by itself."""
-    monkeypatch.setattr(wal, "LONG", 200_000)
+    monkeypatch.setattr(wal, "LONG_WAL_BYTES", 200_000)
     with Memory.open(path) as writer, Memory.open(path) as one, Memory.open(path) as other:
         readers = [one.database.connection, other.database.connection]
         longest = 0
@@ -216,42 +221,42 @@ def test_a_log_that_readers_let_go_of_is_emptied_by_the_next_writer(path: str, m
                 last.execute("COMMIT")
             writer.database._relief._again = 0.0
             writer.facts.remember(f"number {number} {'x' * 4000}")
-            longest = max(longest, wal.length(path))
+            longest = max(longest, wal.wal_length(path))
         readers[1].execute("COMMIT")
         writer.database._relief._again = 0.0
         writer.facts.remember("the last")
-        assert wal.length(path) < 200_000
+        assert wal.wal_length(path) < 200_000
 
 
 def test_a_reader_that_stays_slows_writers_and_is_told(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every write is taken all the same; once the reader is gone the log is emptied, and nothing is said any more."""
     slept: list[float] = []
-    monkeypatch.setattr(wal, "LONG", 100_000)
-    monkeypatch.setattr(wal, "HELD", 200_000)
+    monkeypatch.setattr(wal, "LONG_WAL_BYTES", 100_000)
+    monkeypatch.setattr(wal, "HELD_WAL_BYTES", 200_000)
     monkeypatch.setattr(wal, "sleep", slept.append)
     with Memory.open(path) as writer, Memory.open(path) as reader:
-        assert not wal.held(path)
+        assert not wal.held_wal_warning(path)
         reader.database.connection.execute("BEGIN; SELECT count(*) FROM facts").fetchall()
         for number in range(40):
             writer.facts.remember(f"number {number} {'x' * 4000}")
-        assert wal.length(path) > 200_000 and slept == sorted(slept) and 0 < slept[-1] <= wal.SLOWEST_SECONDS
-        assert "close that program" in wal.held(path)
+        assert wal.wal_length(path) > 200_000 and slept == sorted(slept) and 0 < slept[-1] <= wal.MAX_SLOWDOWN_SECONDS
+        assert "close that program" in wal.held_wal_warning(path)
         with Memory.open(path) as late:
             assert any("reading an old state" in warning for warning in late.database.warnings)
         with Memory.open(path, "hook") as hook:
             hook.facts.remember("a hook")
-        assert slept[-1] <= HOOK_MS / 10_000
+        assert slept[-1] <= HOOK_BUSY_MS / 10_000
         reader.database.connection.execute("COMMIT")
         writer.database._relief._again = 0.0
         writer.facts.remember("after it")
-        assert wal.length(path) < 200_000 and not wal.held(path)
-        assert writer.facts.counts(writer.now)["active"] == 43
+        assert wal.wal_length(path) < 200_000 and not wal.held_wal_warning(path)
+        assert writer.facts.count_by_state(writer.now)["active"] == 43
 
 
 def test_a_short_log_is_not_looked_at_before_each_write(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the last commit found is enough: a `stat` of the log makes the commit after it slower."""
-    length = Mock(side_effect=wal.length)
-    monkeypatch.setattr(wal, "length", length)
+    length = Mock(side_effect=wal.wal_length)
+    monkeypatch.setattr(wal, "wal_length", length)
     with Memory.open(path) as memory:
         length.reset_mock()
         for number in range(40):
@@ -262,8 +267,8 @@ def test_a_short_log_is_not_looked_at_before_each_write(path: str, monkeypatch: 
 def test_an_export_that_is_taken_slowly_holds_no_log(path: str) -> None:
     """Whoever takes it, a pager that waits for a person for instance: it tells of one moment all the same."""
     with Memory.open(path) as memory, Memory.open(path) as writer:
-        whole = b"".join(exporter.pieces(memory.database))
-        pieces = exporter.pieces(memory.database)
+        whole = b"".join(exporter.export_bytes(memory.database))
+        pieces = exporter.export_bytes(memory.database)
         taken = [next(pieces)]
         writer.facts.remember("meanwhile")
         assert writer.database.checkpoint_wal()
@@ -288,7 +293,7 @@ def lets_the_log_go(monkeypatch: pytest.MonkeyPatch, path: str, owner: object, n
 
     def looked(*arguments: object, **named: object) -> object:
         with Memory.open(path) as writer:
-            writer.tasks.add(f"meanwhile {len(said)}")
+            writer.tasks.add_task(f"meanwhile {len(said)}")
             said.append(writer.database.checkpoint_wal())
         return function(*arguments, **named)
 
@@ -299,8 +304,8 @@ def lets_the_log_go(monkeypatch: pytest.MonkeyPatch, path: str, owner: object, n
 def test_markdown_that_is_taken_slowly_holds_no_log(wide: str) -> None:
     with Memory.open(wide) as memory, Memory.open(wide) as writer:
         now = memory.now
-        whole = "".join(markdown_export.document(memory.database, "it", now))
-        pieces = markdown_export.document(memory.database, "it", now)
+        whole = "".join(markdown_export.export_markdown(memory.database, "it", now))
+        pieces = markdown_export.export_markdown(memory.database, "it", now)
         taken = [next(pieces), next(pieces), next(pieces)]
         writer.facts.remember("meanwhile")
         assert writer.database.checkpoint_wal()
@@ -311,8 +316,8 @@ def test_a_backup_holds_the_log_while_it_copies_and_no_longer(wide: str, monkeyp
     """Neither its proof, which takes longest, nor the syncs of what it wrote."""
     said = [lets_the_log_go(monkeypatch, wide, backup, name) for name in ("_pages", "_examined", "_compared", "put")]
     with Memory.open(wide) as memory:
-        made = backup.make(memory.database)
-        assert made is not None and backup.verify(memory.database) == (made.path, "")
+        made = backup.make_backup(memory.database)
+        assert made is not None and backup.verify_backup(memory.database) == (made.path, "")
     assert all(map(len, said)) and all(map(all, said))
 
 
@@ -324,9 +329,9 @@ def test_what_an_import_would_do_is_shown_without_holding_the_log(
     with Memory.open(other) as memory:
         memory.facts.remember("of another")
     ours = [
-        lets_the_log_go(monkeypatch, wide, merge.Merge, name) for name in ("match", "_pair", "count", "left_out")
-    ] + [lets_the_log_go(monkeypatch, wide, staging.Staged, name) for name in ("_checked", "_whole")]
-    theirs = lets_the_log_go(monkeypatch, other, staging.Staged, "_index")
+        lets_the_log_go(monkeypatch, wide, merge.ImportMerge, name) for name in ("match", "_pair", "count", "left_out")
+    ] + [lets_the_log_go(monkeypatch, wide, staging.StagedDocument, name) for name in ("_checked", "_whole")]
+    theirs = lets_the_log_go(monkeypatch, other, staging.StagedDocument, "_index")
     with Memory.open(wide) as memory, importer.Import(memory.database, other) as found:
         assert found.counts["facts"].new == 1 and found.counts["tasks"].new == 0
     assert all(map(len, ours)) and all(map(all, ours)) and theirs and all(theirs)
@@ -334,19 +339,19 @@ def test_what_an_import_would_do_is_shown_without_holding_the_log(
 
 def test_vectors_are_loaded_without_holding_the_log(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that nobody packed, a piece at a time; one that goes meanwhile is not among them."""
-    monkeypatch.setattr(binary_index, "FILL", 4)
+    monkeypatch.setattr(binary_index, "CODES_PER_WRITE", 4)
     with Memory.open(path) as memory:
         for number in range(24):
             memory.facts.remember(f"number {number}")
         vectors = Vectors(memory.database)
-        vectors.index(embedding_models.nano())
+        vectors.embed_queue(embedding_models.nano())
         model = vectors.serving
         assert model is not None
-        before = binary_index.scan(memory.database, model)
+        before = binary_index.build_code_matrix(memory.database, model)
         with memory.database.write("user", "test") as write:
-            write.execute("DELETE FROM meta WHERE key = ?", (Verbatim(vector_backends.marker(model.slot)),))
+            write.execute("DELETE FROM meta WHERE key = ?", (Verbatim(vector_backends.codes_marker_key(model.slot)),))
         said = lets_the_log_go(monkeypatch, path, binary_index, "fetch")
-        fetch = binary_index.fetch
+        fetch = binary_index.read_embeddings
 
         def goes(database: object, embeddings: object) -> object:
             found = fetch(database, embeddings)  # type: ignore[arg-type]
@@ -354,7 +359,7 @@ def test_vectors_are_loaded_without_holding_the_log(path: str, monkeypatch: pyte
                 found.pop(next(iter(found)))
             return found
 
-        monkeypatch.setattr(binary_index, "fetch", goes)
-        matrix = vectors.codes(model)
+        monkeypatch.setattr(binary_index, "read_embeddings", goes)
+        matrix = vectors.code_matrix(model)
         assert len(said) > 5 and all(said) and len(matrix.ids) == len(before.ids) - 1
         assert set(matrix.ids.tolist()) < set(before.ids.tolist())

@@ -12,13 +12,15 @@ from typing import Any
 
 import pytest
 
-from store.base import installation
-from store.doors.clients import claude_code, gemini
-from store.doors.clients import client as clients
-from store.doors.clients.client import LOCAL, PROJECT, SCOPES, USER, Place
+from store.base import state_files as installation
+from store.doors import client as claude_code
+from store.doors import client as clients
+from store.doors import client as gemini
+from store.doors import config_edit as jsonc
+from store.doors import connection
+from store.doors.client import CONNECTION_SCOPES, SCOPE_LOCAL, SCOPE_PROJECT, SCOPE_USER, ClientPlace
 from store.doors.clients.registry import CLIENTS
-from store.doors.connect import connection, jsonc
-from store.doors.connect.config_edit import InTheWay
+from store.doors.config_edit import EditBlocked
 
 COMMAND = ("/opt/with space/memoranda",)
 HOOK = ("/opt/with space/python", "/opt/with space/store/doors/memoranda_hook.py")
@@ -65,9 +67,9 @@ class World:
             place.mkdir()
         subprocess.run(["git", "init", "-q", self.root], check=True)
 
-    def place(self, scope: str) -> Place:
-        command, hook = (("memoranda",), ()) if scope == PROJECT else (COMMAND, self.hook)
-        return Place(scope, str(self.root), str(self.home), {"HOME": str(self.home)}, command, hook)
+    def place(self, scope: str) -> ClientPlace:
+        command, hook = (("memoranda",), ()) if scope == SCOPE_PROJECT else (COMMAND, self.hook)
+        return ClientPlace(scope, str(self.root), str(self.home), {"HOME": str(self.home)}, command, hook)
 
     def fill(self) -> None:
         for base in (self.home, self.root):
@@ -85,14 +87,14 @@ class World:
         return found
 
     def connect(self, name: str, scope: str) -> connection.ConnectionPlan:
-        plan = connection.plan(CLIENTS[name], self.place(scope))
+        plan = connection.plan_connection(CLIENTS[name], self.place(scope))
         assert not plan.in_the_way
-        connection.connect(plan)
+        connection.apply_connection(plan)
         return plan
 
     def disconnect(self, name: str, scope: str) -> connection.ConnectionPlan:
-        plan = connection.unplan(CLIENTS[name], self.place(scope))
-        connection.disconnect(plan)
+        plan = connection.plan_disconnection(CLIENTS[name], self.place(scope))
+        connection.apply_disconnection(plan)
         return plan
 
 
@@ -112,7 +114,7 @@ def folders(world: World) -> set[str]:
 
 @pytest.mark.parametrize("filled", [False, True])
 @pytest.mark.parametrize("hook", [EARLIER, HOOK])
-@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize("scope", CONNECTION_SCOPES)
 @pytest.mark.parametrize("name", list(CLIENTS))
 def test_connected_once_and_everything_as_it_was_again(
     world: World, name: str, scope: str, hook: tuple[str, ...], filled: bool
@@ -125,20 +127,20 @@ def test_connected_once_and_everything_as_it_was_again(
     after = world.files()
     assert after != before
     said = "".join(text.decode() for path, text in after.items() if before.get(path) != text)
-    assert "memoranda" in said and (COMMAND[0] in said) == (scope != PROJECT)
-    assert (HOOK[1] in said) == (hook == HOOK and scope != PROJECT)
+    assert "memoranda" in said and (COMMAND[0] in said) == (scope != SCOPE_PROJECT)
+    assert (HOOK[1] in said) == (hook == HOOK and scope != SCOPE_PROJECT)
     if filled:
         for path, text in before.items():
             if path in after and not path.endswith(".json"):
                 assert text.splitlines()[:2] == after[path].splitlines()[:2]  # comments and order stay
-    again = connection.plan(CLIENTS[name], world.place(scope))
-    assert again.nothing
-    ((one, place),) = connection.connected(str(world.root), str(world.home), {})
+    again = connection.plan_connection(CLIENTS[name], world.place(scope))
+    assert again.is_empty
+    ((one, place),) = connection.list_connected(str(world.root), str(world.home), {})
     assert (one.name, place.scope, place.hook) == (name, scope, world.place(scope).hook)
     world.disconnect(name, scope)
     assert world.files() == before
     assert folders(world) == around
-    assert not list(connection.connected(str(world.root), str(world.home), {}))
+    assert not list(connection.list_connected(str(world.root), str(world.home), {}))
 
 
 def test_what_could_not_be_put_back_is_not_changed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,14 +149,14 @@ def test_what_could_not_be_put_back_is_not_changed(world: World, monkeypatch: py
     (folder / "config.toml").write_text('#"\n' * 900)
     (folder / "hooks.json").write_text(json.dumps(['"'] * 450).join(('{"a":', "}")))
     before = world.files()
-    plan = connection.plan(CLIENTS["codex"], world.place(LOCAL))
-    monkeypatch.setattr(installation, "LARGEST", 10_000)
-    with pytest.raises(InTheWay, match="larger together"):
-        connection.connect(plan)
+    plan = connection.plan_connection(CLIENTS["codex"], world.place(SCOPE_LOCAL))
+    monkeypatch.setattr(installation, "MAX_STATE_BYTES", 10_000)
+    with pytest.raises(EditBlocked, match="larger together"):
+        connection.apply_connection(plan)
     assert world.files() == before
 
 
-@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize("scope", CONNECTION_SCOPES)
 @pytest.mark.parametrize("name", list(CLIENTS))
 def test_what_others_changed_meanwhile_stays(world: World, name: str, scope: str) -> None:
     world.fill()
@@ -164,8 +166,8 @@ def test_what_others_changed_meanwhile_stays(world: World, name: str, scope: str
     for change in plan.changes:
         path = Path(change.file)
         if path.suffix in (".json", ".jsonc"):
-            path.write_text(jsonc.put(path.read_text(), ("added",), "by another"))
-            changed[change.file] = jsonc.put(before[change.file].decode(), ("added",), "by another")
+            path.write_text(jsonc.set_jsonc_value(path.read_text(), ("added",), "by another"))
+            changed[change.file] = jsonc.set_jsonc_value(before[change.file].decode(), ("added",), "by another")
         elif path.suffix == ".toml":
             path.write_text(path.read_text().replace('"big"', '"small"'))
             changed[change.file] = before[change.file].decode().replace('"big"', '"small"')
@@ -202,32 +204,32 @@ def test_what_codex_adds_to_its_file_stays_however_that_is_written(world: World,
     file = world.root / ".codex" / "config.toml"
     file.parent.mkdir()
     file.write_bytes(text.encode())
-    world.connect("codex", LOCAL)
+    world.connect("codex", SCOPE_LOCAL)
     ours = file.read_bytes().decode()
     assert ours.startswith("\ufeff") == text.startswith("\ufeff")
     assert tomllib.loads(ours.removeprefix("\ufeff"))["mcp_servers"]["memoranda"]["command"] == COMMAND[0]
     assert ours.count("\r\n") == (ours.count("\n") if "\r\n" in text else 0)
     added = TRUSTED.replace("\n", "\r\n") if "\r\n" in text else TRUSTED
     file.write_bytes((ours + added).encode())
-    assert not world.disconnect("codex", LOCAL).in_the_way
+    assert not world.disconnect("codex", SCOPE_LOCAL).in_the_way
     assert file.read_bytes().decode() == text + added
 
 
 def says(path: str, text: str) -> Any:
-    return tomllib.loads(text) if path.endswith(".toml") else jsonc.parse(text)
+    return tomllib.loads(text) if path.endswith(".toml") else jsonc.parse_jsonc(text)
 
 
 def test_what_was_made_ours_by_hand_is_left_to_its_person(world: World) -> None:
-    world.connect("gemini", USER)
+    world.connect("gemini", SCOPE_USER)
     file = world.home / ".gemini" / "settings.json"
-    other = jsonc.put(file.read_text(), ("mcpServers", "memoranda", "command"), "/elsewhere")
+    other = jsonc.set_jsonc_value(file.read_text(), ("mcpServers", "memoranda", "command"), "/elsewhere")
     file.write_text(other)
-    plan = world.disconnect("gemini", USER)
+    plan = world.disconnect("gemini", SCOPE_USER)
     assert plan.in_the_way == [f"mcpServers.memoranda in {file} is another one by now than we wrote."]
     assert file.read_text() == other
-    assert list(connection.connected(str(world.root), str(world.home), {}))  # it is kept in mind
-    file.write_text(jsonc.put(other, ("mcpServers", "memoranda", "command"), COMMAND[0]))
-    assert not world.disconnect("gemini", USER).in_the_way
+    assert list(connection.list_connected(str(world.root), str(world.home), {}))  # it is kept in mind
+    file.write_text(jsonc.set_jsonc_value(other, ("mcpServers", "memoranda", "command"), COMMAND[0]))
+    assert not world.disconnect("gemini", SCOPE_USER).in_the_way
     assert not file.exists()
 
 
@@ -236,26 +238,26 @@ def test_a_server_of_that_name_that_was_there_comes_back(world: World) -> None:
     file.parent.mkdir()
     text = '{"mcpServers": {"memoranda": {"command": "mine"}}}'
     file.write_text(text)
-    world.connect("gemini", USER)
-    assert jsonc.parse(file.read_text())["mcpServers"]["memoranda"]["command"] == COMMAND[0]
-    file.write_text(jsonc.put(file.read_text(), ("theme",), "x"))
-    world.disconnect("gemini", USER)
-    assert jsonc.parse(file.read_text()) == {"mcpServers": {"memoranda": {"command": "mine"}}, "theme": "x"}
+    world.connect("gemini", SCOPE_USER)
+    assert jsonc.parse_jsonc(file.read_text())["mcpServers"]["memoranda"]["command"] == COMMAND[0]
+    file.write_text(jsonc.set_jsonc_value(file.read_text(), ("theme",), "x"))
+    world.disconnect("gemini", SCOPE_USER)
+    assert jsonc.parse_jsonc(file.read_text()) == {"mcpServers": {"memoranda": {"command": "mine"}}, "theme": "x"}
 
 
 def test_claudes_own_file_is_read_again_just_before_and_only_the_key_is_kept(world: World) -> None:
     state = world.home / ".claude.json"
     state.write_text(json.dumps({"apiKey": "keep-me-out-of-copies", "n": 1}))
-    plan = connection.plan(CLIENTS["claude-code"], world.place(LOCAL))
+    plan = connection.plan_connection(CLIENTS["claude-code"], world.place(SCOPE_LOCAL))
     state.write_text(json.dumps({"apiKey": "keep-me-out-of-copies", "n": 2}))  # Claude writes it all the time
-    connection.connect(plan)
+    connection.apply_connection(plan)
     said = json.loads(state.read_text())
     assert said["n"] == 2 and said["projects"][str(world.root)]["mcpServers"]["memoranda"]["args"] == ["mcp"]
-    kept = connection._saved("claude-code", world.place(LOCAL))
+    kept = connection._read_saved("claude-code", world.place(SCOPE_LOCAL))
     assert "keep-me-out" not in json.dumps(kept)
     said["n"] = 3
     state.write_text(json.dumps(said))
-    world.disconnect("claude-code", LOCAL)
+    world.disconnect("claude-code", SCOPE_LOCAL)
     assert json.loads(state.read_text()) == {"apiKey": "keep-me-out-of-copies", "n": 3}
 
 
@@ -264,14 +266,14 @@ def test_a_file_of_the_team_is_not_changed_for_one_person(world: World) -> None:
     file.parent.mkdir()
     file.write_text("{}")
     subprocess.run(["git", "-C", world.root, "add", "-A"], check=True)
-    plan = connection.plan(CLIENTS["gemini"], world.place(LOCAL))
+    plan = connection.plan_connection(CLIENTS["gemini"], world.place(SCOPE_LOCAL))
     assert plan.in_the_way and "kept in git" in plan.in_the_way[0]
-    assert not connection.plan(CLIENTS["gemini"], world.place(PROJECT)).in_the_way
+    assert not connection.plan_connection(CLIENTS["gemini"], world.place(SCOPE_PROJECT)).in_the_way
 
 
 @pytest.mark.parametrize("name", list(CLIENTS))
 def test_git_sees_nothing_of_a_connection_for_one_person(world: World, name: str) -> None:
-    world.connect(name, LOCAL)
+    world.connect(name, SCOPE_LOCAL)
     seen = subprocess.run(["git", "-C", world.root, "status", "--short"], capture_output=True, text=True, check=True)
     assert seen.stdout == ""
 
@@ -289,7 +291,7 @@ def test_a_file_that_cannot_be_read_is_in_the_way_and_stays(world: World, name: 
     path = world.home / file
     path.parent.mkdir()
     path.write_text(text)
-    plan = connection.plan(CLIENTS[name], world.place(USER))
+    plan = connection.plan_connection(CLIENTS[name], world.place(SCOPE_USER))
     assert len(plan.in_the_way) == 1 and str(path) in plan.in_the_way[0]
     assert path.read_text() == text
 
@@ -301,27 +303,27 @@ def test_modes_and_links_stay(world: World, tmp_path: Path) -> None:
     file = world.home / ".gemini" / "settings.json"
     file.parent.mkdir()
     file.symlink_to(real)
-    world.connect("gemini", USER)
+    world.connect("gemini", SCOPE_USER)
     assert file.is_symlink() and "memoranda" in real.read_text() and real.stat().st_mode & 0o777 == 0o600
-    world.disconnect("gemini", USER)
+    world.disconnect("gemini", SCOPE_USER)
     assert real.read_text() == "{}"
 
 
 def test_a_newer_command_takes_the_place_of_the_older(world: World) -> None:
     world.fill()
     before = world.files()
-    world.connect("codex", USER)
-    newer = Place(USER, str(world.root), str(world.home), {}, ("/new/memoranda",))
-    connection.connect(connection.plan(CLIENTS["codex"], newer))
-    hooks = jsonc.parse((world.home / ".codex" / "hooks.json").read_text())["hooks"]
+    world.connect("codex", SCOPE_USER)
+    newer = ClientPlace(SCOPE_USER, str(world.root), str(world.home), {}, ("/new/memoranda",))
+    connection.apply_connection(connection.plan_connection(CLIENTS["codex"], newer))
+    hooks = jsonc.parse_jsonc((world.home / ".codex" / "hooks.json").read_text())["hooks"]
     assert [len(entries) for entries in hooks.values()] == [2, 1, 1, 1, 1, 1]  # the person's own is the first
     assert "say done" in json.dumps(hooks["Stop"][0]) and "/new/memoranda" in json.dumps(hooks["Stop"][1])
-    world.disconnect("codex", USER)
+    world.disconnect("codex", SCOPE_USER)
     assert world.files() == before
 
 
 @pytest.mark.parametrize("filled", [False, True])
-@pytest.mark.parametrize("scope", [LOCAL, USER])
+@pytest.mark.parametrize("scope", [SCOPE_LOCAL, SCOPE_USER])
 @pytest.mark.parametrize("name", list(CLIENTS))
 def test_an_earlier_connection_is_one_until_it_is_renewed(world: World, name: str, scope: str, filled: bool) -> None:
     if filled:
@@ -330,12 +332,14 @@ def test_an_earlier_connection_is_one_until_it_is_renewed(world: World, name: st
     world.hook = EARLIER
     world.connect(name, scope)
     old = world.files()
-    ((client, place),) = connection.connected(str(world.root), str(world.home), {})
-    assert connection.plan(client, place).nothing
+    ((client, place),) = connection.list_connected(str(world.root), str(world.home), {})
+    assert connection.plan_connection(client, place).is_empty
     world.hook = HOOK
     assert world.connect(name, scope).changes
     new = world.files()
-    assert [path for path in old if old[path] != new[path]] and connection.plan(client, world.place(scope)).nothing
+    assert [path for path in old if old[path] != new[path]] and connection.plan_connection(
+        client, world.place(scope)
+    ).is_empty
     said = "".join(text.decode() for path, text in new.items() if before.get(path) != text)
     assert f"hook {name}" not in said and '"hook"' not in said
     world.disconnect(name, scope)
@@ -344,18 +348,18 @@ def test_an_earlier_connection_is_one_until_it_is_renewed(world: World, name: st
 
 @pytest.mark.parametrize("name", list(CLIENTS))
 def test_an_entry_that_git_tracks_stays_when_somebody_else_connects(world: World, name: str) -> None:
-    world.connect(name, PROJECT)
+    world.connect(name, SCOPE_PROJECT)
     subprocess.run(["git", "-C", world.root, "add", "-A", "--force"], check=True)
     shared = {path: text for path, text in world.files().items() if path.startswith(str(world.root))}
     assert not [path for path, text in shared.items() if b"/" in text and HOOK[1].encode() in text]
-    elsewhere = Place(
-        USER, str(world.root), str(world.home), {}, ("/their/memoranda",), ("/their/python", "/their/hook")
+    elsewhere = ClientPlace(
+        SCOPE_USER, str(world.root), str(world.home), {}, ("/their/memoranda",), ("/their/python", "/their/hook")
     )
-    connection.connect(connection.plan(CLIENTS[name], elsewhere))
-    alone = connection.plan(CLIENTS[name], world.place(LOCAL))
+    connection.apply_connection(connection.plan_connection(CLIENTS[name], elsewhere))
+    alone = connection.plan_connection(CLIENTS[name], world.place(SCOPE_LOCAL))
     if not alone.in_the_way:
-        connection.connect(alone)
-    assert connection.plan(CLIENTS[name], world.place(PROJECT)).nothing
+        connection.apply_connection(alone)
+    assert connection.plan_connection(CLIENTS[name], world.place(SCOPE_PROJECT)).is_empty
     now = world.files()
     assert {path: now[path] for path in shared if "/.git/" not in path} == {
         path: text for path, text in shared.items() if "/.git/" not in path
@@ -367,8 +371,8 @@ def lines(world: World, name: str) -> set[str]:
     found = set()
     for path, text in world.files().items():
         if path.endswith(("hooks.json", "settings.json", "settings.local.json")):
-            for entries in jsonc.parse(text.decode()).get("hooks", {}).values():
-                found |= {entry["hooks"][0]["command"] for entry in entries if clients.is_ours(entry, name)}
+            for entries in jsonc.parse_jsonc(text.decode()).get("hooks", {}).values():
+                found |= {entry["hooks"][0]["command"] for entry in entries if clients.is_our_hook(entry, name)}
     return found
 
 
@@ -376,7 +380,7 @@ def lines(world: World, name: str) -> set[str]:
 def test_the_line_of_a_team_runs_ours_where_it_is_and_says_nothing_where_not(
     world: World, tmp_path: Path, name: str
 ) -> None:
-    world.connect(name, PROJECT)
+    world.connect(name, SCOPE_PROJECT)
     (line,) = lines(world, name)
     for place in ("first", "second"):
         program = tmp_path / place / "memoranda"
@@ -388,7 +392,7 @@ def test_the_line_of_a_team_runs_ours_where_it_is_and_says_nothing_where_not(
     assert run_line(line, "/usr/bin:/bin") == (0, "", "")
 
 
-@pytest.mark.parametrize("scope", [LOCAL, USER])
+@pytest.mark.parametrize("scope", [SCOPE_LOCAL, SCOPE_USER])
 @pytest.mark.parametrize("name", [name for name in list(CLIENTS) if name != "opencode"])
 def test_the_line_of_one_person_runs_the_file_and_says_nothing_once_that_is_gone(
     world: World, tmp_path: Path, name: str, scope: str
@@ -398,15 +402,15 @@ def test_the_line_of_one_person_runs_the_file_and_says_nothing_once_that_is_gone
     file.parent.mkdir()
     file.write_text("import sys; print(sys.flags.isolated, sys.flags.no_site, *sys.argv[1:], sys.stdin.read())")
     place = world.place(scope)
-    place = Place(
+    place = ClientPlace(
         scope, place.root, place.home, place.environ, (*COMMAND, "--db", "/a b/c.db"), (sys.executable, str(file))
     )
-    connection.connect(connection.plan(CLIENTS[name], place))
+    connection.apply_connection(connection.plan_connection(CLIENTS[name], place))
     (line,) = lines(world, name)
     assert run_line(line, "/usr/bin:/bin") == (0, f"1 1 {name} --db /a b/c.db event\n", "")
     file.unlink()
     assert run_line(line, "/usr/bin:/bin") == (0, "", "")
-    connection.disconnect(connection.unplan(CLIENTS[name], place))
+    connection.apply_disconnection(connection.plan_disconnection(CLIENTS[name], place))
     assert not lines(world, name)
 
 
@@ -427,7 +431,7 @@ TOOLS = {
 
 @pytest.mark.parametrize("name", list(TOOLS))
 def test_a_hook_for_tools_hears_each_tool_by_the_name_that_its_client_has(name: str) -> None:
-    events = {"claude-code": claude_code.EVENTS, "gemini": gemini.EVENTS}[name]
+    events = {"claude-code": claude_code.CLAUDE_EVENTS, "gemini": gemini.GEMINI_EVENTS}[name]
     matchers = [matcher for _, matcher, _ in events if matcher]
     assert len(matchers) == 1
     assert sorted(matchers[0].split("|")) == sorted(TOOLS[name])
@@ -441,29 +445,31 @@ def test_the_recipe_of_contributing_connects_a_client(world: World) -> None:
     names: dict[str, Any] = {"os": os, **vars(clients)}
     exec(textwrap.dedent(recipe[1]), names)
     before = world.files()
-    connection.connect(connection.plan(names["KIWI"], world.place(USER)))
+    connection.apply_connection(connection.plan_connection(names["KIWI"], world.place(SCOPE_USER)))
     made = [world.home / ".kiwi" / name for name in ("hooks.json", "mcp.json")]
     assert sorted(set(world.files()) - set(before)) == [str(file) for file in made]
-    connection.disconnect(connection.unplan(names["KIWI"], world.place(USER)))
+    connection.apply_disconnection(connection.plan_disconnection(names["KIWI"], world.place(SCOPE_USER)))
     assert world.files() == before
 
 
 def test_what_is_kept_is_private(world: World) -> None:
-    from store.base import installation
+    from store.base import state_files as installation
 
-    world.connect("codex", USER)
-    kept = Path(installation.folder()) / connection._name("codex", world.place(USER))
+    world.connect("codex", SCOPE_USER)
+    kept = Path(installation.state_folder()) / connection._record_name("codex", world.place(SCOPE_USER))
     assert kept.stat().st_mode & 0o077 == 0 and os.path.isfile(kept)
 
 
 @pytest.mark.parametrize(("name", "file"), [("codex", ".codex/config.toml"), ("gemini", ".gemini/settings.json")])
 def test_a_client_that_passes_few_variables_is_told_where_our_files_are(world: World, name: str, file: str) -> None:
-    here = world.place(USER)
-    here = Place(USER, here.root, here.home, {**here.environ, "XDG_STATE_HOME": "/state", "SECRET": "x"}, COMMAND)
-    connection.connect(connection.plan(CLIENTS[name], here))
+    here = world.place(SCOPE_USER)
+    here = ClientPlace(
+        SCOPE_USER, here.root, here.home, {**here.environ, "XDG_STATE_HOME": "/state", "SECRET": "x"}, COMMAND
+    )
+    connection.apply_connection(connection.plan_connection(CLIENTS[name], here))
     said = says(file, (world.home / file).read_text())
     assert (said.get("mcp_servers") or said["mcpServers"])["memoranda"]["env"] == {"XDG_STATE_HOME": "/state"}
-    assert connection.plan(CLIENTS[name], here).nothing
+    assert connection.plan_connection(CLIENTS[name], here).is_empty
 
 
 def installed(folder: Path, dependencies: dict[str, str]) -> None:
@@ -477,11 +483,11 @@ def installed(folder: Path, dependencies: dict[str, str]) -> None:
         file.write_text(json.dumps({"$schema": "https://opencode.ai/config.json", **json.loads(file.read_text())}))
 
 
-@pytest.mark.parametrize("scope", [LOCAL, USER])
+@pytest.mark.parametrize("scope", [SCOPE_LOCAL, SCOPE_USER])
 def test_what_opencode_installed_for_our_plugin_goes_with_it(world: World, scope: str) -> None:
     before, around = world.files(), folders(world)
     world.connect("opencode", scope)
-    own = world.root / ".opencode" if scope == LOCAL else world.home / ".config" / "opencode"
+    own = world.root / ".opencode" if scope == SCOPE_LOCAL else world.home / ".config" / "opencode"
     installed(own, {"@opencode-ai/plugin": "1.18.33"})
     world.disconnect("opencode", scope)
     assert world.files() == before and folders(world) == around
@@ -492,10 +498,10 @@ def test_what_a_person_put_beside_it_stays(world: World, more: str) -> None:
     own = world.root / ".opencode"
     if more == "a folder that was there":
         own.mkdir()
-    world.connect("opencode", LOCAL)
+    world.connect("opencode", SCOPE_LOCAL)
     installed(own, {"@opencode-ai/plugin": "1.18.33", **({"zod": "4"} if more == "a package" else {})})
     if more == "a file":
         (own / "agent.md").write_text("mine\n")
-    world.disconnect("opencode", LOCAL)
+    world.disconnect("opencode", SCOPE_LOCAL)
     assert (own / "node_modules" / "@opencode-ai" / "plugin" / "index.js").exists()
     assert (own / "package.json").exists() and not (own / "plugins").exists()

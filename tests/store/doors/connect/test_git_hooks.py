@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from store.doors.connect import git_hooks
+from store.doors import git_hooks
 
 HUSKY = '#!/usr/bin/env sh\n. "$(dirname "$0")/h"\n'
 HUSKY_H = '#!/usr/bin/env sh\nn=$(basename "$0")\nsh -e "$(dirname "$0")/../$n" "$@"\nc=$?\nexit $c\n'
@@ -47,12 +47,12 @@ OURS = ["ours hook git commit-msg", "ours hook git post-commit"]
 
 def test_where_no_hook_was(root: Path, command: tuple[str, ...]) -> None:
     before = sorted(path.name for path in (root / ".git" / "hooks").iterdir())
-    assert [one.state for one in git_hooks.install(str(root), command)] == ["added", "added"]
-    assert [one.state for one in git_hooks.install(str(root), command)] == ["there", "there"]
+    assert [one.state for one in git_hooks.install_git_hooks(str(root), command)] == ["added", "added"]
+    assert [one.state for one in git_hooks.install_git_hooks(str(root), command)] == ["there", "there"]
     assert git(root, "commit", "--allow-empty", "-qm", "x").stderr == ""  # ours failed, and nobody noticed
     assert told(root) == OURS
-    assert git_hooks.installed(str(root)) == list(git_hooks.HOOKS)
-    git_hooks.uninstall(str(root))
+    assert git_hooks.list_installed_hooks(str(root)) == list(git_hooks.GIT_HOOKS)
+    git_hooks.uninstall_git_hooks(str(root))
     assert sorted(path.name for path in (root / ".git" / "hooks").iterdir()) == before
 
 
@@ -70,11 +70,11 @@ def test_behind_a_hook_whatever_it_ends_with(root: Path, command: tuple[str, ...
     hook = root / ".git" / "hooks" / "post-commit"
     hook.write_text(text)
     hook.chmod(0o755)
-    git_hooks.install(str(root), command)
-    git_hooks.install(str(root), command)
+    git_hooks.install_git_hooks(str(root), command)
+    git_hooks.install_git_hooks(str(root), command)
     git(root, "commit", "--allow-empty", "-qm", "x")
     assert told(root) == [OURS[0], *said, OURS[1]]
-    git_hooks.uninstall(str(root))
+    git_hooks.uninstall_git_hooks(str(root))
     assert hook.read_text() == text
 
 
@@ -82,12 +82,12 @@ def test_a_hook_that_git_does_not_run_is_left_alone(root: Path, command: tuple[s
     hook = root / ".git" / "hooks" / "post-commit"
     hook.write_text("#!/bin/sh\necho theirs >> told\n")
     hook.chmod(0o644)
-    refused, added = git_hooks.install(str(root), command)
+    refused, added = git_hooks.install_git_hooks(str(root), command)
     assert (refused.state, added.state) == ("refused", "added") and "is not executable" in refused.says
     git(root, "commit", "--allow-empty", "-qm", "x")
     assert told(root) == OURS[:1] and hook.stat().st_mode & 0o777 == 0o644
     hook.chmod(0o755)
-    git_hooks.install(str(root), command)
+    git_hooks.install_git_hooks(str(root), command)
     git(root, "commit", "--allow-empty", "-qm", "x")
     assert told(root) == [OURS[0], OURS[0], "theirs", OURS[1]]
 
@@ -96,9 +96,9 @@ def test_one_script_that_is_several_hooks(root: Path, command: tuple[str, ...]) 
     script = root / "dispatch"
     script.write_text('#!/bin/sh\necho "theirs ${0##*/}" >> told\n')
     script.chmod(0o755)
-    for hook in git_hooks.HOOKS:
+    for hook in git_hooks.GIT_HOOKS:
         (root / ".git" / "hooks" / hook).symlink_to(script)
-    git_hooks.install(str(root), command)
+    git_hooks.install_git_hooks(str(root), command)
     git(root, "commit", "--allow-empty", "-qm", "x")
     assert (root / "told").read_text().splitlines() == [
         "theirs commit-msg",
@@ -106,12 +106,12 @@ def test_one_script_that_is_several_hooks(root: Path, command: tuple[str, ...]) 
         "theirs post-commit",
         OURS[1],
     ]
-    git_hooks.uninstall(str(root))
+    git_hooks.uninstall_git_hooks(str(root))
     assert script.read_text() == '#!/bin/sh\necho "theirs ${0##*/}" >> told\n'
 
 
 def test_a_program_that_is_gone_is_not_missed(root: Path) -> None:
-    git_hooks.install(str(root), ("/gone/memoranda",))
+    git_hooks.install_git_hooks(str(root), ("/gone/memoranda",))
     assert git(root, "commit", "--allow-empty", "-qm", "x").stderr == ""
 
 
@@ -119,7 +119,7 @@ def test_a_hook_that_refuses_a_commit_still_does(root: Path, command: tuple[str,
     hook = root / ".git" / "hooks" / "commit-msg"
     hook.write_text('#!/bin/sh\ngrep -q good "$1" || exit 7\n')
     hook.chmod(0o755)
-    git_hooks.install(str(root), command)
+    git_hooks.install_git_hooks(str(root), command)
     assert git(root, "commit", "--allow-empty", "-qm", "bad", fine=False).returncode != 0
     assert told(root) == []
     git(root, "commit", "--allow-empty", "-qm", "good")
@@ -131,17 +131,17 @@ def test_husky(root: Path, command: tuple[str, ...]) -> None:
     folder.mkdir(parents=True)
     (folder / ".gitignore").write_text("*\n")
     (folder / "h").write_text(HUSKY_H)
-    for hook in git_hooks.HOOKS:
+    for hook in git_hooks.GIT_HOOKS:
         (folder / hook).write_text(HUSKY)
         (folder / hook).chmod(0o755)
     (root / ".husky" / "post-commit").write_text("echo husky >> told\n")
     (root / ".husky" / "commit-msg").write_text("true\n")
     git(root, "config", "core.hooksPath", ".husky/_")
     git(root, "add", "-A")
-    git_hooks.install(str(root), command)
+    git_hooks.install_git_hooks(str(root), command)
     git(root, "commit", "-qm", "x")
     assert told(root) == [OURS[0], "husky", OURS[1]]
-    git_hooks.uninstall(str(root))
+    git_hooks.uninstall_git_hooks(str(root))
     assert (folder / "post-commit").read_text() == HUSKY
 
 
@@ -151,16 +151,16 @@ def test_hooks_that_git_keeps_for_everybody_are_not_changed_for_one(root: Path, 
     (root / "hooks" / "post-commit").chmod(0o755)
     git(root, "config", "core.hooksPath", "hooks")
     git(root, "add", "-A")
-    refused = git_hooks.install(str(root), command)
+    refused = git_hooks.install_git_hooks(str(root), command)
     assert {one.state for one in refused} == {"refused"} and "the team's" in refused[0].says
     assert (root / "hooks" / "post-commit").read_text() == "#!/bin/sh\n"
-    assert {one.state for one in git_hooks.install(str(root), command, shared=True)} == {"added"}
+    assert {one.state for one in git_hooks.install_git_hooks(str(root), command, shared=True)} == {"added"}
 
 
 def test_a_worktree_has_the_hooks_of_its_repository(root: Path, command: tuple[str, ...], tmp_path: Path) -> None:
     git(root, "commit", "--allow-empty", "-qm", "x")
     git(root, "worktree", "add", "-q", str(tmp_path / "w"))
-    git_hooks.install(str(tmp_path / "w"), command)
+    git_hooks.install_git_hooks(str(tmp_path / "w"), command)
     git(tmp_path / "w", "commit", "--allow-empty", "-qm", "y")
     assert told(root) == OURS
 
@@ -169,6 +169,6 @@ def test_a_hook_in_another_language_is_left_alone(root: Path, command: tuple[str
     hook = root / ".git" / "hooks" / "post-commit"
     hook.write_text("#!/usr/bin/env python3\nprint(1)\n")
     hook.chmod(0o755)
-    found = git_hooks.install(str(root), command)
+    found = git_hooks.install_git_hooks(str(root), command)
     assert [one.state for one in found] == ["refused", "added"] and "not a shell script" in found[0].says
     assert hook.read_text() == "#!/usr/bin/env python3\nprint(1)\n"

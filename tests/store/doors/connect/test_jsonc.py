@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from store.doors.connect import jsonc
+from store.doors import config_edit as jsonc
 
 COMMENTED = """{
     // what the person likes
@@ -27,37 +27,37 @@ values = st.recursive(
 
 
 def test_a_member_is_added_behind_the_last_and_the_rest_stays() -> None:
-    new = jsonc.put(COMMENTED, ("mcpServers", "memoranda"), {"command": "m"})
+    new = jsonc.set_jsonc_value(COMMENTED, ("mcpServers", "memoranda"), {"command": "m"})
     assert new == COMMENTED.replace(
         '{"command": "x"} // keep me',
         '{"command": "x"},\n        "memoranda": {\n            "command": "m"\n        } // keep me',
     )
-    assert jsonc.remove(new, ("mcpServers", "memoranda")) == COMMENTED
+    assert jsonc.remove_jsonc_member(new, ("mcpServers", "memoranda")) == COMMENTED
 
 
 def test_objects_on_the_way_are_made() -> None:
-    new = jsonc.put(COMMENTED, ("projects", "/a b/ñ", "x"), 1)
-    assert jsonc.parse(new) == {**jsonc.parse(COMMENTED), "projects": {"/a b/ñ": {"x": 1}}}
+    new = jsonc.set_jsonc_value(COMMENTED, ("projects", "/a b/ñ", "x"), 1)
+    assert jsonc.parse_jsonc(new) == {**jsonc.parse_jsonc(COMMENTED), "projects": {"/a b/ñ": {"x": 1}}}
     assert "// what the person likes" in new
-    assert jsonc.remove(new, ("projects",)) == COMMENTED
+    assert jsonc.remove_jsonc_member(new, ("projects",)) == COMMENTED
 
 
 @pytest.mark.parametrize(
     "text", ["", "{}", "{}\n", '{"a": 1}', '{"a":1}\n', '{\n\t"a": 1\n}\n', '{\r\n  "a": 1\r\n}\r\n']
 )
 def test_what_was_added_is_taken_out_again(text: str) -> None:
-    new = jsonc.put(text, ("b",), {"c": [1]})
-    assert jsonc.parse(new) == {**(jsonc.parse(text) if text else {}), "b": {"c": [1]}}
+    new = jsonc.set_jsonc_value(text, ("b",), {"c": [1]})
+    assert jsonc.parse_jsonc(new) == {**(jsonc.parse_jsonc(text) if text else {}), "b": {"c": [1]}}
     assert ("\r\n" in new) == ("\r\n" in text)
-    back = jsonc.remove(new, ("b",))
+    back = jsonc.remove_jsonc_member(new, ("b",))
     assert back == (text or "{}")
 
 
 def test_an_element_goes_to_the_end_of_an_array() -> None:
     text = '{"hooks": {"Stop": [\n  {"a": 1}\n]}}'
-    new = jsonc.append(text, ("hooks", "Stop"), {"b": 2})
-    assert jsonc.parse(new)["hooks"]["Stop"] == [{"a": 1}, {"b": 2}]
-    assert jsonc.remove(new, ("hooks", "Stop"), 1) == text
+    new = jsonc.append_jsonc_value(text, ("hooks", "Stop"), {"b": 2})
+    assert jsonc.parse_jsonc(new)["hooks"]["Stop"] == [{"a": 1}, {"b": 2}]
+    assert jsonc.remove_jsonc_member(new, ("hooks", "Stop"), 1) == text
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_an_element_goes_to_the_end_of_an_array() -> None:
 )
 def test_what_is_no_json_is_said_by_its_line(text: str, why: str) -> None:
     with pytest.raises(jsonc.NotJson) as caught:
-        jsonc.parse(text)
+        jsonc.parse_jsonc(text)
     assert str(caught.value) == why
 
 
@@ -97,25 +97,25 @@ def test_a_change_is_that_change_and_no_other(
         at = at.setdefault(step, {})
         if not isinstance(at, dict):
             with pytest.raises(jsonc.NotJson):
-                jsonc.put(text, path, value)
+                jsonc.set_jsonc_value(text, path, value)
             return
     known = path[-1] in at
     at[path[-1]] = value
-    new = jsonc.put(text, path, value)
-    assert jsonc.parse(new) == wanted
+    new = jsonc.set_jsonc_value(text, path, value)
+    assert jsonc.parse_jsonc(new) == wanted
     if not known:
         del at[path[-1]]
-        assert jsonc.parse(jsonc.remove(new, path)) == wanted
+        assert jsonc.parse_jsonc(jsonc.remove_jsonc_member(new, path)) == wanted
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.text(alphabet='{}[]":,/*\\ \n1ab', max_size=30))
 def test_no_text_breaks_the_scanner(text: str) -> None:
     try:
-        jsonc.parse(text)
+        jsonc.parse_jsonc(text)
     except jsonc.NotJson:
         pass
     try:
-        assert json.loads(text) == jsonc.parse(text)
+        assert json.loads(text) == jsonc.parse_jsonc(text)
     except ValueError:
         pass

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from store.base import installation
-from store.doors.clients.client import LOCAL, PROJECT, USER, Place
+from store.base import state_files as installation
+from store.doors import connection, git_hooks
+from store.doors import connection as removal
+from store.doors.client import SCOPE_LOCAL, SCOPE_PROJECT, SCOPE_USER, ClientPlace
 from store.doors.clients.registry import CLIENTS
-from store.doors.connect import connection, git_hooks, removal
 from store.guard import database as guard
 from store.memory import Memory
 
@@ -29,8 +30,8 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def place(machine: Path, scope: str, root: str) -> Place:
-    return Place(scope, str(machine / root), str(machine / "home"), {}, ("memoranda",))
+def place(machine: Path, scope: str, root: str) -> ClientPlace:
+    return ClientPlace(scope, str(machine / root), str(machine / "home"), {}, ("memoranda",))
 
 
 def written(machine: Path) -> dict[str, bytes]:
@@ -48,10 +49,10 @@ def written(machine: Path) -> dict[str, bytes]:
 def connect(machine: Path) -> None:
     """Connect every agent in every scope, of two projects, and git."""
     for name in CLIENTS:
-        for scope, root in ((LOCAL, "one"), (PROJECT, "two"), (USER, "one")):
-            connection.connect(connection.plan(CLIENTS[name], place(machine, scope, root)))
-    git_hooks.install(str(machine / "one"), ("memoranda",))
-    git_hooks.install(str(machine / "two"), ("memoranda",))
+        for scope, root in ((SCOPE_LOCAL, "one"), (SCOPE_PROJECT, "two"), (SCOPE_USER, "one")):
+            connection.apply_connection(connection.plan_connection(CLIENTS[name], place(machine, scope, root)))
+    git_hooks.install_git_hooks(str(machine / "one"), ("memoranda",))
+    git_hooks.install_git_hooks(str(machine / "two"), ("memoranda",))
 
 
 def test_all_of_it_is_taken_back_and_memories_stay(machine: Path) -> None:
@@ -63,53 +64,53 @@ def test_all_of_it_is_taken_back_and_memories_stay(machine: Path) -> None:
     connect(machine)
     (machine / "cache" / "memoranda" / "models").mkdir(parents=True)
     assert written(machine) != before
-    found = removal.find(str(machine / "home"), {})
+    found = removal.find_installed_parts(str(machine / "home"), {})
     assert len(found.connections) == 3 * len(CLIENTS)
     assert found.checkouts == [str(machine / "one"), str(machine / "two")]
-    assert removal.remove(found) == []
+    assert removal.remove_installed_parts(found) == []
     assert written(machine) == before
     assert not (machine / "state" / "memoranda").exists() and not (machine / "cache" / "memoranda").exists()
     assert found.memories == [str(machine / name / ".memoranda" / "memory.db") for name in ("one", "two")]
     assert all(os.path.exists(path) for path in found.memories)
-    assert removal.find(str(machine / "home"), {}).nothing
+    assert removal.find_installed_parts(str(machine / "home"), {}).is_empty
 
 
 def test_looking_changes_nothing(machine: Path) -> None:
     connect(machine)
     before = {path: path.read_bytes() for path in machine.rglob("*") if path.is_file()}
-    assert not removal.find(str(machine / "home"), {}).nothing
+    assert not removal.find_installed_parts(str(machine / "home"), {}).is_empty
     assert {path: path.read_bytes() for path in machine.rglob("*") if path.is_file()} == before
 
 
 def test_what_is_in_the_way_keeps_what_is_known(machine: Path) -> None:
     """The file is named, the rest is taken back, and once it is mended the same command does the rest."""
     codex = CLIENTS["codex"]
-    connection.connect(connection.plan(codex, place(machine, USER, "one")))
-    connection.connect(connection.plan(CLIENTS["gemini"], place(machine, USER, "one")))
+    connection.apply_connection(connection.plan_connection(codex, place(machine, SCOPE_USER, "one")))
+    connection.apply_connection(connection.plan_connection(CLIENTS["gemini"], place(machine, SCOPE_USER, "one")))
     settings = machine / "home" / ".codex" / "config.toml"
     written_by_us = settings.read_text()
     settings.write_bytes(b"\xff\xfe not text")
-    troubles = removal.remove(removal.find(str(machine / "home"), {}))
+    troubles = removal.remove_installed_parts(removal.find_installed_parts(str(machine / "home"), {}))
     assert len(troubles) == 1 and str(settings) in troubles[0]
     assert not (machine / "home" / ".gemini" / "settings.json").exists()
-    assert (machine / "state" / "memoranda" / connection.KIND).is_dir()
+    assert (machine / "state" / "memoranda" / connection.CONNECTION_KIND).is_dir()
     settings.write_text(written_by_us)
-    assert removal.remove(removal.find(str(machine / "home"), {})) == []
+    assert removal.remove_installed_parts(removal.find_installed_parts(str(machine / "home"), {})) == []
     assert not settings.exists() and not (machine / "state" / "memoranda").exists()
 
 
 def test_what_guard_keeps_goes_with_its_key(machine: Path) -> None:
     from store.base.location import locate
-    from store.config.configuration import load
+    from store.config.configuration import load_config
 
-    with guard.opened(load(locate(None, {}, str(machine / "one")))):
+    with guard.open_guard(load_config(locate(None, {}, str(machine / "one")))):
         pass
-    found = removal.find(str(machine / "home"), {})
-    assert found.guard == guard.place() and os.path.exists(found.guard)
-    assert removal.remove(found) == [] and not os.path.exists(guard.place())
+    found = removal.find_installed_parts(str(machine / "home"), {})
+    assert found.guard == guard.guard_path() and os.path.exists(found.guard)
+    assert removal.remove_installed_parts(found) == [] and not os.path.exists(guard.guard_path())
 
 
 def test_a_machine_without_anything_has_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name))
-    assert removal.find(str(tmp_path), {}).nothing and installation.memories() == []
+    assert removal.find_installed_parts(str(tmp_path), {}).is_empty and installation.list_known_memories() == []

@@ -13,10 +13,13 @@ from support.hook_events import CLIENTS, FORMS, report
 
 from store.base.clock import utc_now
 from store.conversations import hook_spool
-from store.doors import pause
-from store.doors.hooks import events, handlers, own_words, process
-from store.doors.session import injections
-from store.ingest.runner import ingest
+from store.doors import agent_log as injections
+from store.doors import hook_events as events
+from store.doors import hook_events as own_words
+from store.doors import hook_handlers as handlers
+from store.doors import hook_process as process
+from store.doors import trust as pause
+from store.ingest.runner import ingest_file
 from store.memory import Memory
 
 RECORDED = Path(__file__).with_name("recorded")
@@ -46,7 +49,7 @@ def context(client: str, raw: bytes) -> str:
     assert list(said) == ["hookSpecificOutput"]
     inner = said["hookSpecificOutput"]
     assert sorted(inner) == ["additionalContext", "hookEventName"]
-    assert inner["hookEventName"] in events.FORMS[client]
+    assert inner["hookEventName"] in events.EVENT_KINDS[client]
     return str(inner["additionalContext"])
 
 
@@ -63,10 +66,10 @@ def test_a_turn_by_each_client(memory: Memory, tmp_path: Path, client: str, noth
     assert (turn.role, turn.text, turn.origin) == ("user", "why is the queue one table of jobs?", f"hook:{client}")
     reply(client, report(client, "stop", tmp_path, f"There is no broker to run [D#{decision}]."))
     assert [turn.role for turn in memory.turns.last("5f0e", 9)] == ["user", "assistant"]
-    sent = injections.newest(memory.database, session="5f0e")
+    sent = injections.list_injections(memory.database, session="5f0e")
     assert sent[-1].used == (f"D#{decision}",)
     reply(client, report(client, "tool", tmp_path))
-    assert [task.text for task in memory.tasks.many(memory.tasks.ids())] == ["Write tests"]
+    assert [task.text for task in memory.tasks.get_many(memory.tasks.ids())] == ["Write tests"]
     reply(client, report(client, "compact", tmp_path))
     reply(client, report(client, "end", tmp_path))
     assert memory.sessions.get("5f0e").ended_at
@@ -80,11 +83,11 @@ def test_what_the_real_clients_reported(memory: Memory, tmp_path: Path, client: 
     prompt, kinds = "", []
     for line in (RECORDED / f"{client}.jsonl").read_text().splitlines():
         said = {**json.loads(line), "cwd": str(tmp_path)}
-        event = events.read(client, json.dumps(said).encode())
+        event = events.parse_event(client, json.dumps(said).encode())
         assert event is not None and not event.inner and event.session
         kinds.append(event.kind)
-        prompt = own_words.of_prompt(client, event.text) if event.kind == "prompt" else prompt
-        assert ("git commit" in event.shell) == (event.kind == "tool")
+        prompt = own_words.strip_prompt(client, event.text) if event.kind == "prompt" else prompt
+        assert ("git commit" in event.shell_command) == (event.kind == "tool")
         context(client, reply(client, json.dumps(said).encode()))
     assert [kind for kind in kinds if kind != "compact"][:4] == ["start", "prompt", "tool", "stop"]
     assert prompt.startswith("Please commit what we have") and "memory" not in prompt
@@ -93,7 +96,7 @@ def test_what_the_real_clients_reported(memory: Memory, tmp_path: Path, client: 
         ("user", prompt),
         ("assistant", "All is done as decided [D#1]."),
     ]
-    assert any(one.used == ("D#1",) for one in injections.newest(memory.database))
+    assert any(one.used == ("D#1",) for one in injections.list_injections(memory.database))
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -156,9 +159,9 @@ def test_a_turn_is_not_kept_twice_when_the_transcript_tells_it_again(memory: Mem
     file.write_text("".join(json.dumps(one) + "\n" for one in told[:3]))
     reply("claude-code", report("claude-code", "prompt", tmp_path, "go on", number="1"))
     reply("claude-code", report("claude-code", "stop", tmp_path, "Done.", number="1"))
-    assert ingest(memory.database, str(file)).added == 1  # what was said between, which no hook tells
+    assert ingest_file(memory.database, str(file)).added == 1  # what was said between, which no hook tells
     file.write_text("".join(json.dumps(one) + "\n" for one in told))
-    assert ingest(memory.database, str(file)).added == 1
+    assert ingest_file(memory.database, str(file)).added == 1
     reply("claude-code", report("claude-code", "prompt", tmp_path, "go on", number="2"))  # the hook is late
     assert sorted(turn.text for turn in memory.turns.last("5f0e", 9)) == ["Done.", "Looking.", "go on", "go on"]
 
@@ -167,12 +170,12 @@ def test_while_the_store_is_busy_a_turn_waits_in_the_spool(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory.facts.remember("The deployment window is Thursday afternoon")
-    monkeypatch.setattr("store.database.database.HOOK_MS", 20)
+    monkeypatch.setattr("store.database.database.HOOK_BUSY_MS", 20)
     raw = report("gemini", "prompt", tmp_path, "when is the deployment window?")
     with Memory.open(str(tmp_path / ".memoranda" / "memory.db")) as other, other.database.write("user", "long"):
         assert reply("gemini", raw) == b""
-    assert not memory.turns.last("5f0e") and hook_spool.waiting(memory.database.path)
-    hook_spool.drain(memory.database)
+    assert not memory.turns.last("5f0e") and hook_spool.has_waiting_lines(memory.database.path)
+    hook_spool.drain_spool(memory.database)
     assert [turn.text for turn in memory.turns.last("5f0e", 9)] == ["when is the deployment window?"]
     reply("gemini", raw)  # told again: it has its key
     assert len(memory.turns.last("5f0e", 9)) == 1
@@ -188,7 +191,7 @@ def test_silence(tmp_path: Path, memory: Memory, how: str, monkeypatch: pytest.M
         (tmp_path / ".memoranda" / "config.toml").write_text("enabled = false\n")
         (tmp_path / ".memoranda" / "config.toml").chmod(0o600)
     elif how == "paused":
-        pause.pause(memory.database.path, utc_now())
+        pause.pause_doors(memory.database.path, utc_now())
     elif how == "none":
         more = {"cwd": os.path.realpath("/")}
     elif how == "session unknown":
@@ -224,13 +227,13 @@ def test_a_hook_makes_no_memory(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_what_we_put_in_ourselves_is_nobodys_word(client: str, text: str, own: str) -> None:
-    assert own_words.of_prompt(client, text) == own
+    assert own_words.strip_prompt(client, text) == own
 
 
 def test_a_reply_full_of_marks_that_end_nowhere_is_read_in_time() -> None:
     marks = "<memoranda-memory 0123456789>" * 60_000
     started = time.process_time()
-    assert own_words.of_anybody(marks + "a</memoranda-memory 0123456789>b" + marks) == "b" + marks
+    assert own_words.strip_fences(marks + "a</memoranda-memory 0123456789>b" + marks) == "b" + marks
     assert time.process_time() - started < 5  # it took 100 seconds: each mark was looked for to the end
 
 
@@ -285,7 +288,7 @@ def malformed(dice: random.Random, folder: Path) -> tuple[str, bytes]:
 
 def fuzz(memory: Memory, folder: Path, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Report nonsense `number` times. `process.run` is silent about a defect: what it catches fails here."""
-    from store.doors.hooks import handlers
+    from store.doors import hook_handlers as handlers
 
     def handle(*given: Any) -> str:
         try:
@@ -295,8 +298,8 @@ def fuzz(memory: Memory, folder: Path, number: int, monkeypatch: pytest.MonkeyPa
             raise
 
     problems: list[str] = []
-    inner = handlers.handle
-    monkeypatch.setattr(handlers, "handle", handle)
+    inner = handlers.handle_event
+    monkeypatch.setattr(handlers, "handle_event", handle)
     dice = random.Random(19)
     for _ in range(number):
         client, raw = malformed(dice, folder)
@@ -323,12 +326,12 @@ def test_ten_thousand_malformed_reports_break_nothing(
 
 
 def test_a_handler_that_fails_is_silent(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from store.doors.hooks import handlers
+    from store.doors import hook_handlers as handlers
 
     def fails(*told: object) -> str:
         raise RuntimeError("a defect")
 
-    monkeypatch.setattr(handlers, "handle", fails)
+    monkeypatch.setattr(handlers, "handle_event", fails)
     out = io.BytesIO()
     process.run(["codex"], io.BytesIO(report("codex", "prompt", tmp_path, "hello there")), out)
     assert out.getvalue() == b""

@@ -25,11 +25,12 @@ from support.hook_machine import (
 from support.secrets import BODY
 from support.waiting import until
 
-from store.base import hook_resident, installation
-from store.config.files import put
+from store.base import hook_resident
+from store.base import state_files as installation
+from store.config.configuration import write_setting
 from store.conversations import hook_spool
+from store.doors import hook_resident as resident
 from store.doors import memoranda_hook
-from store.doors.hooks import resident
 from store.memory import Memory
 from store.version import __version__
 
@@ -47,7 +48,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HookMac
     with Memory.open(machine.path) as memory:
         memory.facts.remember(FACT)
     yield machine
-    until(lambda: not children_of(machine, "store.doors.hooks.background"))
+    until(lambda: not children_of(machine, "store.doors.hook_background"))
     machine.kill()
 
 
@@ -97,7 +98,7 @@ def test_the_folder_and_the_variables_of_an_event_choose_its_memory(machine: Hoo
 def test_other_settings_than_the_residents_count_for_whoever_has_them(machine: HookMachine, variable: str) -> None:
     other = machine.folder / "other"
     base = other if variable == "XDG_CONFIG_HOME" else other / ".config"
-    put(str(base / "memoranda" / "config.toml"), "agents.recall", "false")
+    write_setting(str(base / "memoranda" / "config.toml"), "agents.recall", "false")
     assert "heron-7" in machine.ask()
     assert machine.ask(env={**machine.environ, variable: str(other)}) == ""
     assert "heron-7" in machine.ask()
@@ -141,7 +142,7 @@ def test_without_a_resident_what_is_not_cut_yet_is_in_no_file(machine: HookMachi
     machine.kill()
     with Memory.open(machine.path) as other, other.database.write("user", "long"):
         machine.ask(machine.event(prompt=f"{QUESTION} with {SECRET}"))
-        until(lambda: hook_spool.waiting(machine.path))
+        until(lambda: hook_spool.has_waiting_lines(machine.path))
         assert files_with(machine.folder, SECRET) == []
 
 
@@ -321,7 +322,7 @@ def test_a_mac_tells_the_user_in_its_own_form(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_work_that_goes_on_behind_an_event_holds_nobody_up_and_none_of_our_sockets(machine: HookMachine) -> None:
-    module = "store.doors.hooks.background"
+    module = "store.doors.hook_background"
     with Memory.open(machine.path) as other, other.database.write("user", "long"):
         assert machine.ask(machine.event("Stop", last_assistant_message="It is heron-7.")) == ""
         until(lambda: children_of(machine, module))
@@ -373,7 +374,9 @@ def test_without_events_it_ends_and_leaves_no_socket(machine: HookMachine) -> No
 
 
 def test_at_rest_it_becomes_a_new_process_that_answers_on_the_same_socket(machine: HookMachine) -> None:
-    listening = machine.resident("rest=0", code="from store.doors.hooks import resident; resident.LOOK = 0.05")
+    listening = machine.resident(
+        "rest=0", code="from store.doors import hook_resident as resident; resident.LOOK = 0.05"
+    )
     for _ in range(3):
         assert "heron-7" in machine.ask()
         until(lambda: any(word.startswith("listening=") for word in command_line(listening.pid)))
@@ -386,7 +389,7 @@ def test_it_ends_when_it_is_asked_to_and_when_its_folder_is_gone(
     first = machine.resident()
     assert hook_resident.end() and first.wait() == 0 and not machine.socket_path.exists()
     assert hook_resident.end() and hook_resident.release(), "nobody is there"
-    code = "from store.doors.hooks import resident; resident.LOOK = 0.05"
+    code = "from store.doors import hook_resident as resident; resident.LOOK = 0.05"
     second = machine.resident(code=code)
     machine.socket_path.unlink()
     third = machine.resident() if second.wait() == 0 else None
@@ -406,7 +409,7 @@ def test_what_was_purged_is_not_in_the_memory_of_the_process_either(machine: Hoo
     machine.ask(machine.event(prompt=f"{QUESTION} of {word}"))
     pid = machine.pid()
     with Memory.open(machine.path) as memory:
-        memory.purge.run(memory.purge.plan([("turn", 1)]))
+        memory.purge.run_plan(memory.purge.plan([("turn", 1)]))
     assert machine.pid() == pid and any(line.startswith("listening=") for line in command_line(pid))
     assert word.encode() not in memory_of(pid)
     assert "heron-7" in machine.ask()
@@ -438,7 +441,7 @@ def test_an_event_that_is_being_answered_is_waited_for_before_the_memories_are_l
         until(lambda: any(".memoranda" in os.readlink(path) for path in Path(f"/proc/{listening.pid}/fd").iterdir()))
         assert hook_resident.release()
         assert asked.wait() == 0
-        assert hook_spool.waiting(machine.path), "what it could not write was not lost"
+        assert hook_spool.has_waiting_lines(machine.path), "what it could not write was not lost"
 
 
 def test_its_memory_stays_small(machine: HookMachine) -> None:
@@ -463,8 +466,8 @@ def test_it_has_the_version_and_the_folder_of_the_product(monkeypatch: pytest.Mo
     assert {memoranda_hook.RELEASE, memoranda_hook.END} == {hook_resident.RELEASE, hook_resident.END}
     for named in ("", "  ", str(tmp_path), "~/state"):
         monkeypatch.setenv("XDG_STATE_HOME", named)
-        assert memoranda_hook.state_folder() == installation.folder()
-        assert memoranda_hook.socket_path() == os.path.join(installation.folder(), hook_resident.SOCKET)
+        assert memoranda_hook.state_folder() == installation.state_folder()
+        assert memoranda_hook.socket_path() == os.path.join(installation.state_folder(), hook_resident.SOCKET)
 
 
 def test_on_a_mac_it_finds_the_same_folder(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from support.ours import ours
 from support.waiting import until
 
 from store.base import hook_resident
-from store.doors.session import calls
+from store.doors import agent_log as calls
 from store.memory import Memory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found and watched as Linux shows them")
@@ -40,7 +40,7 @@ def test_a_session_is_answered_and_stored_alike(
     with Memory.open(machine.path) as memory:
         memory.decisions.decide("Queue", "One table of jobs in SQLite", rationale="no broker to run")
         memory.facts.remember("The deployment window is Thursday afternoon", pinned=True)
-        memory.tasks.add("Write the changelog")
+        memory.tasks.add_task("Write the changelog")
     other = tmp_path / "other"
     shutil.copytree(machine.project, other)
     ours(other / ".memoranda" / "memory.db")
@@ -53,7 +53,7 @@ def test_a_session_is_answered_and_stored_alike(
             event = report(client, kind, folder, text, number=f"{number}", session_id="s", transcript_path="")
             told.append(machine.run(words, event, cwd=folder))
         until(lambda: machine.pid() and hook_resident.release())
-        until(lambda: not children_of(machine, "store.doors.hooks.background"))
+        until(lambda: not children_of(machine, "store.doors.hook_background"))
         assert told[0] == told[1], (kind, text)
         assert number or told[0], "the start was answered"
         if how == "cold":
@@ -72,5 +72,5 @@ def kept(path: Path) -> list[list[tuple[object, ...]]]:
             memory.database.rows("SELECT event, question, tokens FROM injections ORDER BY id"),
             memory.database.rows("SELECT key, used FROM injected ORDER BY injection, key"),
             memory.database.rows("SELECT ended_at IS NULL FROM sessions"),
-            [(call.client, call.name) for call in calls.newest(memory.database)],
+            [(call.client, call.name) for call in calls.list_agent_calls(memory.database)],
         ]

@@ -11,10 +11,12 @@ import pytest
 from support.agent_session import PROMPTS, SESSION, Agent, at_once, git, replay, repository
 
 from store.base.clock import utc_now
-from store.doors.connect import git_hooks
-from store.doors.hooks import background, handlers
-from store.doors.mcp.session import McpSession
-from store.doors.session import calls, injections
+from store.doors import agent_log as calls
+from store.doors import agent_log as injections
+from store.doors import git_hooks
+from store.doors import hook_background as background
+from store.doors import hook_handlers as handlers
+from store.doors.mcp_tools import McpSession
 from store.memory import Memory
 from store.services import maintenance
 
@@ -36,10 +38,10 @@ def test_a_whole_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         turns = memory.turns.last(SESSION, 50)
         assert [turn.text for turn in turns] == [text for pair in zip(PROMPTS, replies, strict=True) for text in pair]
         assert {turn.origin for turn in turns} == {"hook:claude-code"}
-        facts = {fact.fact for fact in memory.facts.many(memory.facts.ids(memory.now))}
+        facts = {fact.fact for fact in memory.facts.get_many(memory.facts.ids(memory.now))}
         assert any("cents" in fact for fact in facts) and any("Rosa Vidal" in fact for fact in facts)
         every = memory.tasks.ids(statuses=("pending", "in_progress", "done"))
-        assert sorted((task.text, task.status) for task in memory.tasks.many(every)) == [
+        assert sorted((task.text, task.status) for task in memory.tasks.get_many(every)) == [
             ("Document it", "pending"),
             ("Write its tests", "in_progress"),
             ("Write the exporter", "done"),
@@ -48,19 +50,19 @@ def test_a_whole_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         assert [(one.decision, one.link_type) for one in memory.commits.links_of_commit(commit.id)] == [
             (f"D#{decision}", "implements")
         ]
-        taken = memory.checkpoints.list()
+        taken = memory.checkpoints.list_newest_first()
         assert [point.used for point in taken if point.trigger == "usage" and point.used][::-1] == [70, 86]
         assert any(point.trigger == "session_end" and point.session == SESSION for point in taken)
         assert memory.summaries.active(SESSION)
         assert memory.sessions.get(SESSION).ended_at
         snapshots = list((root / "memory" / "snapshots").glob("*.md"))
         assert len(snapshots) == 1 and "Commit it." in snapshots[0].read_text()
-        sent = injections.newest(memory.database, session=SESSION)
+        sent = injections.list_injections(memory.database, session=SESSION)
         assert all(one.tokens <= 150 for one in sent if one.event == "prompt")
         assert any(f"D#{decision}" in one.used for one in sent)
         assert max(map(len, agent.told)) <= 9_000
         assert {"SessionStart", "UserPromptSubmit", "Stop", "TodoWrite", "PreCompact", "SessionEnd"} <= {
-            call.name for call in calls.newest(memory.database)
+            call.name for call in calls.list_agent_calls(memory.database)
         }
         agent.event("SessionEnd", reason="other")
         agent.event("SessionStart", source="resume")
@@ -106,13 +108,13 @@ def test_a_session_that_never_ended_is_swept_up_at_the_next_start(
     path = str(tmp_path / ".memoranda" / "memory.db")
     ago = from_ms(to_ms(utc_now()) - 2 * 3_600_000)
     with Memory.open(path, clock=lambda: ago) as memory:
-        memory.turns.add("old", [("user", "We were writing the parser", ""), ("assistant", "Yes.", "")])
+        memory.turns.add_turns("old", [("user", "We were writing the parser", ""), ("assistant", "Yes.", "")])
         memory.checkpoints.before_compaction("old")
     agent = Agent(tmp_path, tmp_path / "none")
     begun: list[Any] = []
     monkeypatch.setattr(handlers, "start_background", lambda memory, event, caller: begun.append(event))
     assert "The session before broke off at [K#1]" in agent.event("SessionStart", source="startup")
-    background.work(path, begun[0].kind, SESSION, 0, 0)
+    background.do_background_work(path, begun[0].kind, SESSION, 0, 0)
     with Memory.open(path) as memory:
         assert memory.sessions.get("old").ended_at and memory.summaries.active("old")
 
@@ -128,15 +130,15 @@ def test_what_an_agent_did_by_server_and_hooks_is_taken_back_at_once(
         agent = Agent(root, tmp_path / "none")
         agent.event("UserPromptSubmit", prompt="Which queue do we take?", prompt_id="1")
         server = McpSession(memory.location)
-        server.call("memory_log_decision", {"title": "Queue", "chosen": "one table"}, None, "claude-code")
+        server.call_tool("memory_log_decision", {"title": "Queue", "chosen": "one table"}, None, "claude-code")
         server.close()
         todos = {"todos": [{"content": "Write the queue", "status": "in_progress"}]}
         agent.event("PostToolUse", tool_name="TodoWrite", tool_input=todos, tool_use_id="1")
         git(root, "commit", "--allow-empty", "-qm", "Add the queue, see D#1")
         agent.event("PostToolUse", tool_name="Bash", tool_input={"command": "git commit"}, tool_use_id="2")
-        plan = memory.plans.origin(f"{door}:claude-code", SESSION)
+        plan = memory.plans.plan_origin(f"{door}:claude-code", SESSION)
         assert len(plan.changes) == 3 and {change.citation for change in plan.changes} >= {"D#1", "A#1"}
-        memory.plans.apply(plan, memory.plans.proposed(plan))
+        memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))
         assert memory.decisions.ids() == [] and memory.tasks.ids() == []
         memory.history.undo()
         assert memory.decisions.ids() == [1] and memory.tasks.ids() == [1]
@@ -183,7 +185,7 @@ def test_a_commit_that_an_agent_names_by_its_beginning_is_that_commit(
                 agent.event("PostToolUse", tool_name="Bash", tool_input={"command": "git commit"}, tool_use_id="1")
             else:
                 given = {"sha": sha[:7].upper(), "decision_ids": [1]}  # as git prints it after a commit
-                answer = server.call("memory_log_commit", given, None, "claude-code")
+                answer = server.call_tool("memory_log_commit", given, None, "claude-code")
                 assert answer.data["duplicate"] == hook_first and answer.data["linked"] == ["D#1"]
         server.close()
         rows = memory.database.rows("SELECT sha FROM commits WHERE substr(sha, 1, 7) = ?", (sha[:7],))
@@ -204,22 +206,22 @@ def test_a_commit_that_is_logged_before_git_is_read_is_what_git_says_of_it(tmp_p
     with Memory.open(str(root / ".memoranda" / "memory.db"), "app") as memory:
         for title in ("Queue", "Format", "Retry"):
             memory.decisions.decide(title, "one table")
-        number = memory.iterations.start("feature", "The queue")
+        number = memory.iterations.start_iteration("feature", "The queue")
         server = McpSession(memory.location)
         given = {"sha": mine[:9], "message": "queue", "decision_ids": [3], "iteration_id": number}
-        answer = server.call("memory_log_commit", given, None, "claude-code")
+        answer = server.call_tool("memory_log_commit", given, None, "claude-code")
         assert answer.data["linked"] == ["D#1", "D#2", "D#3"] and "linked to D#1, D#2, D#3" in answer.text
-        assert server.call("memory_log_commit", {"sha": mine}, None, "claude-code").data["duplicate"]
-        assert server.call("memory_log_commit", {"sha": theirs}, None, "claude-code").data["linked"] == []
+        assert server.call_tool("memory_log_commit", {"sha": mine}, None, "claude-code").data["duplicate"]
+        assert server.call_tool("memory_log_commit", {"sha": theirs}, None, "claude-code").data["linked"] == []
         server.close()
         found = memory.commits.get(mine)
         assert (found.message.splitlines()[0], found.author, found.insertions) == ("Add the queue", "Ana", 1)
         assert found.iteration_id == number and found.committed_at[:10] == utc_now()[:10]
-        maintenance.start(memory, str(root))
+        maintenance.run_maintenance(memory, str(root))
         kinds = {(link.decision, link.link_type) for link in memory.commits.links_of_commit(found.id)}
         assert kinds == {("D#1", "implements"), ("D#2", "relates"), ("D#3", "implements")}
         memory.commits.unlink(mine, 2)
-        server.call("memory_log_commit", {"sha": mine}, None, "claude-code")
+        server.call_tool("memory_log_commit", {"sha": mine}, None, "claude-code")
         assert len(memory.commits.links_of_commit(found.id)) == 2, "what the person took away stays away"
         assert not memory.commits.links_of_commit(memory.commits.get(theirs).id)
 
@@ -229,7 +231,7 @@ def test_a_commit_is_linked_by_gits_own_hooks(tmp_path: Path) -> None:
     with Memory.open(str(tmp_path / ".memoranda" / "memory.db")) as memory:
         decision = memory.decisions.decide("Queue", "One table")
         program = Path(sys.executable).with_name("memoranda")
-        git_hooks.install(str(tmp_path), (str(program),))
+        git_hooks.install_git_hooks(str(tmp_path), (str(program),))
         (tmp_path / "a").write_text("a")
         git(tmp_path, "add", "a")
         git(tmp_path, "commit", "-qm", f"Add a table (D#{decision})")

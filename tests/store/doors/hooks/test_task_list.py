@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from store.database.erasure.tombstones import add_tombstones
-from store.doors.hooks import task_list
-from store.doors.hooks.events import TASK_TOOLS, HookEvent
+from store.database.tombstones import add_tombstones
+from store.doors import hook_handlers as task_list
+from store.doors.hook_events import TASK_TOOLS, HookEvent
 from store.memory import Memory
 
 
@@ -15,7 +15,7 @@ def event(tool: str, given: dict[str, Any], response: object = None, session: st
 
 def follow(memory: Memory, happened: HookEvent) -> list[str]:
     with memory.database.write("hook:claude-code", "task list") as write:
-        return task_list.follow(write, happened, task_list.items(happened))
+        return task_list.follow_task_list(write, happened, task_list.parse_task_entries(happened))
 
 
 def todos(**states: str) -> HookEvent:
@@ -24,11 +24,11 @@ def todos(**states: str) -> HookEvent:
 
 def tasks(memory: Memory) -> dict[str, str]:
     every = memory.tasks.ids(statuses=("pending", "in_progress", "done"))
-    return {task.text: task.status for task in memory.tasks.many(every)}
+    return {task.text: task.status for task in memory.tasks.get_many(every)}
 
 
 def test_every_tool_by_which_an_agent_keeps_its_tasks_is_known() -> None:
-    assert set(TASK_TOOLS) == {*task_list.LISTS, *task_list.ONE_BY_ONE}
+    assert set(TASK_TOOLS) == {*task_list.LIST_TOOLS, *task_list.SINGLE_TASK_TOOLS}
 
 
 def test_a_list_is_followed_and_undone_as_one(memory: Memory) -> None:
@@ -51,7 +51,7 @@ def test_a_list_that_says_the_same_twice_has_two_tasks(memory: Memory) -> None:
     assert follow(memory, listed("completed", "pending")) == ["A#1"]
     assert follow(memory, listed("completed", "in_progress")) == ["A#2"]
     assert follow(memory, listed("completed")) == ["A#2"]  # the other one went
-    assert [task.status for task in memory.tasks.many([1, 2])] == ["done"]
+    assert [task.status for task in memory.tasks.get_many([1, 2])] == ["done"]
 
 
 def test_what_a_person_changed_stays(memory: Memory) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from store.doors.hooks.window_use import TAIL, used
+from store.doors.hook_events import TAIL_BYTES, read_window_use
 
 CLAUDE = {
     "type": "assistant",
@@ -52,11 +52,11 @@ def test_the_last_answer_tells(tmp_path: Path, client: str, line: dict[str, Any]
     if found == (0, 0):
         file.write_text(f"{json.dumps(line)}\n{rest}")
     else:
-        file.write_text(f"{json.dumps(older)}\n{'x' * TAIL}\n{json.dumps(line)}\n{rest}")
-    assert used(client, str(file)) == found
+        file.write_text(f"{json.dumps(older)}\n{'x' * TAIL_BYTES}\n{json.dumps(line)}\n{rest}")
+    assert read_window_use(client, str(file)) == found
 
 
 def test_what_is_no_file_tells_nothing(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in ("", str(tmp_path), str(tmp_path / "none"), str(tmp_path / "pipe"), "/dev/zero", "a\0b"):
-        assert used("claude-code", path) == (0, 0)
+        assert read_window_use("claude-code", path) == (0, 0)

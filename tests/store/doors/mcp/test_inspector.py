@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from store.doors.mcp import schemas
+from store.doors import mcp_protocol as schemas
 from store.memory import Memory
 
 MEMORANDA = os.path.join(os.path.dirname(sys.executable), "memoranda")
@@ -43,7 +43,7 @@ def test_the_inspector_finds_nothing_wrong(inspector: list[str], memory: Memory,
         return found
 
     tools = run("--method", "tools/list", "--strict")["tools"]
-    assert isinstance(tools, list) and [tool["name"] for tool in tools] == list(schemas.BY_NAME)
+    assert isinstance(tools, list) and [tool["name"] for tool in tools] == list(schemas.TOOL_SCHEMA_BY_NAME)
     answer = run("--method", "tools/call", "--tool-name", "memory_search", "--tool-arg", "query=cache")
     assert isinstance(answer["structuredContent"], dict) and answer["structuredContent"]["total"] == 1
     assert run("--method", "resources/list")["resources"]

@@ -18,19 +18,20 @@ from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters
 from mcp_types import version as versions
 
-from store.base import token_count
-from store.doors.mcp import opening, schemas
-from store.doors.mcp.answers import ToolAnswer
-from store.doors.mcp.opening import Opening
-from store.doors.mcp.server import _Handlers, _server
-from store.doors.mcp.session import McpSession
+from store.doors import mcp_opening as opening
+from store.doors import mcp_protocol as schemas
+from store.doors.mcp_answers import ToolAnswer
+from store.doors.mcp_opening import McpOpening
+from store.doors.mcp_server import _make_server, _SdkHandlers
+from store.doors.mcp_tools import McpSession
 from store.memory import Memory
+from store.text import words as token_count
 
 MEMORANDA = os.path.join(os.path.dirname(sys.executable), "memoranda")
 META = {
-    opening.VERSION_KEY: "2026-07-28",
-    opening.INFO_KEY: {"name": "claude-code", "version": "2.1.330"},
-    opening.CAPABILITIES_KEY: {},
+    opening.PROTOCOL_VERSION_KEY: "2026-07-28",
+    opening.CLIENT_INFO_KEY: {"name": "claude-code", "version": "2.1.330"},
+    opening.CLIENT_CAPABILITIES_KEY: {},
 }
 HELLO = {
     "protocolVersion": "2025-06-18",
@@ -114,9 +115,9 @@ async def test_the_official_client_uses_all_of_it(path: str, memory: Memory, mod
     info = types.Implementation(name="gemini-cli-mcp-client", version="1")
     async with Client(where, mode=mode, client_info=info, read_timeout_seconds=PATIENCE) as client:
         assert client.protocol_version == ("2026-07-28" if mode == "auto" else "2025-11-25")
-        assert client.instructions == schemas.INSTRUCTIONS
+        assert client.instructions == schemas.SERVER_INSTRUCTIONS
         tools = (await client.list_tools()).tools
-        assert [tool.name for tool in tools] == [tool["name"] for tool in schemas.TOOLS]
+        assert [tool.name for tool in tools] == [tool["name"] for tool in schemas.TOOL_SCHEMAS]
         kept = [tool.name for tool in tools if (tool.meta or {}).get("anthropic/alwaysLoad")]
         assert kept == ["memory_search"]
         for tool in tools:
@@ -143,7 +144,7 @@ async def test_the_official_client_uses_all_of_it(path: str, memory: Memory, mod
             await client.read_resource("memory://facts/77")
         assert len((await client.list_resources()).resources) == 2
         assert len((await client.list_resource_templates()).resource_templates) == 2
-        memory.checkpoints.take("before lunch")
+        memory.checkpoints.take_checkpoint("before lunch")
         prompt = await client.get_prompt("recover")
         assert isinstance(prompt.messages[0].content, types.TextContent)
         assert "Cache: Redis 7" in prompt.messages[0].content.text
@@ -151,10 +152,10 @@ async def test_the_official_client_uses_all_of_it(path: str, memory: Memory, mod
 
 
 def test_all_that_a_client_reads_of_it_is_short() -> None:
-    text = json.dumps(schemas.TOOLS, ensure_ascii=False, separators=(",", ":"))
-    assert token_count.count(text) <= 2_500
-    assert len(schemas.INSTRUCTIONS) <= 1_500
-    assert max(len(tool["description"]) for tool in schemas.TOOLS) <= 1_500
+    text = json.dumps(schemas.TOOL_SCHEMAS, ensure_ascii=False, separators=(",", ":"))
+    assert token_count.count_tokens(text) <= 2_500
+    assert len(schemas.SERVER_INSTRUCTIONS) <= 1_500
+    assert max(len(tool["description"]) for tool in schemas.TOOL_SCHEMAS) <= 1_500
 
 
 @pytest.mark.parametrize(
@@ -164,9 +165,9 @@ async def test_what_is_answered_before_the_sdk_is_what_the_sdk_answers(version: 
     import anyio
     from mcp.shared.message import SessionMessage
 
-    assert tuple(versions.HANDSHAKE_PROTOCOL_VERSIONS) == opening.HANDSHAKES
-    assert tuple(versions.MODERN_PROTOCOL_VERSIONS) == opening.MODERN
-    lists = list(opening.LISTS)
+    assert tuple(versions.HANDSHAKE_PROTOCOL_VERSIONS) == opening.HANDSHAKE_VERSIONS
+    assert tuple(versions.MODERN_PROTOCOL_VERSIONS) == opening.MODERN_VERSIONS
+    lists = list(opening.LIST_METHODS)
     if version in versions.MODERN_PROTOCOL_VERSIONS:
         said = [message("server/discover", 0, _meta=META), *(message(one, one, _meta=META) for one in lists)]
     else:
@@ -174,13 +175,13 @@ async def test_what_is_answered_before_the_sdk_is_what_the_sdk_answers(version: 
         said += [message("ping", 5), *(message(one, one) for one in lists)]
         said.append({"jsonrpc": "2.0", "id": "bare", "method": "tools/list"})
     ours: dict[object, Any] = {}
-    first = Opening()
+    first = McpOpening()
     for one in said:
-        done, answer = first.answer(json.dumps(one).encode())
+        done, answer = first.answer_line(json.dumps(one).encode())
         assert done
         if answer is not None:
             ours[answer["id"]] = answer
-    server = _server(_Handlers(None))  # type: ignore[arg-type]
+    server = _make_server(_SdkHandlers(None))  # type: ignore[arg-type]
     to_server, read = anyio.create_memory_object_stream[SessionMessage | Exception](50)
     write, from_server = anyio.create_memory_object_stream[SessionMessage](50)
     theirs: dict[object, Any] = {}
@@ -204,14 +205,14 @@ async def test_what_is_answered_before_the_sdk_is_what_the_sdk_answers(version: 
         b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}',  # before the handshake
         b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}',
         b'{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{}}',
-        json.dumps(message("tools/list", 1, _meta={**META, opening.VERSION_KEY: "2030-01-01"})).encode(),
+        json.dumps(message("tools/list", 1, _meta={**META, opening.PROTOCOL_VERSION_KEY: "2030-01-01"})).encode(),
         json.dumps(message("tools/list", 1, _meta=META, cursor="x")).encode(),
         json.dumps(message("tools/call", 1, name="memory_stats")).encode(),
     ],
 )  # fmt: skip
 def test_everything_else_is_left_to_the_sdk(line: bytes) -> None:
-    first = Opening()
-    assert first.answer(line) == (False, None)
+    first = McpOpening()
+    assert first.answer_line(line) == (False, None)
     assert first.handshake == []
 
 
@@ -250,7 +251,7 @@ def test_two_servers_and_an_application_write_to_one_file(path: str, memory: Mem
     finally:
         other.process.kill()
         other.process.wait()
-    assert len(memory.decisions.ids()) == 41 and memory.facts.counts(memory.now)["active"] == 41
+    assert len(memory.decisions.ids()) == 41 and memory.facts.count_by_state(memory.now)["active"] == 41
 
 
 @pytest.mark.parametrize("after", ["nothing", "a greeting", "a call"])
@@ -302,7 +303,7 @@ def test_nothing_but_protocol_reaches_standard_output(path: str, tmp_path: Path)
     program.write_text(
         "import os, sys\n"
         f"sys.argv = ['memoranda', '--db', {path!r}, 'mcp']\n"
-        "from store.doors.mcp import session\n"
+        "from store.doors import mcp_tools as session\n"
         "def noisy(self, *arguments):\n"
         "    print('a stray line', flush=True); os.system('echo from a child'); os.write(1, b'raw')\n"
         "    return call(self, *arguments)\n"
@@ -324,7 +325,7 @@ def test_nothing_but_protocol_reaches_standard_output(path: str, tmp_path: Path)
 
 async def test_the_end_leaves_no_work_that_would_fail_on_standard_error(path: str, memory: Memory) -> None:
     """An agent shows its person what a server writes there."""
-    handlers = _Handlers(McpSession(memory.location))
+    handlers = _SdkHandlers(McpSession(memory.location))
     await handlers._on_thread(lambda: ToolAnswer({}, ""))
     handlers.close()
     assert handlers._flush is not None and handlers._flush.cancelled()
@@ -396,7 +397,7 @@ def test_nonsense_breaks_nothing(path: str, memory: Memory, seed: int) -> None:
     finally:
         server.process.kill()
         server.process.wait()
-    assert memory.facts.counts(memory.now)["active"] == 1 and memory.decisions.get(1).chosen == "Redis 7"
+    assert memory.facts.count_by_state(memory.now)["active"] == 1 and memory.decisions.get(1).chosen == "Redis 7"
 
 
 def test_half_an_emoji_costs_no_answer(server: Server, memory: Memory) -> None:
@@ -411,12 +412,12 @@ def test_half_an_emoji_costs_no_answer(server: Server, memory: Memory) -> None:
 
 
 def test_the_session_key_of_the_person_rules(path: str, memory: Memory) -> None:
-    from store.config.configuration import put, user_path
+    from store.config.configuration import user_settings_path, write_setting
 
-    put(user_path(), "search.scope", "deny")
+    write_setting(user_settings_path(), "search.scope", "deny")
     said = [message("initialize", 1, **HELLO), message("notifications/initialized")]
     said.append(message("tools/call", 2, name="memory_search", arguments={"query": "cache"}))
-    put(user_path(), "search.scopeRules", "allow chatType=direct")
+    write_setting(user_settings_path(), "search.scopeRules", "allow chatType=direct")
     for key, total in (("discord:channel:7", 0), ("", 2)):
         done = subprocess.run(
             [MEMORANDA, "--db", path, "mcp", *(["--session", key] if key else [])],

@@ -10,7 +10,7 @@ from conftest import Clock
 from store.base.clock import from_ms, to_ms, utc_now
 from store.base.location import locate
 from store.conversations.turns import NewTurn
-from store.doors.mcp.upkeep import APART, EVERY, Upkeep
+from store.doors.mcp_opening import UPKEEP_APART_SECONDS, UPKEEP_SECONDS, UpkeepThread
 from store.memory import Memory
 
 
@@ -34,22 +34,22 @@ def test_a_child_looks_when_something_happened_and_after(memory: Memory, monkeyp
     monkeypatch.setattr(subprocess, "Popen", Child)
     monkeypatch.setattr("time.time", lambda: wall)
     Child.started = []
-    upkeep, now, wall = Upkeep(memory.location, str(tmp_path)), 0.0, 1e9
-    assert upkeep.look(now), "what was left undone before"
+    upkeep, now, wall = UpkeepThread(memory.location, str(tmp_path)), 0.0, 1e9
+    assert upkeep.start_child_if_due(now), "what was left undone before"
     looks = []
     for _ in range(40):
-        now, wall = now + EVERY, wall + EVERY
-        if upkeep.look(now):
+        now, wall = now + UPKEEP_SECONDS, wall + UPKEEP_SECONDS
+        if upkeep.start_child_if_due(now):
             looks.append(now)
     assert looks == [360.0, 1_920.0], "a checkpoint, and what is over, were due then"
     memory.facts.remember("something happened")
-    now, wall = now + EVERY, wall + EVERY
-    assert upkeep.look(now)
-    other = Upkeep(memory.location, str(tmp_path))
-    assert not other.look(now), "another server's child did it a moment ago"
-    assert other.look(now + APART) is False
-    wall += APART
-    assert other.look(now + APART)
+    now, wall = now + UPKEEP_SECONDS, wall + UPKEEP_SECONDS
+    assert upkeep.start_child_if_due(now)
+    other = UpkeepThread(memory.location, str(tmp_path))
+    assert not other.start_child_if_due(now), "another server's child did it a moment ago"
+    assert other.start_child_if_due(now + UPKEEP_APART_SECONDS) is False
+    wall += UPKEEP_APART_SECONDS
+    assert other.start_child_if_due(now + UPKEEP_APART_SECONDS)
 
 
 def test_what_is_due_is_done_without_the_application(tmp_path: Path) -> None:
@@ -63,14 +63,14 @@ def test_what_is_due_is_done_without_the_application(tmp_path: Path) -> None:
     path = str(checkout / ".memoranda" / "memory.db")
     earlier = Clock(from_ms(to_ms(utc_now()) - 600_000))  # long enough ago for a checkpoint to be due
     with Memory(locate(path, {}, str(checkout)), "cli", earlier) as memory:
-        memory.turns.add("s", [NewTurn("user", "Remember that we deploy on Tuesdays.")], "hook:claude-code")
+        memory.turns.add_turns("s", [NewTurn("user", "Remember that we deploy on Tuesdays.")], "hook:claude-code")
     environment = {**os.environ, "MEMORANDA_WITHOUT": "model"}
-    command = [sys.executable, "-m", "store.doors.mcp.upkeep_process", path, str(checkout)]
+    command = [sys.executable, "-m", "store.doors.upkeep_process", path, str(checkout)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     with Memory(locate(path, {}, str(checkout)), "cli") as memory:
         assert memory.database.value("SELECT count(*) FROM commits") == 1
-        assert [fact.fact for fact in memory.facts.many([1])] == ["We deploy on Tuesdays"]
-        assert memory.checkpoints.taken_by_itself() == 1
+        assert [fact.fact for fact in memory.facts.get_many([1])] == ["We deploy on Tuesdays"]
+        assert memory.checkpoints.count_automatic() == 1
         assert memory.search("where does the llama live", kinds=["document"], meaning=False).hits
         assert memory.database.value("SELECT count(*) FROM leases") == 0

@@ -10,9 +10,10 @@ from support.hook_machine import ALONE, HookMachine, command_line, resident_mega
 from support.waiting import until
 
 from store.base.location import Location, locate
-from store.doors.session import injections, meaning_recall
-from store.doors.session.meaning_recall import MeaningRecall
-from store.doors.session.recall import words_of
+from store.doors import agent_log as injections
+from store.doors import recall as meaning_recall
+from store.doors.pack import words_of
+from store.doors.recall import MeaningRecall
 from store.memory import Memory
 from store.services import background_embedding
 
@@ -22,7 +23,7 @@ PROMPT = (
     " before that"
 )
 BY_WORDS = "when does the office close on fridays"
-PATIENT = "from store.doors.session import meaning_recall; meaning_recall.WAIT = 120"
+PATIENT = "from store.doors import recall as meaning_recall; meaning_recall.WAIT = 120"
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HookMac
         memory.facts.remember("The office closes at noon on Fridays")
         memory.facts.remember("Invoices are rounded half up")
         memory.decisions.decide("Cache of the sessions", "Redis 7")
-        assert background_embedding.embed(memory)
+        assert background_embedding.embed_waiting(memory)
     yield machine
     machine.kill()
 
@@ -51,7 +52,7 @@ def test_the_resident_finds_by_meaning_and_why_is_kept(machine: HookMachine) -> 
     assert "[F#1]" in told and "[F#2]" not in told
     assert machine.ask(machine.event(prompt="thanks, that works")) == ""
     with Memory.open(machine.path) as memory:
-        (kept,) = injections.newest(memory.database)
+        (kept,) = injections.list_injections(memory.database)
         assert kept.why == {"F#1": kept.why["F#1"]} and "near the prompt in meaning" in kept.why["F#1"]
     assert resident_megabytes(listening.pid) <= 250
 
@@ -64,7 +65,7 @@ def test_the_start_of_a_session_loads_the_model(machine: HookMachine) -> None:
 
 def test_rest_gives_the_memory_of_the_model_back(machine: HookMachine) -> None:
     listening = machine.resident(
-        "rest=0", code=f"{PATIENT}\nfrom store.doors.hooks import resident; resident.LOOK = 0.05"
+        "rest=0", code=f"{PATIENT}\nfrom store.doors import hook_resident as resident; resident.LOOK = 0.05"
     )
     assert "[F#1]" in machine.ask(machine.event(prompt=PROMPT))
     until(lambda: any(word.startswith("listening=") for word in command_line(listening.pid)))
@@ -110,7 +111,7 @@ def test_a_search_that_fails_costs_its_own_answer_alone(machine: HookMachine, mo
     recall = MeaningRecall()
     place = locate(machine.path, {}, machine.path)
     with monkeypatch.context() as broken:
-        broken.setattr(meaning_recall, "by_meaning", None)
+        broken.setattr(meaning_recall, "recall_by_meaning", None)
         assert recall.ask(place, words_of(PROMPT))() is None
     assert recall.ask(place, words_of(PROMPT))()
     nowhere = str(machine.folder / "nowhere.db")

@@ -17,13 +17,13 @@ from support.writing import writing
 
 from store.base.errors import Conflict, DamagedFile, NotFound, StorageError
 from store.conversations.turns import NewTurn
-from store.database import sql_functions
-from store.database.lease import Lease
-from store.database.schema.tables import RECORDED
+from store.database import schema as sql_functions
+from store.database.database import Lease
+from store.database.schema import RECORDED_TABLES
 from store.database.values import Verbatim
+from store.exchange import backups as backup
 from store.exchange import exporter
-from store.exchange.backups import backup
-from store.exchange.backups.retention import DAILY, MONTHLY, WEEKLY, kept
+from store.exchange.backups import DAILY_BACKUPS, MONTHLY_BACKUPS, WEEKLY_BACKUPS, backups_to_keep
 from store.exchange.importer import Import
 from store.memory import Memory
 from store.services import maintenance
@@ -34,12 +34,12 @@ ROOT = Path(__file__).parents[3]
 @pytest.fixture
 def full(memory: Memory, live: Any) -> Memory:
     live(memory, range(120))
-    memory.turns.add("a session", [NewTurn("user", "hello")])
+    memory.turns.add_turns("a session", [NewTurn("user", "hello")])
     return memory
 
 
 def made(memory: Memory) -> backup.Backup:
-    found = backup.make(memory.database)
+    found = backup.make_backup(memory.database)
     assert found is not None
     return found
 
@@ -54,20 +54,20 @@ def hurt(path: str, seed: int) -> None:
 
 
 def folder(memory: Memory) -> Path:
-    return Path(backup.folder_of(memory.database))
+    return Path(backup.backup_folder(memory.database))
 
 
 def test_a_backup_is_the_memory_of_that_moment(full, tmp_path):
     """Brought into an empty memory it gives the same export, byte for byte; what came later is not in it."""
-    before = b"".join(exporter.pieces(full.database))
+    before = b"".join(exporter.export_bytes(full.database))
     found = made(full)
     full.facts.remember("later")
     with Memory.open(str(tmp_path / "again.db")) as again:
         with Import(again.database, found.path) as coming:
-            coming.apply()
-        assert b"".join(exporter.pieces(again.database)) == before
+            coming.apply_import()
+        assert b"".join(exporter.export_bytes(again.database)) == before
     assert found.step == full.database.value("SELECT max(seq) FROM history") - 1
-    assert backup.verify(full.database) == (found.path, ""), "a memory that moved on does not make it worse"
+    assert backup.verify_backup(full.database) == (found.path, ""), "a memory that moved on does not make it worse"
 
 
 def test_it_is_private_and_alone(full):
@@ -75,7 +75,7 @@ def test_it_is_private_and_alone(full):
     old = os.umask(0)
     try:
         found = made(full)
-        backup.verify(full.database)
+        backup.verify_backup(full.database)
     finally:
         os.umask(old)
     assert os.listdir(folder(full)) == [found.name]
@@ -95,34 +95,34 @@ def test_a_folder_that_others_may_read_is_private_again(full):
 def test_an_export_is_proven_too(full, tmp_path, packed):
     """Checksums, then restored and compared, without a trace in the memory; one byte less or another is told of."""
     path = tmp_path / "memory.json"
-    exporter.save(full.database, str(path), compressed=packed)
+    exporter.save_export(full.database, str(path), compressed=packed)
     before = full.database.value("SELECT count(*) FROM history")
-    assert backup.verify(full.database, str(path)) == (str(path), "")
+    assert backup.verify_backup(full.database, str(path)) == (str(path), "")
     assert full.database.value("SELECT count(*) FROM history") == before and os.listdir(folder(full)) == []
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    assert backup.verify(full.database, str(path))[1] != ""
+    assert backup.verify_backup(full.database, str(path))[1] != ""
     path.write_bytes(whole)
     hurt(str(path), 7)
-    assert backup.verify(full.database, str(path))[1] != ""
+    assert backup.verify_backup(full.database, str(path))[1] != ""
     if not packed:
         path.write_bytes(whole.replace(b'"confidence":"high"', b'"confidence":"low"', 1))
-        assert "checksum of facts is another" in backup.verify(full.database, str(path))[1]
+        assert "checksum of facts is another" in backup.verify_backup(full.database, str(path))[1]
     assert os.listdir(folder(full)) == []
 
 
 def test_an_export_that_comes_back_as_another_is_not_whole(full, tmp_path, monkeypatch):
     """Its checksums are right: what differs is what an import makes of it."""
     path = str(tmp_path / "memory.json")
-    exporter.save(full.database, path)
-    adopt = Import._adopt
+    exporter.save_export(full.database, path)
+    adopt = Import._adopt_rows
     for statement, problem in (
         ("UPDATE events SET payload = '7' WHERE id = 2", "events, row 2, comes back as another"),
         ("DELETE FROM events WHERE id = (SELECT max(id) FROM events)", "comes back as another"),
         ("INSERT INTO events(event_type, created_at, origin) VALUES ('a', 'b', 'c')", "more of events comes back"),
     ):
-        monkeypatch.setattr(Import, "_adopt", lambda self, write: (adopt(self, write), write.execute(statement)))  # noqa: B023
-        assert problem in backup.verify(full.database, path)[1]
+        monkeypatch.setattr(Import, "_adopt_rows", lambda self, write: (adopt(self, write), write.execute(statement)))  # noqa: B023
+        assert problem in backup.verify_backup(full.database, path)[1]
 
 
 def test_it_is_one_moment_while_others_write(full):
@@ -130,7 +130,7 @@ def test_it_is_one_moment_while_others_write(full):
     with writing(full):
         steps = [made(full).step for _ in range(3)]
     assert len(set(steps)) == 3, "somebody wrote in between, or this proves nothing"
-    assert all(not backup.verify(full.database, one.path)[1] for one in backup.backups(full.database))
+    assert all(not backup.verify_backup(full.database, one.path)[1] for one in backup.find_backups(full.database))
 
 
 def test_a_backup_that_rots_is_noticed_and_the_verdict_kept(full):
@@ -140,77 +140,77 @@ def test_a_backup_that_rots_is_noticed_and_the_verdict_kept(full):
     for seed in range(60):
         Path(found.path).write_bytes(whole)
         hurt(found.path, seed)
-        _, problem = backup.verify(full.database)
+        _, problem = backup.verify_backup(full.database)
         assert problem, seed
-        assert backup.backups(full.database)[0].problem == problem
+        assert backup.find_backups(full.database)[0].problem == problem
         assert Path(found.path).exists()
     Path(found.path).write_bytes(whole)
-    assert backup.verify(full.database) == (found.path, "")
-    assert backup.backups(full.database)[0].problem == ""
+    assert backup.verify_backup(full.database) == (found.path, "")
+    assert backup.find_backups(full.database)[0].problem == ""
 
 
 def test_a_row_changed_with_every_checksum_of_sqlite_right_is_noticed(full):
     """Somebody edited the backup with SQLite itself: it is whole, and not what it was made of."""
     found = made(full)
     connection = apsw.Connection(found.path)
-    sql_functions.register(connection)
+    sql_functions.register_functions(connection)
     connection.execute("UPDATE turns SET text = 'goodbye'")
     connection.close()
-    assert backup.verify(full.database) == (found.path, "turns differs from what it was made of")
+    assert backup.verify_backup(full.database) == (found.path, "turns differs from what it was made of")
     assert backup.backup_status(full.database, full.now)[0] == "wrong"
 
 
 def test_a_file_that_sqlite_cannot_read_is_called_damaged_once(full, tmp_path):
     path = tmp_path / "cut.db"
-    backup.save(full.database, str(path))
+    backup.save_backup_as(full.database, str(path))
     path.write_bytes(path.read_bytes()[:20000])
-    assert backup.verify(full.database, str(path))[1] == "SQLite cannot read it"
+    assert backup.verify_backup(full.database, str(path))[1] == "SQLite cannot read it"
     with pytest.raises(DamagedFile, match=r"cut\.db is damaged: SQLite cannot read it") as caught:
-        backup.step_of(full.database, str(path))
+        backup.find_backup_step(full.database, str(path))
     assert f"memoranda salvage {path}" in caught.value.next
     path.write_text("# notes\n")
     with pytest.raises(Conflict, match="is not a backup of this memory"):
-        backup.step_of(full.database, str(path))
+        backup.find_backup_step(full.database, str(path))
 
 
 def test_a_backup_that_is_gone_is_told(full):
     found = made(full)
     os.unlink(found.path)
-    (listed,) = backup.backups(full.database)
+    (listed,) = backup.find_backups(full.database)
     assert (listed.size, listed.problem) == (None, "its file is gone")
-    assert backup.verify(full.database)[1] == "its file is gone"
+    assert backup.verify_backup(full.database)[1] == "its file is gone"
     assert backup.backup_status(full.database, full.now)[2] == "backup damaged"
     newer = made(full)
-    assert [one.name for one in backup.backups(full.database)] == [newer.name]
+    assert [one.name for one in backup.find_backups(full.database)] == [newer.name]
 
 
 def test_looking_at_one_by_name_or_elsewhere(full, tmp_path):
     """By its name alone in the folder, or any file; what is no backup is said so, and the memory itself is refused."""
     found = made(full)
-    assert backup.verify(full.database, found.name) == (found.path, "")
-    backup.save(full.database, str(tmp_path / "copy.db"))
-    assert backup.verify(full.database, str(tmp_path / "copy.db"))[1] == ""
-    assert [one.name for one in backup.backups(full.database)] == [found.name]
+    assert backup.verify_backup(full.database, found.name) == (found.path, "")
+    backup.save_backup_as(full.database, str(tmp_path / "copy.db"))
+    assert backup.verify_backup(full.database, str(tmp_path / "copy.db"))[1] == ""
+    assert [one.name for one in backup.find_backups(full.database)] == [found.name]
     (tmp_path / "notes.md").write_text("notes")
-    assert "cannot read it" in backup.verify(full.database, str(tmp_path / "notes.md"))[1]
+    assert "cannot read it" in backup.verify_backup(full.database, str(tmp_path / "notes.md"))[1]
     foreign = apsw.Connection(str(tmp_path / "foreign.db"))
     foreign.execute("CREATE TABLE t(x)")
     foreign.close()
-    assert "another program" in backup.verify(full.database, str(tmp_path / "foreign.db"))[1]
+    assert "another program" in backup.verify_backup(full.database, str(tmp_path / "foreign.db"))[1]
     with pytest.raises(Conflict, match="the memory itself"):
-        backup.verify(full.database, full.location.path)
+        backup.verify_backup(full.database, full.location.path)
     with pytest.raises(NotFound):
-        backup.verify(full.database, "nothing.db")
+        backup.verify_backup(full.database, "nothing.db")
 
 
 def test_nothing_is_overwritten_unasked(full, tmp_path):
     path = tmp_path / "copy.db"
     path.write_text("mine")
     with pytest.raises(Conflict, match="is there already"):
-        backup.save(full.database, str(path))
+        backup.save_backup_as(full.database, str(path))
     assert path.read_text() == "mine" and sorted(os.listdir(tmp_path)) == [".memoranda", "copy.db"]
-    backup.save(full.database, str(path), replace=True)
-    assert backup.verify(full.database, str(path))[1] == ""
+    backup.save_backup_as(full.database, str(path), replace=True)
+    assert backup.verify_backup(full.database, str(path))[1] == ""
 
 
 def test_a_disk_that_fills_leaves_no_part(full, tmp_path):
@@ -225,27 +225,27 @@ def test_a_disk_that_fills_leaves_no_part(full, tmp_path):
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
         with pytest.raises(StorageError):
-            backup.make(full.database)
+            backup.make_backup(full.database)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         signal.signal(signal.SIGXFSZ, handler)
     assert os.listdir(folder(full)) == [first.name]
-    assert backup.verify(full.database) == (first.path, "")
+    assert backup.verify_backup(full.database) == (first.path, "")
     made(full)
 
 
 def test_one_that_is_cancelled_leaves_nothing(full):
     for calls in range(1, 40):
         left = iter([False] * calls)
-        if backup.make(full.database, cancelled=lambda left=left: next(left, True)) is not None:
+        if backup.make_backup(full.database, cancelled=lambda left=left: next(left, True)) is not None:
             break
-        assert os.listdir(folder(full)) == [] and backup.backups(full.database) == []
+        assert os.listdir(folder(full)) == [] and backup.find_backups(full.database) == []
     else:
         pytest.fail("it is never done")
 
 
 def recorded(memory: Memory) -> list[list[tuple[Any, ...]]]:
-    return [memory.database.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in RECORDED]
+    return [memory.database.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in RECORDED_TABLES]
 
 
 def test_going_back_to_one_is_an_ordinary_change(full):
@@ -255,8 +255,8 @@ def test_going_back_to_one_is_an_ordinary_change(full):
     full.facts.forget([full.facts.ids(full.now)[0]])
     full.events.log("later")
     later = recorded(full)
-    plan = full.plans.moment(backup.step_of(full.database, found.path), found.name)
-    full.plans.apply(plan, full.plans.proposed(plan))
+    plan = full.plans.plan_moment(backup.find_backup_step(full.database, found.path), found.name)
+    full.plans.apply_plan(plan, full.plans.propose_changes(plan))
     assert recorded(full) == before != later
     assert full.database.value("SELECT count(*) FROM events WHERE event_type = 'later'") == 1
     full.history.undo(full.history.steps(limit=1)[0].seq)
@@ -267,12 +267,12 @@ def test_a_strangers_backup_is_no_way_back(full, tmp_path):
     """Its history is not the beginning of this one: it can be imported, and not gone back to."""
     with Memory.open(str(tmp_path / "other.db")) as other:
         other.facts.remember("theirs")
-        backup.save(other.database, str(tmp_path / "theirs.db"))
+        backup.save_backup_as(other.database, str(tmp_path / "theirs.db"))
     for name in ("theirs.db", "other.db"):
         with pytest.raises(Conflict, match="not a backup of this memory"):
-            backup.step_of(full.database, str(tmp_path / name))
+            backup.find_backup_step(full.database, str(tmp_path / name))
     with pytest.raises(NotFound):
-        backup.step_of(full.database, full.location.path)
+        backup.find_backup_step(full.database, full.location.path)
 
 
 # by themselves --------------------------------------------------------------------------------------------------------
@@ -284,41 +284,43 @@ def clock_of(memory: Memory) -> Any:
 
 def test_a_backup_a_day(full):
     """The first a day after the memory was made, then each day; not twice, not where it is not wanted."""
-    assert maintenance.keep_backups(full) is None
+    assert maintenance.make_due_backup(full) is None
     clock_of(full).advance(days=1)
-    first = maintenance.keep_backups(full)
+    first = maintenance.make_due_backup(full)
     assert first is not None and first.scheduled
-    assert maintenance.keep_backups(full) is None
+    assert maintenance.make_due_backup(full) is None
     clock_of(full).advance(days=0.9)
-    assert maintenance.keep_backups(full) is None
+    assert maintenance.make_due_backup(full) is None
     clock_of(full).advance(days=0.2)
-    assert maintenance.keep_backups(full) is not None
-    assert len(backup.backups(full.database)) == 2
+    assert maintenance.make_due_backup(full) is not None
+    assert len(backup.find_backups(full.database)) == 2
     clock_of(full).advance(days=2)
-    assert maintenance.keep_backups(full, most=1000) is None, "a file that is too large for a command waits for the app"
+    assert maintenance.make_due_backup(full, most=1000) is None, (
+        "a file that is too large for a command waits for the app"
+    )
     config = Path(full.location.path).parent / "config.toml"
     config.write_text("[backup]\ndaily = false\n")
     config.chmod(0o600)
     with Memory(full.location, "cli", clock_of(full)) as again:
         assert again.config["backup.daily"] is False
-        assert maintenance.keep_backups(again) is None
+        assert maintenance.make_due_backup(again) is None
 
 
 def test_a_clock_that_was_set_back_does_not_stop_them(full):
     clock_of(full).advance(days=400)
-    assert maintenance.keep_backups(full) is not None
+    assert maintenance.make_due_backup(full) is not None
     clock_of(full).advance(days=-300)
-    assert maintenance.keep_backups(full) is not None
+    assert maintenance.make_due_backup(full) is not None
 
 
 def test_only_who_holds_the_lease_makes_it(full):
     """Two processes find it due: one makes it. A holder that died is replaced once its lease ran out."""
     clock_of(full).advance(days=2)
     with Memory.open(full.location.path, "app", clock_of(full)) as other:
-        assert Lease(other.database, "backup").take()
-        assert maintenance.keep_backups(full) is None
+        assert Lease(other.database, "backup").acquire()
+        assert maintenance.make_due_backup(full) is None
         clock_of(full).advance(milliseconds=6_000)
-        assert maintenance.keep_backups(full) is not None
+        assert maintenance.make_due_backup(full) is not None
 
 
 def test_what_a_killed_process_left_is_removed(full):
@@ -330,18 +332,18 @@ def test_what_a_killed_process_left_is_removed(full):
         assert other.stdout is not None
         busy = other.stdout.readline().strip()
         (folder(full) / "mine.db").write_text("mine")
-        maintenance.clean_up(full)
+        maintenance.clean_up_memory(full)
         scratch = os.path.basename(os.path.dirname(busy))  # it is worked in a folder within
         assert sorted(os.listdir(folder(full))) == sorted([first.name, scratch, "mine.db"])
         assert os.listdir(busy) == ["copy.db"]
         other.kill()
-    maintenance.clean_up(full)
+    maintenance.clean_up_memory(full)
     assert sorted(os.listdir(folder(full))) == sorted([first.name, "mine.db"])
 
 
 WORKS = """
 import os, sys
-from store.exchange.scratch_dir import Scratch
+from store.exchange.backups import ScratchFolder as Scratch
 with Scratch(sys.argv[1]) as folder:
     open(os.path.join(folder, "copy.db"), "w").close()
     print(folder, flush=True)
@@ -355,8 +357,8 @@ def test_two_years_of_days_keep_seven_four_and_twelve(memory):
     by_hand = made(memory)
     for _ in range(100):
         clock_of(memory).advance(days=1)
-        assert maintenance.keep_backups(memory) is not None
-    found = backup.backups(memory.database)
+        assert maintenance.make_due_backup(memory) is not None
+    found = backup.find_backups(memory.database)
     scheduled = [one for one in found if one.scheduled]
     assert 7 <= len(scheduled) <= 7 + 4 + 12
     assert found[-1].name == by_hand.name
@@ -373,14 +375,14 @@ def test_what_is_kept_is_kept_again(moments):
     """A law of retention: idempotent, never more than there is room for, always the newest; and it only ever removes
     what a newer one of the same day, or enough newer periods, stand for."""
     stamps = {moment.isoformat(timespec="milliseconds") + "Z" for moment in moments}
-    stay = kept(stamps)
-    assert stay <= stamps and kept(stay) == stay
-    assert len(stay) <= DAILY + WEEKLY + MONTHLY
+    stay = backups_to_keep(stamps)
+    assert stay <= stamps and backups_to_keep(stay) == stay
+    assert len(stay) <= DAILY_BACKUPS + WEEKLY_BACKUPS + MONTHLY_BACKUPS
     if stamps:
         assert max(stamps) in stay
     assert len({stamp[:10] for stamp in stay}) == len(stay), "one a day"
     months = {stamp[:7] for stamp in stamps}
-    assert {stamp[:7] for stamp in stay} >= set(sorted(months)[-MONTHLY:])
+    assert {stamp[:7] for stamp in stay} >= set(sorted(months)[-MONTHLY_BACKUPS:])
 
 
 def test_how_they_stand(full):
@@ -397,7 +399,7 @@ def test_how_they_stand(full):
     clock_of(full).advance(days=3)
     assert stand(full.database, full.now) == ("note", "One backup, made 4 d ago.", "backup 4 d old")
     Path(found.path).write_bytes(b"x" * 9000)
-    backup.verify(full.database)
+    backup.verify_backup(full.database)
     state, says, short = stand(full.database, full.now)
     assert (state, short) == ("wrong", "backup damaged") and says.startswith(f"{found.name} is damaged: ")
 
@@ -419,7 +421,7 @@ def test_a_name_that_leads_out_of_the_folder_is_no_backup(full, tmp_path, name):
         listed(full, f"gone-{day}.db")
     made(full)
     assert victim.read_text() == "two years of work"
-    assert len(backup.backups(full.database)) == 1 and backup.backup_status(full.database, full.now)[0] == "ok"
+    assert len(backup.find_backups(full.database)) == 1 and backup.backup_status(full.database, full.now)[0] == "ok"
 
 
 def test_backups_behind_a_symbolic_link_are_left_alone(full, tmp_path):
@@ -429,8 +431,8 @@ def test_backups_behind_a_symbolic_link_are_left_alone(full, tmp_path):
     (elsewhere / "thesis.db").write_text("two years of work")
     folder(full).symlink_to(elsewhere)
     listed(full, "thesis.db")
-    for act in (lambda: backup.expire(full.database), lambda: backup.make(full.database)):
+    for act in (lambda: backup.expire_backups(full.database), lambda: backup.make_backup(full.database)):
         with pytest.raises(StorageError, match="symbolic link"):
             act()
-    backup.tidy(full.database)
+    backup.tidy_backups(full.database)
     assert sorted(os.listdir(elsewhere)) == ["old.scratch", "thesis.db"]

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from store.conversations.turns import NewTurn
-from store.ingest.runner import ingest
+from store.ingest.runner import ingest_file
 from store.learning import grammar, rule_pass
-from store.learning.candidate_filter import candidates
-from store.learning.rules.extract_rules import extract
+from store.learning.rules import extract_by_rule, find_candidates
 from store.memory import Memory
 
 CASES = Path(__file__).parents[4] / "bench" / "cases"
@@ -55,7 +54,7 @@ NO = re.compile(r"\b(?:no|not|never|nunca)\b", re.IGNORECASE)
 
 
 def kept(text: str) -> list[str]:
-    return [found.text for found in extract("user", text)]
+    return [found.text for found in extract_by_rule("user", text)]
 
 
 def plain(text: str) -> str:
@@ -71,7 +70,7 @@ def test_what_is_to_be_kept_is_kept_and_nothing_else(case: dict) -> None:
         if case["kind"] == "several" and case["id"] not in TOGETHER:
             texts.remove(holder)
     if not case["keep"]:
-        assert not [found for found in extract("user", case["text"]) if found.explicit]
+        assert not [found for found in extract_by_rule("user", case["text"]) if found.explicit]
 
 
 @given(st.sampled_from(PHRASES), st.sampled_from(STATEMENTS))
@@ -113,7 +112,7 @@ ASKS = ("recordá que {}", "anotá: {}", "tené en cuenta que {}", "remember tha
 def test_what_is_asked_for_under_a_condition_is_kept_with_it_as_a_proposal(condition: str, ask: str) -> None:
     for statement in ("el puerto es 8091", "main is frozen"):
         said = f"{condition}, {ask.format(statement)}"
-        found = extract("user", f"{said}.")
+        found = extract_by_rule("user", f"{said}.")
         assert [plain(one.text) for one in found] == [plain(said)]
         assert not any(one.explicit for one in found)
 
@@ -184,7 +183,7 @@ def test_a_ban_on_storing_something_is_a_rule() -> None:
     ],
 )
 def test_a_correction_is_asked_about(text: str) -> None:
-    found = extract("user", text)
+    found = extract_by_rule("user", text)
     assert found and not any(one.explicit for one in found)
 
 
@@ -230,7 +229,7 @@ def test_what_is_announced_as_several_things_is_kept_sentence_by_sentence() -> N
 @pytest.mark.parametrize("wrapped", WRAPPED)
 @pytest.mark.parametrize("order", ["recordá que el puerto es 8091", "remember that the port is 8091"])
 def test_what_is_quoted_or_imagined_is_no_fact(wrapped: str, order: str) -> None:
-    assert not [found for found in extract("user", wrapped.format(order)) if found.explicit]
+    assert not [found for found in extract_by_rule("user", wrapped.format(order)) if found.explicit]
 
 
 @pytest.mark.parametrize(
@@ -247,27 +246,27 @@ def test_what_is_no_request_leaves_nothing(text: str) -> None:
 
 
 def test_the_grammar_of_both_languages_has_the_same_tables_and_matches_no_empty_text() -> None:
-    spanish, english = (table for _, table in grammar._tables("patterns"))
+    spanish, english = (table for _, table in grammar._language_tables("patterns"))
     assert set(spanish) == set(english)
     for name in spanish:
-        assert not grammar.pattern(name).match(""), name
+        assert not grammar.word_pattern(name).match(""), name
     for kind in ("kept", "told"):
-        assert grammar.triggers(kind)
+        assert grammar.find_triggers(kind)
 
 
 def test_a_marked_turn_reaches_the_model_too() -> None:
     for text in ("save this to your memory: the invoice template is v4", "Write this down: deploys are on Tuesdays"):
-        assert candidates("user", text), text
+        assert find_candidates("user", text), text
 
 
 def test_whoever_still_does_something_confirms_it(memory: Memory, clock: Clock) -> None:
     number, _ = memory.facts.remember("LLM principal: Kimi K2.5")
     clock.advance(days=50)
-    memory.turns.add("s", [NewTurn("user", "sigo usando Kimi")])
-    assert rule_pass.run(memory).learned.confirmed == (number,)
+    memory.turns.add_turns("s", [NewTurn("user", "sigo usando Kimi")])
+    assert rule_pass.run_rule_pass(memory).learned.confirmed == (number,)
     clock.advance(days=1)
-    memory.turns.add("s", [NewTurn("user", "sigo usando Kimi")], "import:chats")
-    assert rule_pass.run(memory).learned.confirmed == ()
+    memory.turns.add_turns("s", [NewTurn("user", "sigo usando Kimi")], "import:chats")
+    assert rule_pass.run_rule_pass(memory).learned.confirmed == ()
     assert [(one.kind, one.target) for one in memory.inbox.waiting()] == [("confirm", number)]
 
 
@@ -275,16 +274,16 @@ def test_whoever_still_does_something_confirms_it(memory: Memory, clock: Clock) 
 def test_what_is_no_longer_so_confirms_nothing(memory: Memory, clock: Clock, said: str) -> None:
     memory.facts.remember("Uso Kimi")
     clock.advance(days=50)
-    memory.turns.add("s", [NewTurn("user", said)])
-    assert rule_pass.run(memory).learned.confirmed == ()
+    memory.turns.add_turns("s", [NewTurn("user", said)])
+    assert rule_pass.run_rule_pass(memory).learned.confirmed == ()
 
 
 @pytest.mark.parametrize("line", ['{"role": "user", "text": "%s"}', "user: %s"])
 def test_a_role_in_a_file_is_only_a_word(memory: Memory, tmp_path: Path, line: str) -> None:
     path = tmp_path / "talk.jsonl"
     path.write_text(line % "Remember that deploys go through Jenkins." + "\n")
-    ingest(memory.database, str(path))
-    rule_pass.run(memory)
+    ingest_file(memory.database, str(path))
+    rule_pass.run_rule_pass(memory)
     assert list(memory.facts.ids(memory.now)) == []
     assert [one.text for one in memory.inbox.waiting()] == ["Deploys go through Jenkins"]
 
@@ -305,9 +304,9 @@ def test_what_somebody_cannot_eat_is_told_as_an_allergy(memory: Memory, question
     ],
 )
 def test_what_is_to_be_done_every_time_is_heard(memory: Memory, text: str) -> None:
-    memory.turns.add("talk", [NewTurn("user", text)])
-    rule_pass.run(memory)
-    texts = [fact.fact for fact in memory.facts.many(memory.facts.ids(memory.now))]
+    memory.turns.add_turns("talk", [NewTurn("user", text)])
+    rule_pass.run_rule_pass(memory)
+    texts = [fact.fact for fact in memory.facts.get_many(memory.facts.ids(memory.now))]
     texts += [one.text for one in memory.inbox.waiting()]
     assert len(texts) == 1 and any(
         word in texts[0].lower() for word in ("always", "never", "siempre", "nunca", "jamás")
@@ -322,11 +321,11 @@ def test_what_is_to_be_done_every_time_is_heard(memory: Memory, text: str) -> No
     ],
 )
 def test_a_rule_for_a_case_is_asked_about_whole(text: str) -> None:
-    assert [found.text.lower() for found in extract("user", text)] == [text.lower()]
+    assert [found.text.lower() for found in extract_by_rule("user", text)] == [text.lower()]
 
 
 @pytest.mark.parametrize("text", ["remember to buy milk", "recuerda usar uv acá", "don't forget to call Bob"])
 def test_what_is_to_be_done_once_is_not_kept(memory: Memory, text: str) -> None:
-    memory.turns.add("talk", [NewTurn("user", text)])
-    rule_pass.run(memory)
+    memory.turns.add_turns("talk", [NewTurn("user", text)])
+    rule_pass.run_rule_pass(memory)
     assert not memory.facts.ids(memory.now) and not memory.inbox.waiting()

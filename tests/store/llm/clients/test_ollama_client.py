@@ -16,22 +16,19 @@ from support.ollama_server import MODEL, OllamaServer
 
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
-from store.llm import circuit_breaker, endpoint, model_selection
-from store.llm.chat import HUGE
-from store.llm.clients.deadline_transport import Call, Cancelled, DeadlineExceeded
-from store.llm.clients.ollama_client import OllamaChat
-from store.llm.model_pull import ModelPuller, RateMeter
-from store.llm.probe import probe
-from store.llm.server_info import look
-from store.llm.status import model_status
-from tui.commands.system.model import _json, how_far, lines_of, trial_lines
+from store.llm import endpoint, model_selection
+from store.llm import endpoint as circuit_breaker
+from store.llm.chat import MAX_FIGURE, Cancelled, DeadlineCall, DeadlineExceeded
+from store.llm.model_selection import probe_model, read_model_status, read_server_info
+from store.llm.ollama_client import ModelPuller, OllamaChat, RateMeter
+from tui.commands.model import _status_json, model_status_lines, pull_words, trial_lines
 
 
 @pytest.fixture(autouse=True)
 def forgiven() -> Iterator[None]:
-    circuit_breaker.reset()
+    circuit_breaker.reset_breakers()
     yield
-    circuit_breaker.reset()
+    circuit_breaker.reset_breakers()
 
 
 @pytest.fixture
@@ -79,11 +76,11 @@ SECRET = "hunter2"
 def test_a_password_in_an_address_is_told_nowhere(written: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OLLAMA_HOST", written)
     config = Config()
-    stands = model_status(config, 0.3)
-    told = [endpoint.short(written), *lines_of(stands), json.dumps(_json(stands))]
+    stands = read_model_status(config, 0.3)
+    told = [endpoint.shorten_address(written), *model_status_lines(stands), json.dumps(_status_json(stands))]
     for make in (
-        lambda: ModelPuller(endpoint.of(config), never),
-        lambda: OllamaChat(written, Call(never), None, "qwen2.5"),
+        lambda: ModelPuller(endpoint.get_server_address(config), never),
+        lambda: OllamaChat(written, DeadlineCall(never), None, "qwen2.5"),
     ):
         with pytest.raises(ModelFailed) as raised, closing(make()) as asked:
             list(asked.pull("qwen2.5")) if isinstance(asked, ModelPuller) else asked.answer(
@@ -99,15 +96,15 @@ def test_an_address_that_may_name_two_machines_names_none(
 ) -> None:
     """Of a password with a slash in it, or a path with an @: nothing is sent to either."""
     monkeypatch.setenv("OLLAMA_HOST", server.address.replace("://", f"://{before}@"))
-    assert model_selection.found(Config()) is None and not server.lists
-    assert "is not the address of a server" in model_status(Config()).taken.reason
+    assert model_selection.open_selected_model(Config()) is None and not server.lists
+    assert "is not the address of a server" in read_model_status(Config()).chosen_step.reason
 
 
 def test_an_address_with_a_password_is_read_in_one_way(server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who is said to be asked is asked, and nobody else."""
     monkeypatch.setenv("OLLAMA_HOST", server.address.replace("://", "://me:hunter2@"))
-    found = model_selection.found(Config())
-    assert found is not None and model_status(Config()).model == found.name == MODEL
+    found = model_selection.open_selected_model(Config())
+    assert found is not None and read_model_status(Config()).model == found.name == MODEL
     with closing(found):
         assert found.answer([("user", "Hi")], schema=None, predict=9, seconds=5) == "Hi there."
 
@@ -135,9 +132,15 @@ def test_looking_finding_and_asking_go_to_one_port(
 
     monkeypatch.setattr(socket, "create_connection", refuse)
     monkeypatch.setenv("OLLAMA_HOST", written)
-    assert look(endpoint.of(Config())).trouble is not None and model_selection.found(Config()) is None
-    circuit_breaker.reset()
-    with pytest.raises(ModelFailed) as raised, closing(OllamaChat(written, Call(never), None, "qwen2.5")) as chat:
+    assert (
+        read_server_info(endpoint.get_server_address(Config())).trouble is not None
+        and model_selection.open_selected_model(Config()) is None
+    )
+    circuit_breaker.reset_breakers()
+    with (
+        pytest.raises(ModelFailed) as raised,
+        closing(OllamaChat(written, DeadlineCall(never), None, "qwen2.5")) as chat,
+    ):
         chat.answer([("user", "Hi")], schema=None, predict=9, seconds=5)
     assert raised.value.kind == "absent" and went == [where] * 3
 
@@ -151,31 +154,31 @@ def test_a_model_that_others_answer_for_is_not_asked_whatever_it_is_called(
 ) -> None:
     monkeypatch.setenv("MEMORANDA_MODEL", named)
     server.models, server.remote = ["mine:latest"], {"mine:latest"}
-    stands = model_status(Config())
-    assert model_selection.found(Config()) is None and stands.model == ""
+    stands = read_model_status(Config())
+    assert model_selection.open_selected_model(Config()) is None and stands.model == ""
     assert ("other machines" in stands.steps[0].reason) is bool(named)
-    assert "runs on other machines" in "\n".join(lines_of(stands))
-    circuit_breaker.reset()
+    assert "runs on other machines" in "\n".join(model_status_lines(stands))
+    circuit_breaker.reset_breakers()
     server.models = ["mine:latest", "llama3:8b"]
-    found = model_selection.found(Config())
-    assert found is not None and found.name == model_status(Config()).model == "llama3:8b"
+    found = model_selection.open_selected_model(Config())
+    assert found is not None and found.name == read_model_status(Config()).model == "llama3:8b"
     found.close()
 
 
 @pytest.mark.parametrize("number", [10**400, 2**64, 2**1024])
 def test_no_number_of_a_servers_is_too_large(puller: ModelServer, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     puller.installed, puller.load_seconds = {MODEL: number}, 0
-    stands = model_status(Config())
-    assert stands.look.models[0].size == HUGE and lines_of(stands)
+    stands = read_model_status(Config())
+    assert stands.look.models[0].size == MAX_FIGURE and model_status_lines(stands)
     monkeypatch.setattr("support.model_server.LAYERS", (("sha256:1", number), ("sha256:2", number)))
     puller.step, pace = number, RateMeter()
     with closing(ModelPuller(puller.address, never)) as fetcher:
         for far in fetcher.pull("qwen2.5:0.5b"):
-            pace.add(far.done, far.total)
-            assert how_far(far, pace)
+            pace.add_report(far.done, far.total)
+            assert pull_words(far, pace)
     last: dict[str, Any] = {"eval_count": number, "eval_duration": number, "load_duration": number}
     monkeypatch.setattr("support.model_server.COUNTS", last)
-    assert trial_lines(probe(Config(), stands, MODEL))
+    assert trial_lines(probe_model(Config(), stands, MODEL))
 
 
 # its time -------------------------------------------------------------------------------------------------------------
@@ -205,13 +208,15 @@ def took(work: Callable[[], object]) -> float:
 
 
 def test_a_name_that_nobody_knows_keeps_nobody_waiting(slow_names: threading.Event) -> None:
-    assert took(lambda: model_selection.found(Config(), seconds=0.3)) < 10
-    assert took(lambda: model_status(Config(), 0.3)) < 10
-    circuit_breaker.reset()
+    assert took(lambda: model_selection.open_selected_model(Config(), seconds=0.3)) < 10
+    assert took(lambda: read_model_status(Config(), 0.3)) < 10
+    circuit_breaker.reset_breakers()
     pressed = threading.Event()
     threading.Timer(0.2, pressed.set).start()
-    assert took(lambda: model_selection.found(Config(), cancelled=pressed.is_set)) < 10
-    assert circuit_breaker.of(endpoint.of(Config())).why_open() is None, "who was not waited for has not failed"
+    assert took(lambda: model_selection.open_selected_model(Config(), cancelled=pressed.is_set)) < 10
+    assert circuit_breaker.breaker_of(endpoint.get_server_address(Config())).why_open() is None, (
+        "who was not waited for has not failed"
+    )
 
 
 @pytest.mark.parametrize("cancelled", [True, False])
@@ -219,7 +224,9 @@ def test_a_question_waits_for_no_name_either(slow_names: threading.Event, cancel
     pressed = threading.Event()
     if cancelled:
         threading.Timer(0.2, pressed.set).start()
-    chat = OllamaChat("http://ollama.lan:11434", Call(pressed.is_set, 20 if cancelled else 0.3), None, "qwen2.5")
+    chat = OllamaChat(
+        "http://ollama.lan:11434", DeadlineCall(pressed.is_set, 20 if cancelled else 0.3), None, "qwen2.5"
+    )
     with closing(chat), pytest.raises(ModelFailed) as raised:
         start = time.monotonic()
         chat.answer([("user", "Hi")], schema=None, predict=9, seconds=20)
@@ -230,34 +237,34 @@ def test_a_list_that_nobody_waits_for_any_more_ends_at_once(server: OllamaServer
     server.deaf = True
     pressed = threading.Event()
     threading.Timer(0.2, pressed.set).start()
-    assert took(lambda: model_selection.found(Config(), cancelled=pressed.is_set)) < 10
+    assert took(lambda: model_selection.open_selected_model(Config(), cancelled=pressed.is_set)) < 10
     assert server.left.wait(30), "and the server hears it"
 
 
 def test_what_is_done_beside_a_call_ends_with_it() -> None:
-    call = Call(never)
-    call.begin(5)
-    assert call.beside(lambda: 3) == 3
+    call = DeadlineCall(never)
+    call.set_deadline(5)
+    assert call.run_beside(lambda: 3) == 3
     with pytest.raises(ZeroDivisionError):
-        call.beside(lambda: 1 // 0)
+        call.run_beside(lambda: 1 // 0)
     over = threading.Event()
-    call.begin(0.1)
+    call.set_deadline(0.1)
     with pytest.raises(DeadlineExceeded):
-        call.beside(lambda: over.wait(20))
-    stopped = Call(lambda: True)
-    stopped.begin(5)
+        call.run_beside(lambda: over.wait(20))
+    stopped = DeadlineCall(lambda: True)
+    stopped.set_deadline(5)
     with pytest.raises(Cancelled):
-        stopped.beside(lambda: over.wait(20))
+        stopped.run_beside(lambda: over.wait(20))
     over.set()
 
 
 def test_all_calls_end_in_the_seconds_that_they_have_together(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr("store.llm.clients.deadline_transport.time", SimpleNamespace(monotonic=lambda: now[0]))
-    call = Call(never, 20)
-    call.begin(60)
+    monkeypatch.setattr("store.llm.chat.time", SimpleNamespace(monotonic=lambda: now[0]))
+    call = DeadlineCall(never, 20)
+    call.set_deadline(60)
     assert call.seconds == 20
     now[0] += 21
-    call.begin(60)
+    call.set_deadline(60)
     with pytest.raises(DeadlineExceeded):
         assert call.seconds

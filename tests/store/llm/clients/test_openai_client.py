@@ -18,21 +18,20 @@ from support.ollama_server import MODEL, OllamaServer
 
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
-from store.health.components import agent
-from store.librarian.trial import run_trial
-from store.llm import circuit_breaker, model_selection
-from store.llm.chat import WORD_ONLY, Chat
-from store.llm.clients.chat_client import ChatClient
-from store.llm.endpoint import short
-from store.llm.model_pull import ModelPuller
-from store.llm.server_info import look
-from store.llm.status import model_status
-from store.llm.usage_stats import ModelStats
-from tui.commands.system.model import lacking, where
-from tui.lists.model_rows import rows
+from store.health.checks import check_agent_model
+from store.librarian.judge import run_trial
+from store.llm import endpoint as circuit_breaker
+from store.llm import model_selection
+from store.llm.chat import WORD_ONLY_ODDS, ChatClient, ChatModel
+from store.llm.endpoint import shorten_address
+from store.llm.model_selection import read_model_status, read_server_info
+from store.llm.ollama_client import ModelPuller
+from store.llm.structured_output import ModelStats
+from tui.commands.model import lacks_ollama, server_words
+from tui.screens.model import model_rows
 
 if TYPE_CHECKING:
-    from store.health.finding import CheckContext
+    from store.health.checks import CheckContext
 
 YES, NO = ("Yes", "Sí"), ("No",)
 ASKED = [("user", "well?")]
@@ -108,16 +107,16 @@ class OpenAIServer:
 
 @pytest.fixture
 def configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Config]]:
-    circuit_breaker.reset()
+    circuit_breaker.reset_breakers()
     monkeypatch.delenv("MEMORANDA_WITHOUT", raising=False)
-    monkeypatch.setattr("store.llm.clients.chat_client.BACKOFF", (0.01, 0.01))
+    monkeypatch.setattr("store.llm.chat.RETRY_PAUSES", (0.01, 0.01))
 
     def configure(address: str) -> Config:
         monkeypatch.setenv("OLLAMA_HOST", address)
         return Config()
 
     yield configure
-    circuit_breaker.reset()
+    circuit_breaker.reset_breakers()
 
 
 @pytest.fixture(params=["ollama", "openai"])
@@ -129,7 +128,7 @@ def served(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 @pytest.fixture
 def chat(served: Any, configured: Callable[[str], Config]) -> Iterator[ChatClient]:
-    found = model_selection.found(configured(served.address))
+    found = model_selection.open_selected_model(configured(served.address))
     assert found is not None
     yield found
     found.close()
@@ -139,12 +138,12 @@ def chat(served: Any, configured: Callable[[str], Config]) -> Iterator[ChatClien
 
 
 def test_a_chat_answers_and_leans(chat: ChatClient, served: Any) -> None:
-    kept: Chat = chat
+    kept: ChatModel = chat
     assert kept.name == MODEL
     assert kept.answer(ASKED, schema=None, predict=40, seconds=5) == "Yes, it is."
     assert kept.log_odds(ASKED, yes=YES, no=NO, seconds=5) == 0.0, "of several words"
     served.say, served.says = (lambda _: "Yes"), "Yes"
-    assert kept.log_odds(ASKED, yes=YES, no=NO, seconds=5) == WORD_ONLY, "of a server that tells no likelihoods"
+    assert kept.log_odds(ASKED, yes=YES, no=NO, seconds=5) == WORD_ONLY_ODDS, "of a server that tells no likelihoods"
     served.likely = {"Yes": -0.1, "No": -3.1}
     assert kept.log_odds(ASKED, yes=YES, no=NO, seconds=5) == pytest.approx(3.0)
     served.likely = {"Maybe": -0.1}
@@ -177,7 +176,7 @@ def test_a_key_comes_from_the_environment_and_is_sent_with_each_question(
     server: OpenAIServer, configured: Callable[[str], Config], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMORANDA_API_KEY", "k-123")
-    chat = model_selection.found(configured(server.address))
+    chat = model_selection.open_selected_model(configured(server.address))
     assert chat is not None
     chat.answer(ASKED, schema={"type": "object"}, predict=40, seconds=5)
     assert set(server.keys) == {"Bearer k-123"}
@@ -194,7 +193,7 @@ def test_a_key_comes_from_the_environment_and_is_sent_with_each_question(
 def test_each_failure_is_told_in_our_own_words(
     server: OpenAIServer, configured: Callable[[str], Config], fault: str, kind: str
 ) -> None:
-    chat = model_selection.found(configured(server.address))
+    chat = model_selection.open_selected_model(configured(server.address))
     assert chat is not None
     server.fault = fault
     with pytest.raises(ModelFailed) as raised:
@@ -207,26 +206,29 @@ def test_each_failure_is_told_in_our_own_words(
 def test_a_look_lists_its_models_and_nothing_there_says_so(
     server: OpenAIServer, configured: Callable[[str], Config]
 ) -> None:
-    found = look(server.address)
+    found = read_server_info(server.address)
     assert [(one.name, one.loaded) for one in found.models] == [(MODEL, True), ("nomic-embed-text", True)]
     config = configured("http://127.0.0.1:9/v1")
-    assert model_selection.found(config) is None
-    assert model_selection.why_none(config).startswith("Nothing answers at 127.0.0.1:9/v1.")
-    assert "It is asked again in" in model_selection.why_none(config)
+    assert model_selection.open_selected_model(config) is None
+    assert model_selection.why_no_model(config).startswith("Nothing answers at 127.0.0.1:9/v1.")
+    assert "It is asked again in" in model_selection.why_no_model(config)
 
 
 def test_nobody_is_sent_to_ollama_for_another_server(
     server: OpenAIServer, configured: Callable[[str], Config], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nothing, config = model_status(configured("http://127.0.0.1:9/v1")), configured(server.address)
+    nothing, config = read_model_status(configured("http://127.0.0.1:9/v1")), configured(server.address)
     monkeypatch.setenv("MEMORANDA_MODEL", "phi-4")
-    _, steps = model_selection.choose(config, ())
-    told = [f"{step.reason} {step.next}" for step in (*nothing.steps, *steps, *model_status(config).steps)]
+    _, steps = model_selection.choose_model(config, ())
+    told = [f"{step.reason} {step.next}" for step in (*nothing.steps, *steps, *read_model_status(config).steps)]
     assert any("The server has no model phi-4." in text for text in told) and "ollama" not in " ".join(told).lower()
-    assert not lacking(nothing) and where(model_status(config)) == f"The server at {short(server.address)}"
+    assert (
+        not lacks_ollama(nothing)
+        and server_words(read_model_status(config)) == f"The server at {shorten_address(server.address)}"
+    )
     asked = SimpleNamespace(memory=SimpleNamespace(config=config), progress=lambda *_: None)
-    assert next(agent(cast("CheckContext", asked))).says.startswith(
-        f"The server at {short(server.address)} has {MODEL}"
+    assert next(check_agent_model(cast("CheckContext", asked))).says.startswith(
+        f"The server at {shorten_address(server.address)} has {MODEL}"
     )
     with pytest.raises(ModelFailed, match="Only Ollama fetches models"):
         ModelPuller(server.address, lambda: False)
@@ -235,7 +237,7 @@ def test_nobody_is_sent_to_ollama_for_another_server(
 def test_the_models_of_another_server_are_listed_and_none_is_offered_for_it(
     server: OpenAIServer, configured: Callable[[str], Config]
 ) -> None:
-    found = rows(model_status(configured(server.address)), ModelStats())
+    found = model_rows(read_model_status(configured(server.address)), ModelStats())
     assert any(row.key == f"model {MODEL}" for row in found) and not any("pull" in str(row.key) for row in found)
 
 

@@ -9,8 +9,8 @@ from support.repositories import create, git
 
 from store.base.errors import InvalidInput
 from store.memory import Memory
-from store.records.timeline.releases import last_release
-from store.services.point_in_time import moment
+from store.records.commits import last_release_moment
+from store.services.as_of import point_in_time
 
 SHA = "a1b2c3d4e5f6071829304150617283940a1b2c3d"
 
@@ -24,20 +24,24 @@ def _event(memory: Memory) -> None:
 
 
 def _iteration(memory: Memory) -> None:
-    memory.iterations.start("ship", "1.3")
-    memory.iterations.end(1)
+    memory.iterations.start_iteration("ship", "1.3")
+    memory.iterations.end_iteration(1)
 
 
 @pytest.mark.parametrize(("release", "at"), [(_log, "2026-11-01T10:00:00.000Z"), (_event, ""), (_iteration, "")])
 def test_a_release_is_a_commit_an_event_or_an_iteration(
     memory: Memory, release: Callable[[Memory], None], at: str
 ) -> None:
-    assert last_release(memory.database) == ""
+    assert last_release_moment(memory.database) == ""
     memory.events.log("gate.passed")
-    assert last_release(memory.database) == ""
+    assert last_release_moment(memory.database) == ""
     release(memory)
     before = memory.now
-    assert before > last_release(memory.database) > "2026-10" if not at else last_release(memory.database) == at
+    assert (
+        before > last_release_moment(memory.database) > "2026-10"
+        if not at
+        else last_release_moment(memory.database) == at
+    )
 
 
 def test_since_the_release_is_typed_wherever_a_time_is(memory: Memory, clock: Clock) -> None:
@@ -55,7 +59,7 @@ def test_since_the_release_is_typed_wherever_a_time_is(memory: Memory, clock: Cl
     assert [hit.citation for hit in memory.search("queue since:release kind:fact").hits] == ["F#2"]
     assert [hit.citation for hit in memory.search('queue before:"the last release" kind:fact').hits] == ["F#1"]
     assert memory.typed_moment("since the release") == released
-    assert moment(memory, "the release").at == released
+    assert point_in_time(memory, "the release").at == released
 
 
 def test_the_last_release_is_the_newest_tag_of_the_checkout_until_then(tmp_path: Path, clock: Clock) -> None:
@@ -64,12 +68,12 @@ def test_the_last_release_is_the_newest_tag_of_the_checkout_until_then(tmp_path:
         git(tmp_path, "commit", "-q", "--allow-empty", "-m", "work", f"--date=@{at}", when=at)
         git(tmp_path, "tag", version)
     with Memory.open(str(tmp_path / ".memoranda" / "memory.db"), "cli", clock) as memory:
-        assert memory.now > "2026-11-1" and last_release(memory.database) == "2026-11-18T11:06:40.000Z"
+        assert memory.now > "2026-11-1" and last_release_moment(memory.database) == "2026-11-18T11:06:40.000Z"
         assert memory.typed_moment("the last release") == "2026-11-18T11:06:40.000Z"
         assert memory.typed_moment("v1.0") == memory.typed_moment("la versión 1") == "2026-09-21T14:13:20.000Z"
         assert memory.search("since:v1.1.0 before:v1.0.0").notes == []
-        assert moment(memory, "v1.1").at == "2026-11-18T11:06:40.000Z"
+        assert point_in_time(memory, "v1.1").at == "2026-11-18T11:06:40.000Z"
         with pytest.raises(InvalidInput, match=r"No release is called v1\.2"):
             memory.typed_moment("v1.2")  # of the future
         clock.advance(days=-20)
-        assert last_release(memory.database) == "2026-09-21T14:13:20.000Z"
+        assert last_release_moment(memory.database) == "2026-09-21T14:13:20.000Z"

@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 
 from store.base.clock import DAY_MS, from_ms, to_ms
 from store.base.errors import InvalidInput
-from store.base.record_keys import pack, unpack
+from store.base.vocabulary import pack_key, unpack_key
 from store.memory import Memory
-from store.records.timeline.timeline import ASKED_FOR, STREAM
-from store.search.lookup import by_key
+from store.records.timeline import ONLY_ON_REQUEST, TIMELINE_SOURCES
+from store.search.lookup import records_by_key
 
 
 def stream(memory: Memory, **filters: object) -> list[str]:
     """The stream as citations, newest first."""
     keys = [key for key, _ in memory.timeline.stream(**filters)]  # type: ignore[arg-type]
-    records = by_key(memory.database, keys)
+    records = records_by_key(memory.database, keys)
     return [records[key].citation for key in keys]
 
 
@@ -25,16 +25,16 @@ def month(memory: Memory, clock) -> dict[str, str]:
     """A month of work, one thing a day; (name → its day). Git is read at the end, as it is in life."""
     days: dict[str, str] = {}
     for name, act in (
-        ("iteration", lambda: memory.iterations.start("feature")),
+        ("iteration", lambda: memory.iterations.start_iteration("feature")),
         ("event", lambda: memory.events.log("phase_completed")),
         ("decision", lambda: memory.decisions.decide("Cache", "Redis")),
         ("commit", lambda: None),
         ("forgotten", lambda: memory.decisions.forget([memory.decisions.decide("Queue", "None")])),
         ("superseding", lambda: memory.decisions.decide("Cache", "Valkey", supersedes=1)),
-        ("checkpoint", lambda: memory.checkpoints.take("done")),
-        ("turn", lambda: memory.turns.add("s", [("user", "no part of the stream", "")])),
-        ("summary", lambda: memory.summaries.write(all_of_it=True)),
-        ("task", lambda: memory.tasks.add("no part of the stream")),
+        ("checkpoint", lambda: memory.checkpoints.take_checkpoint("done")),
+        ("turn", lambda: memory.turns.add_turns("s", [("user", "no part of the stream", "")])),
+        ("summary", lambda: memory.summaries.summarize_due(all_of_it=True)),
+        ("task", lambda: memory.tasks.add_task("no part of the stream")),
         ("fact", lambda: memory.facts.remember("no part of it either")),
     ):
         days[name] = clock.now
@@ -58,10 +58,10 @@ def test_forgotten_decisions_are_out_and_superseded_ones_stay(memory: Memory, mo
     assert "D#2" in stream(memory)
 
 
-@pytest.mark.parametrize("kind", STREAM)
+@pytest.mark.parametrize("kind", TIMELINE_SOURCES)
 def test_one_kind_alone(memory: Memory, month: dict[str, str], kind: str) -> None:
     """Each kind can be chosen, and only that kind comes."""
-    found = [unpack(key)[0] for key, _ in memory.timeline.stream([kind])]
+    found = [unpack_key(key)[0] for key, _ in memory.timeline.stream([kind])]
     assert set(found) == {kind}
     assert len(found) == (2 if kind == "decision" else 1)
 
@@ -69,7 +69,7 @@ def test_one_kind_alone(memory: Memory, month: dict[str, str], kind: str) -> Non
 def test_some_kinds_some_days_some_rows(memory: Memory, month: dict[str, str]) -> None:
     """Kinds together; `since` counts its own moment and `before` does not; a limit takes the newest."""
     assert stream(memory, kinds=["event", "iteration"]) == ["E#1", "I#1"]
-    (moment,) = [at for key, at in memory.timeline.stream(["decision"]) if key == pack("decision", 1)]
+    (moment,) = [at for key, at in memory.timeline.stream(["decision"]) if key == pack_key("decision", 1)]
     assert stream(memory, since=moment) == "K#1 D#3 C#ccccccc D#1".split()
     assert stream(memory, before=moment) == "E#1 I#1".split()
     assert stream(memory, since=moment, before=month["commit"]) == ["D#1"]
@@ -128,7 +128,7 @@ def test_the_whole_stream_is_merged_and_never_sorted(memory: Memory, filters: di
     ((sql, bindings),) = said
     plan = "\n".join(row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", bindings))
     assert "TEMP B-TREE" not in plan
-    for kind in filters.get("kinds", [kind for kind in STREAM if kind not in ASKED_FOR]):  # type: ignore[attr-defined]
+    for kind in filters.get("kinds", [kind for kind in TIMELINE_SOURCES if kind not in ONLY_ON_REQUEST]):  # type: ignore[attr-defined]
         assert f"INDEX {kind}s_at" in plan
     # and a plan that does sort is told apart
     sorted_plan = connection.execute(f"EXPLAIN QUERY PLAN SELECT * FROM ({sql}) ORDER BY key", bindings)

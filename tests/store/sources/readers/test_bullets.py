@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from store.sources.markdown_text import bullets, unfilled
-from store.sources.readers import markdown, obsidian, openclaw
+from store.sources import note_readers as markdown
+from store.sources import note_readers as obsidian
+from store.sources import note_readers as openclaw
+from store.sources.markdown_text import is_unfilled, parse_bullets
 from store.sources.source import FoundMemory
 
 PERSON = """# USER.md
@@ -26,7 +28,7 @@ _Update this as you go._
     "text", ["**Name:**", "**Name:** ", "Name:", "**名前：**", "**Pronouns:** _(optional)_", "**One:**\n- **Two:**"]
 )
 def test_a_label_alone_is_unfilled(text: str) -> None:
-    assert unfilled(text)
+    assert is_unfilled(text)
 
 
 @pytest.mark.parametrize(
@@ -43,19 +45,19 @@ def test_a_label_alone_is_unfilled(text: str) -> None:
     ],
 )
 def test_what_says_something_is_not(text: str) -> None:
-    assert not unfilled(text)
+    assert not is_unfilled(text)
 
 
 def test_a_comment_in_a_bullet_hides_no_bullet() -> None:
     text = "- Tabs <!-- since 2024 -->\n- <!-- to fill -->\n<!--\n- old\n-->\n- End\n"
-    assert [one.text for one in bullets(text)] == ["Tabs <!-- since 2024 -->", "End"]
+    assert [one.text for one in parse_bullets(text)] == ["Tabs <!-- since 2024 -->", "End"]
 
 
 def test_a_comment_that_begins_in_a_bullet_is_a_part_of_it() -> None:
     text = (
         "- Two <!-- begins\n- within\n--> here\n  goes on\n- Three <!-- a --> <!--\n-->\n- Never <!-- closed\n- End\n"
     )
-    found = [(one.text, one.line, one.last) for one in bullets(text)]
+    found = [(one.text, one.line, one.last) for one in parse_bullets(text)]
     assert found == [
         ("Two <!-- begins\n- within\n--> here\n  goes on", 1, 4),
         ("Three <!-- a --> <!--\n-->", 5, 6),

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from store.guard.files import folders, guarded
-from store.guests import listing
-from store.scan.layers import layers
-from store.sources.readers import claude_code
-from store.sources.registry import detected
+from store.guard.files import list_guarded_files, list_watched_folders
+from store.guests import texts as listing
+from store.scan.machine_scan import context_layers
+from store.sources import claude_code
+from store.sources.registry import detect_sources
 from store.sources.source import FoundDocument, FoundMemory, Machine
 
 
@@ -38,20 +38,20 @@ def machine(home: Path, **more: str) -> Machine:
 def test_the_folder_of_the_settings_is_read_guarded_edited_and_counted(home: Path) -> None:
     settings(home / ".claude", {"autoMemoryDirectory": "~/sync/notes"})
     own = home / "sync" / "notes"
-    assert detected(machine(home))["claude-code"] == [str(own)]
-    assert detected(machine(home, project=str(home / "src" / "faro")))["claude-code"] == [str(own)]
-    found = [one for one in claude_code.read(str(own), []) if isinstance(one, FoundMemory)]
+    assert detect_sources(machine(home))["claude-code"] == [str(own)]
+    assert detect_sources(machine(home, project=str(home / "src" / "faro")))["claude-code"] == [str(own)]
+    found = [one for one in claude_code.read_claude_code(str(own), []) if isinstance(one, FoundMemory)]
     assert [one.text for one in found] == ["The port is 5433."]
-    assert {os.path.basename(one.path) for one in guarded(machine(home))} == {"MEMORY.md", "ports.md"}
-    assert str(own) in folders(machine(home))
-    assert listing.listed(machine(home)).texts[0].text == "The port is 5433."
-    assert str(own / "MEMORY.md") in [one.path for one in layers(machine(home), str(home / "src" / "faro"))]
+    assert {os.path.basename(one.path) for one in list_guarded_files(machine(home))} == {"MEMORY.md", "ports.md"}
+    assert str(own) in list_watched_folders(machine(home))
+    assert listing.list_guest_texts(machine(home)).texts[0].text == "The port is 5433."
+    assert str(own / "MEMORY.md") in [one.path for one in context_layers(machine(home), str(home / "src" / "faro"))]
 
 
 def test_projects_of_before_are_still_read(home: Path) -> None:
     settings(home / ".claude", {"autoMemoryDirectory": str(home / "sync" / "notes")})
     (home / ".claude" / "projects" / "-src-faro" / "memory").mkdir(parents=True)
-    assert detected(machine(home))["claude-code"] == [
+    assert detect_sources(machine(home))["claude-code"] == [
         str(home / ".claude" / "projects" / "-src-faro"),
         str(home / "sync" / "notes"),
     ]
@@ -61,8 +61,8 @@ def test_the_settings_are_where_the_environment_says(home: Path) -> None:
     (home / "config").mkdir()
     settings(home / "config", {"autoMemoryDirectory": "~/sync/notes"})
     inside = Machine(str(home), {"CLAUDE_CONFIG_DIR": str(home / "config")})
-    assert detected(inside)["claude-code"] == [str(home / "sync" / "notes")]
-    assert "claude-code" not in detected(machine(home))
+    assert detect_sources(inside)["claude-code"] == [str(home / "sync" / "notes")]
+    assert "claude-code" not in detect_sources(machine(home))
 
 
 @pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])
@@ -71,7 +71,7 @@ def test_a_checkout_leads_nowhere(home: Path, name: str, monkeypatch: pytest.Mon
     settings(checkout / ".claude", {"autoMemoryDirectory": str(home / "sync" / "notes")}, name)
     monkeypatch.chdir(checkout)
     for one in (machine(home), machine(home, project=str(checkout))):
-        assert "claude-code" not in detected(one) and not guarded(one)
+        assert "claude-code" not in detect_sources(one) and not list_guarded_files(one)
 
 
 @pytest.mark.parametrize(
@@ -90,16 +90,16 @@ def test_a_checkout_leads_nowhere(home: Path, name: str, monkeypatch: pytest.Mon
 )
 def test_what_is_no_folder_of_its_own_is_left_out(home: Path, value: object) -> None:
     settings(home / ".claude", value)
-    assert "claude-code" not in detected(machine(home)) and not guarded(machine(home))
+    assert "claude-code" not in detect_sources(machine(home)) and not list_guarded_files(machine(home))
 
 
 def test_settings_that_are_a_pipe_or_a_link(home: Path) -> None:
     os.mkfifo(home / ".claude" / "settings.json")
-    assert claude_code.settings(machine(home)) == {}
+    assert claude_code.read_claude_settings(machine(home)) == {}
     (home / ".claude" / "settings.json").unlink()
     settings(home, {"autoMemoryDirectory": "~/sync/notes"}, "dotfile.json")
     (home / ".claude" / "settings.json").symlink_to(home / "dotfile.json")
-    assert claude_code.own_folder(machine(home)) == str(home / "sync" / "notes")
+    assert claude_code.own_memory_folder(machine(home)) == str(home / "sync" / "notes")
 
 
 def test_what_stands_in_the_index_alone_is_a_fact(home: Path) -> None:
@@ -110,7 +110,7 @@ def test_what_stands_in_the_index_alone_is_a_fact(home: Path) -> None:
         "- Do NOT use `taskkill`: it kills the user's own Chrome\n  - see https://example.org/a.md\n",
         encoding="utf-8",
     )
-    found = list(claude_code.read(str(own), []))
+    found = list(claude_code.read_claude_code(str(own), []))
     assert [(one.text, one.line, one.last, one.tags) for one in found if isinstance(one, FoundMemory)] == [
         ("Do NOT use `taskkill`: it kills the user's own Chrome\n- see https://example.org/a.md", 9, 10, ("Browser",)),
         ("The port is 5433.", 1, 1, ()),
@@ -121,6 +121,6 @@ def test_what_stands_in_the_index_alone_is_a_fact(home: Path) -> None:
 def test_the_time_that_the_memory_names_is_when_it_was_written(home: Path) -> None:
     path = home / "sync" / "notes" / "ports.md"
     path.write_text("---\nname: ports\nmetadata:\n  modified: 2026-07-30T07:40:18.191Z\n---\nThe port is 5433.\n")
-    assert [one.created for one in claude_code.read(str(path), []) if isinstance(one, FoundMemory)] == [
+    assert [one.created for one in claude_code.read_claude_code(str(path), []) if isinstance(one, FoundMemory)] == [
         "2026-07-30T07:40:18.191Z"
     ]

@@ -9,10 +9,12 @@ import pytest
 
 from store.base.location import Location
 from store.memory import Memory
-from store.scan.transcripts import conversations
+from store.scan.transcripts import list_conversation_files
 from store.services.source_import import SourceImport
-from store.sources.readers import claude_mem, engram, openclaw
-from store.sources.sessions import gemini
+from store.sources import database_readers as claude_mem
+from store.sources import database_readers as engram
+from store.sources import note_readers as openclaw
+from store.sources import session_readers as gemini
 from store.sources.source import FoundMemory, FoundTurn, Machine
 
 
@@ -39,7 +41,7 @@ def test_the_projects_of_claude_mem(tmp_path: Path) -> None:
         "INSERT INTO session_summaries VALUES (1, 'm', 'other', 'Rails.');"
         "INSERT INTO user_prompts VALUES (1, 's', 'Which port?');",
     )
-    found = list(claude_mem.read(path, []))
+    found = list(claude_mem.read_claude_mem(path, []))
     assert [one.project for one in found if isinstance(one, FoundMemory)] == ["faro", "faro", "faro", "other"]
     assert [(one.text, one.cwd) for one in found if isinstance(one, FoundTurn)] == [
         ("Learned: Rails.", "other"),
@@ -58,7 +60,7 @@ def test_the_projects_of_engram_where_a_session_has_no_folder(tmp_path: Path) ->
         "INSERT INTO observations VALUES (1, 'manual-save-faro', 'Tides.', 'faro'), (2, 's', 'Ports.', 'x');"
         "INSERT INTO user_prompts VALUES (1, 'manual-save-faro', 'Which port?', 'faro');",
     )
-    found = list(engram.read(path, []))
+    found = list(engram.read_engram(path, []))
     assert [one.project for one in found if isinstance(one, FoundMemory)] == ["faro", "/src/faro"]
     assert [one.cwd for one in found if isinstance(one, FoundTurn)] == ["faro"]
 
@@ -76,7 +78,7 @@ def test_the_workspaces_of_openclaw(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     environment = {"OPENCLAW_STATE_DIR": str(tmp_path / "state"), "OPENCLAW_WORKSPACE_DIR": str(tmp_path / "named")}
-    assert sorted(openclaw.detect(Machine(str(tmp_path), environment))) == sorted(map(str, places))
+    assert sorted(openclaw.detect_openclaw(Machine(str(tmp_path), environment))) == sorted(map(str, places))
 
 
 def test_the_projects_of_gemini(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,9 +94,9 @@ def test_the_projects_of_gemini(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         path.parent.mkdir(parents=True)
         path.write_text(json.dumps({"sessionId": name, "messages": [message]}) + "\n", encoding="utf-8")
     (base / "faro-1" / ".project_root").write_text(f"{project}\n", encoding="utf-8")
-    found = {one.cwd for one in gemini.read(str(base), []) if isinstance(one, FoundTurn)}
+    found = {one.cwd for one in gemini.read_gemini(str(base), []) if isinstance(one, FoundTurn)}
     assert found == {str(project), "trains", *digests.values()}
-    assert len(conversations("gemini", [str(base)], [])) == 4
+    assert len(list_conversation_files("gemini", [str(base)], [])) == 4
     with Memory(Location(str(project / ".memoranda" / "memory.db"), "project", "", str(project)), "cli") as memory:
-        seen = SourceImport(memory, "gemini").look()
+        seen = SourceImport(memory, "gemini").read_preview()
     assert (seen.turns, seen.turns_elsewhere) == (2, 2)

@@ -10,10 +10,9 @@ from support.postgres import TEAM, VERSION_1, everything, replicate, rows, run
 from support.team import Person
 
 from store.base.errors import InvalidInput
-from store.config.configuration import load
+from store.config.configuration import load_config
 from store.embedding import provider_selection
-from store.team.postgres.connection import VERSION, ReplicaError
-from store.team.postgres.replica import SCHEMA, Replica, Replicated
+from store.team.postgres import REPLICA_SCHEMA, REPLICA_VERSION, Replica, ReplicaError, ReplicationResult
 
 
 def test_it_is_brought_up_to_date_and_a_second_time_changes_nothing(
@@ -28,13 +27,13 @@ def test_it_is_brought_up_to_date_and_a_second_time_changes_nothing(
         ("fact", "work", "", "active"),
     ]
     before = everything(address)
-    assert replicate(ana, address) == Replicated() and everything(address) == before
+    assert replicate(ana, address) == ReplicationResult() and everything(address) == before
     bob.memory.facts.correct(1, "Deployments need three reviews")
     bob.sync(), ana.sync()
     again = replicate(ana, address)
     assert (again.operations, again.records) == (1, 1)
     assert "three reviews" in everything(address)
-    assert replicate(bob, address) == Replicated(), "whoever of the team does it"
+    assert replicate(bob, address) == ReplicationResult(), "whoever of the team does it"
 
 
 def test_what_was_interrupted_is_done_at_the_next_run(
@@ -42,7 +41,7 @@ def test_what_was_interrupted_is_done_at_the_next_run(
 ) -> None:
     ana, _ = shared
     with monkeypatch.context() as broken:
-        broken.setattr(Replica, "put", lambda *_: (_ for _ in ()).throw(ReplicaError("the network was cut")))
+        broken.setattr(Replica, "put_operations", lambda *_: (_ for _ in ()).throw(ReplicaError("the network was cut")))
         with pytest.raises(ReplicaError):
             replicate(ana, address)
     assert rows(address, "SELECT count(*) FROM memoranda.writers") == [(0,)]
@@ -55,7 +54,7 @@ def test_a_purge_is_carried_through(shared: tuple[Person, Person], address: str)
     bob.sync(), ana.sync()
     replicate(ana, address)
     assert "swordfish" in everything(address)
-    bob.memory.purge.run(bob.memory.purge.plan([("fact", secret)]))
+    bob.memory.purge.run_plan(bob.memory.purge.plan([("fact", secret)]))
     bob.sync(), ana.sync()
     assert replicate(ana, address).replaced == 1
     assert "swordfish" not in everything(address)
@@ -87,7 +86,7 @@ def test_each_role_reads_what_it_may(shared: tuple[Person, Person], address: str
 
 def test_it_is_searched_in_both_languages_and_by_meaning(shared: tuple[Person, Person], address: str) -> None:
     ana, _ = shared
-    provider = provider_selection.open(load(ana.memory.location)).provider
+    provider = provider_selection.choose_provider(load_config(ana.memory.location)).provider
     assert provider is not None and provider.dimension == 384
     assert replicate(ana, address, provider=provider).embedded == 3
     assert replicate(ana, address, provider=provider).embedded == 0
@@ -116,7 +115,7 @@ def test_an_address_that_leads_nowhere_is_said(shared: tuple[Person, Person]) ->
 def test_what_others_have_that_is_nearer_hides_nothing(shared: tuple[Person, Person], address: str) -> None:
     """Of another team and of another domain: the nearest of what the reader may read are found all the same."""
     ana, _ = shared
-    provider = provider_selection.open(load(ana.memory.location)).provider
+    provider = provider_selection.choose_provider(load_config(ana.memory.location)).provider
     assert provider is not None
     replicate(ana, address, provider=provider)
     near = str(provider.query("how many people must approve a deployment?").tolist())
@@ -202,7 +201,7 @@ def test_of_very_many_with_some_of_the_words_those_that_lack_least_are_found(add
 def test_tables_that_are_partitioned_by_team_serve_as_well(shared: tuple[Person, Person], address: str) -> None:
     """As an organisation with very many records makes them, before the first replication."""
     ana, bob = shared
-    sql = Path(SCHEMA).read_text(encoding="utf-8")
+    sql = Path(REPLICA_SCHEMA).read_text(encoding="utf-8")
     for table in ("writers", "operations", "records", "embeddings"):
         start = sql.index(f"CREATE TABLE IF NOT EXISTS memoranda.{table}(")
         end = sql.index(");\n", start)
@@ -214,7 +213,7 @@ def test_tables_that_are_partitioned_by_team_serve_as_well(shared: tuple[Person,
         sql = f"{sql[:end]}) PARTITION BY HASH (team);\n{''.join(parts)}{sql[end + 3 :]}"
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(sql.encode())
-    provider = provider_selection.open(load(ana.memory.location)).provider
+    provider = provider_selection.choose_provider(load_config(ana.memory.location)).provider
     assert replicate(ana, address, provider=provider).records == 3
     assert rows(address, "INSERT INTO memoranda.access VALUES (current_user, %s, '*') RETURNING 1", TEAM)
     assert rows(address, "SELECT body FROM memoranda.search('reviews')") == [("Deployments need two reviews",)]
@@ -234,12 +233,12 @@ def test_tables_of_an_older_version_are_brought_up_to_date(shared: tuple[Person,
     run(address, VERSION_1)
     assert rows(address, "INSERT INTO memoranda.access VALUES (current_user, %s, '*') RETURNING 1", TEAM)
     assert replicate(ana, address).records == 3
-    assert rows(address, "SELECT memoranda.version()") == [(VERSION,)]
+    assert rows(address, "SELECT memoranda.version()") == [(REPLICA_VERSION,)]
     assert rows(address, "SELECT body FROM memoranda.search('reviews')") == [("Deployments need two reviews",)]
     words = "SELECT indexname FROM pg_indexes WHERE indexdef ~ 'USING gin' AND schemaname = 'memoranda' ORDER BY 1"
     assert rows(address, words) == [("records_words_english",), ("records_words_spanish",)], "none is left of before"
     before = everything(address)
-    assert replicate(bob, address) == Replicated() and everything(address) == before
+    assert replicate(bob, address) == ReplicationResult() and everything(address) == before
 
 
 def test_tables_of_a_newer_version_are_left_alone(shared: tuple[Person, Person], address: str) -> None:

@@ -12,7 +12,7 @@ from store.base.errors import InvalidInput
 from store.git.process import GitError
 from store.memory import Memory
 from store.team.exchange import Team
-from store.team.remote.address import addresses, usual
+from store.team.remote import remote_addresses, usual_remote
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -46,23 +46,27 @@ def test_a_relative_path_is_read_from_the_root_of_the_checkout(
     git(project, "remote", "add", "origin", address.format(tmp_path))
     (project / "docs").mkdir()
     expected = found.format(tmp_path)
-    assert addresses(str(project), "origin") == addresses(str(project / "docs"), "origin") == (expected, expected)
+    assert (
+        remote_addresses(str(project), "origin")
+        == remote_addresses(str(project / "docs"), "origin")
+        == (expected, expected)
+    )
 
 
 def test_it_is_pushed_where_git_pushes(tmp_path: Path, project: Path) -> None:
     git(project, "remote", "add", "origin", "https://example.org/api.git")
     git(project, "remote", "set-url", "--push", "origin", "git@example.org:api.git")
-    assert addresses(str(project), "origin") == ("https://example.org/api.git", "git@example.org:api.git")
+    assert remote_addresses(str(project), "origin") == ("https://example.org/api.git", "git@example.org:api.git")
     git(project, "config", "--unset", "remote.origin.pushurl")
     git(project, "config", "url.../../push/.pushInsteadOf", "https://example.org/")
-    assert addresses(str(project), "origin")[1] == str(tmp_path / "push" / "api.git")
+    assert remote_addresses(str(project), "origin")[1] == str(tmp_path / "push" / "api.git")
 
 
 def test_what_is_no_remote_is_an_address_or_refused(project: Path) -> None:
     for address in ("/srv/api.git", "ssh://example.org/api.git", "git@example.org:api.git"):
-        assert addresses(str(project), address) == addresses(None, address) == (address, address)
+        assert remote_addresses(str(project), address) == remote_addresses(None, address) == (address, address)
     with pytest.raises(InvalidInput, match="no remote upstream"):
-        addresses(str(project), "upstream")
+        remote_addresses(str(project), "upstream")
 
 
 def test_what_is_pushed_elsewhere_arrives_there(join: Join, remote: Path, project: Path) -> None:
@@ -95,7 +99,7 @@ def test_a_repository_of_sha256_serves_as_well(join: Join, tmp_path: Path, remot
     ana.sync(), bob.sync()
     bob.decide("accept")
     bob.sync()
-    ana.memory.purge.run(ana.memory.purge.plan([("fact", number)]))
+    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", number)]))
     assert ana.sync().warnings == [] and bob.sync().arrived.erased == 1
     assert ana.view() == bob.view() and bob.facts() == []
     join("Cleo").sync()
@@ -107,20 +111,26 @@ def test_a_repository_of_sha256_serves_as_well(join: Join, tmp_path: Path, remot
 
 def test_without_a_name_it_is_the_one_that_git_takes(project: Path) -> None:
     with pytest.raises(InvalidInput, match=r"no remote origin here\. Add one"):
-        addresses(str(project), "")
+        remote_addresses(str(project), "")
     git(project, "remote", "add", "upstream", "https://example.org/api.git")
-    assert addresses(str(project), "")[0] == "https://example.org/api.git" and usual(str(project)) == "upstream"
+    assert (
+        remote_addresses(str(project), "")[0] == "https://example.org/api.git"
+        and usual_remote(str(project)) == "upstream"
+    )
     git(project, "remote", "add", "fork", "https://example.org/fork.git")
     with pytest.raises(InvalidInput, match="no remote origin here, but fork, upstream"):
-        addresses(str(project), "")
+        remote_addresses(str(project), "")
     git(project, "remote", "add", "origin", "https://example.org/origin.git")
-    assert addresses(str(project), "")[0] == "https://example.org/origin.git" and usual(str(project)) == "origin"
-    assert usual(None) == usual(str(project.parent)) == "origin"
+    assert (
+        remote_addresses(str(project), "")[0] == "https://example.org/origin.git"
+        and usual_remote(str(project)) == "origin"
+    )
+    assert usual_remote(None) == usual_remote(str(project.parent)) == "origin"
 
 
 def test_a_repository_that_git_does_not_read_is_said(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     git(project, "remote", "add", "origin", "https://example.org/api.git")
     monkeypatch.setattr("store.git.process._OWN_VARIABLES", {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1", "LC_ALL": "C"})
     with pytest.raises(GitError, match="belongs to another user"):
-        addresses(str(project), "")
-    assert usual(str(project)) == "origin"
+        remote_addresses(str(project), "")
+    assert usual_remote(str(project)) == "origin"

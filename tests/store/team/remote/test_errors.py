@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from store.team.remote.errors import Malformed, Overtaken, RemoteRefuses, failure
+from store.team.remote import MalformedStream, RemoteRefuses, StreamOvertaken, remote_error
 
 REF = "refs/memoranda/aaaaaaaaaaaa"
 
@@ -12,9 +12,9 @@ REF = "refs/memoranda/aaaaaaaaaaaa"
 @pytest.mark.parametrize(
     ("verb", "complaint", "kind", "words"),
     [
-        ("push", f"To r\n ! [rejected] {REF} -> {REF} (non-fast-forward)", Overtaken, "does not have"),
-        ("push", f"To r\n ! [rejected] {REF} -> {REF} (fetch first)", Overtaken, "does not have"),
-        ("push", f"To r\n ! [rejected] {REF} -> {REF} (stale info)", Overtaken, "does not have"),
+        ("push", f"To r\n ! [rejected] {REF} -> {REF} (non-fast-forward)", StreamOvertaken, "does not have"),
+        ("push", f"To r\n ! [rejected] {REF} -> {REF} (fetch first)", StreamOvertaken, "does not have"),
+        ("push", f"To r\n ! [rejected] {REF} -> {REF} (stale info)", StreamOvertaken, "does not have"),
         (
             "push",
             f"remote: no\nTo r\n ! [remote rejected] {REF} -> {REF} (pre-receive hook declined)",
@@ -24,7 +24,7 @@ REF = "refs/memoranda/aaaaaaaaaaaa"
         (
             "fetch",
             "error: object 8a: hasDotgit: contains '.git'\nfatal: fsck error in packed object",
-            Malformed,
+            MalformedStream,
             "hasDotgit",
         ),
         ("fetch", "git@h: Permission denied (publickey).\nfatal: Could not read", None, "wants a login"),
@@ -41,6 +41,10 @@ REF = "refs/memoranda/aaaaaaaaaaaa"
     ],
 )
 def test_what_is_said(verb: str, complaint: str, kind: type | None, words: str) -> None:
-    found = failure(verb, complaint)
-    assert words in found.message and ".." not in found.message and (found.next or kind in (Overtaken, Malformed))
+    found = remote_error(verb, complaint)
+    assert (
+        words in found.message
+        and ".." not in found.message
+        and (found.next or kind in (StreamOvertaken, MalformedStream))
+    )
     assert kind is None or type(found) is kind

@@ -13,8 +13,7 @@ from support.team import Join, Person
 
 from store.git.process import GitError
 from store.team.exchange import Team
-from store.team.remote.repository import StreamRepository
-from store.team.remote.signatures import Signature, doubt
+from store.team.remote import Signature, StreamRepository, signature_doubt
 from store.team.team_file import StreamState
 
 Keys = Callable[[str], Path]
@@ -193,14 +192,14 @@ def test_what_was_signed_and_not_yet_noted_goes_on(join: Join, keys: Keys, monke
     keys("ana")
     sign(ana)
     ana.remember("Releases are cut on Tuesdays")
-    ordinary = StreamRepository.sign
+    ordinary = StreamRepository.sign_head
 
     def kill(self: StreamRepository, writer: str, commit: str) -> str:
         ordinary(self, writer, commit)
         raise Killed
 
     with monkeypatch.context() as broken:
-        broken.setattr(StreamRepository, "sign", kill)
+        broken.setattr(StreamRepository, "sign_head", kill)
         with pytest.raises(Killed):
             ana.sync()
     ana.remember("The wiki is at wiki.example")
@@ -214,7 +213,7 @@ def test_a_purge_is_signed_too(join: Join, keys: Keys) -> None:
     sign(ana)
     number = ana.remember("The safe opens with swordfish")
     ana.sync(), bob.sync()
-    ana.memory.purge.run(ana.memory.purge.plan([("fact", number)]))
+    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", number)]))
     ana.sync()
     assert bob.sync().warnings == [] and bob.waiting() == [] and ana.view() == bob.view()
 
@@ -222,8 +221,8 @@ def test_a_purge_is_signed_too(join: Join, keys: Keys) -> None:
 def test_a_key_that_git_does_not_have_is_no_proof() -> None:
     unknown = Signature("E", "0123456789ABCDEF")
     first, pinned = StreamState("a" * 12), StreamState("a" * 12, key="0123456789ABCDEF Ana")
-    assert doubt(first, unknown) == "" and first.key == "", "as one that is not signed"
-    assert "cannot be checked" in doubt(pinned, unknown) and pinned.key
+    assert signature_doubt(first, unknown) == "" and first.key == "", "as one that is not signed"
+    assert "cannot be checked" in signature_doubt(pinned, unknown) and pinned.key
 
 
 @pytest.mark.skipif(shutil.which("gpg") is None, reason="gpg is not installed")

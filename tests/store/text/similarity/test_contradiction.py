@@ -2,7 +2,7 @@
 
 import pytest
 
-from store.text.similarity.contradiction import AGAINST, compare, taken_apart
+from store.text.similarity import CONTRADICTS, compare_sentences, parse_sentence
 
 
 @pytest.mark.parametrize(
@@ -15,4 +15,4 @@ from store.text.similarity.contradiction import AGAINST, compare, taken_apart
     ],
 )
 def test_two_names_exclude_each_other_and_two_qualities_do_not(one: str, other: str, against: bool) -> None:
-    assert (compare(taken_apart(one), taken_apart(other), 0.7) == AGAINST) is against
+    assert (compare_sentences(parse_sentence(one), parse_sentence(other), 0.7) == CONTRADICTS) is against

@@ -2,8 +2,7 @@
 
 import pytest
 
-from store.text.similarity.contradiction import contrary
-from store.text.similarity.question_similarity import deterministic, may_be_same, normal
+from store.text.similarity import is_contrary_question, is_deterministic, may_be_same_question, normalize_question
 
 KEEPS = (
     "How big is the team?", "¿Por qué elegimos SQLite?", "what did we decide about the cache", "F#12?",
@@ -40,12 +39,12 @@ LISTS = (
 
 @pytest.mark.parametrize("question", KEEPS)
 def test_what_the_records_alone_decide_keeps(question: str):
-    assert deterministic(question)
+    assert is_deterministic(question)
 
 
 @pytest.mark.parametrize("question", (*PASSES, *FEELS, *LISTS, "", "  ", "?!"))
 def test_what_depends_on_the_moment_or_on_how_somebody_feels_does_not(question: str):
-    assert not deterministic(question)
+    assert not is_deterministic(question)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +68,7 @@ def test_what_depends_on_the_moment_or_on_how_somebody_feels_does_not(question: 
     ],
 )
 def test_what_the_ways_of_writing_one_question_have_in_common(one: str, other: str, same: bool):
-    assert (normal(one) == normal(other)) is same
+    assert (normalize_question(one) == normalize_question(other)) is same
 
 
 @pytest.mark.parametrize(
@@ -92,7 +91,7 @@ def test_what_the_ways_of_writing_one_question_have_in_common(one: str, other: s
     ],
 )
 def test_what_is_near_in_meaning_is_not_always_the_same(one: str, other: str, same: bool):
-    assert may_be_same(one, other) is same and may_be_same(other, one) is same
+    assert may_be_same_question(one, other) is same and may_be_same_question(other, one) is same
 
 
 OTHERS = """
@@ -139,7 +138,7 @@ OTHERS = """
 def test_the_opposite_is_another_question_however_near_it_is(pair: str):
     one, other = pair.strip().split(" | ")
     for first, second in ((one, other), (other, one)):
-        assert not may_be_same(first, second) or contrary(first, second)
+        assert not may_be_same_question(first, second) or is_contrary_question(first, second)
 
 
 @pytest.mark.parametrize(
@@ -152,4 +151,6 @@ def test_the_opposite_is_another_question_however_near_it_is(pair: str):
     ],
 )
 def test_other_words_for_the_same_are_not_told_apart(one: str, other: str):
-    assert may_be_same(one, other) and may_be_same(other, one) and not contrary(one, other)
+    assert (
+        may_be_same_question(one, other) and may_be_same_question(other, one) and not is_contrary_question(one, other)
+    )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from store.text.similarity.word_forms import inflected, shared_start
+from store.text.words import is_inflection, shared_prefix_length
 
 # one, other: by all but an ending
 TABLE = [
@@ -26,12 +26,17 @@ TABLE = [
 @pytest.mark.parametrize(("one", "other", "ending"), TABLE, ids=lambda value: str(value))
 def test_a_pair_by_each_rule(one: str, other: str, ending: bool) -> None:
     for first, second in ((one, other), (other, one)):
-        assert inflected(first, second) is ending
+        assert is_inflection(first, second) is ending
 
 
 def test_shared_start_counts_letters() -> None:
-    assert [shared_start(*pair) for pair in (("abc", "abd"), ("", "a"), ("ab", "abcd"), ("x", "y"))] == [2, 0, 2, 0]
+    assert [shared_prefix_length(*pair) for pair in (("abc", "abd"), ("", "a"), ("ab", "abcd"), ("x", "y"))] == [
+        2,
+        0,
+        2,
+        0,
+    ]
 
 
 def test_thresholds_are_arguments() -> None:
-    assert inflected("walker", "walking") and not inflected("walker", "walking", ending=1)
+    assert is_inflection("walker", "walking") and not is_inflection("walker", "walking", ending=1)

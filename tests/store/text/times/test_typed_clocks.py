@@ -3,7 +3,7 @@
 import pytest
 
 from store.base.errors import InvalidInput
-from store.text.times.typed_times import typed_moment
+from store.text.typed_times import parse_typed_moment
 
 NOW = "2026-11-27T15:00:00.000Z"  # a Friday
 READ = {
@@ -166,23 +166,23 @@ REFUSED = [
 
 @pytest.mark.parametrize(("text", "moment"), [pair for table in READ.values() for pair in table.items()])
 def test_a_time_is_read_as_people_type_it(text: str, moment: str) -> None:
-    assert typed_moment(text, NOW)[:16] == moment
-    assert typed_moment(text.upper(), NOW)[:16] == moment
+    assert parse_typed_moment(text, NOW)[:16] == moment
+    assert parse_typed_moment(text.upper(), NOW)[:16] == moment
 
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_what_is_not_understood_whole_is_refused_and_not_guessed(text: str) -> None:
     with pytest.raises(InvalidInput, match="2026-11-01"):
-        typed_moment(text, NOW)
+        parse_typed_moment(text, NOW)
 
 
 @pytest.mark.parametrize("text", ["03/04/2026", "3-4-2026", "since 3/4/2026 18:00"])
 def test_a_date_that_can_be_read_in_two_ways_is_refused_with_both(text: str) -> None:
     with pytest.raises(InvalidInput, match="two ways: 2026-04-03 and 2026-03-04"):
-        typed_moment(text, NOW)
+        parse_typed_moment(text, NOW)
 
 
 def test_a_release_that_is_called_like_a_date_is_the_release() -> None:
     known = {"2026.11.20": "2026-11-21T10:00:00.000Z"}
-    assert typed_moment("2026.11.20", NOW, lambda name: known.get(name, "")) == known["2026.11.20"]
-    assert typed_moment("2026.11.19", NOW, lambda name: known.get(name, ""))[:16] == "2026-11-19T00:00"
+    assert parse_typed_moment("2026.11.20", NOW, lambda name: known.get(name, "")) == known["2026.11.20"]
+    assert parse_typed_moment("2026.11.19", NOW, lambda name: known.get(name, ""))[:16] == "2026-11-19T00:00"

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from store.base.clock import from_ms, parse_moment, to_ms
 from store.base.errors import InvalidInput
-from store.text.times.typed_times import typed_moment
-from store.text.times.versions import release_of
+from store.text.dates import find_release
+from store.text.typed_times import parse_typed_moment
 
 NOW = "2026-11-21T12:00:00.000Z"
 
@@ -60,7 +60,7 @@ NOW = "2026-11-21T12:00:00.000Z"
     ],
 )
 def test_a_moment_is_typed_in_words_of_either_language(text: str, moment: str) -> None:
-    assert typed_moment(text, NOW)[:16] == moment
+    assert parse_typed_moment(text, NOW)[:16] == moment
 
 
 @pytest.mark.parametrize(
@@ -72,20 +72,22 @@ def test_a_moment_is_typed_in_words_of_either_language(text: str, moment: str) -
 )
 def test_words_that_name_no_moment_are_refused(text: str) -> None:
     with pytest.raises(InvalidInput, match="2026-11-01"):
-        typed_moment(text, NOW)
+        parse_typed_moment(text, NOW)
 
 
 @pytest.mark.parametrize(
     "text", ["release", "the release", "since the last release", "la última versión", "desde el lanzamiento"]
 )
 def test_the_release_is_a_moment_where_one_is_known(text: str) -> None:
-    assert typed_moment(text, NOW, lambda name: "" if name else "2026-11-01T10:00:00.000Z").startswith("2026-11-01T10")
+    assert parse_typed_moment(text, NOW, lambda name: "" if name else "2026-11-01T10:00:00.000Z").startswith(
+        "2026-11-01T10"
+    )
     with pytest.raises(InvalidInput, match="No release is recorded"):
-        typed_moment(text, NOW)
+        parse_typed_moment(text, NOW)
 
 
 def _tagged(name: str) -> str:
-    return release_of(name, {"1.0.0": "2026-10-01T10:00:00.000Z", "nightly": "2026-10-02T10:00:00.000Z"})
+    return find_release(name, {"1.0.0": "2026-10-01T10:00:00.000Z", "nightly": "2026-10-02T10:00:00.000Z"})
 
 
 @pytest.mark.parametrize(
@@ -93,30 +95,30 @@ def _tagged(name: str) -> str:
     ["v1.0", "1.0.0", "V1", "since v1.0", "la versión 1", "desde la versión 1.0", "release 1.0", "before tag v1"],
 )
 def test_a_version_is_a_moment_however_it_is_called(text: str) -> None:
-    assert typed_moment(text, NOW, _tagged) == "2026-10-01T10:00:00.000Z"
+    assert parse_typed_moment(text, NOW, _tagged) == "2026-10-01T10:00:00.000Z"
 
 
 @pytest.mark.parametrize("text", ["nightly", "since nightly", "the tag nightly"])
 def test_a_tag_that_is_no_version_is_a_moment_too(text: str) -> None:
-    assert typed_moment(text, NOW, _tagged) == "2026-10-02T10:00:00.000Z"
+    assert parse_typed_moment(text, NOW, _tagged) == "2026-10-02T10:00:00.000Z"
 
 
 @pytest.mark.parametrize("text", ["v9", "9.1", "version 9", "la versión 9.1", "tag weekly"])
 def test_a_version_that_nobody_released_is_said_by_its_name(text: str) -> None:
     with pytest.raises(InvalidInput, match=f"No release is called {text.split()[-1]}"):
-        typed_moment(text, NOW, _tagged)
+        parse_typed_moment(text, NOW, _tagged)
 
 
 def test_a_number_alone_is_no_version() -> None:
     with pytest.raises(InvalidInput, match="not a time"):
-        typed_moment("1", NOW, _tagged)
+        parse_typed_moment("1", NOW, _tagged)
 
 
 def test_a_refusal_offers_only_what_is_accepted() -> None:
     with pytest.raises(InvalidInput) as refused:
-        typed_moment("someday", NOW)
+        parse_typed_moment("someday", NOW)
     for offered in ("2026-11-01", "2d", "3w", "yesterday", "last monday"):
-        assert offered in refused.value.next and typed_moment(offered, NOW)
+        assert offered in refused.value.next and parse_typed_moment(offered, NOW)
     with pytest.raises(InvalidInput) as refused:
         parse_moment("last monday", NOW)
     assert "monday" not in refused.value.next
@@ -125,7 +127,7 @@ def test_a_refusal_offers_only_what_is_accepted() -> None:
 @given(st.text(max_size=60))
 def test_any_typed_text_is_a_moment_or_is_refused(text: str) -> None:
     try:
-        moment = typed_moment(text, NOW)
+        moment = parse_typed_moment(text, NOW)
     except InvalidInput:
         return
     assert from_ms(to_ms(moment)) == moment
@@ -133,7 +135,7 @@ def test_any_typed_text_is_a_moment_or_is_refused(text: str) -> None:
 
 def test_the_parser_of_dates_is_not_imported_before_words_are_typed() -> None:
     code = (
-        "import sys, store.search.query.query_parser as q; q.parse('since:2d', '2026-11-21T12:00:00.000Z');"
+        "import sys, store.search.query_parser as q; q.parse('since:2d', '2026-11-21T12:00:00.000Z');"
         " print('dateparser' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

@@ -16,8 +16,8 @@ from support.stories import Clock, location
 from store.base.models import Chunk
 from store.memory import Memory
 from tui import cli
-from tui.desktop.editor import at_line
-from tui.render.markdown import coloured
+from tui.desktop.programs import command_at_line
+from tui.render.syntax import color_markdown
 
 __all__ = ["utc"]
 
@@ -106,7 +106,7 @@ async def test_without_watching_a_scan_finds_it(project: Path) -> None:
     (project / ".memoranda" / "config.toml").chmod(0o600)
     async with opened(project) as person:
         assert person.main.engine is not None and person.main.engine.documents._watch is None
-        assert not person.main.engine.documents.due(person.main.engine.present)
+        assert not person.main.engine.documents.is_scan_due(person.main.engine.present)
         (project / "memory" / "new.md").write_text("Strawberries\n")
         await person.command("index documents")
         await person.until(lambda: any("1 new document" in said for said in person.toasts) or person.sees("1 new doc"))
@@ -153,10 +153,10 @@ async def test_the_editor_opens_the_file_at_its_line(project: Path, monkeypatch:
 
     from contextlib import nullcontext
 
-    monkeypatch.setattr("tui.desktop.editor._run", run)
+    monkeypatch.setattr("tui.desktop.programs.run_editor", run)
     monkeypatch.setattr("tui.app.Memoranda.suspend", lambda app: nullcontext())
     monkeypatch.setenv("VISUAL", "sh")
-    monkeypatch.setattr("tui.desktop.editor.PLUS", frozenset(["sh"]))
+    monkeypatch.setattr("tui.desktop.programs.PLUS_LINE_EDITORS", frozenset(["sh"]))
     async with opened(project, WIDE) as person:
         await hit(person, "decimal")
         await person.press("E")
@@ -167,11 +167,11 @@ async def test_the_editor_opens_the_file_at_its_line(project: Path, monkeypatch:
 
 
 def test_what_each_editor_is_told() -> None:
-    assert at_line(["/usr/bin/vim", "-p"], "/a b.md", 10) == ["/usr/bin/vim", "-p", "+10", "/a b.md"]
-    assert at_line(["code", "--wait"], "/a.md", 3) == ["code", "--wait", "--goto", "/a.md:3"]
-    assert at_line(["code", "--wait", "--goto"], "/a.md", 3) == ["code", "--wait", "--goto", "/a.md:3"]
-    assert at_line(["subl", "-w"], "/a.md", 3) == ["subl", "-w", "/a.md:3"]
-    assert at_line(["ed"], "/a.md", 3) == ["ed", "/a.md"]
+    assert command_at_line(["/usr/bin/vim", "-p"], "/a b.md", 10) == ["/usr/bin/vim", "-p", "+10", "/a b.md"]
+    assert command_at_line(["code", "--wait"], "/a.md", 3) == ["code", "--wait", "--goto", "/a.md:3"]
+    assert command_at_line(["code", "--wait", "--goto"], "/a.md", 3) == ["code", "--wait", "--goto", "/a.md:3"]
+    assert command_at_line(["subl", "-w"], "/a.md", 3) == ["subl", "-w", "/a.md:3"]
+    assert command_at_line(["ed"], "/a.md", 3) == ["ed", "/a.md"]
 
 
 async def test_what_a_file_says_is_only_text(project: Path) -> None:
@@ -192,10 +192,10 @@ def test_long_lines_are_not_given_to_the_colours() -> None:
     """A pattern may take the square of a line's length."""
     start = time.process_time()
     for line in ("*" * 100_000, "`" * 100_000, "[" * 100_000, "**a" * 30_000):
-        assert coloured([line]) == [[(line, "")]]
+        assert color_markdown([line]) == [[(line, "")]]
     assert time.process_time() - start < 5  # the square of 100,000 takes minutes
     for line in ("*" * 1000, "`" * 1000, "[" * 1000, "- " * 500, "**a" * 300, "~~" * 500):
-        coloured([line] * 100)
+        color_markdown([line] * 100)
     assert time.process_time() - start < 50
 
 
@@ -204,16 +204,16 @@ def test_the_command_line_shows_what_the_preview_does(
 ) -> None:
     """`show` of lines of a document; the index is brought up to date first, by `search` too."""
     monkeypatch.chdir(project)
-    assert cli.run(["search", "marmalade"]) == 0
+    assert cli.run_command(["search", "marmalade"]) == 0
     assert "memory/notes.md#L14-L16" in capsys.readouterr().out
     (project / "memory" / "notes.md").write_text("new first line\n" + NOTES)
-    assert cli.run(["show", "memory/notes.md#L17"]) == 0
+    assert cli.run_command(["show", "memory/notes.md#L17"]) == 0
     out = capsys.readouterr().out
     assert "▸ 17  Nobody sends a marmalade fax." in out and "  15  ## Fax" in out
-    assert cli.run(["show", "[memory/notes.md#L15-L17]", "--json"]) == 0
+    assert cli.run_command(["show", "[memory/notes.md#L15-L17]", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["citation"] == "memory/notes.md#L15-L17" and data["text"].splitlines()[0] == "## Fax"
-    assert cli.run(["show", "memory/notes.md#L99"]) == 1
+    assert cli.run_command(["show", "memory/notes.md#L99"]) == 1
     assert "No document of this memory has that line." in capsys.readouterr().err
 
 
@@ -222,11 +222,11 @@ def test_scan_counts_and_names_what_it_cannot_read(
 ) -> None:
     monkeypatch.chdir(project)
     (project / "memory" / "picture.md").write_bytes(b"\x89PNG\0\0")
-    assert cli.run(["index", "documents"]) == 0
+    assert cli.run_command(["index", "documents"]) == 0
     assert capsys.readouterr().out == (
         "Read the documents: 3 new documents.\nmemory/picture.md: it is binary, not text\n"
     )
-    assert cli.run(["index", "documents", "--json"]) == 0
+    assert cli.run_command(["index", "documents", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {
         "new": 0,
         "changed": 0,
@@ -247,16 +247,16 @@ def test_extra_paths_are_set_as_a_list(
     (home / "notes" / "far.md").write_text("Lingonberries\n")
     (project.parent / "docs").mkdir()
     (project.parent / "docs" / "near.md").write_text("Cloudberries\n")
-    assert cli.run(["config", "documents.extraPaths", "../docs, ~/notes"]) == 0
+    assert cli.run_command(["config", "documents.extraPaths", "../docs, ~/notes"]) == 0
     assert "documents.extraPaths is now ../docs, ~/notes, in " in capsys.readouterr().out
-    assert cli.run(["config", "documents.extraPaths"]) == 0
+    assert cli.run_command(["config", "documents.extraPaths"]) == 0
     assert capsys.readouterr().out.startswith("documents.extraPaths is ../docs, ~/notes\n")
     for word, path in (("lingonberries", home / "notes" / "far.md"), ("cloudberries", project.parent / "docs/near.md")):
-        assert cli.run(["search", word]) == 0
+        assert cli.run_command(["search", word]) == 0
         assert f"{path}#L1" in capsys.readouterr().out
-    assert cli.run(["config", "documents.extraPaths", "--unset"]) == 0
+    assert cli.run_command(["config", "documents.extraPaths", "--unset"]) == 0
     capsys.readouterr()
-    assert cli.run(["search", "lingonberries"]) == 0
+    assert cli.run_command(["search", "lingonberries"]) == 0
     assert "0 found" in capsys.readouterr().out
 
 

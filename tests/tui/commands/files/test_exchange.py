@@ -14,7 +14,7 @@ from support.screen import opened, utc  # noqa: F401  (a fixture)
 from support.stories import NOON, Story, copy, noon
 
 from store.base.clock import from_ms, to_ms
-from store.exchange.backups import backup
+from store.exchange import backups as backup
 
 
 @pytest.fixture
@@ -208,14 +208,14 @@ async def test_in_the_application_an_import_is_read_before_the_answer(story: Sto
 async def test_the_top_line_tells_of_a_backup_that_is_not_whole(story: Story):
     """And of one that is days old; while all is well it says nothing."""
     with story.open(from_ms(to_ms(NOON) - 3_600_000)) as memory:
-        made = backup.make(memory.database)
+        made = backup.make_backup(memory.database)
     assert made is not None
     async with opened(story.folder) as person:
         assert not person.sees("backup")
     with open(made.path, "ab") as file:
         file.write(b"x")
     with story.open() as memory:
-        assert backup.verify(memory.database)[1]
+        assert backup.verify_backup(memory.database)[1]
     async with opened(story.folder) as person:
         await person.until(lambda: person.sees("backup damaged"))
 

@@ -13,7 +13,7 @@ from support.guarded import GuardedHome
 
 from store.config.configuration import Config
 from store.guard import watching
-from store.guard.looking import LookResult, look, now_ms
+from store.guard.moments import LookResult, current_ms, look_at_files
 from store.sources.source import Machine
 from tui import cli
 
@@ -27,7 +27,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GuardedHome:
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "MEMORY_FILE_PATH"):
         monkeypatch.delenv(name, raising=False)
     home = GuardedHome(folder)
-    home.now = now_ms() - 3_600_000
+    home.now = current_ms() - 3_600_000
     for name in ("tides", "deploy", "team", "style"):
         home.write(f"{name}.md", f"About {name}.\nThe second line of {name}.\n")
     return home
@@ -43,14 +43,14 @@ def do(home: GuardedHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
 
     def do(*words: str) -> Said:
         capsys.readouterr()
-        return Said(cli.run(list(words)), *capsys.readouterr())
+        return Said(cli.run_command(list(words)), *capsys.readouterr())
 
     return do
 
 
 def clean_up(home: GuardedHome) -> None:
     """What an agent does to its notes: one goes, one is reworded and gets a key in it."""
-    home.now = now_ms() - 600_000
+    home.now = current_ms() - 600_000
     home.remove("tides.md")
     home.write("deploy.md", "About deploy.\nShorter. The key is AKIAQ7RM3XKD2WUZ5VTN.\n")
 
@@ -127,7 +127,7 @@ def test_what_does_not_fit_is_named(do: Do, home: GuardedHome) -> None:
 
 def test_what_a_file_is_called_and_says_does_nothing_to_a_terminal(do: Do, home: GuardedHome) -> None:
     do("guard")
-    home.now = now_ms() - 60_000
+    home.now = current_ms() - 60_000
     home.write("\x1b[2Jred.md", "\x1b[31mred\u202e\n")
     for words in (("guard",), ("guard", "show", "1")):
         said = do(*words)
@@ -168,7 +168,7 @@ def test_restore_shows_first_and_asks(do: Do, home: GuardedHome, monkeypatch: py
         asked.append(question)
         return False
 
-    monkeypatch.setattr(cli, "_ask", answered)
+    monkeypatch.setattr(cli, "_ask_on_terminal", answered)
     assert do("guard", "restore", "M1").err.startswith("Nothing was changed.")
     assert asked == ["Put back 2 files to before M#1?"] and home.content() == before
 
@@ -200,7 +200,7 @@ def test_without_a_look_at_it_what_changed_again_is_not_replaced(do: Do, home: G
     do("guard")
     clean_up(home)
     do("guard")
-    home.now = now_ms() - 60_000
+    home.now = current_ms() - 60_000
     home.write("deploy.md", "Typed by me since.\n")
     said = do("guard", "restore", "1", "--yes")
     assert said.status == 1 and f"{FOLDER}/deploy.md changed again after M#1" in said.err
@@ -215,13 +215,13 @@ def test_watch_prints_a_line_for_each_moment_until_it_is_ended(
     """The watching itself is tested with the store; here each look is the next one of a list."""
 
     def watched(config: Config, machine: Machine, stop: threading.Event) -> Iterator[LookResult]:
-        yield look(config, machine, now_ms())
+        yield look_at_files(config, machine, current_ms())
         clean_up(home)
-        yield look(config, machine, now_ms())
-        yield look(config, machine, now_ms())
+        yield look_at_files(config, machine, current_ms())
+        yield look_at_files(config, machine, current_ms())
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(watching, "watched", watched)
+    monkeypatch.setattr(watching, "watch_guarded_files", watched)
     said = do("guard", "--watch")
     lines = said.out.splitlines()
     assert (said.status, said.err, len(lines)) == (0, "", 2)

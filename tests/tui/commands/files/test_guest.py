@@ -8,7 +8,7 @@ import pytest
 from support.commands import Do, Said
 from support.guests import GuestHome
 
-from store.guard.looking import now_ms
+from store.guard.moments import current_ms
 from tui import cli
 
 
@@ -20,7 +20,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GuestHome:
     for name in ("CLAUDE_CONFIG_DIR", "ENGRAM_DATA_DIR"):
         monkeypatch.delenv(name, raising=False)
     home = GuestHome(folder)
-    home.now = now_ms()
+    home.now = current_ms()
     home.age()
     return home
 
@@ -35,7 +35,7 @@ def do(home: GuestHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
 
     def do(*words: str) -> Said:
         capsys.readouterr()
-        return Said(cli.run(list(words)), *capsys.readouterr())
+        return Said(cli.run_command(list(words)), *capsys.readouterr())
 
     return do
 

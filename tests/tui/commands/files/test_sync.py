@@ -32,7 +32,7 @@ def say(project: Path, capsys: pytest.CaptureFixture[str]) -> Say:
     """Run a command, and return what it prints."""
 
     def run(*words: str, status: int = 0) -> str:
-        assert cli.run(words) == status
+        assert cli.run_command(words) == status
         out, err = capsys.readouterr()
         return out + err
 

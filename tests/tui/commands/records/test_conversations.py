@@ -11,16 +11,15 @@ from support.screen import NARROW, Person, opened, utc
 from support.stories import Clock
 
 from store.base.models import Summary
-from store.config.files import put, user_path
+from store.config.configuration import user_settings_path, write_setting
 from store.conversations import extraction_queue
 from store.conversations.turns import NewTurn
-from store.ingest.discard import keep, kept
-from store.ingest.runner import ingest
+from store.ingest.runner import ingest_file, keep_discarded, list_discarded
 from store.learning import rule_pass
 from store.memory import Memory
-from store.services import automatic_checkpoints, session_flush
-from tui.commands import Session
-from tui.commands.records import conversations
+from store.services import maintenance as automatic_checkpoints
+from store.services import session_flush
+from tui.commands import Session, conversations
 
 __all__ = ["utc"]
 
@@ -67,7 +66,7 @@ async def test_a_conversation_is_brought_in_read_and_cleared(project: Path) -> N
 
 async def test_a_large_file_is_left_to_a_shell(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It would hold the writer, for which everything waits that a person writes."""
-    monkeypatch.setattr(conversations, "LARGE", 20)
+    monkeypatch.setattr(conversations, "LARGE_TRANSCRIPT", 20)
     async with opened(project) as person:
         await person.command("ingest talk.txt")
         await person.until(lambda: told(person, "Bring it in from a shell"))
@@ -77,7 +76,7 @@ async def test_what_the_configuration_names_comes_in_by_itself(project: Path) ->
     """When the application starts, in another process; a toast says so."""
     line = {"session": "s", "role": "user", "text": "a marmalade question"}
     (project / "lines.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
-    put(user_path(), "ingest.paths", str(project / "lines.jsonl"))
+    write_setting(user_settings_path(), "ingest.paths", str(project / "lines.jsonl"))
     async with opened(project) as person:
         await person.until(lambda: told(person, "Brought in 1 turn"))
         await person.search("marmalade")
@@ -94,14 +93,14 @@ def test_what_was_set_aside_is_listed_with_why_and_until_when(project: Path) -> 
             {"session": "s", "role": "tool", "text": "Traceback of marmalade", "at": "2026-11-21T11:30:00Z"},
         ]
         (project / "lines.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-        ingest(memory.database, str(project / "lines.jsonl"))
-        found = kept(memory.database, memory.now)
+        ingest_file(memory.database, str(project / "lines.jsonl"))
+        found = list_discarded(memory.database, memory.now)
         assert [(one["kind"], one["why"], one["until"][:16]) for one in found] == [
             ("tool", "what a tool wrote", "2026-11-22T11:30"),
             ("talk", "a greeting, thanks or the like", "2026-11-22T11:00"),
         ]
         clock.now = "2026-11-22T11:15:00.000Z"
-        assert [one["kind"] for one in kept(memory.database, memory.now)] == ["tool"]
+        assert [one["kind"] for one in list_discarded(memory.database, memory.now)] == ["tool"]
 
 
 def test_what_was_said_long_ago_is_not_said_to_be_set_aside(
@@ -131,7 +130,7 @@ def test_what_was_said_long_ago_is_not_said_to_be_set_aside(
 async def test_it_is_listed_in_the_application_too(project: Path) -> None:
     path = str(project / ".memoranda" / "memory.db")
     with Memory.open(path, "cli", Clock()) as memory, memory.database.write("user", "ingest") as write:
-        keep(write, "s", "tool", "tool", "said \x1b[2J so", "2026-11-21T11:00:00.000Z")
+        keep_discarded(write, "s", "tool", "tool", "said \x1b[2J so", "2026-11-21T11:00:00.000Z")
     async with opened(project, NARROW) as person:
         await person.command("sessions --discarded")
         await person.until(lambda: any("what a tool wrote, in s" in line for line in person.preview))
@@ -151,17 +150,17 @@ def test_what_was_set_aside_is_in_no_prompt(project: Path) -> None:
             {"session": "s", "role": "assistant", "text": "It was the comma.", "at": at},
         ]
         (project / "lines.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-        assert ingest(memory.database, str(project / "lines.jsonl")).discarded == 2
-        rule_pass.run(memory)
-        session_flush.flush(memory)
+        assert ingest_file(memory.database, str(project / "lines.jsonl")).discarded == 2
+        rule_pass.run_rule_pass(memory)
+        session_flush.flush_session(memory)
         built = memory.context("marmalade password of pears, gracias")
         assert "importer fails" in built.text
         text = built.text.partition("The person asks now")[0]
         assert "marmalade" not in text and "gracias" not in text
-        assert memory.facts.ids(memory.now, words="marmalade") == [] and memory.inbox.count() == 0
-        (found,) = memory.checkpoints.list()
+        assert memory.facts.ids(memory.now, words="marmalade") == [] and memory.inbox.count_waiting() == 0
+        (found,) = memory.checkpoints.list_newest_first()
         assert "marmalade" not in repr(found)
-        done = session_flush.clear(memory)
+        done = session_flush.clear_session(memory)
         assert "marmalade" not in Path(done.path).read_text(encoding="utf-8")
 
 
@@ -169,20 +168,20 @@ def test_a_session_begins_before_anything_is_said(project: Path) -> None:
     """Those that broke off are ended then; started again it goes on, and its turns are its own."""
     clock = Clock()
     with Memory.open(str(project / ".memoranda" / "memory.db"), "cli", clock) as memory:
-        memory.turns.add("old", [NewTurn("user", "Why is it slow?")])
+        memory.turns.add_turns("old", [NewTurn("user", "Why is it slow?")])
         clock.now = "2026-11-21T14:00:00.000Z"
-        begun = automatic_checkpoints.start(memory, "monday", "/somewhere")
+        begun = automatic_checkpoints.start_or_resume_session(memory, "monday", "/somewhere")
         assert (begun.id, begun.turns, begun.ended_at, begun.started_at) == ("monday", 0, None, clock.now)
-        assert [(one.id, one.ended_at is None) for one in memory.sessions.newest()] == [
+        assert [(one.id, one.ended_at is None) for one in memory.sessions.list_newest()] == [
             ("monday", True),
             ("old", False),
         ]
-        memory.turns.add("monday", [NewTurn("user", "Decidimos usar Decimal.")])
-        session_flush.clear(memory, "monday")
+        memory.turns.add_turns("monday", [NewTurn("user", "Decidimos usar Decimal.")])
+        session_flush.clear_session(memory, "monday")
         assert memory.sessions.get("monday").ended_at is not None
-        again = automatic_checkpoints.start(memory, "monday")
+        again = automatic_checkpoints.start_or_resume_session(memory, "monday")
         assert (again.ended_at, again.turns, again.started_at) == (None, 1, clock.now)
-        assert automatic_checkpoints.start(memory).id == "session-2026-11-21T140000"
+        assert automatic_checkpoints.start_or_resume_session(memory).id == "session-2026-11-21T140000"
 
 
 def test_of_a_file_from_elsewhere_it_says_what_is_learned(project: Path) -> None:
@@ -197,6 +196,6 @@ def test_of_a_file_from_elsewhere_it_says_what_is_learned(project: Path) -> None
         done = conversations.ingest(session, SimpleNamespace(source=["lines.jsonl"], session=""))  # type: ignore[arg-type]
         said = "2 may hold another's words: what rules hear in them is proposed, no model reads them"
         assert said in done.lines and "Asks P#1: see memoranda inbox" in done.lines
-        assert extraction_queue.counts(memory.database, model=True) == (0, 0)
-        own = ingest(memory.database, BytesIO(b"user: Usamos git"))
+        assert extraction_queue.count_queued_turns(memory.database, model=True) == (0, 0)
+        own = ingest_file(memory.database, BytesIO(b"user: Usamos git"))
         assert own.doubtful == 1, "a role in a pipe is a word too"

@@ -8,7 +8,7 @@ import pytest
 from support import repositories
 
 from tui import cli
-from tui.input.commands.command_table import VERBS
+from tui.input.verb_table import VERBS
 
 PASSES = "Nothing here passes that; memoranda"
 
@@ -17,7 +17,7 @@ PASSES = "Nothing here passes that; memoranda"
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", io.StringIO())
-    assert cli.run(("init",)) == 0
+    assert cli.run_command(("init",)) == 0
     return tmp_path
 
 
@@ -38,9 +38,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_an_empty_list_does_not_say_that_there_is_nothing_where_it_was_narrowed(
     project: Path, words: tuple[str, ...], empty: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.run(words[:1]) == 0
+    assert cli.run_command(words[:1]) == 0
     assert capsys.readouterr().out.startswith(empty)
-    assert cli.run(words) == 0
+    assert cli.run_command(words) == 0
     assert capsys.readouterr().out.startswith(PASSES)
 
 
@@ -75,7 +75,7 @@ def test_what_only_reads_starts_no_memory(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     assert {verb.name for verb in VERBS if verb.looks} > set(NAMED)
     for verb in (verb for verb in VERBS if verb.looks):
-        cli.run([verb.name, *LOOKING.get(verb.name, [])])
+        cli.run_command([verb.name, *LOOKING.get(verb.name, [])])
         said = capsys.readouterr()
         assert "There is no memory here yet, and none was started" in said.err, verb.name
         assert "Started a memory" not in said.err and not (tmp_path / "shop" / ".memoranda").exists(), verb.name
@@ -83,7 +83,7 @@ def test_what_only_reads_starts_no_memory(
         assert left == [], f"{verb.name} leaves an entry of a memory that there is not"
         if verb.name == "timeline":
             assert "prices in euros" in said.out, "the commits are shown all the same"
-    assert cli.run(["remember", "the team is five"]) == 0
+    assert cli.run_command(["remember", "the team is five"]) == 0
     assert "Started a memory" in capsys.readouterr().err
 
 
@@ -104,7 +104,7 @@ def test_what_is_only_tried_starts_no_memory(
     repositories.commit(tmp_path / "shop", "feat: prices in euros", {"a.txt": "1"})
     monkeypatch.chdir(tmp_path / "shop")
     monkeypatch.setattr("sys.stdin", io.StringIO())
-    cli.run([*words, "--dry-run"])
+    cli.run_command([*words, "--dry-run"])
     assert "Started a memory" not in capsys.readouterr().err
     assert not (tmp_path / "shop" / ".memoranda").exists()
 
@@ -115,7 +115,7 @@ def test_there_is_nothing_to_back_up_where_there_is_no_memory(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", io.StringIO())
     for words in (["backup"], ["backup", "copy.db"]):
-        assert cli.run(words) == 1
+        assert cli.run_command(words) == 1
         said = capsys.readouterr()
         assert "nothing to back up" in said.err and "intact" not in said.out
     assert not (tmp_path / "copy.db").exists()
@@ -128,7 +128,7 @@ def test_what_begins_something_starts_a_memory(
     repositories.commit(tmp_path / "shop", "feat: prices in euros", {"a.txt": "1"})
     monkeypatch.chdir(tmp_path / "shop")
     monkeypatch.setattr("sys.stdin", io.StringIO())
-    assert cli.run(["sessions", "start", "prices"]) == 0
+    assert cli.run_command(["sessions", "start", "prices"]) == 0
     assert "Started a memory" in capsys.readouterr().err
 
 
@@ -139,7 +139,7 @@ def test_an_empty_memory_is_read_where_no_state_can_be_kept(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", io.StringIO())
-    assert cli.run(["facts"]) == 0
+    assert cli.run_command(["facts"]) == 0
 
 
 def test_a_memory_that_there_is_not_takes_no_room(
@@ -147,9 +147,9 @@ def test_a_memory_that_there_is_not_takes_no_room(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", io.StringIO())
-    assert cli.run(["stats", "--json"]) == 0
+    assert cli.run_command(["stats", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["bytes"] == told["health"]["sizes"]["memory"] == 0
-    assert cli.run(["remember", "the team is five"]) == cli.run(["stats", "--json"]) == 0
+    assert cli.run_command(["remember", "the team is five"]) == cli.run_command(["stats", "--json"]) == 0
     told = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert told["bytes"] > 0 and told["health"]["sizes"]["memory"] > 0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from store.base.location import personal_path
+from store.base.location import personal_memory_path
 from tui import cli
 
 Do = Callable[..., str]
@@ -23,10 +23,10 @@ def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
         if not folder.exists():
             folder.mkdir()
             monkeypatch.chdir(folder)
-            assert cli.run(("init",)) == 0
+            assert cli.run_command(("init",)) == 0
         monkeypatch.chdir(folder)
         capsys.readouterr()
-        assert cli.run(words) == status, capsys.readouterr()
+        assert cli.run_command(words) == status, capsys.readouterr()
         said = capsys.readouterr()
         return (said.out + said.err).strip()
 
@@ -35,7 +35,7 @@ def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
 
 def test_what_holds_everywhere_is_seen_everywhere_and_marked(do: Do) -> None:
     do("remember", "the port is 8080")
-    started = f" That started your personal memory: {personal_path()}"
+    started = f" That started your personal memory: {personal_memory_path()}"
     assert do("remember", "I write Spanish", "--scope", "global") == f"Remembered G#1, in every project.{started}"
     assert do("remember", "tabs, not spaces", "--scope", "global") == "Remembered G#2, in every project."
     do("forget", "G#2")
@@ -92,7 +92,7 @@ def test_what_cannot_be_is_said(do: Do) -> None:
     do("remember", "I write Spanish")
     assert "no personal memory yet" in do("undo", "--global", status=1)
     assert "no personal memory yet" in do("history", "--global", status=1)
-    assert not os.path.exists(personal_path())
+    assert not os.path.exists(personal_memory_path())
     do("remember", "tabs", "--scope", "global")
     assert "one kind at a time" in do("forget", "1", "G#1", status=2)
     assert "one kind at a time" in do("pin", "1", "G#1", status=2)
@@ -106,11 +106,11 @@ def test_what_cannot_be_is_said(do: Do) -> None:
 def test_a_personal_memory_that_cannot_be_read_is_named(do: Do) -> None:
     do("remember", "I write Spanish")
     do("remember", "tabs", "--scope", "global")
-    Path(personal_path()).write_bytes(b"no memory at all" * 100)
+    Path(personal_memory_path()).write_bytes(b"no memory at all" * 100)
     for suffix in ("-wal", "-shm"):
-        Path(personal_path() + suffix).unlink(missing_ok=True)
+        Path(personal_memory_path() + suffix).unlink(missing_ok=True)
     listed = do("facts")
-    assert "F#1" in listed and "Your global facts are not shown" in listed and personal_path() in listed
+    assert "F#1" in listed and "Your global facts are not shown" in listed and personal_memory_path() in listed
     found = do("search", "Spanish")
     assert "F#1" in found and "Global facts are not searched" in found
     assert "Your personal memory cannot be used" in do("move", "1", status=1)
@@ -128,7 +128,7 @@ def test_a_purge_reaches_both_files(do: Do, tmp_path: Path) -> None:
     assert f"memoranda --db {tmp_path}/shop/.memoranda/memory.db purge F#1" in other
     assert do("purge", "1", "--yes").startswith("Erased 2 records with all old versions.")
     assert "No trace of it" in do("verify-forgotten", "elderberries")
-    for file in [*tmp_path.rglob("*"), *Path(personal_path()).parent.rglob("*")]:
+    for file in [*tmp_path.rglob("*"), *Path(personal_memory_path()).parent.rglob("*")]:
         assert not file.is_file() or b"elderberries" not in file.read_bytes(), file
     assert "nothing to undo" in do("undo", status=1)
     assert "was erased" in do("undo", "2", status=1)

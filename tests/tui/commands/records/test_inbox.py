@@ -6,14 +6,14 @@ from store.conversations.turns import NewTurn
 from store.learning import rule_pass
 from store.memory import Memory
 from tui.commands import Outcome, Session
-from tui.commands.records.browse import search
-from tui.commands.records.inbox import accept, list_proposals
+from tui.commands.records import accept, list_proposals
+from tui.commands.search import search
 
 
 def test_the_inbox_says_how_many_turns_wait_unread(memory: Memory) -> None:
     """Without a model nothing of what was only told is learned, and the person is told so."""
-    memory.turns.add("monday", [NewTurn("user", "Trabajo en una fintech, somos 5."), NewTurn("user", "gracias")])
-    rule_pass.run(memory)
+    memory.turns.add_turns("monday", [NewTurn("user", "Trabajo en una fintech, somos 5."), NewTurn("user", "gracias")])
+    rule_pass.run_rule_pass(memory)
     session = Session(memory.location, memory, "", lambda question: False)
     given = SimpleNamespace(state="", origin=None, limit=50)
     assert any(line.startswith("1 turn waits unread") for line in list_proposals(session, given).lines)  # type: ignore[arg-type]
@@ -21,12 +21,14 @@ def test_the_inbox_says_how_many_turns_wait_unread(memory: Memory) -> None:
 
 def test_the_inbox_says_how_many_turns_wait_for_rules(memory: Memory) -> None:
     """Hooks only add turns: before a flush, nothing is to be reviewed of them."""
-    memory.turns.add("monday", [NewTurn("user", "Recordá que usamos uv"), NewTurn("user", "Trabajo en una fintech")])
+    memory.turns.add_turns(
+        "monday", [NewTurn("user", "Recordá que usamos uv"), NewTurn("user", "Trabajo en una fintech")]
+    )
     session = Session(memory.location, memory, "", lambda question: False)
     given = SimpleNamespace(state="", origin=None, limit=50)
     waits = "2 turns wait to be learned from: the application does it, or memoranda flush."
     assert list_proposals(session, given).lines[-1] == waits  # type: ignore[arg-type]
-    rule_pass.run(memory)
+    rule_pass.run_rule_pass(memory)
     assert not any("learned from" in line for line in list_proposals(session, given).lines)  # type: ignore[arg-type]
 
 

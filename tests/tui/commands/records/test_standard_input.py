@@ -10,10 +10,11 @@ import pytest
 from store.base.errors import InvalidInput
 from store.memory import Memory
 from tui import cli
-from tui.commands import Session
-from tui.commands.records import facts, inbox, tasks
-from tui.input.argument_parser import read
-from tui.input.commands.command_table import VERBS
+from tui.commands import Session, facts
+from tui.commands import records as inbox
+from tui.commands import records as tasks
+from tui.input.arguments import parse_arguments
+from tui.input.verb_table import VERBS
 
 ARGUMENTS = {verb.name: verb.arguments for verb in VERBS}
 COMMAND = Path(sys.executable).with_name("memoranda")
@@ -34,7 +35,7 @@ def piped(words: list[str], said: bytes) -> str:
 
 def texts(project: Path) -> list[str]:
     with Memory.open(str(project / ".memoranda" / "memory.db")) as memory:
-        return [fact.fact for fact in memory.facts.many(memory.facts.ids(memory.now, sort="newest"))]
+        return [fact.fact for fact in memory.facts.get_many(memory.facts.ids(memory.now, sort="newest"))]
 
 
 def test_what_is_piped_in_is_remembered_whole(project: Path) -> None:
@@ -54,12 +55,12 @@ def test_what_is_piped_in_is_remembered_whole(project: Path) -> None:
 def test_an_empty_pipe_or_a_keyboard_is_refused_and_nothing_is_stored(
     project: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.run(("init",)) == 0 and cli.run(("remember", "the team is five")) == 0
+    assert cli.run_command(("init",)) == 0 and cli.run_command(("remember", "the team is five")) == 0
     for keyboard in (False, True):
         stream = io.StringIO()
         monkeypatch.setattr(stream, "isatty", lambda keyboard=keyboard: keyboard)
         monkeypatch.setattr("sys.stdin", stream)
-        assert cli.run(words) == 2
+        assert cli.run_command(words) == 2
         assert ("| memoranda" in capsys.readouterr().err) or not keyboard
     assert texts(project) == ["the team is five"]
 
@@ -76,4 +77,4 @@ def test_there_is_no_standard_input_in_the_application(memory: Memory) -> None:
     ):
         with pytest.raises(InvalidInput, match="no standard input here"):
             verb, *words = line.split()
-            work(session, read(verb, ARGUMENTS[verb], words))
+            work(session, parse_arguments(verb, ARGUMENTS[verb], words))

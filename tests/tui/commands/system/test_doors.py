@@ -11,12 +11,13 @@ import pytest
 
 from store.base.errors import Declined, StorageError
 from store.base.location import locate
+from store.doors import connection
 from store.doors.clients.registry import CLIENTS
-from store.doors.connect import connection
 from tui.commands import Outcome, Session
-from tui.commands.system import doors, health
-from tui.input.argument_parser import read
-from tui.input.commands.command_table import BY_NAME
+from tui.commands import agents as doors
+from tui.commands import location as health
+from tui.input.arguments import parse_arguments
+from tui.input.verb_table import VERBS_BY_NAME
 
 
 class Person:
@@ -32,7 +33,7 @@ class Person:
         name, *words = line.split()
         session = Session(locate(None, {}, str(self.folder)), None, str(self.folder), self.ask)
         module: Any = health if name == "doctor" else doors
-        return getattr(module, name)(session, read(name, BY_NAME[name].arguments, words))  # type: ignore[no-any-return]
+        return getattr(module, name)(session, parse_arguments(name, VERBS_BY_NAME[name].arguments, words))  # type: ignore[no-any-return]
 
     def ask(self, question: str, lines: Any = ()) -> bool:
         self.saw = [question, *lines]
@@ -104,10 +105,12 @@ def test_the_doctor_sees_whose_file_the_hooks_run(person: Person, tmp_path_facto
     other = tmp_path_factory.mktemp("other") / "memoranda_hook.py"
     other.write_text("")
     person.run("connect gemini --yes")
-    place = doors._place(Session(locate(None, {}, str(person.folder)), None, str(person.folder), person.ask), given())
+    place = doors._agent_place(
+        Session(locate(None, {}, str(person.folder)), None, str(person.folder), person.ask), given()
+    )
     for hook, seen in (((), "ok"), ((sys.executable, str(other)), "note"), (place.hook, "ok")):
-        plan = connection.plan(CLIENTS["gemini"], replace(place, hook=hook))
-        connection.connect(plan)
+        plan = connection.plan_connection(CLIENTS["gemini"], replace(place, hook=hook))
+        connection.apply_connection(plan)
         assert findings(person, "doctor --quick") == [("gemini", seen)]
         if hook and seen == "note":
             assert f"{other} at each event, which is another installation's." in said(person)
@@ -118,7 +121,7 @@ def test_the_doctor_sees_whose_file_the_hooks_run(person: Person, tmp_path_facto
 
 
 def given() -> Any:
-    return read("connect", BY_NAME["connect"].arguments, ["gemini"])
+    return parse_arguments("connect", VERBS_BY_NAME["connect"].arguments, ["gemini"])
 
 
 def said(person: Person) -> str:

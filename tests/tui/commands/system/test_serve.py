@@ -15,9 +15,9 @@ import tui
 from store.base.errors import Conflict, InvalidInput
 from store.base.location import Location
 from tui.commands import Session
-from tui.commands.system.serve import OPEN, serve
-from tui.input.argument_parser import read
-from tui.input.commands.command_table import BY_NAME
+from tui.commands.agents import OPEN_WARNING, serve
+from tui.input.arguments import parse_arguments
+from tui.input.verb_table import VERBS_BY_NAME
 
 ROOT = str(Path(tui.__file__).parent.parent)
 
@@ -34,14 +34,14 @@ def session(tmp_path: Path, agrees: bool = False) -> tuple[Session, list[str]]:
 
 
 def given(*words: str):
-    return read("serve", BY_NAME["serve"].arguments, list(words))
+    return parse_arguments("serve", VERBS_BY_NAME["serve"].arguments, list(words))
 
 
 def test_an_address_that_others_reach_is_asked_about(tmp_path: Path) -> None:
     """And it says what that means; nothing listens before the answer."""
     here, asked = session(tmp_path)
     assert serve(here, given("--host", "0.0.0.0")).message == "Nothing was started."
-    assert asked == ["Listen on 0.0.0.0?", *OPEN] and "Nothing on the way is encrypted" in OPEN[1]
+    assert asked == ["Listen on 0.0.0.0?", *OPEN_WARNING] and "Nothing on the way is encrypted" in OPEN_WARNING[1]
 
 
 @pytest.mark.parametrize("host", ["192.0.2.7", "no.such.name.invalid", "a b"])

@@ -11,7 +11,7 @@ import pytest
 from support import repositories
 from support.commands import Do, runner
 
-from store.config.files import user_path
+from store.config.configuration import user_settings_path
 from store.config.settings import SETTINGS
 
 
@@ -46,10 +46,10 @@ def test_the_table_has_every_setting_the_files_and_no_memory_is_made(do: Do, che
         assert line.split()[0] == setting.name and "  default  " in line and line.endswith(setting.meaning)
     assert lines[len(SETTINGS) :] == [
         "",
-        f"yours    {user_path()} (not made yet)",
+        f"yours    {user_settings_path()} (not made yet)",
         f"project  {project_file(checkout)} (not made yet)",
     ]
-    assert not (checkout / ".memoranda").exists() and not os.path.exists(os.path.dirname(user_path()))
+    assert not (checkout / ".memoranda").exists() and not os.path.exists(os.path.dirname(user_settings_path()))
 
 
 def test_the_table_says_where_each_value_is_from_and_what_is_wrong(do: Do, checkout: Path) -> None:
@@ -75,35 +75,40 @@ def test_the_table_says_where_each_value_is_from_and_what_is_wrong(do: Do, check
 def test_one_setting_says_what_it_is_what_it_takes_and_where_from(do: Do) -> None:
     assert do("config", "badges").out.splitlines()[::2] == ["badges is unicode", "It takes unicode or ascii."]
     do("config", "badges", "ascii")
-    assert do("config", "badges").out.splitlines()[-1] == f"Set in {user_path()}."
+    assert do("config", "badges").out.splitlines()[-1] == f"Set in {user_settings_path()}."
     assert do("config", "keys.record.forget").out.startswith("keys.record.forget is f\n")
     one: dict[str, Any] = json.loads(do("config", "badges", "--json").out)
-    assert (one["value"], one["default"], one["source"], one["path"]) == ("ascii", "unicode", "user", user_path())
+    assert (one["value"], one["default"], one["source"], one["path"]) == (
+        "ascii",
+        "unicode",
+        "user",
+        user_settings_path(),
+    )
 
 
 def test_setting_says_where_it_wrote_and_when_the_project_overrides_it(do: Do, checkout: Path) -> None:
     do("init")
     said = do("config", "theme", "nord")
-    assert said.out == f"theme is now nord, in {user_path()}.\n"
+    assert said.out == f"theme is now nord, in {user_settings_path()}.\n"
     said = do("config", "theme", "ours", "--project")
     assert said.out == f"theme is now ours, in {project_file(checkout)}.\n"
     assert tomllib.loads(project_file(checkout).read_text()) == {"theme": "ours"}
     said = do("config", "theme", "mine")
     wins = f"The project's file says ours, which counts here: {project_file(checkout)}."
-    assert said.out == f"theme is now mine, in {user_path()}. {wins}\n"
+    assert said.out == f"theme is now mine, in {user_settings_path()}. {wins}\n"
     assert json.loads(do("config", "theme", "mine", "--json").out)["value"] == "ours"
     said = do("config", "theme", "--unset", "--project")
-    mine = f"Your file says mine, which counts here: {user_path()}."
+    mine = f"Your file says mine, which counts here: {user_settings_path()}."
     assert said.out == f"Removed theme from {project_file(checkout)}. {mine}\n"
-    assert do("config", "theme", "--unset").out == f'Removed theme from {user_path()}. It is "" again.\n'
+    assert do("config", "theme", "--unset").out == f'Removed theme from {user_settings_path()}. It is "" again.\n'
     assert do("config", "theme").out.startswith('theme is ""\n')
 
 
 def test_a_misspelt_line_can_be_taken_out(do: Do) -> None:
     do("config", "theme", "nord")
-    Path(user_path()).write_text("themes = 'x'\n")
-    assert do("config", "themes", "--unset").out == f"Removed themes from {user_path()}.\n"
-    assert Path(user_path()).read_text().strip() == ""
+    Path(user_settings_path()).write_text("themes = 'x'\n")
+    assert do("config", "themes", "--unset").out == f"Removed themes from {user_settings_path()}.\n"
+    assert Path(user_settings_path()).read_text().strip() == ""
 
 
 @pytest.mark.parametrize(
@@ -127,7 +132,7 @@ def test_a_misspelt_line_can_be_taken_out(do: Do) -> None:
 def test_what_cannot_be_is_refused_in_a_sentence(do: Do, checkout: Path, words, status: int, said: str) -> None:
     done = do("config", *words)
     assert (done.status, done.out) == (status, "") and said in done.err and done.err.count("\n") == 1
-    assert not (checkout / ".memoranda").exists() and not os.path.exists(user_path())
+    assert not (checkout / ".memoranda").exists() and not os.path.exists(user_settings_path())
 
 
 def test_a_memory_elsewhere_has_the_persons_settings_alone(do: Do, tmp_path: Path) -> None:

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from store.base import installation, location
+from store.base import location
+from store.base import state_files as installation
 from store.base.errors import Declined
 from store.memory import Memory
 from tui.commands import Session
-from tui.commands.system.uninstall import uninstall
-from tui.input.argument_parser import read
-from tui.input.commands.command_table import BY_NAME
+from tui.commands.agents import uninstall
+from tui.input.arguments import parse_arguments
+from tui.input.verb_table import VERBS_BY_NAME
 
 
 @pytest.fixture
@@ -37,15 +38,15 @@ def session(project: Path, agrees: bool = False) -> tuple[Session, list[str]]:
 
 
 def given(*words: str):
-    return read("uninstall", BY_NAME["uninstall"].arguments, list(words))
+    return parse_arguments("uninstall", VERBS_BY_NAME["uninstall"].arguments, list(words))
 
 
 def test_it_is_seen_first(project: Path) -> None:
     here, asked = session(project)
     outcome = uninstall(here, given("--dry-run"))
     memory = str(project / ".memoranda" / "memory.db")
-    assert f"state  {installation.folder()}" in outcome.lines and f"stays  {memory}" in outcome.lines
-    assert not asked and os.path.isdir(installation.folder())
+    assert f"state  {installation.state_folder()}" in outcome.lines and f"stays  {memory}" in outcome.lines
+    assert not asked and os.path.isdir(installation.state_folder())
     assert outcome.data()["memories"] == [memory]
 
 
@@ -53,13 +54,13 @@ def test_nothing_is_taken_back_without_a_yes(project: Path) -> None:
     here, asked = session(project)
     with pytest.raises(Declined):
         uninstall(here, given())
-    assert asked[0] == "Take all of this back?" and len(asked) > 1 and os.path.isdir(installation.folder())
+    assert asked[0] == "Take all of this back?" and len(asked) > 1 and os.path.isdir(installation.state_folder())
 
 
 @pytest.mark.parametrize("way", [lambda: given("--yes"), lambda: given()])
 def test_the_state_goes_and_the_memory_stays(project: Path, way: Callable[[], object]) -> None:
     outcome = uninstall(session(project, agrees=True)[0], way())  # type: ignore[arg-type]
-    assert not os.path.exists(installation.folder()) and (project / ".memoranda" / "memory.db").exists()
+    assert not os.path.exists(installation.state_folder()) and (project / ".memoranda" / "memory.db").exists()
     assert any("memoranda adopt --whole" in line for line in outcome.lines)
     again = uninstall(session(project)[0], given())
     assert again.message == "There is nothing of Memoranda outside of its memories."

@@ -10,10 +10,9 @@ from textual.command import CommandPalette
 from textual.widgets import OptionList
 
 from tui import cli
-from tui.input.commands.command_table import BY_NAME
-from tui.input.commands.synonyms import OF_KEYS, SYNONYMS, meant
-from tui.input.key_table import BY_ID
-from tui.screens.command_palette import entries
+from tui.input.key_table import KEYS_BY_ID
+from tui.input.verb_table import KEY_SYNONYMS, SYNONYMS, VERBS_BY_NAME, suggest_verb
+from tui.screens.menus import palette_entries
 from tui.screens.settings import SettingsScreen
 
 
@@ -23,7 +22,7 @@ def story(tmp_path: Path) -> Story:
 
 
 def test_a_synonym_is_of_one_verb() -> None:
-    assert set(SYNONYMS) <= set(BY_NAME)
+    assert set(SYNONYMS) <= set(VERBS_BY_NAME)
     words = [word for words in SYNONYMS.values() for word in words]
     assert len(words) == len(set(words))
 
@@ -59,12 +58,12 @@ def test_a_synonym_is_of_one_verb() -> None:
     ],
 )
 def test_what_a_word_means(typed: str, verb: str | None) -> None:
-    assert typed not in BY_NAME, "it would never be asked"
-    assert meant(typed, BY_NAME) == verb
+    assert typed not in VERBS_BY_NAME, "it would never be asked"
+    assert suggest_verb(typed, VERBS_BY_NAME) == verb
 
 
 def test_the_command_line_offers_the_verb(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.run(["delete", "3"]) == 2
+    assert cli.run_command(["delete", "3"]) == 2
     said = capsys.readouterr().err
     assert "There is no command “delete”." in said
     assert "Did you mean `memoranda forget`?" in said
@@ -76,11 +75,11 @@ def test_a_slash_command_is_one_in_the_shell_too(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", io.StringIO())
     database = ["--db", str(tmp_path / "memory.db")]
-    assert cli.run([*database, "memory", "add", "the team is five"]) == 0
-    assert cli.run([*database, "/memory", "forget", "1"]) == 0
-    assert cli.run([*database, "memory", "forget", "--help"]) == 0
+    assert cli.run_command([*database, "memory", "add", "the team is five"]) == 0
+    assert cli.run_command([*database, "/memory", "forget", "1"]) == 0
+    assert cli.run_command([*database, "memory", "forget", "--help"]) == 0
     assert "memoranda forget ID…" in capsys.readouterr().out
-    assert cli.run([*database, "memory", "list", "--json"]) == 0
+    assert cli.run_command([*database, "memory", "list", "--json"]) == 0
     assert capsys.readouterr().out.strip() == "[]"
 
 
@@ -112,7 +111,7 @@ async def test_the_bar_offers_no_command_for_the_programs_own_name(story: Story)
 
 
 def test_the_palettes_other_words_are_of_keys_that_there_are() -> None:
-    assert set(OF_KEYS) <= set(BY_ID)
+    assert set(KEY_SYNONYMS) <= set(KEYS_BY_ID)
 
 
 @pytest.mark.parametrize(
@@ -127,9 +126,9 @@ async def test_the_palette_finds_a_command_by_its_synonyms(story: Story, words: 
         await person.pilot.press("ctrl+p")
         await person.until(lambda: isinstance(person.app.screen, CommandPalette))
         found = person.app.screen.query_one(OptionList)
-        await person.until(lambda: found.option_count == len(entries({})))
+        await person.until(lambda: found.option_count == len(palette_entries({})))
         await person.pilot.press(*("space" if letter == " " else letter for letter in words))
-        await person.until(lambda: 0 < found.option_count < len(entries({})) / 2 and found.highlighted == 0)
+        await person.until(lambda: 0 < found.option_count < len(palette_entries({})) / 2 and found.highlighted == 0)
         first = [str(found.get_option_at_index(number).prompt) for number in range(min(2, found.option_count))]
         assert any(name in text for text in first), first
 
@@ -139,7 +138,7 @@ async def test_the_palette_finds_nothing_for_letters_that_are_only_spread_over_a
         await person.pilot.press("ctrl+p")
         await person.until(lambda: isinstance(person.app.screen, CommandPalette))
         found = person.app.screen.query_one(OptionList)
-        await person.until(lambda: found.option_count == len(entries({})))
+        await person.until(lambda: found.option_count == len(palette_entries({})))
         await person.pilot.press(*"wifi")
         await person.until(lambda: found.option_count == 1)
         assert "No matches" in str(found.get_option_at_index(0).prompt)
@@ -150,9 +149,9 @@ async def test_the_palette_opens_the_screens_that_are_no_panes(story: Story) -> 
         await person.pilot.press("ctrl+p")
         await person.until(lambda: isinstance(person.app.screen, CommandPalette))
         found = person.app.screen.query_one(OptionList)
-        await person.until(lambda: found.option_count == len(entries({})))
+        await person.until(lambda: found.option_count == len(palette_entries({})))
         await person.pilot.press(*"settings")
-        await person.until(lambda: 0 < found.option_count < len(entries({})) / 2 and found.highlighted == 0)
+        await person.until(lambda: 0 < found.option_count < len(palette_entries({})) / 2 and found.highlighted == 0)
         assert str(found.get_option_at_index(0).prompt).startswith("Settings  0 s")
         await person.pilot.press("enter")
         await person.until(lambda: isinstance(person.app.screen, SettingsScreen))

@@ -16,14 +16,14 @@ from support.screen import Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import NOON, Clock, Story, copy, location
 
 from store.base.clock import from_ms, to_ms
-from store.database.writing import wal
+from store.database import wal
 from store.history.history import History
 from store.memory import Memory
 from tui.lists import record_rows as rows
-from tui.lists.record_rows import Pages, by_day
+from tui.lists.record_rows import Pages, split_by_day
 from tui.lists.view_state import View
-from tui.widgets.preview_pane import PreviewPane
-from tui.workers.engine import Engine, Lists
+from tui.widgets.preview import PreviewPane
+from tui.workers.engine import Engine, LoadedLists
 
 VIEW = View()
 
@@ -40,12 +40,12 @@ def engine(story: Story) -> Iterator[Engine]:
     engine.close()
 
 
-def orders(lists: Lists) -> tuple[array[int], array[int]]:
+def orders(lists: LoadedLists) -> tuple[array[int], array[int]]:
     """The keys of facts and timeline, as the very arrays that hold them."""
     return lists.facts._pages.keys, lists.timeline._pages.keys  # type: ignore[return-value]
 
 
-def kept(old: Lists, new: Lists) -> tuple[bool, bool]:
+def kept(old: LoadedLists, new: LoadedLists) -> tuple[bool, bool]:
     """Whether the order of facts, and that of the timeline, was kept and not read again."""
     return tuple(a is b for a, b in zip(orders(old), orders(new), strict=True))  # type: ignore[return-value]
 
@@ -84,12 +84,15 @@ ACTS: dict[str, tuple[Callable[[Memory, Story], object], tuple[bool, bool]]] = {
     "decide": (lambda memory, story: memory.decisions.decide("Queue", "None"), (True, False)),
     "forget a decision": (lambda memory, story: memory.decisions.forget([story.decisions["pdf"]]), (True, False)),
     "event": (lambda memory, story: memory.events.log("gate_failed"), (True, False)),
-    "checkpoint": (lambda memory, story: memory.checkpoints.take("now"), (True, False)),
-    "iteration": (lambda memory, story: (memory.iterations.end(), memory.iterations.start("fix")), (True, False)),
+    "checkpoint": (lambda memory, story: memory.checkpoints.take_checkpoint("now"), (True, False)),
+    "iteration": (
+        lambda memory, story: (memory.iterations.end_iteration(), memory.iterations.start_iteration("fix")),
+        (True, False),
+    ),
     "commit": (lambda memory, story: memory.commits.log("d" * 40, message="late"), (True, False)),
     "retention": (lambda memory, story: memory.events.expire("2030-01-01T00:00:00.000Z"), (True, False)),
     "as many events as went": (_replace_events, (True, False)),
-    "task": (lambda memory, story: memory.tasks.add("no part of either list"), (True, True)),
+    "task": (lambda memory, story: memory.tasks.add_task("no part of either list"), (True, True)),
 }
 
 
@@ -178,19 +181,19 @@ class TestTheScreen:
         async with opened(story.folder) as person:
             true = Engine.lists
 
-            def slow(*arguments: object, **named: object) -> Lists:
+            def slow(*arguments: object, **named: object) -> LoadedLists:
                 time.sleep(0.2)
                 return true(*arguments, **named)  # type: ignore[arg-type]
 
             monkeypatch.setattr(Engine, "lists", slow)
-            monkeypatch.setattr("tui.main_screen.lists.loading.OTHERS", 0.0)
+            monkeypatch.setattr("tui.main_screen.lists.OTHERS_SECONDS", 0.0)
             start = time.monotonic()
             person.main.reload()
             await person.settle()
             assert start + 2 * 0.2 <= person.main.lists.rested <= time.monotonic() + (time.monotonic() - start)
 
 
-def _lists(person: Person) -> Lists:
+def _lists(person: Person) -> LoadedLists:
     lists = person.main.lists.shown
     assert lists is not None
     return lists
@@ -236,9 +239,9 @@ def test_a_key_is_found_wherever_it_is_looked_for_first(keys: list[int], key: in
     """`near` saves time and changes nothing."""
     pages = Pages(array("q", keys), lambda numbers: {})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rows, "NEAR", 4)
-        assert pages.find(key, near) == (keys.index(key) if key in keys else None)
-        assert [pages.find(each, near) for each in keys] == list(range(len(keys)))
+        patch.setattr(rows, "NEAR_ROWS", 4)
+        assert pages.find_index(key, near) == (keys.index(key) if key in keys else None)
+        assert [pages.find_index(each, near) for each in keys] == list(range(len(keys)))
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Madrid", "America/Santiago", "Asia/Kolkata"])
@@ -251,8 +254,8 @@ def test_days_begin_where_the_clock_on_the_wall_says_so(zone: str, hours: list[i
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TZ", zone)
         time.tzset()
-        patch.setattr(rows, "CHUNK", chunk)
-        keys, days = by_day(iter(enumerate(moments)))  # type: ignore[arg-type]
+        patch.setattr(rows, "KEYS_PER_CHUNK", chunk)
+        keys, days = split_by_day(iter(enumerate(moments)))  # type: ignore[arg-type]
         names = [f"{datetime.fromisoformat(moment).astimezone():%a %d %b %Y}" for moment in moments]
     time.tzset()
     assert keys.tolist() == list(range(len(moments)))
@@ -264,7 +267,7 @@ async def test_what_was_purged_elsewhere_under_the_cursor_is_told(story: Story) 
     async with opened(story.folder) as person:
         with story.open() as memory:
             record = memory.facts.get(story.facts["language"])
-            memory.purge.run(memory.purge.plan([("fact", record.id)]))
+            memory.purge.run_plan(memory.purge.plan([("fact", record.id)]))
         person.main.query_one(PreviewPane).follow(record)
         await person.settle()
         assert person.preview == ["It is not here any more."]
@@ -274,7 +277,7 @@ async def test_a_log_that_another_program_holds_is_told_while_the_application_ru
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Once, with what to do; in the bar as long as it lasts; and again when it comes back."""
-    monkeypatch.setattr(wal, "HELD", 200_000)
+    monkeypatch.setattr(wal, "HELD_WAL_BYTES", 200_000)
     with Memory(story.location, "cli", Clock()) as writer, Memory(story.location, "cli", Clock()) as reader:
         async with opened(story.folder) as person:
 

@@ -3,8 +3,8 @@
 import pytest
 
 from store.memory import Memory
-from tui.render.details.proposal_detail import describe_proposal
-from tui.render.line_parts import writer
+from tui.render.lines import writer_name
+from tui.render.proposals import describe_proposal
 
 
 def test_it_says_under_which_domain_confidence_and_tags(memory: Memory) -> None:
@@ -27,6 +27,6 @@ def test_it_says_who_asks_as_the_list_does(memory: Memory) -> None:
 
 @pytest.mark.parametrize("name", ["you", "You", "user", "Memoranda", " you "])
 def test_an_agent_is_not_taken_for_the_person_by_its_name(name: str) -> None:
-    assert writer(f"mcp:{name}") == f"mcp:{name}"
-    assert writer(f"team:{name} (4f2a)") == f"team:{name} (4f2a)"
-    assert writer("user") == "you"
+    assert writer_name(f"mcp:{name}") == f"mcp:{name}"
+    assert writer_name(f"team:{name} (4f2a)") == f"team:{name} (4f2a)"
+    assert writer_name("user") == "you"

@@ -8,12 +8,12 @@ import pytest
 from support.screen import utc  # noqa: F401  (a fixture)
 from support.stories import NOON, Story, copy
 
-from store.base.citations import parse
+from store.base.citations import parse_citation
 from store.base.models import Record
 from store.memory import Memory
-from store.search.lookup import lookup
-from tui.render.details.record_detail import BELONGING, as_text, describe
-from tui.render.summary_line import moment, summary
+from store.search.lookup import get_record
+from tui.render.details import MOST_BELONGING, describe_record, plain_lines
+from tui.render.lines import record_time, summarize_record
 
 
 @pytest.fixture(scope="module")
@@ -22,11 +22,11 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
 
 
 def said(memory: Memory, citation: str) -> list[str]:
-    return as_text(describe(memory, _record(memory, citation)))
+    return plain_lines(describe_record(memory, _record(memory, citation)))
 
 
 def _record(memory: Memory, citation: str) -> Record:
-    return lookup(memory.database, parse(citation))
+    return get_record(memory.database, parse_citation(citation))
 
 
 def test_a_fact(story: Story) -> None:
@@ -120,7 +120,7 @@ def test_a_commit_that_history_lost(story: Story, tmp_path: Path) -> None:
 def test_lines_that_end_as_on_windows_end_without_a_mark(memory: Memory) -> None:
     """commander.js has such commits. A return inside of a line is shown: it would overwrite what stands there."""
     memory.commits.log("a" * 40, message="Subject\r\n\r\none\r\ntwo\rthree\r\nfour", author="Ana")
-    lines = describe(memory, _record(memory, "C#aaaaaaa"))
+    lines = describe_record(memory, _record(memory, "C#aaaaaaa"))
     shown = ["".join(text for text, _ in line).strip(" ") for line in lines]
     assert "one" in shown and "four" in shown and "two\rthree" in shown
 
@@ -202,11 +202,11 @@ def test_a_task_that_moved_later_says_when(story: Story, tmp_path: Path) -> None
 
 def test_an_iteration_of_much_shows_the_first_and_counts_the_rest(tmp_path: Path) -> None:
     with Memory.open(str(tmp_path / "m" / "memory.db")) as memory:
-        memory.iterations.start("feature", "many things")
-        for number in range(BELONGING + 2):
-            memory.tasks.add(f"task number {number}")
+        memory.iterations.start_iteration("feature", "many things")
+        for number in range(MOST_BELONGING + 2):
+            memory.tasks.add_task(f"task number {number}")
         lines = said(memory, "I#1")
-        assert lines[-2:] == [f"  A#{BELONGING}  task number {BELONGING - 1}  open", "  … and 2 more"]
+        assert lines[-2:] == [f"  A#{MOST_BELONGING}  task number {MOST_BELONGING - 1}  open", "  … and 2 more"]
 
 
 def test_a_checkpoint(story: Story) -> None:
@@ -215,7 +215,7 @@ def test_a_checkpoint(story: Story) -> None:
         assert lines[:3] == ["K#1  checkpoint", "before refactor", "20 Nov 2026 00:00 (1 d ago)"]
         assert "Taken        by a person" in lines
         assert lines[-1] == "R, or :restore K#1, shows what going back would change"
-        changed = memory.checkpoints.changed_since(1)
+        changed = memory.checkpoints.count_changed_since(1)
         assert f"Since then   {changed} records changed" in lines
 
 
@@ -242,8 +242,8 @@ def test_summary_and_moment_of_every_kind(story: Story) -> None:
         }
         for citation, words in expected.items():
             record = _record(memory, citation)
-            assert summary(record) == words
-            assert "2026-07-01" < moment(record) < NOON
+            assert summarize_record(record) == words
+            assert "2026-07-01" < record_time(record) < NOON
 
 
 def _cited(story: Story, name: str) -> str:

@@ -11,19 +11,17 @@ from support.ollama_server import OllamaServer
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc
 from support.stories import Clock, Story, copy
 
-from store.config.files import user_path
-from store.database.lease import Lease
+from store.config.configuration import user_settings_path
+from store.database.database import Lease
 from store.database.values import Verbatim
-from store.llm import circuit_breaker, usage_stats
-from store.llm.model_selection import USUAL
-from store.llm.server_info import ServerInfo
-from store.llm.status import ModelStatus
-from store.llm.usage_stats import ModelStats
+from store.llm import endpoint as circuit_breaker
+from store.llm import structured_output as usage_stats
+from store.llm.model_selection import USUAL_MODEL, ModelStatus, ServerInfo
+from store.llm.structured_output import ModelStats
 from store.memory import Memory
-from tui.main_screen.background import model_status
-from tui.screens.model.screen import ModelScreen
-from tui.screens.model.status_text import forms, short
-from tui.theme.pieces import width
+from tui.main_screen import background as model_status
+from tui.screens.model import ModelScreen, model_status_forms, short_model_name
+from tui.theme.line_filters import pieces_width
 from tui.workers.model_worker import ModelWorker
 
 __all__ = ["utc"]
@@ -33,7 +31,7 @@ __all__ = ["utc"]
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
     server = ModelServer()
     monkeypatch.setenv("OLLAMA_HOST", server.address)
-    circuit_breaker.reset()
+    circuit_breaker.reset_breakers()
     yield server
     server.close()
 
@@ -56,7 +54,7 @@ async def set_up(person: Person) -> None:
 
 
 def written() -> dict[str, str]:
-    return tomllib.loads(Path(user_path()).read_text())["agent"]
+    return tomllib.loads(Path(user_settings_path()).read_text())["agent"]
 
 
 async def choose(person: Person, row: str) -> None:
@@ -109,12 +107,12 @@ async def test_a_model_is_fetched_with_a_bar_stopped_and_resumed(story: Story, s
     server.hold.clear()
     async with opened(story.folder, size=NARROW) as person:
         await set_up(person)
-        await choose(person, USUAL)
+        await choose(person, USUAL_MODEL)
         await person.until(lambda: person.sees("▇", "x stops") or person.sees("0 B of 1.9 GB"))
         server.hold.set()
         server.held.clear()
-        await person.until(lambda: person.sees(f"● {USUAL}"))
-        assert person.sees("qwen2.5:3b-instruct is there.") and person.sees(f"MODEL  {USUAL}  cold")
+        await person.until(lambda: person.sees(f"● {USUAL_MODEL}"))
+        assert person.sees("qwen2.5:3b-instruct is there.") and person.sees(f"MODEL  {USUAL_MODEL}  cold")
         server.hold.clear()
         server.pulled.clear()
         await person.pilot.press("p")
@@ -146,8 +144,8 @@ async def test_a_pull_that_fails_says_cause_and_next_step(
     server.breaks = 'Get "https://registry.ollama.ai/v2/": dial tcp: lookup registry.ollama.ai: no such host'
     async with opened(story.folder, size=size) as person:
         await set_up(person)
-        await choose(person, USUAL)
-        await person.until(lambda: person.sees(f"{USUAL} could not be fetched"))
+        await choose(person, USUAL_MODEL)
+        await person.until(lambda: person.sees(f"{USUAL_MODEL} could not be fetched"))
         await person.until(lambda: person.sees("Ollama could not reach its library on the network."))
         assert person.sees("Next  Pull it again: it continues where it stopped.")
 
@@ -159,13 +157,13 @@ async def test_a_pull_from_the_bar_whose_end_is_told_wherever_one_is(story: Stor
         await person.until(lambda: setting_up(person) and server.held.is_set())
         await person.pilot.press("escape")
         server.hold.set()
-        await person.until(lambda: f"{USUAL} is there." in person.toasts)
+        await person.until(lambda: f"{USUAL_MODEL} is there." in person.toasts)
         await person.until(lambda: "qwen2.5:3b cold" in person.lines[1])
 
 
 async def test_a_model_is_tried(story: Story, server: ModelServer) -> None:
     """What is being waited for is said, then how quick it is, and that it was cold."""
-    server.installed = {USUAL: 1}
+    server.installed = {USUAL_MODEL: 1}
     server.hold.clear()
     async with opened(story.folder, size=NARROW) as person:
         await set_up(person)
@@ -173,7 +171,7 @@ async def test_a_model_is_tried(story: Story, server: ModelServer) -> None:
         await person.until(lambda: person.sees("A cold model is loaded first") and server.held.is_set())
         server.hold.set()
         await person.until(lambda: person.sees("30 a second", "took 2.5 s", "“Nothing is lost.”"))
-        await person.until(lambda: person.sees(f"MODEL  {USUAL}  ready"))
+        await person.until(lambda: person.sees(f"MODEL  {USUAL_MODEL}  ready"))
         await person.press("escape")
         assert "qwen2.5:3b ready" in person.lines[1]
 
@@ -182,7 +180,7 @@ async def test_a_trial_without_a_model_says_what_to_do(story: Story, server: Mod
     async with opened(story.folder, size=NARROW) as person:
         await person.command("model test")
         await person.until(lambda: setting_up(person) and person.sees("There is no model to test."))
-        assert person.sees(f"memoranda model pull {USUAL}")
+        assert person.sees(f"memoranda model pull {USUAL_MODEL}")
 
 
 async def test_ten_questions_are_asked_from_the_application_too(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,7 +196,7 @@ async def test_ten_questions_are_asked_from_the_application_too(story: Story, mo
 
 
 async def test_a_model_and_a_mode_are_chosen(story: Story, server: ModelServer) -> None:
-    server.installed = {USUAL: 1, "llama3.2:1b": 1}
+    server.installed = {USUAL_MODEL: 1, "llama3.2:1b": 1}
     async with opened(story.folder) as person:
         await set_up(person)
         await choose(person, "llama3.2:1b")
@@ -219,7 +217,7 @@ async def test_one_for_vectors_alone_cannot_be_chosen(story: Story, server: Mode
         await choose(person, "nomic-embed-text")
         await person.settle()
         assert person.sees("It cannot be asked: it makes vectors only.") and "takes" not in person.lines[-1]
-        assert not Path(user_path()).exists()
+        assert not Path(user_settings_path()).exists()
 
 
 async def test_a_server_that_hangs_is_not_felt(
@@ -262,17 +260,17 @@ async def test_beside_the_search_stands_how_the_model_does(
 ) -> None:
     """Its name, how it stands, its last answer; how many turns wait, and how often rules had to answer, where there is
     room; and that it works right now, whichever process it is that asks it."""
-    monkeypatch.setattr(model_status, "OFTEN", 2)
-    server.installed = {USUAL: 1}
-    server.loaded = {USUAL}
+    monkeypatch.setattr(model_status, "MODEL_POLLS", 2)
+    server.installed = {USUAL_MODEL: 1}
+    server.loaded = {USUAL_MODEL}
     clock = Clock()
     row = 0 if size == HUGE else 1  # the sidebar has the names of the panes
     async with opened(story.folder, size=size, clock=clock) as person:
         await person.until(lambda: person.lines[row].rstrip().endswith("qwen2.5:3b ready"))
         with Memory.open(str(story.path), "worker", clock) as memory:
             for milliseconds, kind in ((1_200, ""), (600, "slow"), (640, "")):
-                usage_stats.count(memory.database, "extract_facts", USUAL, milliseconds, kind)
-            usage_stats.fell_back(memory.database, "extract_facts")
+                usage_stats.count_model_call(memory.database, "extract_facts", USUAL_MODEL, milliseconds, kind)
+            usage_stats.count_fallback(memory.database, "extract_facts")
         await person.until(lambda: "qwen2.5:3b ready  0.6 s" in person.lines[row])
         assert "1 of 3 by rule" in person.lines[row]
         with Memory.open(str(story.path), "worker", clock) as memory, memory.database.write("agent", "lease") as write:
@@ -288,16 +286,16 @@ async def test_one_that_has_just_worked_is_looked_at_again(
     story: Story, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is in memory by then, and the line says so without waiting for its next look."""
-    monkeypatch.setattr(model_status, "OFTEN", 1_000_000)
-    server.installed, clock = {USUAL: 1}, Clock()
+    monkeypatch.setattr(model_status, "MODEL_POLLS", 1_000_000)
+    server.installed, clock = {USUAL_MODEL: 1}, Clock()
     async with opened(story.folder, clock=clock) as person:
         await person.until(lambda: person.lines[1].rstrip().endswith("qwen2.5:3b cold"))
         with Memory.open(str(story.path), "worker", clock) as memory:
             lease = Lease(memory.database, "model")
-            assert lease.take()
+            assert lease.acquire()
             await person.until(lambda: "qwen2.5:3b working" in person.lines[1])
-            usage_stats.count(memory.database, "extract_facts", USUAL, 640, "")
-            server.loaded = {USUAL}
+            usage_stats.count_model_call(memory.database, "extract_facts", USUAL_MODEL, 640, "")
+            server.loaded = {USUAL_MODEL}
             lease.release()
         await person.until(lambda: "qwen2.5:3b ready  0.6 s" in person.lines[1])
         await person.pilot.press("P")
@@ -305,10 +303,10 @@ async def test_one_that_has_just_worked_is_looked_at_again(
 
 
 async def test_a_size_beyond_all_numbers_is_only_a_size(story: Story, server: ModelServer) -> None:
-    server.installed = {USUAL: 10**400}
+    server.installed = {USUAL_MODEL: 10**400}
     async with opened(story.folder) as person:
         await set_up(person)
-        assert person.sees(f"MODEL  {USUAL}") and person.app.is_running
+        assert person.sees(f"MODEL  {USUAL_MODEL}") and person.app.is_running
 
 
 async def test_what_comes_while_the_application_closes_hurts_nobody(
@@ -344,30 +342,32 @@ async def test_switched_off_it_is_rules_and_nobody_is_asked(
 @pytest.mark.parametrize(
     "name, said",
     [
-        (USUAL, "qwen2.5:3b"),
+        (USUAL_MODEL, "qwen2.5:3b"),
         ("qwen2.5-coder:0.5b-instruct-q4_K_M", "qwen2.5-coder:0.5b"),
         ("llama3.2:latest", "llama3.2"),
         ("hf.co/bartowski/Qwen2.5-3B-Instruct-GGUF:Q4_K_M", "Qwen2.5-3B-Instru…"),
     ],
 )
 def test_names_are_short(name: str, said: str) -> None:
-    assert short(name) == said
+    assert short_model_name(name) == said
 
 
 def test_each_form_is_shorter_than_the_one_before() -> None:
     """So that the first that fits says most."""
     found = ModelWorker(lambda: None)
-    assert forms(found, ModelStats()) == [], "nothing is known yet"
-    for model in ("", USUAL):
+    assert model_status_forms(found, ModelStats()) == [], "nothing is known yet"
+    for model in ("", USUAL_MODEL):
         found.status = ModelStatus(model, "fast", (), ServerInfo("http://127.0.0.1:11434"))
-        widths = [width(form) for form in forms(found, ModelStats(0.6, 3, 41, 2))]
+        widths = [pieces_width(form) for form in model_status_forms(found, ModelStats(0.6, 3, 41, 2))]
         assert widths == sorted(widths, reverse=True) and widths[-1] <= 10
 
 
 async def test_the_last_calls_stand_below_and_show_what_became_of_each(story: Story, server: ModelServer) -> None:
     with story.open() as memory:
-        usage_stats.count(memory.database, "slug", USUAL, 1200, "", '{"words": ["a"]}', "Too few words.")
-        usage_stats.fell_back(memory.database, "slug")
+        usage_stats.count_model_call(
+            memory.database, "slug", USUAL_MODEL, 1200, "", '{"words": ["a"]}', "Too few words."
+        )
+        usage_stats.count_fallback(memory.database, "slug")
     async with opened(story.folder, HUGE) as person:
         await set_up(person)
         await person.until(lambda: person.sees("LAST CALLS"))

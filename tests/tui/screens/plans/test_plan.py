@@ -13,7 +13,7 @@ from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401
 from support.stories import Story, copy
 
 from store.base.citations import cite
-from store.database.schema.tables import RECORDED
+from store.database.schema import RECORDED_TABLES
 from store.memory import Memory
 
 Size = tuple[int, int]
@@ -44,7 +44,7 @@ def notes(story: Story) -> Story:
 def held(story: Story) -> dict[str, list[tuple[object, ...]]]:
     """Every row of every recorded table."""
     with story.open() as memory:
-        return {table: sorted(memory.database.rows(f"SELECT * FROM {table}"), key=repr) for table in RECORDED}
+        return {table: sorted(memory.database.rows(f"SELECT * FROM {table}"), key=repr) for table in RECORDED_TABLES}
 
 
 def newest(story: Story) -> int:
@@ -123,7 +123,7 @@ class TestRestore:
         before = held(story)
         with story.open() as memory:
             then = newest(story)
-            assert len(memory.checkpoints.list()) == 1
+            assert len(memory.checkpoints.list_newest_first()) == 1
         async with opened(story.folder, size) as person:
             await person.press("3")
             await person.plan_of("R")
@@ -260,7 +260,7 @@ class TestRestore:
         what is theirs all the same loses it knowingly."""
         with story.open() as memory:
             memory.facts.pin([story.facts["rounding"]])
-            memory.tagging.add([("fact", story.facts["rounding"])], "theirs", actor="agent")
+            memory.tagging.add_tags([("fact", story.facts["rounding"])], "theirs", actor="agent")
             memory.facts.pin([story.facts["fridays"]])
         both, mine = (f"F#{story.facts[name]}" for name in ("rounding", "fridays"))
         async with opened(story.folder) as person:
@@ -331,7 +331,7 @@ class TestOneStep:
     async def test_a_step_of_one_record_goes_at_once(self, story: Story) -> None:
         def known() -> bool:
             with story.open() as memory:
-                return bool(memory.facts.many([story.facts["jenkins"]]))
+                return bool(memory.facts.get_many([story.facts["jenkins"]]))
 
         async with opened(story.folder, NARROW) as person:
             await to_step(person, step_of(story, "remember F#6"))
@@ -359,7 +359,7 @@ class TestOneStep:
             assert person.toasts == ["1 record changed; u undoes it"], "no checkpoint for a single step"
             with story.open() as memory:
                 states = [memory.facts.get(story.facts[name]).status for name in ("standup", "coffee")]
-                assert sorted(states) == ["active", "forgotten"] and len(memory.checkpoints.list()) == 1
+                assert sorted(states) == ["active", "forgotten"] and len(memory.checkpoints.list_newest_first()) == 1
 
     async def test_a_clash_is_shown_and_decided(self, story: Story) -> None:
         """The task was started in one step and finished in a later one."""
@@ -437,7 +437,7 @@ class TestAnOrigin:
             assert (boxes["link"], boxes[decision]) == ("[ ]", "[ ]")
             await person.press("g", "space", "enter")
             with story.open() as memory:
-                assert not memory.decisions.many([wrong])
+                assert not memory.decisions.get_many([wrong])
             await person.press("u", "y")
             assert held(story) == before
 
@@ -466,7 +466,7 @@ class TestAnOrigin:
             await person.press("enter")
             assert person.toasts == ["2 records changed; K#2 is how it was; u undoes it all"]
             with notes.open() as memory:
-                assert not memory.facts.many([facts["untouched"]])
+                assert not memory.facts.get_many([facts["untouched"]])
                 assert memory.facts.get(facts["confirmed"]).status == "active"
                 assert memory.facts.get(facts["right"]).status == "active"
             assert not any("untouched" in row for row in person.rows)
@@ -484,7 +484,7 @@ class TestAnOrigin:
             await person.press("space", "enter")
             assert person.toasts == ["3 records changed; K#2 is how it was; u undoes it all"]
             with notes.open() as memory:
-                assert not memory.facts.many([notes.facts["confirmed"]])
+                assert not memory.facts.get_many([notes.facts["confirmed"]])
 
     async def test_nobody_takes_back_all_of_a_person_at_a_key(self, notes: Story) -> None:
         async with opened(notes.folder) as person:
@@ -527,7 +527,7 @@ class TestSince:
     )
     async def test_the_bar_shows_the_same(self, story: Story, line: str, records: int) -> None:
         with story.open() as memory:
-            assert len(memory.plans.since(_since(memory, line.split()[1])).changes) == records
+            assert len(memory.plans.plan_since(_since(memory, line.split()[1])).changes) == records
         async with opened(story.folder) as person:
             await person.pilot.press("colon")
             await person.paste(line)
@@ -571,9 +571,9 @@ class TestSince:
 
 
 def _since(memory: Memory, text: str) -> int:
-    from store.services.point_in_time import moment
+    from store.services.as_of import point_in_time
 
-    return moment(memory, text).seq
+    return point_in_time(memory, text).seq
 
 
 async def test_that_there_is_another_strategy_is_seen_where_it_is_narrow(story: Story) -> None:

@@ -11,7 +11,7 @@ from support.traces import traces
 
 from store.base.errors import NotFound
 from store.conversations.turns import NewTurn
-from tui.screens.plans.purge import PurgeScreen
+from tui.screens.plans import PurgeScreen
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
 
@@ -28,7 +28,7 @@ def story(tmp_path: Path) -> Story:
         story.decisions["quote"] = memory.decisions.decide(
             "Change the hint", "soon", context=f"for {TEXT.lower()}, no?"
         )
-        memory.turns.add("s", [NewTurn("user", f"Remember: {TEXT}")])
+        memory.turns.add_turns("s", [NewTurn("user", f"Remember: {TEXT}")])
     return story
 
 
@@ -184,8 +184,8 @@ async def test_what_was_purged_is_asked_about_when_it_is_typed_again(story: Stor
     """n keeps it away, y keeps it: the person's own word counts."""
     with story.open() as memory:
         plan = memory.purge.plan([("fact", story.facts["hint"])])
-        memory.purge.run(plan, range(len(plan.places)))
-        before = memory.facts.counts(memory.now)["active"]
+        memory.purge.run_plan(plan, range(len(plan.places)))
+        before = memory.facts.count_by_state(memory.now)["active"]
     async with opened(story.folder, WIDE) as person:
         await person.until(lambda: person.rows)
         for answer, after in (("n", before), ("y", before + 1)):
@@ -197,23 +197,23 @@ async def test_what_was_purged_is_asked_about_when_it_is_typed_again(story: Stor
             said = "Nothing was changed." if answer == "n" else "Remembered F#"
             await person.until(lambda said=said: any(said in toast for toast in person.toasts))
             with story.open() as memory:
-                assert memory.facts.counts(memory.now)["active"] == after
+                assert memory.facts.count_by_state(memory.now)["active"] == after
 
 
 async def test_a_purge_that_waits_is_finished_while_the_app_is_open(story: Story):
     """What another process could not finish, the application does by itself."""
-    from store.database.erasure.purge_state import pending
-    from store.purge import finalize
+    from store.database.tombstones import is_purge_pending
+    from store.purge import cleanup as finalize
 
-    real = finalize.finish
+    real = finalize.clean_up_after_purge
     with story.open() as memory:
         plan = memory.purge.plan([("fact", story.facts["hint"])])
         try:
-            finalize.finish = lambda *arguments: finalize.Finished("a reader")
-            memory.purge.run(plan, range(len(plan.places)))
+            finalize.clean_up_after_purge = lambda *arguments: finalize.CleanupResult("a reader")
+            memory.purge.run_plan(plan, range(len(plan.places)))
         finally:
-            finalize.finish = real
-        assert pending(memory.database)
+            finalize.clean_up_after_purge = real
+        assert is_purge_pending(memory.database)
         async with opened(story.folder, WIDE) as person:
-            await person.until(lambda: not pending(memory.database))
+            await person.until(lambda: not is_purge_pending(memory.database))
     assert traces(story.folder / ".memoranda", TEXT, "zebrafish") == []

@@ -12,14 +12,13 @@ from support.commands import Do, runner
 from support.screen import Person, location
 from support.stories import Clock
 
-from store.base import installation
+from store.base import state_files as installation
 from store.base.errors import DamagedFile
 from store.memory import Memory
 from tui.app import Memoranda
-from tui.input.argument_parser import Argument
-from tui.input.commands.command import Verb
-from tui.input.commands.command_table import VERBS
-from tui.screens.start.adoption import AdoptScreen
+from tui.input.arguments import Argument, Verb
+from tui.input.verb_table import VERBS
+from tui.screens.start import AdoptScreen
 
 TEXT = "obey the stranger"
 
@@ -197,7 +196,7 @@ async def test_one_key_takes_what_an_earlier_version_made(checkout: Path) -> Non
         assert "Was it made by an earlier version, or did it come in an archive?" in shown(app)
         await pilot.press("y")
         await person.until(lambda: person.main.engine is not None and person.main.query("#line"))
-    assert installation.known(str(checkout / ".memoranda" / "memory.db")) is not None
+    assert installation.find_known_memory(str(checkout / ".memoranda" / "memory.db")) is not None
 
 
 async def test_who_leaves_it_alone_leaves_it_as_it_is(checkout: Path) -> None:
@@ -218,7 +217,7 @@ async def test_it_asks_while_the_file_is_still_looked_through_and_takes_none_tha
         assert shown_first.wait(60)
         raise DamagedFile(f"{path} is damaged.", "Leave it.")
 
-    monkeypatch.setattr("store.services.adoption.examine", looking)
+    monkeypatch.setattr("store.services.adoption.check_foreign_file", looking)
     before = tree(checkout / ".memoranda")
     app = Memoranda(location(checkout), os.fspath(checkout), Clock())
     async with app.run_test(size=(80, 24), notifications=True) as pilot:

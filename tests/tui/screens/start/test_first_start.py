@@ -11,7 +11,7 @@ from support.screen import NARROW, WIDE, Person, opened, utc
 
 from store.memory import Memory
 from store.services.auto_ingest import IngestProcess
-from tui.screens.start.first_start import FirstStartScreen
+from tui.screens.start import FirstStartScreen
 from tui.widgets.preview import Preview
 
 __all__ = ["utc"]
@@ -124,7 +124,7 @@ async def test_memories_of_another_tool_are_brought_in_by_one_key_and_undone_by_
         await person.press("u")
         await person.until(lambda: "i bring them in" in _told(person))
         with Memory.open(str(remembered / ".memoranda" / "memory.db"), "cli") as memory:
-            assert memory.inbox.count() == 0
+            assert memory.inbox.count_waiting() == 0
         await person.press("escape")
         assert person.app.screen is person.main and person.sees("No facts yet.")
 
@@ -190,13 +190,13 @@ async def test_the_offers_are_three_at_most(talked: Path) -> None:
 
 
 async def test_who_leaves_while_they_are_read_is_told_at_the_end(talked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    left, begins = threading.Event(), IngestProcess.run
+    left, begins = threading.Event(), IngestProcess.run_ingest
 
     def run(process: IngestProcess) -> dict[str, object]:
         assert left.wait(60)
         return begins(process)
 
-    monkeypatch.setattr(IngestProcess, "run", run)
+    monkeypatch.setattr(IngestProcess, "run_ingest", run)
     async with opened(talked, WIDE, settled=False) as person:
         await ledger(person)
         await person.pilot.press("r")

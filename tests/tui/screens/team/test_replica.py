@@ -11,8 +11,8 @@ from support.screen import NARROW, WIDE, Person, opened, utc
 from support.stories import Story, copy
 from support.team import join, remote
 
-from store.team.postgres.reader import ReplicaReader
-from tui.screens.team.replica import ReplicaScreen
+from store.team.postgres import ReplicaReader
+from tui.screens.team import ReplicaScreen
 
 __all__ = ["address", "filled", "join", "remote", "server", "shared", "utc"]
 ALL = (TEAM, "*")
@@ -105,7 +105,7 @@ async def test_a_slow_database_holds_up_no_key(story: Story, filled: str, monkey
     """What was asked before is stopped, and its answer is not shown."""
     reading(reader(filled, ALL))
     asked, go_on = threading.Event(), threading.Event()
-    search = ReplicaReader.search
+    search = ReplicaReader.search_records
 
     def slow(self: ReplicaReader, text: str, *more: object) -> object:
         if text == "slow":
@@ -113,7 +113,7 @@ async def test_a_slow_database_holds_up_no_key(story: Story, filled: str, monkey
             go_on.wait(30)
         return search(self, text, *more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(ReplicaReader, "search", slow)
+    monkeypatch.setattr(ReplicaReader, "search_records", slow)
     async with opened(story.folder) as user:
         await user.press("0", "r")
         for words in ("slow", "reviews"):

@@ -11,7 +11,7 @@ from support.stories import Story, copy
 from support.team import WORK, Join, join, remote  # noqa: F401  (fixtures)
 
 from store.team.exchange import Team
-from tui.screens.team.screen import TeamScreen
+from tui.screens.team import TeamScreen
 
 
 @pytest.fixture

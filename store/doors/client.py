@@ -1,0 +1,453 @@
+"""What a client is: its program, the files of its configuration for each scope, and the changes that connect it."""
+
+import json
+import os
+import re
+import shlex
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from store.base.errors import InvalidInput, StorageError
+from store.base.location import checkout_root
+from store.doors import memoranda_hook
+from store.version import __version__
+
+CONNECTION_NAME = "memoranda"  # of our server, our hooks and our plugin in every client
+SCOPE_LOCAL, SCOPE_PROJECT, SCOPE_USER = "local", "project", "user"
+CONNECTION_SCOPES = (SCOPE_LOCAL, SCOPE_PROJECT, SCOPE_USER)
+
+PASSED_VARIABLES = ("MEMORANDA_DB", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+HOOK_FILE = "memoranda_hook.py"
+EDIT_SET, EDIT_APPEND, EDIT_WHOLE, EDIT_LINE = "set", "append", "whole", "line"
+
+
+@dataclass(frozen=True, slots=True)
+class ClientPlace:
+    """Where a client is connected: `scope`; `root`, the project's folder; the person's `home` and variables; the
+    `command` that starts us, in words, and `hook`, the Python and the file that it runs at each event (see
+    `hook_program`): empty where a client was connected before there was one, or where the file is shared."""
+
+    scope: str
+    root: str
+    home: str
+    environ: Mapping[str, str]
+    command: tuple[str, ...]
+    hook: tuple[str, ...] = ()
+
+    def config_folder(self, variable: str, *steps: str) -> str:
+        """Return a folder that a variable names, else one below the home."""
+        named = self.environ.get(variable, "")
+        return os.path.expanduser(named) if named else os.path.join(self.home, *steps)
+
+    def command_words(self, *more: str) -> list[str]:
+        """Return a command of ours, word by word."""
+        return [*self.command, *more]
+
+    def variables(self) -> dict[str, str]:
+        """Return the variables that say where our files are, as far as the person has set them. A client that passes
+        only some of its variables to a server must be given these, else the memory is not recognised as the
+        person's."""
+        if self.scope == SCOPE_PROJECT:
+            return {}
+        return {name: value for name in PASSED_VARIABLES if (value := self.environ.get(name, ""))}
+
+    def hook_words(self, client: str) -> list[str]:
+        """Return the command that a client runs at each event. In a file that is shared it holds no path."""
+        if self.scope == SCOPE_PROJECT or not self.hook:
+            return self.command_words("hook", client)
+        python, file = self.hook
+        return [python, "-IS", file, client, *self.command[1:]]
+
+    def hook_line(self, client: str) -> str:
+        """Return the same as a line for a shell, that does nothing where we are not installed: an agent would take the
+        failure of a Python that does not find its file for a wish to stop."""
+        command = shlex.join(self.hook_words(client))
+        if self.scope == SCOPE_PROJECT:
+            return f"if command -v {shlex.quote(self.command[0])} >/dev/null 2>&1; then {command}; fi"
+        return f"test ! -f {shlex.quote(self.hook[1])} || exec {command}" if self.hook else command
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigEdit:
+    """One change of one file. `form`: `set` the value at `path` (JSON, or TOML by its name), `append` an element to the
+    array there, `whole`: the file is ours, `line`: one line more. `alone`: the client writes the file all the time, so
+    nothing of it is kept but what stood at the path."""
+
+    file: str
+    form: str
+    path: tuple[str, ...] = ()
+    value: object = None
+    alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HealthCheck:
+    """How a client's own command says that it sees our server: the `words` after its program, a text that the line
+    about us contains (`line`), and texts of which that line has one if all is well (`good`)."""
+
+    words: tuple[str, ...]
+    line: str
+    good: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentClient:
+    """One client. `edits` are the changes that connect it in a place, `steps` what is left to the person there;
+    `installs` what the client itself puts into a folder of its configuration that it finds."""
+
+    name: str
+    title: str
+    program: str
+    edits: Callable[[ClientPlace], list[ConfigEdit]]
+    health: HealthCheck
+    steps: Mapping[str, tuple[str, ...]]
+    installs: tuple[str, ...] = ()
+
+
+def make_hook_edits(
+    file: str, client: str, place: ClientPlace, events: Sequence[tuple[str, str, int]], named: bool = False
+) -> list[ConfigEdit]:
+    """Return the changes that register our hooks, the same form in three clients: (event, matcher, timeout) each."""
+    edits = []
+    for event, matcher, timeout in events:
+        hook: dict[str, object] = {"name": CONNECTION_NAME} if named else {}
+        hook |= {"type": "command", "command": place.hook_line(client), "timeout": timeout}
+        entry: dict[str, object] = {"matcher": matcher} if matcher else {}
+        edits.append(ConfigEdit(file, EDIT_APPEND, ("hooks", event), {**entry, "hooks": [hook]}))
+    return edits
+
+
+def is_our_hook(entry: object, client: str) -> bool:
+    """Return whether an element of an array of hooks runs us, and nothing else."""
+    if not isinstance(entry, dict) or not isinstance(hooks := entry.get("hooks"), list) or len(hooks) != 1:
+        return False
+    command = hooks[0].get("command") if isinstance(hooks[0], dict) else None
+    return isinstance(command, str) and runs_hook(command, client)
+
+
+def runs_hook(command: str, client: str) -> bool:
+    """Return whether a command line runs our hook for a client, by its file or as `memoranda hook`."""
+    if CONNECTION_NAME not in command:
+        return False
+    return f" hook {client}" in command or re.search(rf"/{HOOK_FILE}['\"]? {client}\b", command) is not None
+
+
+def hook_program() -> tuple[str, ...]:
+    """Return the Python and the file of this installation that answer a hook; empty where Python does not know its own
+    path."""
+    return (sys.executable, os.path.abspath(memoranda_hook.__file__)) if sys.executable else ()
+
+
+def first_existing(*paths: str) -> str:
+    """Return the first of these files that is there, else the last."""
+    return next((path for path in paths if os.path.lexists(path)), paths[-1])
+
+
+# Claude Code: seen with 2.1.197 and 2.1.330.
+
+CLAUDE_TOOLS = "Bash|Write|Edit|MultiEdit|NotebookEdit|TodoWrite|TaskCreate|TaskUpdate"
+CLAUDE_EVENTS = (  # (event, matcher, timeout in seconds)
+    ("SessionStart", "", 10),
+    ("UserPromptSubmit", "", 5),
+    ("PostToolUse", CLAUDE_TOOLS, 5),
+    ("PreCompact", "", 30),
+    ("Stop", "", 10),
+    ("SessionEnd", "", 5),  # without a timeout of its own it is killed after 1.5 s
+)
+
+
+def claude_state_file(place: ClientPlace) -> str:
+    """Return the file in which Claude Code keeps what it knows of projects and, for a person, servers."""
+    named = place.environ.get("CLAUDE_CONFIG_DIR", "")
+    return os.path.join(os.path.expanduser(named) if named else place.home, ".claude.json")
+
+
+def claude_folder(place: ClientPlace) -> str:
+    """Return the folder of Claude Code's configuration."""
+    return place.config_folder("CLAUDE_CONFIG_DIR", ".claude")
+
+
+def make_claude_edits(place: ClientPlace) -> list[ConfigEdit]:
+    """Return the changes that connect Claude Code in a place."""
+    first, *arguments = place.command_words("mcp")
+    server = {"type": "stdio", "command": first, "args": arguments, "env": {}}
+    if place.scope == SCOPE_PROJECT:
+        file = os.path.join(place.root, ".claude", "settings.json")
+        return [
+            ConfigEdit(os.path.join(place.root, ".mcp.json"), EDIT_SET, ("mcpServers", CONNECTION_NAME), server),
+            *make_hook_edits(file, CLAUDE_CODE.name, place, CLAUDE_EVENTS),
+        ]
+    if place.scope == SCOPE_LOCAL:
+        key: tuple[str, ...] = ("projects", checkout_root(place.root) or place.root, "mcpServers", CONNECTION_NAME)
+        file = os.path.join(place.root, ".claude", "settings.local.json")
+    else:
+        key = ("mcpServers", CONNECTION_NAME)
+        file = os.path.join(claude_folder(place), "settings.json")
+    return [
+        ConfigEdit(claude_state_file(place), EDIT_SET, key, server, alone=True),
+        *make_hook_edits(file, CLAUDE_CODE.name, place, CLAUDE_EVENTS),
+    ]
+
+
+CLAUDE_CODE = AgentClient(
+    "claude-code",
+    "Claude Code",
+    "claude",
+    make_claude_edits,
+    HealthCheck(("mcp", "get", CONNECTION_NAME), "Status:", ("Connected",)),
+    {
+        SCOPE_LOCAL: (),
+        SCOPE_PROJECT: ("Each teammate approves .mcp.json once, in `claude`.",),
+        SCOPE_USER: (),
+    },
+)
+
+
+# Codex: seen with 0.169.0. It passes a dozen variables to a server, and runs only hooks that the person trusts.
+
+CODEX_EVENTS = (  # (event, matcher, timeout in seconds)
+    ("SessionStart", "", 10),
+    ("UserPromptSubmit", "", 5),
+    ("PostToolUse", "", 5),
+    ("PreCompact", "", 30),
+    ("Stop", "", 10),
+    ("SessionEnd", "", 3),  # it complains at every start about more
+)
+CODEX_TRUST_STEP = "Codex runs no hook until you trust it: start `codex`, type /hooks, and trust those of memoranda."
+
+
+def codex_folder(place: ClientPlace) -> str:
+    """Return the folder of Codex's configuration."""
+    return (
+        place.config_folder("CODEX_HOME", ".codex") if place.scope == SCOPE_USER else os.path.join(place.root, ".codex")
+    )
+
+
+def make_codex_edits(place: ClientPlace) -> list[ConfigEdit]:
+    """Return the changes that connect Codex in a place."""
+    first, *arguments = place.command_words("mcp")
+    server: dict[str, object] = {"command": first, "args": arguments}
+    if place.scope == SCOPE_PROJECT:
+        server["env_vars"] = list(PASSED_VARIABLES)  # from the environment of the person who starts it
+    elif variables := place.variables():
+        server["env"] = variables
+    return [
+        ConfigEdit(
+            os.path.join(codex_folder(place), "config.toml"), EDIT_SET, ("mcp_servers", CONNECTION_NAME), server
+        ),
+        *make_hook_edits(os.path.join(codex_folder(place), "hooks.json"), CODEX.name, place, CODEX_EVENTS),
+    ]
+
+
+_CODEX_PROJECT_STEP = (
+    "Codex reads a project's .codex only once the project is trusted: it asks when you start `codex` there."
+)
+CODEX = AgentClient(
+    "codex",
+    "Codex",
+    "codex",
+    make_codex_edits,
+    HealthCheck(("mcp", "list"), CONNECTION_NAME, ("enabled",)),
+    {
+        SCOPE_LOCAL: (_CODEX_PROJECT_STEP, CODEX_TRUST_STEP),
+        SCOPE_PROJECT: (_CODEX_PROJECT_STEP, CODEX_TRUST_STEP),
+        SCOPE_USER: (CODEX_TRUST_STEP,),
+    },
+)
+
+
+# Gemini CLI: seen with 0.61.0. Its timeouts are milliseconds; in a folder that is not trusted it runs no server.
+
+GEMINI_EVENTS = (  # (event, matcher, timeout in milliseconds)
+    ("SessionStart", "", 10_000),
+    ("BeforeAgent", "", 5_000),
+    ("AfterTool", "run_shell_command|write_file|replace|write_todos", 5_000),
+    ("PreCompress", "", 30_000),
+    ("AfterAgent", "", 10_000),
+    ("SessionEnd", "", 5_000),
+)
+
+
+def make_gemini_edits(place: ClientPlace) -> list[ConfigEdit]:
+    """Return the changes that connect Gemini CLI in a place."""
+    first, *arguments = place.command_words("mcp")
+    home = place.config_folder("GEMINI_CLI_HOME")
+    file = os.path.join(home if place.scope == SCOPE_USER else place.root, ".gemini", "settings.json")
+    server: dict[str, object] = {"command": first, "args": arguments}
+    if variables := place.variables():
+        server["env"] = variables
+    return [
+        ConfigEdit(file, EDIT_SET, ("mcpServers", CONNECTION_NAME), server),
+        *make_hook_edits(file, GEMINI.name, place, GEMINI_EVENTS, named=True),
+    ]
+
+
+_GEMINI_FOLDER_STEP = (
+    "Gemini runs no server in a folder that you did not trust: answer its question when you start `gemini` there."
+)
+GEMINI = AgentClient(
+    "gemini",
+    "Gemini CLI",
+    "gemini",
+    make_gemini_edits,
+    HealthCheck(("mcp", "list"), f"{CONNECTION_NAME}:", ("Connected",)),
+    {SCOPE_LOCAL: (_GEMINI_FOLDER_STEP,), SCOPE_PROJECT: (_GEMINI_FOLDER_STEP,), SCOPE_USER: ()},
+)
+
+
+# OpenCode: seen with 1.18.33. It has no hooks but plugins: a file of ours, which runs our hook.
+
+OPENCODE_PLUGIN_FILE = os.path.join(os.path.dirname(__file__), "opencode_plugin.js")
+PLUGIN_COMMAND = '["memoranda", "hook", "opencode"]'  # in the plugin: what is run at each event, in words
+
+
+def make_opencode_edits(place: ClientPlace) -> list[ConfigEdit]:
+    """Return the changes that connect OpenCode in a place."""
+    own = os.path.join(place.root, ".opencode")
+    if place.scope == SCOPE_USER:
+        own = os.path.join(place.config_folder("XDG_CONFIG_HOME", ".config"), "opencode")
+        file = first_existing(os.path.join(own, "opencode.jsonc"), os.path.join(own, "opencode.json"))
+    elif place.scope == SCOPE_PROJECT:
+        file = first_existing(*(os.path.join(place.root, f"opencode.{end}") for end in ("jsonc", "json")))
+    else:
+        file = first_existing(os.path.join(own, "opencode.jsonc"), os.path.join(own, "opencode.json"))
+    with open(OPENCODE_PLUGIN_FILE, encoding="utf-8") as plugin:
+        source = plugin.read().replace(PLUGIN_COMMAND, json.dumps(place.hook_words(OPENCODE.name)), 1)
+    return [
+        ConfigEdit(file, EDIT_SET, ("mcp", CONNECTION_NAME), {"type": "local", "command": place.command_words("mcp")}),
+        ConfigEdit(os.path.join(own, "plugins", f"{CONNECTION_NAME}.js"), EDIT_WHOLE, (), source),
+    ]
+
+
+OPENCODE = AgentClient(
+    "opencode",
+    "OpenCode",
+    "opencode",
+    make_opencode_edits,
+    HealthCheck(("mcp", "list"), CONNECTION_NAME, ("connected",)),
+    {SCOPE_LOCAL: (), SCOPE_PROJECT: (), SCOPE_USER: ()},
+    ("node_modules", "package.json", "package-lock.json", "bun.lock", "bun.lockb", ".gitignore"),
+)
+
+
+# A plugin of Claude Code as a folder: our server, our hooks and one skill; no configuration is changed.
+
+PLUGIN_STARTER = "bin/memoranda"
+PLUGIN_README = """# Memoranda
+
+Memory for Claude Code that you can see, correct and take back. This plugin starts each session with what matters of
+this project's memory, lets the agent search and cite it, and records what you say, what was decided and what was
+committed, in one file on this machine. Nothing leaves it.
+
+The program `memoranda` is taken from `PATH`, or from where it was when this plugin was written. Open the application
+with `memoranda` to see all of it arrive, and to take any of it back.
+
+Try the plugin: `claude --plugin-dir FOLDER`. Remove it: delete the folder.
+"""
+PLUGIN_LICENSE = """MIT License
+
+Copyright (c) 2026 The Memoranda authors
+
+Permission is hereby granted, free of charge, to any person obtaining a copy
+of this software and associated documentation files (the "Software"), to deal
+in the Software without restriction, including without limitation the rights
+to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+copies of the Software, and to permit persons to whom the Software is
+furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all
+copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+SOFTWARE.
+"""
+PLUGIN_SKILL = """---
+name: memoranda
+description: Look up or record project memory (facts, decisions, tasks, past sessions) when the user refers to earlier
+  work, asks why something is as it is, or decides something.
+---
+
+Search with `memory_search` before you answer from memory, and cite what you rely on, as in [F#12] or [D#3].
+Record a decision with `memory_log_decision`; propose a fact with `memory_remember`. A person accepts or rejects it.
+"""
+
+
+def write_claude_plugin(folder: str) -> list[str]:
+    """Write the plugin's files to a folder, which must be new, empty, or such a plugin; return their names. Raise
+    InvalidInput, StorageError."""
+    manifest = os.path.join(folder, ".claude-plugin", "plugin.json")
+    if os.path.lexists(folder) and not os.path.isfile(manifest):
+        try:
+            if os.listdir(folder):
+                raise InvalidInput(f"{folder} holds something else.", "Name a new folder.")
+        except NotADirectoryError:
+            raise InvalidInput(f"{folder} is a file.", "Name a new folder.") from None
+    files = make_plugin_files()
+    try:
+        for name, text in files.items():
+            path = os.path.join(folder, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.chmod(path, 0o755 if name == PLUGIN_STARTER else 0o644)
+    except OSError as error:
+        raise StorageError(f"{folder} cannot be written: {error.strerror}.", "Name another folder.") from None
+    return list(files)
+
+
+def make_plugin_files() -> dict[str, str]:
+    """Return the files of the plugin, by name."""
+    program = '"${CLAUDE_PLUGIN_ROOT}"/' + PLUGIN_STARTER
+    hooks = {
+        event: [
+            {
+                **({"matcher": matcher} if matcher else {}),
+                "hooks": [{"type": "command", "command": f"{program} hook claude-code", "timeout": timeout}],
+            }
+        ]
+        for event, matcher, timeout in CLAUDE_EVENTS
+    }
+    plugin = {
+        "name": "memoranda",
+        "version": __version__,
+        "description": "Memory that you can see, correct and take back: search, citations, decisions, sessions.",
+        "license": "MIT",
+        "keywords": ["memory"],
+    }
+    server = {"memoranda": {"command": "${CLAUDE_PLUGIN_ROOT}/" + PLUGIN_STARTER, "args": ["mcp"]}}
+    return {
+        ".claude-plugin/plugin.json": _format_json(plugin),
+        "hooks/hooks.json": _format_json({"hooks": hooks}),
+        ".mcp.json": _format_json({"mcpServers": server}),
+        "skills/memoranda/SKILL.md": PLUGIN_SKILL,
+        PLUGIN_STARTER: _starter_script(),
+        "README.md": PLUGIN_README,
+        "LICENSE": PLUGIN_LICENSE,
+    }
+
+
+def _starter_script() -> str:
+    """Return the program that is started: `memoranda` of PATH, else the one that wrote the plugin."""
+    beside = os.path.join(os.path.dirname(os.path.abspath(sys.executable)), "memoranda")
+    return "\n".join(
+        (
+            "#!/bin/sh",
+            "# Starts memoranda: that of PATH, else the one that wrote this plugin. Without one hooks do nothing.",
+            'if command -v memoranda >/dev/null 2>&1; then exec memoranda "$@"; fi',
+            f'if [ -x {shlex.quote(beside)} ]; then exec {shlex.quote(beside)} "$@"; fi',
+            '[ "$1" = hook ] && exit 0',
+            'echo "memoranda is not installed: see its README." >&2',
+            "exit 1",
+            "",
+        )
+    )
+
+
+def _format_json(value: object) -> str:
+    return json.dumps(value, indent=2) + "\n"

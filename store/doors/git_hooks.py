@@ -1,0 +1,283 @@
+"""Add our lines to git's own hooks, after those that exist, and remove them again.
+
+They are between two marks at the top of a hook and first runs the rest of it: what a hook of `husky` or `pre-commit`
+does behind an `exec` or an `exit` would never be reached otherwise. What the rest ends with is what the hook ends with.
+"""
+
+import os
+import re
+import shlex
+import stat
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from store.base.citations import SHORT_SHA_LENGTH, cite
+from store.base.state_files import delete_state, read_state, state_name_of, write_state
+from store.config.configuration import may_capture
+from store.git.process import GitError, run_git
+from store.git.repository import Repository, find_commits_made_here
+from store.memory import Memory
+from store.records.commits import add_commit, find_known_shas, link_implemented
+from store.records.decisions import find_mentioned_decisions, link_mentioned_decisions
+from store.records.workflow import iteration_for_record
+
+# A commit that was just made: in the timeline at once, and if it was made here, linked to the decisions that its
+# message names.
+
+MAX_MESSAGE_BYTES = 1_000_000  # bytes of a message
+
+
+def handle_git_hook(memory: Memory, root: str, words: list[str]) -> None:
+    """Do what a hook of git asks for: `memoranda hook git post-commit`, or `commit-msg FILE`. Print nothing but, before
+    a commit, that a decision which its message names does not exist."""
+    if words[0] == "post-commit":
+        record_head_commit(memory, root, "hook:git")
+    elif words[0] == "commit-msg" and len(words) > 1:
+        for number in find_missing_decisions(memory, words[1]):
+            print(f"memoranda: there is no decision {cite('decision', number)} here.", file=sys.stderr)
+
+
+def record_head_commit(memory: Memory, root: str, actor: str) -> str:
+    """Keep the commit that HEAD is, and what its message says that it implements: its citation, empty if it was known
+    or is not to be kept."""
+    if not may_capture(memory.config, "commits"):
+        return ""
+    try:
+        with run_git(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}") as child:
+            shas = child.read_words(lambda: False, accepted=(0, 1))
+    except GitError:
+        return ""
+    return cite("commit", shas[0][:SHORT_SHA_LENGTH]) if shas and record_commit(memory, root, shas[0], actor) else ""
+
+
+def record_commit(
+    memory: Memory,
+    root: str,
+    sha: str,
+    actor: str,
+    decisions: Sequence[int] = (),
+    iteration_id: int | None = None,
+) -> bool:
+    """Keep a commit that git has at `root`, by its whole hash, as git tells it, in the iteration of its time or the one
+    named; that it implements these `decisions` and, if it was made here, those that its message names. Return False
+    where it is known, or git has none. Raise NotFound."""
+    if find_known_shas(memory.database, [sha]):
+        return False
+    try:
+        found = list(Repository(root).read_commits([sha]))
+    except GitError:
+        return False
+    for info in found:
+        with memory.database.write(actor, "git") as write:
+            named = None if iteration_id is None else iteration_for_record(write, iteration_id)
+            size = info.files_changed, info.insertions, info.deletions
+            about = info.message, info.author, *size, info.committed_at
+            if not add_commit(write, info.sha, *about, iteration=named):
+                return False
+            if may_capture(memory.config, "decisions"):
+                here = find_commits_made_here(root)
+                here = here if info.sha in here else find_commits_made_here(root, branches=True)
+                link_mentioned_decisions(write, found, here)
+            if decisions:
+                link_implemented(write, info.sha, decisions)
+        return True
+    return False
+
+
+def find_missing_decisions(memory: Memory, path: str) -> list[int]:
+    """Return the numbers of decisions that a commit's message names and that are not there."""
+    try:
+        with open(path, "rb") as file:
+            message = file.read(MAX_MESSAGE_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return []
+    message = re.split(r"(?m)^\S+ -{24} >8 -{24}\s*$", message, maxsplit=1)[0]  # below is what `commit -v` shows
+    lines = [line for line in message.splitlines() if not line.startswith("#")]
+    named = find_mentioned_decisions("\n".join(lines), {})
+    return sorted(number for number in named if not memory.decisions.get_many([number]))
+
+
+GIT_HOOKS_KIND = "git-hooks"
+GIT_HOOKS = ("post-commit", "commit-msg")
+BLOCK_BEGIN, BLOCK_END = "# >>> memoranda >>>", "# <<< memoranda <<<"
+HOOK_SHELLS = ("sh", "bash", "dash", "ash", "ksh", "zsh")
+MAX_HOOK_BYTES = 1_000_000  # bytes of a hook, and of a message
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledHook:
+    """What became of one of git's hooks: `state` is added, there (it was there already), removed, none, or refused,
+    which `says` why."""
+
+    hook: str
+    path: str
+    state: str
+    says: str = ""
+
+
+def install_git_hooks(root: str, command: tuple[str, ...], shared: bool = False) -> list[InstalledHook]:
+    """Add our lines to git's hooks of a checkout, after those that exist. Hooks that git keeps for everybody are
+    changed only if they are to be `shared`."""
+    folder = _hooks_folder(root)
+    if folder is None:
+        return []
+    if not shared and _is_tracked(root, folder):
+        says = f"{folder} is kept in git, so it is the team's: say --project to change it for all."
+        return [InstalledHook(hook, os.path.join(folder, hook), "refused", says) for hook in GIT_HOOKS]
+    write_state(state_name_of(GIT_HOOKS_KIND, root), "1")
+    return [_install_hook(os.path.join(folder, hook), hook, command) for hook in GIT_HOOKS]
+
+
+def uninstall_git_hooks(root: str) -> list[InstalledHook]:
+    """Remove our lines from git's hooks of a checkout; delete a hook that held nothing else."""
+    folder = _hooks_folder(root)
+    delete_state(state_name_of(GIT_HOOKS_KIND, root))
+    return [_uninstall_hook(os.path.join(folder, hook), hook) for hook in GIT_HOOKS] if folder else []
+
+
+def has_wanted_git_hooks(root: str) -> bool:
+    """Return whether the person asked for ours in the hooks of a checkout; a cheap look."""
+    return bool(read_state(state_name_of(GIT_HOOKS_KIND, root)))
+
+
+def list_installed_hooks(root: str) -> list[str]:
+    """Return the hooks of a checkout that have ours in them."""
+    folder = _hooks_folder(root)
+    if folder is None:
+        return []
+    return [hook for hook in GIT_HOOKS if BLOCK_BEGIN in (_read_hook(os.path.join(folder, hook)) or "")]
+
+
+def make_hook_block(command: tuple[str, ...], alone: bool) -> str:
+    """Return what stands between the marks. One script may be several of git's hooks, told by its name, and may be run
+    with `-e` and `-u`."""
+    ours = f'{shlex.join([*command, "hook", "git"])} "${{0##*/}}" "$@" >/dev/null'
+    called = f"! command -v {shlex.quote(command[0])} >/dev/null 2>&1 || {ours} || :"
+    if alone:
+        return f"{BLOCK_BEGIN}\n{called}\n{BLOCK_END}\n"
+    return "\n".join(
+        (
+            BLOCK_BEGIN,
+            'if [ -z "${MEMORANDA_GIT_HOOK:-}" ]; then',
+            "  memoranda_status=0",
+            '  MEMORANDA_GIT_HOOK=1 "$0" "$@" || memoranda_status=$?',
+            f'  [ "$memoranda_status" -ne 0 ] || {called}',
+            '  exit "$memoranda_status"',
+            "fi",
+            "unset MEMORANDA_GIT_HOOK",
+            BLOCK_END,
+            "",
+        )
+    )
+
+
+def _install_hook(path: str, hook: str, command: tuple[str, ...]) -> InstalledHook:
+    """Add our lines to a hook, or replace them; return what became of it."""
+    try:
+        before = _read_hook(path)
+        if before is None:
+            text, mode = f"#!/bin/sh\n{make_hook_block(command, alone=True)}", 0o755
+        else:
+            mode = stat.S_IMODE(os.stat(path).st_mode)
+            if BLOCK_BEGIN not in before and not mode & 0o111:
+                says = f"{path} is not executable, so git does not run it: remove it, or make it so, and connect again."
+                return InstalledHook(hook, path, "refused", says)
+            first, _, rest = before.partition("\n")
+            if not first.startswith("#!") or not any(
+                word.rsplit("/", 1)[-1] in HOOK_SHELLS for word in first[2:].split()
+            ):
+                says = (
+                    f"{path} is not a shell script: let it call `{shlex.join([*command, 'hook', 'git', hook])}` itself."
+                )
+                return InstalledHook(hook, path, "refused", says)
+            if BLOCK_BEGIN in before:
+                own = _remove_block(before)
+                first, _, rest = own.partition("\n")
+                alone = not rest.strip()
+            else:
+                alone = False
+            text = f"{first}\n{make_hook_block(command, alone)}{rest}"
+            mode |= 0o111
+            if text == before:
+                return InstalledHook(hook, path, "there")
+        _write_hook(path, text, mode)
+        return InstalledHook(hook, path, "added")
+    except (OSError, UnicodeDecodeError) as error:
+        return InstalledHook(
+            hook, path, "refused", f"{path} cannot be changed: {getattr(error, 'strerror', 'no text')}."
+        )
+
+
+def _uninstall_hook(path: str, hook: str) -> InstalledHook:
+    """Remove our lines from a hook, and the hook if nothing else is in it; return what became of it."""
+    try:
+        before = _read_hook(path)
+        if before is None or BLOCK_BEGIN not in before:
+            return InstalledHook(hook, path, "none")
+        after = _remove_block(before)
+        if after.strip() in ("#!/bin/sh", ""):
+            os.unlink(path)
+        else:
+            _write_hook(path, after, stat.S_IMODE(os.stat(path).st_mode))
+        return InstalledHook(hook, path, "removed")
+    except (OSError, UnicodeDecodeError) as error:
+        return InstalledHook(
+            hook, path, "refused", f"{path} cannot be changed: {getattr(error, 'strerror', 'no text')}."
+        )
+
+
+def _remove_block(text: str) -> str:
+    """Return a hook without what stands between our marks."""
+    start, end = text.find(BLOCK_BEGIN), text.find(BLOCK_END)
+    if start < 0 or end < start:
+        return text
+    return text[:start] + text[end + len(BLOCK_END) :].removeprefix("\n")
+
+
+def _hooks_folder(root: str) -> str | None:
+    """Return the folder of git's hooks of a checkout, wherever `core.hooksPath` or a worktree puts it."""
+    try:
+        with run_git(root, "rev-parse", "--git-path", "hooks") as child:
+            path = child.output.read().decode("utf-8", "surrogateescape").rstrip("\n")
+            child.check_exit()
+    except GitError:
+        return None
+    return os.path.abspath(os.path.join(root, os.path.expanduser(path))) if path else None
+
+
+def _is_tracked(root: str, folder: str) -> bool:
+    """Tell whether git keeps files of a folder, so that a change of them is everybody's."""
+    inside = os.path.relpath(folder, root)
+    if inside.startswith("..") or inside.split(os.sep)[0] == ".git":
+        return False
+    try:
+        with run_git(root, "ls-files", "--", inside) as child:
+            return bool(child.output.read(1))
+    except GitError:
+        return False
+
+
+def _read_hook(path: str) -> str | None:
+    """Return the text of a hook, None if there is none. Raise OSError, UnicodeDecodeError."""
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
+            return file.read(MAX_HOOK_BYTES).decode("utf-8")
+    except FileNotFoundError:
+        return None
+
+
+def _write_hook(path: str, text: str, mode: int) -> None:
+    """Give a hook its text, whole, with a mode."""
+    path = os.path.realpath(path)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    part = f"{path}.{os.urandom(4).hex()}.part"
+    handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        with open(handle, "wb") as file:
+            file.write(text.encode("utf-8"))
+            os.fchmod(handle, mode)
+        os.replace(part, path)
+    except BaseException:
+        os.unlink(part)
+        raise

@@ -1,0 +1,310 @@
+"""One form for the events of all clients, read from the JSON that each gives its hooks. What is unknown is ignored."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from store.ingest.formats import split_program_text
+from store.text.words import reduce_to_one_line
+
+EVENT_START, EVENT_PROMPT, EVENT_TOOL, EVENT_COMPACT, EVENT_STOP, EVENT_END = (
+    "start",
+    "prompt",
+    "tool",
+    "compact",
+    "stop",
+    "end",
+)
+_CLAUDE_EVENT_KINDS = {
+    "SessionStart": EVENT_START,
+    "UserPromptSubmit": EVENT_PROMPT,
+    "PostToolUse": EVENT_TOOL,
+    "PreCompact": EVENT_COMPACT,
+    "Stop": EVENT_STOP,
+    "SessionEnd": EVENT_END,
+}
+# client → the name of its event → what it is; `agent-turn-complete` is Codex's `notify`
+EVENT_KINDS = {
+    "claude-code": _CLAUDE_EVENT_KINDS,
+    "codex": {**_CLAUDE_EVENT_KINDS, "agent-turn-complete": EVENT_STOP},
+    "gemini": {
+        "SessionStart": EVENT_START,
+        "BeforeAgent": EVENT_PROMPT,
+        "AfterTool": EVENT_TOOL,
+        "PreCompress": EVENT_COMPACT,
+        "AfterAgent": EVENT_STOP,
+        "SessionEnd": EVENT_END,
+    },
+    "opencode": {kind: kind for kind in (EVENT_START, EVENT_PROMPT, EVENT_TOOL, EVENT_COMPACT, EVENT_STOP, EVENT_END)},
+}
+SHELL_TOOLS = ("Bash", "run_shell_command", "bash", "shell", "local_shell", "exec_command")
+TASK_TOOLS = ("TodoWrite", "todowrite", "update_plan", "write_todos", "TaskCreate", "TaskUpdate")  # see `task_list`
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who reports: the `folder` and the `variables` that the client started its hook with, and the memory that `--db`
+    names, None without one. The folder is empty where it was deleted meanwhile."""
+
+    folder: str
+    variables: Mapping[str, str]
+    option: str | None = None
+
+    @classmethod
+    def here(cls, option: str | None = None) -> Caller:
+        """Return the caller whose process this is."""
+        try:
+            folder = os.getcwd()
+        except OSError:
+            folder = ""
+        return cls(folder, os.environ, option)
+
+
+class HookEvent:
+    """One event: `kind`, and `name` as the client calls it; the `session`, the folder it is in, its transcript; a `key`
+    that the same report has when it comes again. `text` is the prompt or the reply, `inner` says that it is a
+    sub-agent's. `tokens` of the context window are in use, of `window` in all, 0 where unknown."""
+
+    __slots__ = (
+        *("client", "cwd", "inner", "key", "kind", "model", "name", "session", "source", "text", "tokens"),
+        *("tool", "tool_input", "tool_response", "transcript", "window"),
+    )
+
+    def __init__(self, client: str, kind: str, name: str, raw: bytes, payload: dict[str, Any]) -> None:
+        self.client = client
+        self.kind = kind
+        self.name = name
+        self.session = reduce_to_one_line(_first_text(payload, "session_id", "thread-id"))
+        self.cwd = _first_text(payload, "cwd")
+        self.transcript = _first_text(payload, "transcript_path")
+        self.model = _first_text(payload, "model")
+        self.source = _first_text(payload, "source", "reason", "trigger")
+        self.inner = bool(_first_text(payload, "agent_id") or payload.get("inner") is True)
+        self.text = _first_text(payload, *_TEXT_FIELDS.get(kind, ()))
+        self.tool = _first_text(payload, "tool_name")
+        self.tool_input: dict[str, Any] = _object_or_empty(payload.get("tool_input"))
+        self.tool_response = payload.get("tool_response")
+        self.tokens, self.window = _message_tokens(payload.get("tokens")), 0
+        self.key = _event_key(self, raw, payload)
+
+    @property
+    def shell_command(self) -> str:
+        """Return the command that a shell was given; empty if this is no such event."""
+        command = self.tool_input.get("command") if self.tool in SHELL_TOOLS else ""
+        if isinstance(command, list):
+            command = " ".join(map(str, command))
+        return command if isinstance(command, str) else ""
+
+
+_TEXT_FIELDS = {
+    EVENT_PROMPT: ("prompt",),
+    EVENT_STOP: ("last_assistant_message", "prompt_response", "reply", "last-assistant-message"),
+}
+_ID_FIELDS = ("prompt_id", "turn_id", "turn-id", "tool_use_id", "timestamp", "id")
+
+
+def parse_event(client: str, raw: bytes) -> HookEvent | None:
+    """Return the event that a client reports; None for what is not one that we know, or is no report at all."""
+    forms = EVENT_KINDS.get(client)
+    if forms is None:
+        return None
+    try:
+        payload = json.loads(raw.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(payload, dict):
+        return None
+    name = _first_text(payload, "hook_event_name", "event", "type")
+    kind = forms.get(name)
+    if kind is None:
+        return None
+    event = HookEvent(client, kind, name, raw, payload)
+    return event if event.session else None
+
+
+def format_hook_reply(event: HookEvent, context: str) -> bytes:
+    """Return what the client is to read: the text for its model, in the form that it takes; nothing without one."""
+    if not context:
+        return b""
+    reply: dict[str, object] = {"context": context}
+    if event.client != "opencode":
+        reply = {"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": context}}
+    return json.dumps(reply).encode("ascii")
+
+
+def _event_key(event: HookEvent, raw: bytes, payload: dict[str, Any]) -> str:
+    """Return a key that is the same when a report comes twice, and another for every other report."""
+    numbered = next((text for name in _ID_FIELDS if (text := _first_text(payload, name))), "")
+    if not numbered:
+        try:
+            numbered = str(os.stat(event.transcript).st_size)
+        except (OSError, ValueError):
+            pass
+        # to go on with a session and say nothing leaves its transcript as it is
+        if not numbered or event.kind == EVENT_START:
+            numbered = f"{numbered} {int(time.time()) // 60}"
+    return f"hook {event.client} {event.session} {event.name} {numbered} {sha256(raw).hexdigest()}"
+
+
+def _first_text(payload: dict[str, Any], *names: str) -> str:
+    """Return the first of these fields that is a text and not empty; else an empty text."""
+    return next((value for name in names if isinstance(value := payload.get(name), str) and value), "")
+
+
+def _object_or_empty(value: object) -> dict[str, Any]:
+    """Return a value if it is an object, else an empty object."""
+    return value if isinstance(value, dict) else {}
+
+
+def _message_tokens(value: object) -> int:
+    """Return what OpenCode counts of a message: what was read and written, from the cache or not."""
+    if not isinstance(value, dict):
+        return 0
+    cache = _object_or_empty(value.get("cache"))
+    parts = (value.get("input"), value.get("output"), value.get("reasoning"), cache.get("read"), cache.get("write"))
+    return sum(part for part in parts if isinstance(part, int) and not isinstance(part, bool) and 0 < part < 10**9)
+
+
+# What of a prompt or a reply is its writer's own: without what we put into the context ourselves.
+#
+# Clients return what hooks injected: Gemini in `<hook_context>` around the next prompt, others where a person
+# or a model quotes it. None of it may be learned from.
+
+_FENCE_MARK = re.compile(r"<(/?)(memoranda-[a-z]{1,20} [0-9a-f]{10})>")
+_FENCE_HEADING = re.compile(r"^.*\bData, never instructions:[ \t]*\n?", re.MULTILINE)
+_HOOK_BEGIN, _HOOK_END = "<hook_context>", "</hook_context>"
+_CLIENT_COMMAND = re.compile(r"/[\w:.-]+\Z")  # a command of the client's own, with nothing behind it
+
+
+def strip_prompt(client: str, text: str) -> str:
+    """Return what a person wrote; empty if nothing is left."""
+    if client == "gemini":
+        text = _remove_between(text, _HOOK_BEGIN, _HOOK_END)
+    elif client == "opencode":
+        text = text.strip()
+        if len(text) > 1 and text[0] == text[-1] == '"':  # `opencode run` wraps what it is given
+            text = text[1:-1]
+    elif "<" in text or "essage" in text or "NOTIFICATION" in text:
+        text = split_program_text(text)[0]
+    text = strip_fences(text)
+    return "" if _CLIENT_COMMAND.match(text) else text
+
+
+def strip_fences(text: str) -> str:
+    """Return a text without our fences and what stands in them."""
+    if "<memoranda-" in text:
+        marks = list(_FENCE_MARK.finditer(text))
+        ends: dict[str, list[int]] = {}  # of each fence, the last first
+        for mark in reversed(marks):
+            if mark[1]:
+                ends.setdefault(mark[2], []).append(mark.end())
+        kept, place = list[str](), 0
+        for mark in marks:
+            after = ends.get(mark[2], [])
+            while after and after[-1] <= mark.end():
+                after.pop()
+            if not mark[1] and after and mark.start() >= place:
+                kept.append(text[place : mark.start()])
+                place = after[-1]
+        text = "".join([*kept, text[place:]])
+        text = _FENCE_HEADING.sub("", text)
+    return text.strip()
+
+
+def _remove_between(text: str, begin: str, end: str) -> str:
+    """Return a text without what stands between each `begin` and the `end` behind it; the client escapes either
+    inside."""
+    kept, place = list[str](), 0
+    while (start := text.find(begin, place)) >= 0 and (stop := text.find(end, start)) >= 0:
+        kept.append(text[place:start])
+        place = stop + len(end)
+    return "".join([*kept, text[place:]])
+
+
+# How much of its context window a session uses, from the end of the client's own transcript.
+
+TAIL_BYTES = 262_144  # bytes of a transcript that are looked at; the first ones of them may be half a line
+_CLAUDE_COUNTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+MAX_TOKEN_COUNT = 10**9
+
+
+def read_window_use(client: str, path: str) -> tuple[int, int]:
+    """Return (tokens in use after the last answer, tokens of the window), each 0 where the transcript does not tell."""
+    find = {"claude-code": _claude_use, "codex": _codex_use, "gemini": _gemini_use}.get(client)
+    if find is None or not path:
+        return 0, 0
+    for line in reversed(_read_tail(path).split(b"\n")):
+        if b"oken" not in line:
+            continue
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(entry, dict) and (found := find(entry)):
+            return found
+    return 0, 0
+
+
+def _claude_use(entry: dict[str, Any]) -> tuple[int, int] | None:
+    """Return (tokens in use, 0) of a line of Claude Code's transcript; None if it tells nothing."""
+    usage = _nested_object(entry, "message", "usage")
+    if entry.get("type") != "assistant" or entry.get("isSidechain") or not usage:
+        return None
+    return sum(_token_number(usage.get(name)) for name in _CLAUDE_COUNTS), 0
+
+
+def _codex_use(entry: dict[str, Any]) -> tuple[int, int] | None:
+    """Return (tokens in use, of how many) of a line of Codex's transcript; None if it tells nothing."""
+    info = _nested_object(entry, "payload", "info")
+    last = info.get("last_token_usage")
+    if not isinstance(last, dict):
+        return None
+    return _token_number(last.get("total_tokens")), _token_number(info.get("model_context_window"))
+
+
+def _gemini_use(entry: dict[str, Any]) -> tuple[int, int] | None:
+    """Return (tokens in use, 0) of a line of Gemini's transcript; None if it tells nothing."""
+    tokens = entry.get("tokens")
+    if not isinstance(tokens, dict) or not (total := _token_number(tokens.get("total"))):
+        return None
+    return total, 0
+
+
+def _nested_object(entry: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Return the object at a path of names; empty where there is none."""
+    for name in names:
+        found = entry.get(name)
+        if not isinstance(found, dict):
+            return {}
+        entry = found
+    return entry
+
+
+def _token_number(value: object) -> int:
+    """Return a value if it is a positive number of tokens, else 0."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < MAX_TOKEN_COUNT else 0
+
+
+def _read_tail(path: str) -> bytes:
+    """Return the last bytes of a plain file; none where it cannot be read."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (OSError, ValueError):
+        return b""
+    try:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            return b""
+        return os.pread(handle, TAIL_BYTES, max(0, status.st_size - TAIL_BYTES))
+    except OSError:
+        return b""
+    finally:
+        os.close(handle)

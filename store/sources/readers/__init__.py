@@ -1,1 +1,0 @@
-"""Readers of tools that keep memories: facts, decisions, notes."""

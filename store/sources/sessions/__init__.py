@@ -1,1 +1,0 @@
-"""Readers of agents that keep their conversations alone."""

@@ -1,0 +1,691 @@
+"""The period that a question names: yesterday, last week, since Monday, on 19 November, between March and May, the last
+ten days, the last hour.
+
+A time without a year is the latest of its name that has begun. A time before the first supported year begins there.
+"""
+
+import re
+from collections.abc import Callable, Container, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import cache
+
+from store.base.clock import from_ms
+from store.text.words import any_of_regex, load_number_words, load_ordered_words, load_words
+
+# Clocks, parts of a day and dates in figures, in a text without capitals and accents: `18:00`, `9am`,
+# `a las 9 de la mañana`, `esta tarde`, `29/11/2025`, `2025/11/29`, `2026-11`.
+
+DAY_PART_HOURS = (0, 12, 18)  # hours at which the morning, the afternoon and the evening begin
+NIGHT_PART = 2
+
+_YEAR_FIRST = re.compile(r"(?P<year>(?:19|20)\d\d)(?P<mark>[-/.])(?P<one>\d\d?)(?P=mark)(?P<two>\d\d?)")
+_YEAR_LAST = re.compile(r"(?P<one>\d\d?)(?P<mark>[-/.])(?P<two>\d\d?)(?P=mark)(?P<year>(?:19|20)\d\d)")
+_FIGURE_MONTH = re.compile(
+    r"(?P<year>(?:19|20)\d\d)[-/](?P<month>\d\d?)|(?P<month_first>\d\d?)[-/](?P<year_last>(?:19|20)\d\d)"
+)
+
+
+@cache
+def day_parts() -> dict[str, int]:
+    """Return the names of the parts of a day: 0 is the morning."""
+    return {name: place for place, names in enumerate(load_ordered_words("dates", "day_parts")) for name in names}
+
+
+def _any_of(name: str) -> str:
+    return any_of_regex(load_words("dates", name))
+
+
+@cache
+def clock_pattern() -> str:
+    """Return the pattern of a clock, to be inserted into another."""
+    at, of, part = _any_of("clock_at"), _any_of("in_part"), any_of_regex(day_parts())
+    return (
+        rf"(?:(?:(?P<at>{at}) )?(?P<hour>\d{{1,2}}):(?P<minutes>\d\d)(?::(?P<seconds>\d\d))?"
+        rf"|(?P<said>{at}) (?P<hour_said>\d{{1,2}})(?:[.h](?P<minutes_said>\d\d))?(?: ?h(?:s|rs|oras)?)?"
+        rf"|(?P<hour_alone>\d{{1,2}})(?:\.(?P<minutes_alone>\d\d))?(?= ?[ap]\.?m\b| (?:{of}) (?:{part})\b))"
+        rf"(?: ?(?P<half>[ap])\.?m\b\.?)?(?: (?:{of}) (?P<of>{part})\b)?(?![\w:/-])(?!\.\d)"
+    )
+
+
+@cache
+def _clock() -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w:./-]){clock_pattern()}")
+
+
+@cache
+def _hanging() -> re.Pattern[str]:
+    """Return the pattern of what stands before a clock that was not read."""
+    return re.compile(rf"\b(?:{_any_of('clock_at')})$")
+
+
+@cache
+def _part_of_day() -> re.Pattern[str]:
+    part = any_of_regex(day_parts())
+    bare = any_of_regex(day_parts().keys() - load_words("dates", "days"))  # else it may be a day
+    return re.compile(rf"\b(?:(?P<which>{_any_of('in_part')}) (?P<part>{part})|(?P<bare>{bare}))\b")
+
+
+def take_clock(text: str) -> tuple[str, timedelta | None, bool]:
+    """Return (a text without its clock and its part of a day, the time since midnight that they name: None where it
+    has neither, whether it names a part of a day). Raise ValueError for one that no clock shows, and for a part alone
+    that may be of any day."""
+    clock = _clock().search(text)
+    if clock:
+        text = f"{text[: clock.start()]} {text[clock.end() :]}"
+    part = _part_of_day().search(text)
+    if part:
+        text = f"{text[: part.start()]} {text[part.end() :]}"
+    rest = " ".join(text.split())
+    if _hanging().search(rest):
+        raise ValueError(rest)
+    if clock is None and part is None:
+        return rest, None, False
+    name = part and (part["part"] or part["bare"])
+    if clock:
+        return rest, time_of_day(clock, name or ""), part is not None
+    if not (rest or (part and part["which"])):
+        raise ValueError(name)
+    return rest, timedelta(hours=DAY_PART_HOURS[day_parts()[name or ""]]), True
+
+
+def time_of_day(clock: re.Match[str], part: str = "") -> timedelta:
+    """Return the time since midnight of a match of `clock_pattern`, on the part of a day that is named beside it. Raise
+    ValueError for a clock that nobody has, and for one that may be of two days: 12 at night."""
+    hour = int(clock["hour"] or clock["hour_said"] or clock["hour_alone"])
+    minute = int(clock["minutes"] or clock["minutes_said"] or clock["minutes_alone"] or 0)
+    second = int(clock["seconds"] or 0)
+    if clock["half"]:
+        if not 1 <= hour <= 12:
+            raise ValueError(hour)
+        hour = hour % 12 + 12 * (clock["half"] == "p")
+    for place in {day_parts()[name] for name in (part, clock["of"]) if name}:
+        if hour < 12 and place and not (place == NIGHT_PART and hour < 6):
+            hour += 12
+        if not (hour < 12 if place == 0 else hour >= 12):
+            raise ValueError(hour)
+        if place == NIGHT_PART and hour < 18:
+            raise ValueError(hour)
+    if hour > 23 or minute > 59 or second > 59:
+        raise ValueError(hour)
+    return timedelta(hours=hour, minutes=minute, seconds=second)
+
+
+def parse_figure_dates(text: str) -> tuple[datetime, ...]:
+    """Return the days that a date in figures may mean: two where either number may be the month, none where it is no
+    date. With dots the day is first."""
+    if match := _YEAR_FIRST.fullmatch(text):
+        orders = [(match["one"], match["two"])]
+    elif match := _YEAR_LAST.fullmatch(text):
+        orders = [(match["two"], match["one"]), (match["one"], match["two"])][: 1 if match["mark"] == "." else 2]
+    else:
+        return ()
+    found = []
+    for month, day in orders:
+        try:
+            found.append(datetime(int(match["year"]), int(month), int(day)))
+        except ValueError:
+            continue
+    return tuple(dict.fromkeys(found))
+
+
+def parse_figure_month(text: str) -> datetime | None:
+    """Return the beginning of a month in figures, None where it is none."""
+    match = _FIGURE_MONTH.fullmatch(text)
+    month = int(match["month"] or match["month_first"]) if match else 0
+    return datetime(int(match["year"] or match["year_last"]), month, 1) if match and 1 <= month <= 12 else None
+
+
+EARLIEST_DATE = datetime(1900, 1, 1)
+PREPOSITION_REACH = 24  # characters before a time that may contain its preposition
+DAYS_OF_SEVERAL = 5  # days in “the last few days”
+
+_SOME = frozenset("few several some pocos pocas unos unas varios varias algunos algunas".split())
+_OF_YEAR = r"(?: (?:of |de |del )?(?P<year>(?:19|20)\d\d)\b)?"
+_DAY_NUMBER = r"(?P<day>\d{1,2}|first|primero)(?:st|nd|rd|th|o)?"
+_HOURS = r"(?: morning| afternoon| evening| night|(?: (?:por|a|en) la)? (?:mañana|tarde|noche))?"
+_BEGINS = "early|beginning of|start of|principios de|comienzos de|inicios de"
+_MIDDLE = "mid|middle of|mediados de"
+_ENDS = "late|end of|fines de|finales de"
+
+_PAST = ("last", "past", "pasado", "ultimo", "since", "desde", "before", "antes", "until", "hasta")
+
+TimeSpan = tuple[datetime, datetime]
+Reader = Callable[[re.Match[str], datetime], TimeSpan | None]
+
+
+@cache
+def _places(name: str, first: int = 0) -> dict[str, int]:
+    """Return the place of each name in an ordered list: the days of a week, the months of a year."""
+    return {word: place for place, words in enumerate(load_ordered_words("dates", name), first) for word in words}
+
+
+def _months() -> dict[str, int]:
+    return _places("months", 1)
+
+
+@cache
+def _short_months() -> dict[str, int]:
+    """Return the months, and what they are abbreviated to beside the number of a day."""
+    return _months() | _places("short_months", 1)
+
+
+def _values(name: str, *values: int) -> dict[str, int]:
+    """Return the value of each name in an ordered list; a place without a value is left out."""
+    names = load_ordered_words("dates", name)
+    return {word: value for words, value in zip(names, values, strict=False) for word in words}
+
+
+@cache
+def _unit_days() -> dict[str, int]:
+    """Return the units of time, and how many days they are."""
+    return _values("units", 1, 7, 30, 365, 14, 15)
+
+
+@cache
+def _calendar_months() -> dict[str, int]:
+    """Return the calendar units, and how many months they are."""
+    return {unit: size for unit, days in _unit_days().items() if (size := {30: 1, 365: 12}.get(days))}
+
+
+@cache
+def _halves() -> frozenset[str]:
+    """Return the names of two weeks, and of half a month."""
+    return frozenset(unit for unit, days in _unit_days().items() if days in (14, 15))
+
+
+@cache
+def _clock_minutes() -> dict[str, int]:
+    return _values("clock_units", 1, 60)
+
+
+@cache
+def _part_months() -> dict[str, int]:
+    """Return the names of a quarter and of half a year, and how many months they are."""
+    return _values("parts", 3, 6)
+
+
+@cache
+def _counts() -> dict[str, int]:
+    return {**load_number_words(), **dict.fromkeys("a an un una".split(), 1), **dict.fromkeys(_SOME, DAYS_OF_SEVERAL)}
+
+
+def find_period(plain: str, now: str) -> tuple[str, str, frozenset[str]]:
+    """Return the start and the end of the time that a question without capitals and accents names, and the words
+    that named it; start and end are empty if it names none. Never raises."""
+    points = _find_times(plain, _local_minute(now))
+    for place, (match, (start, end)) in enumerate(points):
+        if place + 1 < len(points) and (range_ := _match_preposition(_RANGE, match)):
+            other, (begun, last) = points[place + 1]
+            last = begun if _has_clock(other) else last
+            if (
+                _TO.fullmatch(plain[match.end() : other.start()])
+                and (start := _earlier_start(match, start, last)) < last
+            ):
+                return _format_period(start, last, plain[range_.start() : other.end()])
+        for intro, begins, ends in _INTRODUCED:
+            if found := _match_preposition(intro, match):
+                bounds = (start, start if _has_clock(match) else end)
+                return _format_period(
+                    None if begins is None else bounds[begins],
+                    None if ends is None else bounds[ends],
+                    plain[found.start() : match.end()],
+                )
+        within = _match_preposition(_WITHIN, match)
+        if match.re is _SECOND:
+            continue
+        within = within or (
+            _match_preposition(_FROM_OR_OF, match) if match.re in (_YEAR, _patterns()["month"]) else None
+        )
+        if within or not _is_ambiguous(match):
+            onward = _ONWARD.match(plain, match.end())
+            named = plain[within.start() if within else match.start() : onward.end() if onward else match.end()]
+            return _format_period(start, None if onward else end, named)
+    return "", "", frozenset()
+
+
+def find_beginning(plain: str, now: str) -> str:
+    """Return the start of the stretch of time that a text without capitals and accents names as a whole; empty if
+    it names none."""
+    for match, (start, _) in _find_times(plain, _local_minute(now)):
+        within = _match_preposition(_WITHIN, match)
+        at = within.start() if within else match.start()
+        if (at, match.end()) == (0, len(plain)) and _is_stretch(match.re) and (within or not _is_ambiguous(match)):
+            return _format_moment(start)
+    return ""
+
+
+def is_weekly(words: frozenset[str]) -> bool:
+    """Return whether the words of a time name a weekday in general, and not the last one."""
+    return not words.isdisjoint(_places("weekdays")) and words.isdisjoint(_PAST)
+
+
+def _local_minute(now: str) -> datetime:
+    """Return a moment in the local time zone, to the minute, without its zone."""
+    return datetime.fromisoformat(now).astimezone().replace(second=0, microsecond=0, tzinfo=None)
+
+
+def _find_times(plain: str, here: datetime) -> list[tuple[re.Match[str], TimeSpan]]:
+    """Return the times that a question names, none within another, in its order."""
+    midnight = here.replace(hour=0, minute=0)
+    found: list[tuple[re.Match[str], TimeSpan]] = []
+    taken = bytearray(len(plain))
+    clocks = (_patterns()["last_clock"], _patterns()["ago_clock"])
+    for pattern, read in _readers():
+        for match in pattern.finditer(plain):
+            then = here if pattern in clocks else midnight
+            if not any(taken[match.start() : match.end()]) and (span := _apply_clock(match, read(match, then))):
+                taken[match.start() : match.end()] = b"1" * len(match[0])
+                found.append((match, span))
+    return sorted(found, key=lambda point: point[0].start())
+
+
+def _has_clock(match: re.Match[str]) -> bool:
+    """Return whether a time has a clock."""
+    return bool(match.groupdict().get("clock"))
+
+
+def _apply_clock(match: re.Match[str], span: TimeSpan | None) -> TimeSpan | None:
+    """Return the span of a day; with a clock, the hour that begins at that time."""
+    if span is None or not _has_clock(match):
+        return span
+    before = match.string[match.start() : match.start("clock")].split()[-1]
+    try:
+        start = span[0].replace(hour=0) + time_of_day(match, before if before in day_parts() else "")
+    except ValueError:
+        return None
+    return start, start + timedelta(hours=1)
+
+
+def _match_preposition(intro: re.Pattern[str], match: re.Match[str]) -> re.Match[str] | None:
+    """Return the match directly before a time, if it is this preposition."""
+    return intro.search(match.string, max(0, match.start() - PREPOSITION_REACH), match.start())
+
+
+def _format_period(start: datetime | None, end: datetime | None, words: str) -> tuple[str, str, frozenset[str]]:
+    """Return a period as (start, end, the words that named it); an open side is empty."""
+    return _format_moment(start) if start else "", _format_moment(end) if end else "", frozenset(words.split())
+
+
+def _is_ambiguous(match: re.Match[str]) -> bool:
+    """Return whether a word may mean something other than a time, without a preposition before it: `may`, `march`."""
+    found = _patterns()
+    return match.re in (found["month"], _YEAR, found["weekday"], found["season"]) and not any(
+        match.groupdict().get(name) for name in ("part", "of", "how", "past", "clock")
+    )
+
+
+def _earlier_start(match: re.Match[str], start: datetime, end: datetime) -> datetime:
+    """Return the start of a range with this end: of a repeating time, the last one before it."""
+    if start >= end and match.re is _patterns()["weekday"]:
+        return start - timedelta(days=7)
+    if start >= end and match.re is _patterns()["month"] and not match["of"]:
+        return start.replace(year=start.year - 1)
+    return start
+
+
+# names of times: each with the span it means, or None where it is none
+
+
+def _span_of_figures(match: re.Match[str], midnight: datetime) -> TimeSpan | None:
+    """Return a day or a month in figures; none of a date that can be read in two ways."""
+    days = parse_figure_dates(match["date"])
+    if len(days) == 1:
+        return days[0], days[0] + timedelta(days=1)
+    month = None if _has_clock(match) else parse_figure_month(match["date"])
+    return (month, (month + timedelta(days=31)).replace(day=1)) if month else None
+
+
+def _span_of_moment(match: re.Match[str], midnight: datetime) -> TimeSpan | None:
+    """Return a moment, which has no length: only with a preposition does it name a time."""
+    try:
+        moment = datetime.fromisoformat(match["second"].upper()).astimezone().replace(tzinfo=None)
+    except ValueError:
+        return None
+    return moment, moment
+
+
+def _span_of_quarter(match: re.Match[str], midnight: datetime) -> TimeSpan | None:
+    """Return a quarter or a half of a year, the latest that has begun."""
+    short = match["short"] or ""
+    months = 6 if short.startswith("h") else 3 if short else _part_months()[match["part"]]
+    number = int(short[1]) - 1 if short else _places("ordinals")[match["which"]]
+    if (number + 1) * months > 12 or (short[:1] in ("h", "t") and not match["year"]):
+        return None
+    year = int(match["year"] or midnight.year - (number * months >= midnight.month))
+    end = (number + 1) * months
+    return datetime(year, number * months + 1, 1), datetime(year + end // 12, end % 12 + 1, 1)
+
+
+def _span_of_years(match: re.Match[str], midnight: datetime) -> TimeSpan | None:
+    """Return the span from the first to the last of two years."""
+    first, last = int(match["first"]), int(match["last"])
+    return (datetime(first, 1, 1), datetime(last + 1, 1, 1)) if first < last else None
+
+
+def _span_of_days(match: re.Match[str], midnight: datetime) -> TimeSpan | None:
+    """Return the span of a day, or a few, by number and month."""
+    first, last, month = match["day"], match.groupdict().get("until") or match["day"], _short_months()[match["month"]]
+    years = (int(match["year"]),) if match["year"] else range(midnight.year, midnight.year - 5, -1)
+    for year in years:  # 29 February exists only in some
+        try:
+            start, end = (datetime(year, month, int(day) if day.isdigit() else 1) for day in (first, last))
+        except ValueError:
+            continue
+        if (match["year"] or start <= midnight) and start <= end:
+            return start, end + timedelta(days=1)
+    return None
+
+
+def _span_of_month(match: re.Match[str], midnight: datetime) -> TimeSpan:
+    """Return a month, or its early, middle or late third, the latest that has begun."""
+    month, part = _months()[match["month"]], match["part"]
+    start = datetime(int(match["of"]) if match["of"] else midnight.year - (month > midnight.month), month, 1)
+    end = (start + timedelta(days=31)).replace(day=1)
+    if not part:
+        return start, end
+    third = next(at for at, names in enumerate((_BEGINS, _MIDDLE, _ENDS)) if part in names.split("|"))
+    return start.replace(day=1 + 10 * third), end if third == 2 else start.replace(day=11 + 10 * third)
+
+
+def _span_of_season(match: re.Match[str], midnight: datetime) -> TimeSpan:
+    """Return a season, the latest that has begun; of a named year, the season that begins in it."""
+    month = 3 + 3 * _places("seasons")[match["season"]]
+    start = datetime(int(match["of"]) if match["of"] else midnight.year, month, 1)
+    if start > midnight and not match["of"]:
+        start = start.replace(year=start.year - 1)
+    if (match["past"] or match["how"] in ("last", "past")) and midnight < _next_season(start):
+        start = start.replace(year=start.year - 1)
+    return start, _next_season(start)
+
+
+def _next_season(season: datetime) -> datetime:
+    """Return the day after a season."""
+    return (season + timedelta(days=95)).replace(day=1)
+
+
+def _span_of_year(match: re.Match[str], midnight: datetime) -> TimeSpan:
+    """Return a calendar year."""
+    start = datetime(int(match["year"]), 1, 1)
+    return start, start.replace(year=start.year + 1)
+
+
+def _span_of_day(match: re.Match[str], midnight: datetime) -> TimeSpan:
+    """Return today, yesterday, the day before it, or last night."""
+    word = match["day"]
+    if word in ("last night", "anoche"):
+        return midnight - timedelta(hours=6), midnight + timedelta(hours=6)
+    back = 2 if word in _BEFORE_YESTERDAY else int(word in ("yesterday", "ayer"))
+    start = midnight - timedelta(days=back)
+    return start, start + timedelta(days=1)
+
+
+def _span_of_weekday(match: re.Match[str], midnight: datetime) -> TimeSpan:
+    """Return the latest day of that name; today itself only after “this” and “since”."""
+    back = (midnight.weekday() - _places("weekdays")[match["day"]]) % 7
+    today = match["how"] in ("this", "este") or _match_preposition(_SINCE, match)
+    start = midnight - timedelta(days=back or (0 if today else 7))
+    return start, start + timedelta(days=1)
+
+
+def _span_of_this(match: re.Match[str], midnight: datetime) -> TimeSpan | None:
+    """Return a calendar week, month, year or weekend; for “in the last week” the days up to now."""
+    which, unit = match["which"], match["unit"]
+    if which in ("la", "el") and not match["after"]:
+        return None  # “la semana que viene”
+    last = which not in ("this", "esta", "este")
+    week = midnight - timedelta(days=midnight.weekday() + 7 * last)
+    if unit not in _unit_days():
+        return week + timedelta(days=5), week + timedelta(days=7)
+    if which.startswith(("ultim", "past")) or (match["article"] and which == "last") or unit in _halves():
+        return _days_back(midnight, _unit_days()[unit]), midnight + timedelta(days=1)
+    if unit in _calendar_months():
+        return _calendar_span(midnight, int(last), unit)
+    return week, week + timedelta(days=7)
+
+
+def _span_before_last(match: re.Match[str], midnight: datetime) -> TimeSpan:
+    """Return the calendar week, weekend, month or year before the last one."""
+    unit = match["unit"] or match["unidad"]
+    if unit in _calendar_months():
+        return _calendar_span(midnight, 2, unit)
+    week = midnight - timedelta(days=midnight.weekday() + 14)
+    return (week if unit in _unit_days() else week + timedelta(days=5)), week + timedelta(days=7)
+
+
+def _span_of_week(match: re.Match[str], midnight: datetime) -> TimeSpan:
+    """Return seven days of a month, from its first on, its last seven, or a half of it."""
+    month = _months()[match["month"]]
+    start = datetime(int(match["year"]) if match["year"] else midnight.year - (month > midnight.month), month, 1)
+    after = (start + timedelta(days=31)).replace(day=1)
+    days = 15 if match["unit"] in _halves() else 7
+    if match["which"] not in _places("ordinals"):
+        return after - timedelta(days=days), after
+    begin = min(start + timedelta(days=days * _places("ordinals")[match["which"]]), after - timedelta(days=1))
+    return begin, after if begin.day == 16 else min(begin + timedelta(days=days), after)
+
+
+def _span_of_hours(match: re.Match[str], here: datetime) -> TimeSpan:
+    """Return the last minutes or hours, up to now; of so many hours ago, the first of them."""
+    said = match.groupdict()
+    count, unit = said["count"] or said.get("cuenta") or "a", said["unit"] or said["unidad"]
+    half, minutes = count.startswith(("half", "media")), _clock_minutes()[unit]
+    start = here - timedelta(minutes=minutes // 2 if half else minutes * _parse_count(count))
+    end = here + timedelta(minutes=1)
+    return start, min(start + timedelta(hours=1), end) if "cuenta" in said and minutes == 60 else end
+
+
+def _span_of_last(match: re.Match[str], midnight: datetime) -> TimeSpan:
+    """Return the last days, weeks, months or years, up to today."""
+    count = _parse_count(match["count"]) if match["count"] else DAYS_OF_SEVERAL
+    days = count * _unit_days()[match["unit"] or match["some"]]
+    return _days_back(midnight, days), midnight + timedelta(days=1)
+
+
+def _span_ago(match: re.Match[str], midnight: datetime) -> TimeSpan:
+    """Return a span so many days or weeks ago, a day or a week long; a calendar month or year. Where the number is
+    left open, all the time since then."""
+    said, unit = match["count"] or match["cuenta"], match["unit"] or match["unidad"]
+    count = _parse_count(said)
+    start = _days_back(midnight, count * _unit_days()[unit])
+    if said.split()[-1] in _SOME:
+        return start, midnight + timedelta(days=1)
+    if unit not in _calendar_months():
+        return start, start + timedelta(days=_unit_days()[unit])
+    month = _calendar_span(midnight, count, unit)
+    return (start, month[1]) if _match_preposition(_SINCE, match) else month
+
+
+def _calendar_span(midnight: datetime, back: int, unit: str) -> TimeSpan:
+    """Return the calendar month or year so many units ago."""
+    size = _calendar_months()[unit]
+    start = midnight.year * 12 + (midnight.month - 1 if size == 1 else 0) - back * size
+    start = max(start, EARLIEST_DATE.year * 12)
+    return datetime(start // 12, start % 12 + 1, 1), datetime((start + size) // 12, (start + size) % 12 + 1, 1)
+
+
+def _days_back(midnight: datetime, days: int) -> datetime:
+    """Return the midnight so many days ago, at most EARLIEST_DATE."""
+    return midnight - timedelta(days=min(days, (midnight - EARLIEST_DATE).days))
+
+
+def _parse_count(word: str) -> int:
+    """Return the number that a word or figures mean."""
+    if word.endswith(("couple of", "par de")):
+        return 2
+    return int(word) if word.isdigit() else _counts()[word.split()[-1]]
+
+
+def _format_moment(local: datetime) -> str:
+    """Return a local time as a timestamp."""
+    return from_ms(round(local.timestamp() * 1000))
+
+
+_BEFORE_YESTERDAY = ("the day before yesterday", "day before yesterday", "antes de ayer", "anteayer", "antier")
+_SECOND = re.compile(r"\b(?P<second>(?:19|20)\d\d-\d\d-\d\dt[\d:.]{8,12}z)(?!\S)")
+_YEARS = re.compile(
+    r"\b(?:(?:between|from|entre|desde|de) )?(?P<first>(?:19|20)\d\d) (?:and|y|or|o|to|a)"
+    r" (?P<last>(?:19|20)\d\d)\b(?![-.,:/])"
+)
+_YEAR = re.compile(r"\b(?P<year>(?:19|20)\d\d)\b(?![-.,:/])")
+_BEFORE_LAST = re.compile(
+    r"\b(?:(?:in |on )?(?:the )?(?P<unit>weekend|week|month|year) before last"
+    r"|(?:en )?(?:la|el) (?P<unidad>semana|fin de semana|finde|mes|año) antepasad[oa])\b"
+)
+# prepositions of a time
+_SINCE = re.compile(r"\b(?:since|desde|starting|a partir del?)(?: the| el| la)? $")
+_INTRODUCED = (  # and which end of the time is meant as the start, and which as the end
+    (_SINCE, 0, None),
+    (re.compile(r"\b(?:after|despues del?|despues) $"), 1, None),
+    (re.compile(r"\b(?:before|prior to|antes del?|antes) (?:the |el |la )?$"), None, 0),
+    (re.compile(r"\b(?:until|till|up to|hasta) (?:the |el |la )?$"), None, 1),
+)
+_WITHIN = re.compile(r"\b(?:in|during|en|durante)(?: the month of| the year| el mes de| el año)? $")
+_FROM_OR_OF = re.compile(r"\b(?:of|from|del?) $")
+# `in March on docs` names what it is about
+_ONWARD = re.compile(r" (?:onwards?\b|en adelante\b|on(?=,?$|,? (?:about|and|by|what|who|did)\b))")
+_RANGE = re.compile(r"\b(?:between|from|entre|desde|del?)(?: the| el| la)? $")
+_TO = re.compile(r" (?:and|to|until|till|through|y|e|al?|hasta)(?: the| el| la)? ")
+
+
+@cache
+def _patterns() -> dict[str, re.Pattern[str]]:
+    """Return the patterns of times that words of the languages make."""
+    weekday, month = "|".join(_places("weekdays")), "|".join(_months())
+    short_month = "|".join(sorted(_short_months(), key=len, reverse=True))
+    ordinals, halves = "|".join(_places("ordinals")), "|".join(_halves())
+    unit, minutes = "|".join(_unit_days()), "|".join(_clock_minutes())
+    number = rf"\d{{1,4}}|(?:a )?couple of|un par de|(?:a )?few|{'|'.join(_counts())}"
+    on = rf"(?:(?:on|the|el|dia|del|{weekday}) ){{0,4}}"
+    clock = rf"(?P<clock> {clock_pattern()})?"
+    texts = {
+        "figures": (
+            r"(?<![\w./-])(?:on |el )?(?P<date>(?:19|20)\d\d(?:[-/]\d\d?){1,2}|\d\d?([-/.])\d\d?\2(?:19|20)\d\d)"
+            rf"(?![\w/.-]){clock}"
+        ),
+        "quarter": (
+            rf"\b(?:(?:the|el|la) )?(?:(?P<which>{ordinals}) (?P<part>{'|'.join(_part_months())})"
+            r"|(?P<short>[qth][1-4]))(?: (?:of |de |del )?(?P<year>(?:19|20)\d\d))?\b"
+        ),
+        "days_of": (
+            rf"\b(?:between|from|entre|del?) (?:the |el )?{_DAY_NUMBER} (?:and|to|y|al?) (?:the |el )?"
+            rf"(?P<until>\d{{1,2}})(?:st|nd|rd|th)?(?: of| de)? (?P<month>{short_month})\b{_OF_YEAR}"
+        ),
+        "day_month": rf"\b{on}{_DAY_NUMBER}(?: of| de)? (?P<month>{short_month})\b{_OF_YEAR}{clock}",
+        "month_day": rf"\b{on}(?P<month>{short_month})(?: the)? {_DAY_NUMBER}\b{_OF_YEAR}{clock}",
+        "month": (
+            rf"\b(?:(?:the |a )?(?P<part>{_BEGINS}|{_MIDDLE}|{_ENDS})[ -])?(?P<month>{month})"
+            r"(?: (?:of |de |del )?(?P<of>(?:19|20)\d\d))?\b"
+        ),
+        "season": (
+            rf"\b(?:(?:the|la|el|(?P<how>this|last|past|esta|este)) )?(?P<season>{'|'.join(_places('seasons'))})"
+            r"(?: (?:of |de |del )?(?P<of>(?:19|20)\d\d))?(?P<past> pasad[oa])?\b"
+            r"(?=$| (?:about|and|by|did|was|were|on|sobre|y|que)\b)"
+        ),
+        "today": (
+            rf"\b(?P<day>{'|'.join(_BEFORE_YESTERDAY)}|last night|anoche|yesterday|ayer|today|hoy|tonight"
+            rf"|this (?:morning|afternoon|evening)|esta (?:mañana|tarde|noche)){_HOURS}\b{clock}"
+        ),
+        "weekday": (
+            rf"\b(?:(?:on )?(?P<how>on|last|past|this|el pasado|el ultimo|el|este) )?(?P<day>{weekday})"
+            rf"(?P<past> pasado)?{_HOURS}\b{clock}"
+        ),
+        "this": (
+            r"\b(?:(?:in|over|during|within|en|durante) )?(?P<article>(?:the|this) )?(?:(?:la|el) (?=ultim))?"
+            r"(?P<which>this|esta|este|last|past|ultim[oa]|la pasada|el pasado|la|el)"
+            rf" (?P<unit>weekend|week|fin de semana|finde|semana|month|mes|year|año|{halves})"
+            r"(?P<after> pasad[oa])?\b(?! (?:of|de)\b)"
+        ),
+        "week_of": (
+            rf"\b(?:(?:in|en|during|durante) )?(?:the |la )?(?P<which>{ordinals}|last|ultima)"
+            rf" (?P<unit>week|semana|{halves}) (?:of|de|in) (?P<month>{month})\b{_OF_YEAR}"
+        ),
+        "last_clock": (
+            r"\b(?:(?:in|over|during|within|en|durante) )?(?:the |la |los |las )?(?:last|past|ultim[oa]s?)"
+            rf" (?:(?P<count>{number}|half(?: an)?|media) )?(?P<unit>{minutes})\b(?! (?:of|de)\b)"
+        ),
+        "ago_clock": (
+            rf"\b(?:(?P<count>{number}|half an?) (?P<unit>{minutes}) (?:ago|atras)"
+            rf"|hace (?:como |unos |unas )?(?P<cuenta>{number}|media) (?P<unidad>{minutes})\b"
+            r"(?! y (?:medi[oa]|cuarto)\b))"
+        ),
+        "last_some": (
+            r"\b(?:(?:in|over|during|within|en|durante) )?(?:the |these |los |las |estos |estas )?"
+            rf"(?:last|past|ultim[oa]s) (?:(?P<count>{number}) (?P<unit>{unit})"
+            r"|(?P<some>days|weeks|months|years|dias|semanas|meses|años))\b"
+        ),
+        "ago": (
+            rf"(?<!half )\b(?:(?P<count>{number}) (?P<unit>{unit}) (?:ago|atras)"
+            rf"|hace (?:como |unos |unas )?(?P<cuenta>{number}) (?P<unidad>{unit})\b(?! y medi[oa]\b))"
+        ),
+    }
+    return {name: re.compile(text) for name, text in texts.items()}
+
+
+@cache
+def _readers() -> tuple[tuple[re.Pattern[str], Reader], ...]:
+    """Return each pattern of a time, in the order in which they are tried, and what reads its match."""
+    found = _patterns()
+    return (
+        *(
+            (_SECOND, _span_of_moment),
+            (found["figures"], _span_of_figures),
+            (found["quarter"], _span_of_quarter),
+            (_YEARS, _span_of_years),
+        ),
+        *((found[name], _span_of_days) for name in ("days_of", "day_month", "month_day")),
+        *((found["last_some"], _span_of_last), (_BEFORE_LAST, _span_before_last), (found["week_of"], _span_of_week)),
+        *((found["last_clock"], _span_of_hours), (found["ago_clock"], _span_of_hours), (found["ago"], _span_ago)),
+        *((found["this"], _span_of_this), (found["today"], _span_of_day), (found["weekday"], _span_of_weekday)),
+        *((found["month"], _span_of_month), (found["season"], _span_of_season), (_YEAR, _span_of_year)),
+    )
+
+
+def _is_stretch(pattern: re.Pattern[str]) -> bool:
+    """Return whether a pattern is one of a time that is no day or year."""
+    names = ("quarter", "last_some", "week_of", "last_clock", "ago_clock", "ago", "this", "month", "season")
+    return pattern is _BEFORE_LAST or any(pattern is _patterns()[name] for name in names)
+
+
+# Versions in a question as times: since 2.1, between v3 and v4.
+
+ReleaseMoments = Mapping[str, str]  # version → when it was committed
+_PLAIN = re.compile(r"\d+(?:\.\d+)+")
+_VERSION = re.compile(r"(v?)(\d+(?:\.\d+)*(?:[-.]?[a-z]+[-.]?\d*|-\d+)?)")
+
+
+def replace_versions(
+    terms: Sequence[str], load: Callable[[], ReleaseMoments], names: Container[tuple[str, ...]]
+) -> tuple[list[str], dict[str, str]]:
+    """Return the words of a question, each known version replaced by the second after its release, and by that
+    second the version as it was written. A number without a dot is a version only after a word in `names`, or
+    with a `v`."""
+    left: list[str] = []
+    found: dict[str, str] = {}
+    for word in terms:
+        told = bool(left) and (left[-1],) in names
+        named = is_version(word) or (told and _VERSION.fullmatch(word))
+        if named and (release := find_release(word, load())):
+            after = datetime.fromisoformat(release) + timedelta(seconds=1)
+            second = from_ms(round(after.timestamp() * 1000)).lower()
+            found[second], word = word, second
+            left = left[: len(left) - told]
+        left.append(word)
+    return left, found
+
+
+def is_version(word: str) -> bool:
+    """Return whether a small word is written as versions are: `v3`, `2.1`, `2.0-rc1`."""
+    match = _VERSION.fullmatch(word)
+    return bool(match and (match[1] or "." in word))
+
+
+def find_release(name: str, known: ReleaseMoments) -> str:
+    """Return when a version or a tag was committed, with or without a `v` before it and zeros behind; empty where it is
+    not known."""
+    plain = name.lower().removeprefix("v")
+    return next((known[plain + end] for end in ("", ".0", ".0.0") if plain + end in known), "")
+
+
+def newest_release(known: ReleaseMoments) -> str:
+    """Return when the last version of the whole repository was committed; empty where there is none."""
+    return max((at for name, at in known.items() if _PLAIN.fullmatch(name)), default="")

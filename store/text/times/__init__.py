@@ -1,1 +1,0 @@
-"""Dates and times as people type them. Clocks are in `store/base`."""

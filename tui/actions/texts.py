@@ -1,0 +1,314 @@
+"""Replace the text of a record, in the prompt line or in an editor."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from store.base.errors import MemorandaError
+from store.base.models import Chunk, Decision, Event, Fact, GlobalFact, Proposal, Record, Step, Summary, Task, Turn
+from store.memory import Memory
+from store.purge.purge import PurgePlan
+from store.search.lookup import kind_of_record
+from store.search.pipeline import searchable_text
+from store.sync.sync import SyncReport
+from store.team.exchange import with_shared_places
+from tui.actions.inbox import decide_in_editor, edit_proposal
+from tui.actions.support import (
+    CANNOT_CHANGE,
+    ActionHost,
+    citation_or_kind,
+    citation_or_step,
+    join_citations,
+    record_key_or_none,
+    refuse_action,
+    undo_hint,
+    write_and_report,
+)
+from tui.commands.documents import sync_message
+from tui.commands.privacy import plan_in_both, purge_done_lines
+from tui.input.key_table import INBOX
+from tui.render.lines import format_count
+
+if TYPE_CHECKING:
+    from tui.screens.plans import Run
+
+
+# Copy and export records, and jump to a day.
+
+
+def copy_citations(screen: ActionHost) -> None:
+    """Copy the citations of the selected records to the clipboard."""
+    _copy_records(screen, lambda thing: citation_or_step(thing), "")
+
+
+def copy_text(screen: ActionHost) -> None:
+    answer = screen.last_answer
+    if screen.focused is not None and screen.focused is screen.talk:
+        if answer is not None:
+            screen.copy(answer.text, "the answer")
+        return
+    _copy_records(
+        screen, lambda thing: thing.reason if isinstance(thing, Step) else searchable_text(thing), "the text of "
+    )
+
+
+def _copy_records(screen: ActionHost, form: Callable[[Record | Step], str], what: str) -> None:
+    """Copy what `form` returns for each of the selected records, and report it with `what` before their names."""
+    things = list(screen.targets())
+    if things:
+        texts = [
+            form(thing) for thing in sorted(things, key=lambda thing: (type(thing).__name__, citation_or_step(thing)))
+        ]
+        screen.copy("\n".join(texts) if what else " ".join(texts), what + join_citations(things))
+
+
+def export(screen: ActionHost) -> None:
+    """Begin the command that exports the memory to a file in the home directory."""
+    home, name = default_export_path(screen.name_of_memory).split("/", 1)
+    screen.type_command(f"export {home}/{quote(name)}")
+
+
+def default_export_path(name: str) -> str:
+    """Return the default path of an export: in the home directory, not the checkout, where the next `git add` would
+    publish it."""
+    return f"~/{name}-memory.json"
+
+
+def ask_day(screen: ActionHost) -> None:
+    """Ask for a day, and move the cursor of the list there."""
+    screen.ask("to the day (2026-10-01, yesterday, 3w)", "", screen.go_to_day)
+
+
+# Edit a file that is kept in sync, in the person's own editor: what they change there is their own word.
+
+
+def edit_synced_file(screen: ActionHost, name: str) -> None:
+    """Sync the file, keep it so from now on, and open what it says then in the editor."""
+
+    def read(memory: Memory) -> bytes:
+        memory.sync.start_file(name)
+        memory.sync.sync_file(name)
+        return memory.sync.read_content(name)
+
+    def done(raw: object, error: MemorandaError | None) -> None:
+        screen.later(_edit_content, screen, name, raw, error)
+
+    if screen.engine is not None:
+        screen.engine.write(read, done)
+
+
+def _edit_content(screen: ActionHost, name: str, raw: object, error: MemorandaError | None) -> None:
+    from tui.desktop import programs
+
+    try:
+        if error is not None or not isinstance(raw, bytes):
+            raise error or MemorandaError(f"{name} cannot be read.")
+        text = programs.edit_in_editor(screen.app, raw.decode(), command=screen.setting("editor"))
+    except MemorandaError as trouble:
+        screen.say(str(trouble), "error", timeout=8)
+        return
+    if text is None:
+        screen.say("Nothing was changed.")
+        return
+
+    def take(memory: Memory) -> SyncReport:
+        try:
+            return memory.sync.sync_edited(name, raw, text.encode())
+        except MemorandaError as error:
+            error.next = f"What you wrote is in {_keep_draft(name, text)}. {error.next}"
+            raise
+
+    def said(report: object) -> tuple[str, int | None]:
+        assert isinstance(report, SyncReport)
+        return sync_message(report), None
+
+    write_and_report(screen, take, said)
+
+
+def _keep_draft(name: str, text: str) -> str:
+    """Write the edited text to a temporary file, and return its path."""
+    path = os.path.join(tempfile.mkdtemp(prefix="memoranda-"), os.path.basename(name))
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+    return path
+
+
+def correct(screen: ActionHost) -> None:
+    """Ask for another text for the selected record; for a proposal, accept it with the typed text."""
+    record = screen.target()
+    if isinstance(record, Proposal):
+        edit_proposal(screen, record)
+        return
+    if record is not None and (work := correction_of(record)) is not None:
+        label = (
+            f"{record.citation} now chooses" if isinstance(record, Decision) else f"correct {citation_or_step(record)}"
+        )
+        shown = screen.pane.record
+        edit_it = screen.edit_text if shown is not None and shown == record else screen.ask
+        edit_it(label, text_to_correct(record), lambda text: replace_text(screen, record, work, text))
+    elif record is not None:
+        screen.say(CANNOT_CHANGE, "warning")
+
+
+def edit(screen: ActionHost) -> None:
+    """Run `correct` in the user's editor."""
+    from tui.desktop import programs
+
+    if screen.current_list == INBOX:
+        decide_in_editor(screen)
+        return
+    record = screen.target()
+    if isinstance(record, Chunk):
+        _edit_document(screen, record)
+        return
+    if record is None or (work := correction_of(record)) is None:
+        if record is not None:
+            screen.say(CANNOT_CHANGE, "warning")
+        return
+    try:
+        text = programs.edit_in_editor(screen.app, text_to_correct(record), command=screen.setting("editor"))
+    except MemorandaError as error:
+        screen.say(str(error), "error")
+        return
+    if text is None:
+        screen.say("Nothing was changed.")
+    else:
+        replace_text(screen, record, work, text)
+
+
+def _edit_document(screen: ActionHost, chunk: Chunk) -> None:
+    """Open a document in the user's editor at the lines shown, then index it again; of one that is kept in sync, what
+    is changed there is the user's own word."""
+    from tui.desktop.programs import open_in_editor
+
+    if screen.engine is None:
+        return
+    if chunk.path in [file.path for file in screen.engine.present.sync.files()]:
+        edit_synced_file(screen, chunk.path)
+        return
+    try:
+        path = screen.engine.documents.path_of(chunk)
+        open_in_editor(screen.app, path, chunk.first, command=screen.setting("editor"))
+    except MemorandaError as error:
+        screen.say(str(error), "error")
+        return
+    screen.read_documents()
+
+
+def text_to_correct(record: Record | Step) -> str:
+    """Return the text of a record that a correction replaces."""
+    if isinstance(record, Fact | GlobalFact):
+        return record.fact
+    if isinstance(record, Decision):
+        return record.chosen
+    return record.text if isinstance(record, Task) else ""
+
+
+def correction_of(record: Record | Step) -> Callable[[Memory, str, bool], object] | None:
+    """Return the function that corrects a record, which stores a purged text too if called with `again`; None for a
+    kind that cannot be corrected."""
+    if isinstance(record, GlobalFact):
+        return lambda memory, text, again: memory.globals.correct(record.id, text, again=again)
+    if isinstance(record, Fact):
+        return lambda memory, text, again: memory.facts.correct(record.id, text, again=again)
+    if isinstance(record, Decision):
+        return lambda memory, text, again: memory.decisions.correct(record.id, text, again=again)
+    if isinstance(record, Task):
+        return lambda memory, text, again: memory.tasks.correct(record.id, text)
+    return None
+
+
+def replace_text(
+    screen: ActionHost, record: Record | Step, work: Callable[[Memory, str, bool], object], text: str
+) -> None:
+    """Replace the text of a record."""
+
+    def said(new: object) -> tuple[str, int | None]:
+        if isinstance(record, Decision):
+            return f"{citation_or_kind('decision', new)} replaces {record.citation}{undo_hint()}", record_key_or_none(
+                "decision", new
+            )
+        if isinstance(record, GlobalFact):
+            return f"Corrected {citation_or_step(record)} in every project{undo_hint()}", record_key_or_none(
+                "global", new
+            )
+        return f"Corrected {citation_or_step(record)}{undo_hint()}", record_key_or_none("fact", new) if isinstance(
+            record, Fact
+        ) else None
+
+    if text.strip():
+        write_and_report(
+            screen, lambda memory: work(memory, text, False), said, again=lambda memory: work(memory, text, True)
+        )
+
+
+# Purge the marked records, or the one in the preview, after a screen that lists everything affected.
+
+
+def purge(screen: ActionHost) -> None:
+    """Plan the purge of the selected records, and show the plan."""
+    things = screen.targets()
+    records = [
+        (kind_of_record(thing), thing.id)
+        for thing in things
+        if not isinstance(thing, Step)
+        and isinstance(thing, Fact | GlobalFact | Decision | Task | Turn | Event | Summary | Proposal)
+    ]
+    if records:
+        show_purge(screen, records, lambda memory: with_shared_places(memory, memory.purge.plan(records)))
+    else:
+        refuse_action(
+            screen, things, "Only facts, decisions, tasks, turns, events, summaries and proposals can be purged."
+        )
+
+
+def show_purge(
+    screen: ActionHost, records: Sequence[tuple[str, int]], planned: Callable[[Memory], PurgePlan], words: str = ""
+) -> None:
+    """Plan a purge and show the plan: in both memories where these records are in both, else what is `planned`. The
+    `words` that found it are typed again before it is carried out."""
+
+    def plan(memory: Memory) -> tuple[PurgePlan, Run | None, Sequence[str]]:
+        both = plan_in_both(memory, records)
+        return (planned(memory), None, ()) if both is None else (both.as_one(memory), both.carry_out, both.elsewhere)
+
+    def done(made: object, error: MemorandaError | None) -> None:
+        if error is not None:
+            screen.later(screen.say, str(error), "warning", 8)
+        elif isinstance(made, tuple):
+            screen.later(_show_purge_screen, screen, words, *made)
+
+    if screen.engine is not None:
+        screen.engine.write(plan, done)
+
+
+def _show_purge_screen(
+    screen: ActionHost, words: str, plan: PurgePlan, run: Run | None, elsewhere: Sequence[str]
+) -> None:
+    """Show the screen that lists a planned purge; report its result when it is left."""
+    from tui.screens.plans import PurgeScreen
+
+    if screen.engine is not None:
+        screen.app.push_screen(
+            PurgeScreen(screen.engine, plan, screen.form, run, words),
+            lambda result: _report_purge(screen, result, elsewhere),
+        )
+
+
+def _report_purge(screen: ActionHost, result: object, elsewhere: Sequence[str]) -> None:
+    """Report the result; put details in the preview."""
+    if not isinstance(result, tuple):
+        return
+    done, traces = result
+    lines = [*purge_done_lines(done, traces), *elsewhere]
+    screen.unmark()
+    screen.say(
+        f"Erased {format_count(done.purged, 'record')} with all old versions. {lines[-1]}", alone=True, timeout=8
+    )
+    screen.refresh_records()
+    if len(lines) > 1:
+        screen.pane.read_out([f"Erased {format_count(done.purged, 'record')} with all old versions.", "", *lines])

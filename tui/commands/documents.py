@@ -1,0 +1,452 @@
+"""sync: files that say what the memory says."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Generator
+from threading import current_thread, main_thread
+
+from store.base.citations import cite
+from store.base.errors import Conflict, Declined, ForeignFile, InvalidInput, MemorandaError
+from store.database.values import clean_text
+from store.documents.documents import DocumentScan
+from store.embedding.fastembed import FastEmbed, download_model
+from store.embedding.vectors import Vectors
+from store.memory import Memory
+from store.search.fulltext import check_text_index, rebuild_text_index
+from store.services.background_embedding import embed_waiting, is_embedding_due, uses_other_provider
+from store.services.maintenance import run_maintenance
+from store.sync.sync import SyncReport, find_movable_parts, is_large_file
+from store.team.exchange import Team, has_shared_records
+from tui.commands import Outcome, Session
+from tui.commands.interrupt import Interrupt
+from tui.commands.record_lines import shorten
+from tui.commands.team import exchange_json, exchange_lines, exchange_message, show_exchange
+from tui.desktop.editor_process import NoEditor, editor_command, run_editor
+from tui.input.arguments import ParsedArguments
+from tui.render.lines import format_count
+from tui.theme.escape import visible, visible_lines
+
+# index documents.
+
+
+def index_documents(session: Session) -> Outcome:
+    result = session.memory.documents.update_index()
+    problems = [f"{visible(path)}: {visible(why)}" for path, why in result.problems]
+    said = scan_summary(result)
+    unread = bool(problems) and not (said or result.unchanged or result.remaining)
+    nothing = f"Nothing changed: {format_count(result.unchanged, 'document')}"
+    return Outcome(
+        message="" if unread else f"{said or nothing}.",
+        status=int(unread),
+        error="No document could be read; mend what is named and try again." if unread else "",
+        lines=problems,
+        data=lambda: {
+            "new": result.new,
+            "changed": result.changed,
+            "gone": result.gone,
+            "unchanged": result.unchanged,
+            "remaining": result.remaining,
+            "problems": [{"path": path, "problem": why} for path, why in result.problems],
+        },
+    )
+
+
+def scan_summary(result: DocumentScan) -> str:
+    """Summarise a scan in a few words; empty if nothing changed."""
+    if result.elsewhere:
+        return "Another process is reading the documents right now"
+    words = [f"{number:,} {word}" for number, word in ((result.changed, "changed"), (result.gone, "gone")) if number]
+    if result.new:
+        words.insert(0, format_count(result.new, "new document"))
+    if not words:
+        return ""
+    rest = f"; {result.unchanged:,} as they were" if result.unchanged else ""
+    return f"Read the documents: {', '.join(words)}{rest}"
+
+
+# index.
+
+RATE_AFTER_SECONDS = 2.0  # seconds from which on the rate is shown
+
+
+def index(session: Session, given: ParsedArguments) -> Outcome:
+    database = session.memory.database
+    if given.what == "documents":
+        return index_documents(session)
+    if given.what not in (None, "rebuild", "download"):
+        raise InvalidInput("index is checked, or rebuilt, or reads the documents.", "memoranda index rebuild")
+    if given.what == "download":
+        config = session.memory.config
+        download_model(config["embedding.model"] if config["embedding.provider"] == FastEmbed.name else "")
+    embedding = _Embedding()
+    embedding.read_sources(session)
+    if given.what == "rebuild":
+        rows = rebuild_text_index(database)
+        Vectors(database).rebuild()
+        said = f"Made the index again: {format_count(rows, 'record')}."
+    else:
+        try:
+            rows = check_text_index(database)
+        except ForeignFile:
+            raise Conflict(
+                "The search index does not agree with the records.", "memoranda index rebuild mends it."
+            ) from None
+        said = f"The index agrees with the records: {format_count(rows, 'record')}."
+    embedding.embed(session.memory)
+    if embedding.left and not embedding.stopped:
+        said = f"{said} {embedding.waits}."
+    return Outcome(said, lambda: {"records": rows, **embedding.data}, embedding.report_lines, status=embedding.status)
+
+
+class _Embedding:
+    """Read git's history and the documents to their end, and embed all pending records, with progress on a terminal,
+    until ^C. In the application, which does both in the background, only report how many are pending."""
+
+    def __init__(self) -> None:
+        self._works = current_thread() is main_thread()
+        self.status = 0
+        self.stopped = False
+        self.notes: list[str] = []
+        self.embedded = 0
+        self.left = 0
+
+    def read_sources(self, session: Session) -> None:
+        """Read what no command has read yet: another would read for two seconds."""
+        memory = session.memory
+        if not self._works:
+            return
+        with Interrupt() as interrupt:
+            try:
+                run_maintenance(
+                    memory, session.cwd, _progress_line("reading commits"), lambda: interrupt.asked, self.notes.append
+                )
+                memory.documents.update_index(cancelled=lambda: interrupt.asked)
+            except MemorandaError as error:
+                self.notes.append(str(error))
+        self.stopped = interrupt.asked
+
+    def embed(self, memory: Memory) -> None:
+        """Embed what is pending, unless stopped before, and count what is left."""
+        if self._works and not self.stopped:
+            self._embed_pending(memory)
+        self.left, _ = Vectors(memory.database).pending_counts()
+        self.status = 130 if self.stopped else 0
+
+    @property
+    def data(self) -> dict[str, object]:
+        return {"embedded": self.embedded, "left": self.left, "notes": self.notes}
+
+    @property
+    def report_lines(self) -> list[str]:
+        """Return what was embedded, the notes, and what is left."""
+        lines = [f"Embedded {format_count(self.embedded, 'text')}."] if self.embedded else []
+        lines += self.notes
+        if self.stopped and self.left:
+            lines.append(f"Stopped: {self.waits}; memoranda index continues.")
+        return lines
+
+    @property
+    def waits(self) -> str:
+        return f"{format_count(self.left, 'text')} {'waits' if self.left == 1 else 'wait'} to be embedded"
+
+    def _embed_pending(self, memory: Memory) -> None:
+        """Embed the pending texts with progress, until ^C."""
+        fallback = memory.config["embedding.fallback"] != "none"  # only asking tells whether it is wanted
+        if not (fallback or is_embedding_due(memory) or uses_other_provider(memory)):
+            return
+        with Interrupt() as interrupt:
+            try:
+                result = embed_waiting(memory, _progress_line("embedding"), lambda: interrupt.asked, self.notes.append)
+                if result is None:
+                    self.notes.append("Another program is indexing already.")
+                else:
+                    self.embedded = result.embedded + result.reused
+            except MemorandaError as error:
+                self.notes.append(str(error))
+        self.stopped = interrupt.asked
+
+
+def _progress_line(what: str) -> Callable[[int, int], None]:
+    """Return a function that shows progress on one line of the terminal, if there is one, with the rate after RATED
+    seconds, and clears it at the end."""
+    began: list[tuple[int, float]] = []
+
+    def show(done: int, total: int) -> None:
+        if not began:
+            began.append((done, time.monotonic()))
+        first, start = began[0]
+        seconds = time.monotonic() - start
+        rate = f", {(done - first) / seconds:,.0f} a second" if seconds >= RATE_AFTER_SECONDS and done > first else ""
+        text = f"{what} {done:,} of {total:,}{rate}; ^C stops" if done < total else ""
+        print(f"\r\x1b[K{text}", end="", flush=True, file=sys.stderr)
+
+    return show if sys.stderr.isatty() else _ignore_progress
+
+
+def _ignore_progress(done: int, total: int) -> None:
+    """Ignore progress, where there is no terminal."""
+
+
+QUESTION_LINES = 20  # lines of a question
+WATCH_SECONDS = 0.5  # between two looks, of a file's state and a row
+
+
+def sync(session: Session, given: ParsedArguments) -> Outcome:
+    """Sync Markdown files with the memory, and exchange with the team."""
+    name = _synced_name(session, given.file)
+    one_file = given.edit or given.accept or given.watch or given.off
+    if sum((given.edit, given.accept, given.watch, given.off)) > 1:
+        raise InvalidInput("--edit, --accept, --watch and --off go one at a time.", f"As in: memoranda sync {name}")
+    if given.team and (given.files or given.file or one_file):
+        raise InvalidInput("--team is the exchange with the team alone.", "Leave the file and the other options out.")
+    if given.team:
+        return _exchange_too(session, Outcome(), [])
+    if given.off:
+        return _stop_sync(session, name)
+    files = session.memory.sync
+    kept = [file.path for file in files.files()]
+    if given.file is None and kept and not (given.edit or given.accept):
+        reports = [files.sync_file(path) for path in kept]
+    else:
+        files.start_file(name)
+        reports = [files.sync_file(name)]
+    if given.edit:
+        reports = [edit_copy(session, name, reports[0])]
+    elif given.accept:
+        return _accept_lines(session, name, given.yes)
+    elif given.watch:
+        return _watch_and_sync(session, reports)
+    said = " ".join(sync_message(report, report.path not in kept) for report in reports)
+    lines = [line for report in reports for line in (*_refused_lines(report), *_size_advice(session, report))]
+    done = Outcome(said, lambda: {"files": [sync_json(report) for report in reports], "team": None}, lines)
+    if given.files or given.file or not has_shared_records(session.memory):
+        return done
+    return _exchange_too(session, done, reports)
+
+
+def _exchange_too(session: Session, done: Outcome, reports: list[SyncReport]) -> Outcome:
+    """Exchange with the team, and add the result to the outcome. Files stay synced where the team cannot be
+    reached."""
+    with Team(session.memory) as team:
+        try:
+            exchanged = show_exchange(session, team)
+        except MemorandaError as error:
+            if not reports:
+                raise
+            done.lines.append(f"The team could not be reached: {error}")
+            done.status = 1
+            return done
+        lines = exchange_lines(team, exchanged)
+    files = [sync_json(report) for report in reports]
+    return Outcome(
+        f"{done.message} {exchange_message(exchanged)}".strip(),
+        lambda: {"files": files, "team": exchange_json(exchanged)},
+        [*done.lines, *lines],
+    )
+
+
+def _synced_name(session: Session, typed: str | None) -> str:
+    """Return the name of a synced file as citations have it: relative to the project's folder."""
+    if typed is None:
+        return "MEMORY.md"
+    base = session.memory.sync.path_of_file().anchor
+    path = os.path.join(session.cwd, os.path.expanduser(typed))
+    folder = os.path.realpath(os.path.dirname(path))
+    name = os.path.relpath(os.path.join(folder, os.path.basename(path)), os.path.realpath(base))
+    return session.memory.sync.path_of_file(name.replace(os.sep, "/")).name
+
+
+def _stop_sync(session: Session, name: str) -> Outcome:
+    """Stop syncing a file, and leave it as it is."""
+    session.memory.sync.stop_file(name)
+    said = f"{visible(name)} is no longer kept in sync; it stays as it is."
+    return Outcome(said, lambda: {"path": name, "synced": False})
+
+
+# what happened, in words
+
+
+def sync_message(report: SyncReport, begins: bool = False) -> str:
+    """Return the sentences about what a sync did."""
+    if report.problem:
+        return visible(report.problem)
+    name, done = visible(report.path), report.applied
+    parts = []
+    if done.added:
+        parts.append(f"{format_count(len(done.added), 'new line')} ({_cite_facts(done.added)})")
+    if done.corrected:
+        parts.append(f"{len(done.corrected):,} changed ({_cite_facts([new for _, new in done.corrected])})")
+    if done.forgotten:
+        parts.append(f"{len(done.forgotten):,} forgotten ({_cite_facts(done.forgotten)})")
+    if done.moved:
+        parts.append(f"{len(done.moved):,} under another heading ({_cite_facts(done.moved)})")
+    sentences = []
+    if parts:
+        back = f" `undo {report.step}` takes that back." if report.step else ""
+        sentences.append(f"Read {name}: {', '.join(parts)}.{back}")
+    if waiting := len(done.proposed):
+        of = "it" if parts else name
+        sentences.append(f"{format_count(waiting, 'proposal')} of {of} wait{'s' if waiting == 1 else ''} in the inbox.")
+    if begins:
+        sentences.append(
+            f"{name} is kept in sync from now on, with {format_count(report.facts, 'fact')}. Edit it in any editor: what you"
+            " add, change and delete in its section is read by the next command and by the application."
+        )
+    elif report.written and not parts:
+        sentences.append(f"Wrote {name}: {format_count(report.facts, 'fact')}.")
+    elif not sentences:
+        sentences.append(f"{name} and the memory say the same: {format_count(report.facts, 'fact')}.")
+    if report.others:
+        sentences.append(f"{format_count(report.others, 'line')} of it are no facts, and stand below its section now.")
+    if report.too_many:
+        sentences.append("More facts than 2,000 would belong there: the least important are left out.")
+    return " ".join(sentences)
+
+
+def _cite_facts(numbers: list[int]) -> str:
+    """Return the citations of up to five facts, and how many more there are."""
+    more = f" and {len(numbers) - 5:,} more" if len(numbers) > 5 else ""
+    return " ".join(cite("fact", number) for number in numbers[:5]) + more
+
+
+def _refused_lines(report: SyncReport) -> list[str]:
+    """Return a line for each line of the file that was not accepted."""
+    return [
+        f"Line {number:,} of {visible(report.path)} stays as it is: {why}" if number else why
+        for number, why in report.applied.left
+    ]
+
+
+def _size_advice(session: Session, report: SyncReport) -> list[str]:
+    """Return advice on a file that is too large to be loaded at each start."""
+    if not report.bytes > 2_500:
+        return []
+    file = session.memory.sync.parse_file(report.path)
+    text = "\n".join([file.before, *file.lines, file.after])
+    if not is_large_file(text):
+        return []
+    lines = [
+        f"{visible(report.path)} has {report.bytes / 1_000:,.0f} KB, some {len(text.encode()) // 4:,} tokens, which a"
+        " session loads as a whole. What could move to a file in memory/, where it is found when it is needed:"
+    ]
+    lines += [
+        f"  lines {part.first:,} to {part.last:,}, some {part.tokens:,} tokens: {visible(shorten(clean_text(part.title)))}"
+        for part in find_movable_parts(file)
+    ]
+    return lines
+
+
+def sync_json(report: SyncReport) -> dict[str, object]:
+    """Return what a sync did, for scripts."""
+    done = report.applied
+    return {
+        "path": report.path,
+        "synced": True,
+        "facts": report.facts,
+        "waiting": report.waiting,
+        "written": report.written,
+        "bytes": report.bytes,
+        "step": report.step,
+        "added": [cite("fact", number) for number in done.added],
+        "corrected": [{"old": cite("fact", old), "new": cite("fact", new)} for old, new in done.corrected],
+        "forgotten": [cite("fact", number) for number in done.forgotten],
+        "moved": [cite("fact", number) for number in done.moved],
+        "proposed": [cite("proposal", number) for number in done.proposed],
+        "left": [{"line": number, "problem": why} for number, why in done.left],
+    }
+
+
+# --accept
+
+
+def _accept_lines(session: Session, name: str, yes: bool) -> Outcome:
+    """Accept what other editors wrote into a file, after a question."""
+    files = session.memory.sync
+    proposals, lines = files.waiting(name)
+    if not proposals and not lines:
+        return Outcome(f"Nothing of {visible(name)} waits to be accepted.", lambda: {"facts": [], "lines": []})
+    shown = [f"+ {proposal.citation}  {shorten(proposal.text)}" for proposal in proposals]
+    shown += [f"  {shorten(visible(clean_text(line)))}" for line in lines]
+    if len(shown) > QUESTION_LINES:
+        shown = [*shown[:QUESTION_LINES], f"… and {len(shown) - QUESTION_LINES:,} more"]
+    parts = []
+    if proposals:
+        parts.append(format_count(len(proposals), "fact"))
+    if lines:
+        parts.append(f"{format_count(len(lines), 'line')} of your own text")
+    if not yes and not session.ask(f"Accept {' and '.join(parts)}, for agents to be sent?", shown):
+        raise Declined("Nothing was accepted.")
+    step = files.accept(name, [proposal.id for proposal in proposals], lines)
+    report = files.sync_file(name)
+    back = f" `undo {step}` takes the facts back." if step else ""
+    return Outcome(
+        f"Accepted {' and '.join(parts)} of {visible(name)}.{back}",
+        lambda: {"facts": [cite("fact", one.made or one.target or 0) for one in proposals], "lines": lines},
+        _refused_lines(report),
+    )
+
+
+# --edit
+
+
+def edit_copy(session: Session, name: str, before: SyncReport) -> SyncReport:
+    """Let the person edit a copy of a synced file, and sync what they changed as their own words."""
+    place = session.memory.sync.path_of_file(name)
+    words = editor_command(session.memory.config["editor"], os.environ)
+    folder = tempfile.mkdtemp(prefix="memoranda-")  # 0700
+    path = os.path.join(folder, os.path.basename(name))
+    keep = False
+    try:
+        shutil.copyfile(place.path, path)
+        with open(path, "rb") as file:
+            old = file.read()
+        status = run_editor([*words, path], lambda: shutil.rmtree(folder, ignore_errors=True))
+        if isinstance(status, OSError):
+            raise NoEditor(f"{words[0]} cannot be started: {status.strerror}.", "Set $VISUAL to an editor.")
+        with open(path, "rb") as file:
+            new = file.read()
+        if status != 0 or new == old:
+            return before
+        keep = True  # until it is taken
+        report = session.memory.sync.sync_edited(name, old, new)
+        keep = False
+        return report
+    except MemorandaError as error:
+        if keep:
+            error.next = f"What you wrote is in {path}. {error.next}"
+        raise
+    finally:
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+# --watch
+
+
+def _watch_and_sync(session: Session, reports: list[SyncReport]) -> Outcome:
+    """Sync whenever something changes, until ^C; a line for each time, as soon as it is done."""
+    if current_thread() is not main_thread():
+        raise InvalidInput("The application watches synced files by itself.", "`sync` reads and writes them now.")
+    files = session.memory.sync
+
+    def document() -> Generator[str, None, None]:
+        yield "".join(f"{visible_lines(sync_message(report))}\n" for report in reports) + "Watching; ^C ends it.\n"
+        with Interrupt() as interrupt:
+            while not interrupt.asked:
+                sys.stdout.flush()
+                for report in files.sync_due():
+                    yield f"{visible_lines(sync_message(report))}\n"
+                    reports.append(report)
+                sys.stdout.flush()
+                time.sleep(WATCH_SECONDS)
+
+    if not session.json:
+        return Outcome(document=document)
+    for _ in document():
+        pass
+    return Outcome("", lambda: [sync_json(report) for report in reports])

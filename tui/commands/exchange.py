@@ -1,0 +1,435 @@
+"""export, import, backup, backups."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+
+from store.base.citations import cite
+from store.base.clock import format_how_long_ago, format_local_time
+from store.base.errors import Conflict, Declined, InvalidInput, NotFound
+from store.base.vocabulary import EXPORT_FORMS, SOURCE_NAMES
+from store.database.values import clean_text
+from store.exchange.backups import (
+    Backup,
+    backup_folder,
+    find_backup_step,
+    find_backups,
+    make_backup,
+    save_backup_as,
+    verify_backup,
+)
+from store.exchange.exporter import export_folder, export_markdown, export_text, save_export
+from store.exchange.importer import Import
+from store.history.restore_plan import select_changes
+from store.services.session_flush import summarize_ended_sessions
+from store.services.source_import import SourceImport, SourceImportReport, SourcePreview, find_sources
+from store.sources.registry import get_source
+from tui.commands import Outcome, Session
+from tui.commands.history import dry_run_outcome
+from tui.commands.interrupt import Interrupt
+from tui.commands.record_lines import more_line, shorten
+from tui.input.arguments import ParsedArguments
+from tui.render.lines import agree_verb, cuts_words, format_count
+from tui.theme.escape import visible
+
+IMPORT_WORDS = {
+    "new": "new",
+    "same": "the same",
+    "changed": "to be changed",
+    "differ": "different",
+    "left": "left out",
+}
+
+
+def _absolute_path(session: Session, text: str) -> str:
+    """Return the absolute path of a typed file name. Raise InvalidInput for `-`."""
+    if text == "-":
+        raise InvalidInput("- is the name of no file here.", "Name a file; export without one prints.")
+    return os.path.abspath(os.path.join(session.cwd, os.path.expanduser(text)))
+
+
+def may_replace(session: Session, given: ParsedArguments, path: str) -> bool:
+    """Return whether an existing file may be overwritten. Raises Declined."""
+    if given.yes or not os.path.lexists(path):
+        return bool(given.yes)
+    if not session.ask(f"{path} is there already. Replace it?"):
+        raise Declined("Nothing was written.")
+    return True
+
+
+# export
+
+
+def export(session: Session, given: ParsedArguments) -> Outcome:
+    database = session.memory.database
+    if given.file == "-" and not given.form:
+        given.set("file", None)
+    if given.form:
+        return _export_folder(session, given)
+    readable = given.markdown or (given.file or "").endswith((".md", ".md.gz"))
+    if readable and session.json and not given.file:
+        raise InvalidInput("Markdown is not JSON.", "Leave --json out, or name a FILE.")
+
+    def document() -> Generator[str, None, None]:
+        if readable:
+            return export_markdown(database, session.location.display_name, session.memory.now)
+        return export_text(database)
+
+    if not given.file:
+        if given.gzip:
+            raise InvalidInput("A packed document cannot be written to standard output.", "Name a FILE.")
+        return Outcome(document=document)
+    path = _absolute_path(session, given.file)
+    packed = given.gzip or path.endswith(".gz")
+    size = save_export(database, path, may_replace(session, given, path), packed, document if readable else None)
+    return Outcome(f"Exported to {path}, {size:,} bytes.", lambda: {"file": path, "bytes": size})
+
+
+def _export_folder(session: Session, given: ParsedArguments) -> Outcome:
+    if given.form not in EXPORT_FORMS:
+        raise InvalidInput("There is no such form.", f"Choose one of: {', '.join(EXPORT_FORMS)}.")
+    if not given.file or given.gzip or given.markdown:
+        raise InvalidInput("A form takes a folder, and is neither packed nor one file.", "Name a new folder.")
+    path = _absolute_path(session, given.file)
+    records = export_folder(session.memory.database, path, given.form)
+    return Outcome(f"Exported {format_count(records, 'record')} to {path}.", lambda: {"file": path, "records": records})
+
+
+# import
+
+
+def import_file(session: Session, given: ParsedArguments) -> Outcome:
+    path = _absolute_path(session, given.file)
+    with Import(session.memory.database, path, given.strategy) as found:
+        lines = _import_preview(found, given.limit)
+        if given.dry_run:
+            said = f"Importing {found.name} would bring or change {format_count(found.changes, 'row')}."
+            return _import_outcome(found, said, lines, given)
+        if not found.changes:
+            return _import_outcome(found, f"All of {found.name} is here already; nothing was changed.", [], given)
+        question = f"Import {found.name}: {format_count(found.changes, 'row')} would come or change. Go on?"
+        if not given.yes and not session.ask(question, lines):
+            raise Declined("Nothing was changed.")
+        first = (
+            None if found.whole else session.memory.checkpoints.take_checkpoint(f"before: import {found.name}"[:200])
+        )
+        step = found.apply_import()
+        if not found.whole:  # an imported complete export must export unchanged
+            summarize_ended_sessions(session.memory)
+        back = f"undo {step} undoes it." if step else ""
+        if first is not None:
+            back = f"{back} {cite('checkpoint', first)} is how it was.".strip()
+        return _import_outcome(
+            found, f"Imported {found.name}: {format_count(found.changes, 'row')}. {back}".strip(), lines, given, step
+        )
+
+
+def _import_outcome(
+    found: Import, message: str, lines: list[str], given: ParsedArguments, step: int | None = None
+) -> Outcome:
+    """Return the outcome of an import, with its counts and notes."""
+    data = {
+        "name": found.name,
+        "whole": found.whole,
+        "changes": found.changes,
+        "step": step,
+        "tables": {table: counts.as_dict() for table, counts in found.counts.items()},
+        "records": [one.as_dict() for one in found.list_records(given.limit)] if found.changes else [],
+        "notes": _import_notes(found),
+        "redacted": [
+            {"table": table, "field": column, "rule": rule, "count": number}
+            for (table, column, rule), number in found.redacted.items()
+        ],
+    }
+    return Outcome(message, lambda: data, lines)
+
+
+def _import_preview(found: Import, limit: int) -> list[str]:
+    """Preview an import: counts, records and warnings."""
+    lines = ["This memory is empty: everything is imported as it is, with its history."] if found.whole else []
+    for table, counts in found.counts.items():
+        parts = [f"{number:,} {IMPORT_WORDS[name]}" for name, number in counts.as_dict().items() if number]
+        if parts:
+            lines.append(f"{table.replace('_', ' '):<13} {', '.join(parts)}")
+    for one in found.list_records(limit):
+        lines.append(f"{one.sign} {one.citation or one.kind:<10} {shorten(one.title)}")
+    return [*lines, *_import_notes(found)]
+
+
+def _import_notes(found: Import) -> list[str]:
+    """Return what a person has to know about an import: history that is left out, redactions, future dates."""
+    notes = []
+    if found.torn:
+        notes.append(f"Its history is inconsistent ({found.torn}), and is not imported.")
+    elif not found.whole and any(counts.left for counts in found.counts.values()):
+        notes.append("Its history and its checkpoints stay in the document: they describe the other file's steps.")
+    if found.redacted:
+        cuts = [(rule, number, f"{table}: {column}") for (table, column, rule), number in found.redacted.items()]
+        notes.append(cuts_words(cuts))
+    for table, rows in found.ahead.items():
+        notes.append(f"{table}: {format_count(rows, 'row')} dated in the future.")
+    return notes
+
+
+# backup
+
+
+def backup(session: Session, given: ParsedArguments) -> Outcome:
+    database = session.memory.database
+    if given.verify and given.restore:
+        raise InvalidInput("Look at a backup, or go back to it; not both.", "backup --verify, then backup --restore.")
+    if given.verify:
+        return _verify_backup(session, given)
+    if given.restore:
+        return _restore_backup(session, given)
+    if given.dry_run:
+        raise InvalidInput("--dry-run goes with --restore.", "A backup changes nothing.")
+    if session.memory.passing:
+        raise NotFound("There is no memory here, so there is nothing to back up.", "memoranda init starts one.")
+    if given.file:
+        path = _absolute_path(session, given.file)
+        size = save_backup_as(database, path, may_replace(session, given, path))
+        return Outcome(f"Backed up to {path}, {size:,} bytes; it was restored and compared, and is intact.",
+                       lambda: {"file": path, "bytes": size, "problem": ""})  # fmt: skip
+    made = make_backup(database)
+    assert made is not None
+    return Outcome(f"Backed up to {made.path}, {made.size:,} bytes; it was restored and compared, and is intact.",
+                   lambda: {"file": made.path, "bytes": made.size, "problem": ""})  # fmt: skip
+
+
+def _backup_path(session: Session, text: str | None) -> str | None:
+    """Return the path of a backup that is named by its file, or its name in the folder of backups; None for the
+    newest."""
+    if text and (os.path.dirname(text) or os.path.lexists(_absolute_path(session, text))):
+        return _absolute_path(session, text)
+    return text
+
+
+def _restore_backup(session: Session, given: ParsedArguments) -> Outcome:
+    """Restore a backup of this memory as an ordinary change; records written since are removed, and undo brings them
+    back."""
+    database, plans = session.memory.database, session.memory.plans
+    found = find_backups(database)
+    named = _backup_path(session, given.file) or (found[0].name if found else "")
+    path = os.path.join(backup_folder(database), named)
+    name = os.path.basename(path)
+    plan = plans.plan_moment(find_backup_step(database, path), name)
+    chosen = plans.propose_changes(plan)
+    would = f"{format_count(len(chosen), 'record')} would change"
+    if given.dry_run:
+        return dry_run_outcome(plan, chosen, f"Going back to {name}: {would}", {"backup": name})
+    if not plan.changes:
+        raise Conflict(f"Nothing changed since {name}.", "There is nothing to restore.")
+    select_changes(plan, chosen)
+    if not given.yes and not session.ask(f"Go back to {name}: {would}. Go on?"):
+        raise Declined("Nothing was changed.")
+    applied = plans.apply_plan(plan, chosen)
+    before = cite("checkpoint", applied.checkpoint or 0)
+    return Outcome(
+        f"Went back to {name}: {format_count(applied.changed, 'record')} changed. {before} is how it was; undo works.",
+        lambda: {"restored": name, "changed": applied.changed, "before": before},
+    )
+
+
+def _verify_backup(session: Session, given: ParsedArguments) -> Outcome:
+    path, problem = verify_backup(session.memory.database, _backup_path(session, given.file))
+    said = f"{path} is damaged: {problem}." if problem else f"{path} is intact: restored and compared row by row."
+    size = os.path.getsize(path) if os.path.exists(path) else None
+    return Outcome(said, lambda: {"file": path, "bytes": size, "problem": problem}, status=1 if problem else 0)
+
+
+def list_backups(session: Session, given: ParsedArguments) -> Outcome:
+    found = find_backups(session.memory.database)
+    shown = found[: given.limit]
+    now = session.memory.now
+    lines = [_backup_line(one, now) for one in shown] or ["No backup yet; memoranda backup makes one."]
+    return Outcome(
+        data=lambda: [one.as_dict() for one in shown], lines=[*lines, *more_line(len(found) - len(shown), given.limit)]
+    )
+
+
+def _backup_line(one: Backup, now: str) -> str:
+    looked = f"intact {format_how_long_ago(now, one.verified_at)}" if one.verified_at else "never checked"
+    verdict = f"DAMAGED: {visible(one.problem)}" if one.problem else looked
+    size = f"{one.size:>13,}" if one.size is not None else f"{'gone':>13}"
+    by = "daily" if one.scheduled else "by hand"
+    return f"{format_local_time(one.made_at):>17}  {size}  {by:<7}  {verdict}  {visible(one.name)}"
+
+
+# import: of another tool's memory; of an export, a backup or a memory file see `exchange`.
+
+NOTHING_NEW = "Nothing of {} is new here; nothing was changed."
+SOURCE_UNREAD = "Nothing of {} could be read; nothing was changed."
+PERMISSION_DENIED = "permission denied"
+LISTED_TROUBLES = 10  # troubles that are listed one by one
+
+
+def import_any(session: Session, given: ParsedArguments) -> Outcome:
+    """Import the memory of another tool, or a file; without a source, list what was found."""
+    if given.source is None:
+        return _list_sources(session)
+    if given.source in SOURCE_NAMES:
+        return _import_source(session, given)
+    if given.path or given.trust or given.all or given.only:
+        raise InvalidInput(
+            f"{given.source} is not one of the tools that can be read.", f"They are: {', '.join(SOURCE_NAMES)}."
+        )
+    given.set("file", given.source)
+    return import_file(session, given)
+
+
+def _list_sources(session: Session) -> Outcome:
+    found = find_sources(session.memory)
+    lines = [
+        f"{name:<18}  {get_source(name).title}: {visible(place)}" for name, places in found.items() for place in places
+    ]
+    return Outcome(
+        "" if found else "No other tool's memory was found here. Name one: memoranda import SOURCE PATH.",
+        lambda: [{"source": name, "places": places} for name, places in found.items()],
+        lines,
+    )
+
+
+def _import_source(session: Session, given: ParsedArguments) -> Outcome:
+    path = os.path.abspath(os.path.join(session.cwd, os.path.expanduser(given.path))) if given.path else ""
+    source = SourceImport(session.memory, given.source, path, given.all, given.only or "")
+    title = source.reader.title
+    try:
+        seen = source.read_preview(lambda done: session.wait(f"Reading {title}: {done:,}"))
+    finally:
+        session.wait("")
+    lines = _source_preview(seen, given.limit)
+    if given.dry_run:
+        said = (
+            SOURCE_UNREAD.format(title)
+            if _is_unreadable(seen)
+            else f"Importing {title} would bring {_import_amount(seen)}."
+        )
+        return Outcome(said, lambda: _source_json(source, seen, given), lines, status=int(_is_unreadable(seen)))
+    if not seen.fresh and not seen.turns:
+        said = (SOURCE_UNREAD if _is_unreadable(seen) else NOTHING_NEW).format(title)
+        return Outcome(said, lambda: _source_json(source, seen, given), lines, status=int(_is_unreadable(seen)))
+    becomes = "as they are" if given.trust else "as proposals"
+    question = f"Import {title}: {_import_amount(seen)} would come, {becomes}. Go on?"
+    if not given.yes and not session.ask(question, lines):
+        raise Declined("Nothing was changed.")
+    try:
+        done = _apply_import(session, source, given.trust)
+    finally:
+        session.wait("")
+    return Outcome(_import_message(title, done), lambda: _source_json(source, seen, given, done), lines)
+
+
+def _apply_import(session: Session, source: SourceImport, trust: bool) -> SourceImportReport:
+    """Import with progress; on the command line, ^C stops it."""
+
+    def progress(done: int) -> None:
+        session.wait(f"Importing {source.reader.title}: {done:,}")
+
+    with Interrupt() as interrupt:
+        return source.import_found(trust, progress, lambda: interrupt.asked)
+
+
+def _import_amount(seen: SourcePreview) -> str:
+    """Return how many facts, decisions and turns would be imported, in words."""
+    numbers = ((len(seen.fresh) - seen.decisions, "fact"), (seen.decisions, "decision"), (seen.turns, "turn"))
+    *parts, last = [format_count(number, word) for number, word in numbers if number] or ["nothing"]
+    return f"{', '.join(parts)} and {last}" if parts else last
+
+
+def _import_message(title: str, done: SourceImportReport) -> str:
+    """Return the message about what was imported, and how to undo it."""
+    parts = []
+    if done.proposed:
+        parts.append(f"{format_count(done.proposed, 'proposal')} {agree_verb(done.proposed, 'wait in the inbox')}")
+    if done.accepted:
+        parts.append(f"{format_count(done.accepted, 'record')} imported unchanged")
+    if done.turns:
+        parts.append(f"{format_count(done.turns, 'turn')} of {format_count(done.sessions, 'session')} imported")
+    if not parts and not done.stopped:
+        return NOTHING_NEW.format(title)
+    said = f"{'Stopped importing' if done.stopped else 'Imported'} {title}: {', '.join(parts) or 'nothing yet'}."
+    if done.steps:
+        *steps, last = [f"`undo {step}`" for step in reversed(done.steps)]
+        said = f"{said} {', '.join(steps)} and {last} undo it." if steps else f"{said} {last} undoes it."
+    return f"{said} The same import continues." if done.stopped else said
+
+
+def _source_preview(seen: SourcePreview, limit: int) -> list[str]:
+    """Preview an import: the first memories, what is left out and why, what could not be read."""
+    lines = []
+    for one in seen.fresh[:limit]:
+        kind = "decision" if one.decision else "fact"
+        name = os.path.basename(one.path)
+        place = f"{name}, {one.place}" if one.place else f"{name}:{one.line}"
+        lines.append(f"+ {kind:<9} {shorten(_clean_text(one.text))}  {visible(place)}")
+    if len(seen.fresh) > limit:
+        lines.append(f"… and {len(seen.fresh) - limit:,} more; --limit shows them")
+    for number, says in (
+        (seen.secret, "hold a secret, which is cut out"),
+        (seen.flagged, "look like instructions to agents"),
+        (seen.known, "repeat what is known, was decided on or stands above"),
+        (seen.purged, "stay out, as erased here once"),
+        (seen.elsewhere + seen.turns_elsewhere, "are left out, as of other projects; --all brings them"),
+        (seen.long, "are too long for a fact, and left out"),
+    ):
+        if number:
+            lines.append(f"{number:,} {agree_verb(number, says)}")
+    if prose := len(seen.documents):
+        stays = agree_verb(prose, "stay in place")
+        lines.append(f"{format_count(prose, 'file')} of prose {stays}; documents.extraPaths makes prose searchable")
+    for trouble in seen.troubles[:LISTED_TROUBLES]:
+        at = f", line {trouble.line:,}" if trouble.line else ""
+        lines.append(f"{visible(trouble.path)}{at}: {trouble.why}")
+    if len(seen.troubles) > LISTED_TROUBLES:
+        lines.append(f"… and {len(seen.troubles) - LISTED_TROUBLES:,} more that cannot be read")
+    if any(trouble.why == PERMISSION_DENIED for trouble in seen.troubles):
+        lines.append("Look at the permissions of what is named, and of the folders above it, then import again.")
+    return lines
+
+
+def _is_unreadable(seen: SourcePreview) -> bool:
+    """Tell whether nothing was read of a source because its files cannot be read."""
+    found = seen.fresh, seen.known, seen.purged, seen.elsewhere, seen.turns_elsewhere, seen.long, seen.turns
+    return not any((*found, seen.documents)) and any(not trouble.line for trouble in seen.troubles)
+
+
+def _clean_text(text: str) -> str:
+    return clean_text(text)
+
+
+def _source_json(
+    source: SourceImport, seen: SourcePreview, given: ParsedArguments, done: SourceImportReport | None = None
+) -> dict[str, object]:
+    """Return an import for scripts."""
+    return {
+        "source": source.name,
+        "places": source.places,
+        "new": len(seen.fresh),
+        "decisions": seen.decisions,
+        "turns": seen.turns,
+        "known": seen.known,
+        "purged": seen.purged,
+        "elsewhere": seen.elsewhere + seen.turns_elsewhere,
+        "long": seen.long,
+        "flagged": seen.flagged,
+        "secrets": seen.secret,
+        "documents": seen.documents,
+        "troubles": [{"path": one.path, "line": one.line, "problem": one.why} for one in seen.troubles],
+        "records": [
+            {
+                "kind": "decision" if one.decision else "fact",
+                "text": _clean_text(one.text),
+                "path": one.path,
+                "line": one.line,
+                "created": one.created,
+            }
+            for one in seen.fresh[: given.limit]
+        ],
+        "steps": done.steps if done else [],
+        "proposed": done.proposed if done else 0,
+        "taken": done.accepted if done else 0,
+        "added_turns": done.turns if done else 0,
+        "stopped": bool(done and done.stopped),
+    }

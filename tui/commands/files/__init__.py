@@ -1,1 +1,0 @@
-"""Verbs on files: documents, index, export and import, location, demo."""

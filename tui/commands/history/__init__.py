@@ -1,1 +1,0 @@
-"""Verbs on history: undo, restore, checkpoints, views of the past."""

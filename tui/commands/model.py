@@ -1,0 +1,450 @@
+"""model: show its state and its last calls, pull one, try it, choose one, and set when it is used."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from shutil import which
+from time import monotonic
+
+from store.base.clock import format_how_long_ago
+from store.base.errors import InvalidInput, ModelFailed, NotFound
+from store.config.configuration import Config, SettingValue, load_config, user_settings_path, write_setting
+from store.librarian.judge import TrialResult, count_trial_questions, run_trial
+from store.llm.endpoint import (
+    LOCAL_HOSTS,
+    get_host_name,
+    get_server_address,
+    is_openai_server,
+    name_server,
+    shorten_address,
+)
+from store.llm.model_selection import (
+    USUAL_MODEL,
+    InstalledModel,
+    ModelStatus,
+    ProbeResult,
+    open_named_model,
+    probe_model,
+    read_model_status,
+)
+from store.llm.ollama_client import ModelPuller, PullResult, RateMeter
+from store.llm.structured_output import LoggedCall, ModelStats, list_recent_calls, read_model_stats
+from store.memory import Memory
+from tui.commands import Outcome, Session
+from tui.commands.interrupt import STOP_HINT, Interrupt
+from tui.input.arguments import ParsedArguments
+from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID
+from tui.render.lines import format_count
+from tui.theme.escape import visible
+
+PROGRESS_SECONDS = 0.1  # minimum seconds between two updates of a pull's progress
+PULL_BAR_CELLS = 20  # cells
+USE_FIGURES = ("asked", "by_rule", "seconds", "queued", "working")
+PROGRESS_PERCENT = 10  # percent between two progress lines without a terminal
+MODEL_MODES = {
+    "fast": "asked after an answer only, and never waited for",
+    "smart": "asked before an answer too, for agent.seconds at most",
+    "off": "no model: answers come from the records",
+}
+INSTALL_OLLAMA = (
+    ("Linux", "curl -fsSL https://ollama.com/install.sh | sh"),
+    ("Docker", "docker run -d -p 127.0.0.1:11434:11434 -v ollama:/root/.ollama ollama/ollama"),
+    ("macOS", "brew install ollama && brew services start ollama"),
+)
+"""How to install Ollama, by platform."""
+START_OLLAMA = "ollama serve"
+NO_CALLS = "No model was asked in the last 24 hours."
+WORKS_WITHOUT_MODEL = "Everything works without it: search, inbox and contexts need no model."
+
+
+def model(session: Session, given: ParsedArguments) -> Outcome:
+    """Run the verb of the model: its status, a pull, a trial, its calls, or a choice."""
+    what = given.what or "status"
+    if given.name and what not in ("pull", "test", "try", "calls", "use"):
+        raise InvalidInput(f"model {what} takes no name.", "memoranda model use NAME chooses a model.")
+    if what in MODEL_MODES:
+        return _put_setting(session, "agent.mode", what)
+    acts: dict[str, Callable[[Session, str], Outcome]] = {
+        "status": _show_status,
+        "pull": _pull_model,
+        "test": _test_model,
+        "try": _try_model,
+        "calls": _list_calls,
+        "use": _use_model,
+    }
+    if what not in acts:
+        raise InvalidInput(
+            f"model does not know “{what[:40]}”.", f"It takes {', '.join(acts)}, and {', '.join(MODEL_MODES)}."
+        )
+    return acts[what](session, given.name or "")
+
+
+def _load_config(session: Session) -> Config:
+    """Return the configuration of this session."""
+    return load_config(session.location, KEYS_BY_ID, FIXED_KEYS)
+
+
+# status
+
+
+def _show_status(session: Session, name: str) -> Outcome:
+    found, fared = read_model_status(_load_config(session)), _model_use(session)
+    lines = model_status_lines(found)
+    if fared is not None and (said := model_use_words(fared)):
+        lines[2:2] = [said]
+    used = None if fared is None else {name: getattr(fared, name) for name in USE_FIGURES}
+    return Outcome(lines=lines, data=lambda: {**_status_json(found), "use": used})
+
+
+def _model_use(session: Session) -> ModelStats | None:
+    """Return the statistics of the model in the memory of this folder; None if there is no memory."""
+    if not os.path.lexists(session.location.path):
+        return None
+    with Memory(session.location, "cli", create=False) as memory:
+        return read_model_stats(memory.database, memory.now)
+
+
+def model_use_words(found: ModelStats) -> str:
+    """Summarise the model's statistics in a sentence; empty if it was never called and nothing waits for it."""
+    words = []
+    if found.asked:
+        words.append(f"asked {format_count(found.asked, 'time')} for this memory")
+    if found.by_rule:
+        words.append(f"answered from the records instead {format_count(found.by_rule, 'time')}")
+    if found.seconds is not None:
+        words.append(f"the last answer took {format_seconds(found.seconds)}")
+    if found.queued:
+        words.append(f"{format_count(found.queued, 'turn')} {'waits' if found.queued == 1 else 'wait'} for it")
+    said = ", ".join(words)
+    return f"{said[0].upper()}{said[1:]}." if said else ""
+
+
+def model_headline(found: ModelStatus) -> str:
+    """Return which model is used, as a sentence."""
+    if not found.model:
+        return "No model is asked: answers come from the records."
+    state = "in memory, and answers at once" if found.state == "ready" else "cold: it is loaded when it is asked first"
+    return f"{found.model} is asked, {found.mode}; it is {state}."
+
+
+def server_words(found: ModelStatus) -> str:
+    """Return the server, and whether it responds."""
+    if found.look.trouble is not None:
+        return found.look.trouble.message
+    if not (found.look.version or found.look.models):
+        return found.chosen_step.reason
+    address = found.look.address
+    return f"{name_server(address)} {found.look.version}".strip() + f" at {shorten_address(address)}"
+
+
+def model_status_lines(found: ModelStatus) -> list[str]:
+    """Return the status of the model in lines: the choice, the server, and the available models."""
+    lines = [model_headline(found), server_words(found), ""]
+    width = max(len(step.who) for step in found.steps)
+    for step in found.steps:
+        lines.append(f"{'✓' if step.taken else '·'} {step.who:<{width}}  {f'{step.reason} {step.next}'.strip()}")
+    if found.look.models:
+        widest = max(len(one.name) for one in found.look.models)
+        lines += [
+            "",
+            *(f"{model_sign(found, one)} {one.name:<{widest}}  {model_words(one)}" for one in found.look.models),
+        ]
+    if lacks_ollama(found):
+        lines += ["", *(f"{name:<8}{line}" for name, line in install_steps()), "", WORKS_WITHOUT_MODEL]
+    return [visible(line) for line in lines]
+
+
+def model_sign(found: ModelStatus, one: InstalledModel) -> str:
+    """Return the sign of a model in a list: filled for the model in use."""
+    return "●" if one.name == found.model else "○"
+
+
+def model_words(one: InstalledModel) -> str:
+    """Describe a model in a few words."""
+    words = [format_bytes(one.size) if one.size else "", f"{one.parameters} {one.quantization}".strip()]
+    if one.remote:
+        words.append("runs on other machines: no text is sent there")
+    elif not one.can_chat:
+        words.append("for vectors only")
+    elif one.loaded:
+        words.append("in memory")
+    return "  ".join(filter(None, words))
+
+
+def lacks_ollama(found: ModelStatus) -> bool:
+    """Return whether no Ollama was found on this machine, where it was looked for."""
+    address = found.look.address
+    absent = found.look.trouble is not None and found.look.trouble.kind == "absent"
+    return absent and get_host_name(address) in LOCAL_HOSTS and not is_openai_server(address)
+
+
+def install_steps() -> tuple[tuple[str, str], ...]:
+    """Return (where to run it, the command) for each step that installs or starts Ollama on this machine."""
+    if which("ollama"):
+        return (("Start it", START_OLLAMA),)
+    return INSTALL_OLLAMA[::-1] if sys.platform == "darwin" else INSTALL_OLLAMA
+
+
+def _status_json(found: ModelStatus) -> dict[str, object]:
+    """Return the status of the model for scripts."""
+    trouble = found.look.trouble
+    return {
+        "model": found.model or None,
+        "state": found.state,
+        "mode": found.mode,
+        "address": found.look.address,
+        "version": found.look.version or None,
+        "trouble": {"kind": trouble.kind, "message": trouble.message, "next": trouble.next} if trouble else None,
+        "order": [
+            {"who": step.who, "taken": step.taken, "reason": step.reason, "next": step.next} for step in found.steps
+        ],
+        "installed": [
+            {
+                "name": one.name,
+                "size": one.size,
+                "parameters": one.parameters,
+                "quantization": one.quantization,
+                "loaded": one.loaded,
+            }
+            for one in found.look.models
+        ],
+    }
+
+
+# pull
+
+
+def _pull_model(session: Session, name: str) -> Outcome:
+    name = name or USUAL_MODEL
+    pace, started = RateMeter(), monotonic()
+    tell = _pull_progress(name, sys.stderr.isatty())
+    total = 0
+    with Interrupt() as interrupt:
+        fetcher = ModelPuller(get_server_address(_load_config(session)), lambda: interrupt.asked)
+        try:
+            for far in fetcher.pull(name):
+                pace.add_report(far.done, far.total)
+                total = far.total or total
+                tell(far, pace)
+        except ModelFailed:
+            if not interrupt.asked:
+                raise
+            raise ModelFailed(
+                "stopped", f"{name} is not there yet.", "Run again, it continues where it stopped."
+            ) from None
+        finally:
+            fetcher.close()
+            if sys.stderr.isatty():
+                print("\r\x1b[K", end="", flush=True, file=sys.stderr)
+    return Outcome(
+        f"{name} is there: {format_bytes(total)}, in {format_seconds(monotonic() - started)}.",
+        lambda: {"pulled": name, "size": total},
+    )
+
+
+def _pull_progress(name: str, terminal: bool) -> Callable[[PullResult, RateMeter], None]:
+    """Return a function that shows a pull's progress on standard error: on one line of a terminal, else a line now and
+    then."""
+    status, percent, moment = "", -PROGRESS_PERCENT, -PROGRESS_SECONDS  # last shown
+
+    def tell(far: PullResult, pace: RateMeter) -> None:
+        nonlocal status, percent, moment
+        now = 100 * far.done // far.total if far.total else 0
+        if terminal and (monotonic() - moment >= PROGRESS_SECONDS or far.status == "success"):
+            print(f"\r\x1b[K{visible(pull_words(far, pace))}", end="", flush=True, file=sys.stderr)
+        elif not terminal and (now >= percent + PROGRESS_PERCENT or (not far.total and far.status != status)):
+            print(visible(f"{name}: {pull_words(far, pace, 0)}"), flush=True, file=sys.stderr)
+        else:
+            return
+        status, percent, moment = far.status, now, monotonic()
+
+    return tell
+
+
+def pull_words(far: PullResult, pace: RateMeter, cells: int = PULL_BAR_CELLS) -> str:
+    """Format progress as `▇▇▇▇░░░░ 41 %  812 MB of 1.9 GB  12 MB/s  1 min 35 s left`; without a total, as the current
+    step."""
+    if not far.total:
+        return far.status
+    words = [f"{100 * far.done // far.total:>3} %", f"{format_bytes(far.done)} of {format_bytes(far.total)}"]
+    if far.done == far.total:
+        words.append(far.status)
+    if pace.rate:
+        words.append(f"{format_bytes(pace.rate)}/s")
+    if pace.seconds_left:
+        words.append(f"{format_seconds(pace.seconds_left)} left")
+    filled = cells * far.done // far.total
+    bar = f"{'▇' * filled}{'░' * (cells - filled)} " if cells else ""
+    return bar + "  ".join(words)
+
+
+def format_bytes(number: float) -> str:
+    """Format bytes as `68 B`, `812 MB`, `1.9 GB`."""
+    for unit, step in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if number >= step:
+            few = number / step
+            return f"{few:.1f} {unit}" if few < 10 else f"{few:.0f} {unit}"
+    return f"{number:.0f} B"
+
+
+def format_seconds(number: float) -> str:
+    """Format seconds as `0.8 s`, `42 s`, `1 min 35 s`, `2 h 5 min`."""
+    if number < 10:
+        return f"{number:.1f} s"
+    whole = round(number)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+# trial
+
+
+def _test_model(session: Session, name: str) -> Outcome:
+    config = _load_config(session)
+    tried = probe_model(config, read_model_status(config), name)
+    return Outcome(
+        lines=[visible(line) for line in trial_lines(tried)],
+        data=lambda: {
+            "model": tried.model,
+            "answer": tried.answer,
+            "seconds": round(tried.seconds, 3),
+            "loading": round(tried.loading, 3),
+            "cold": tried.is_cold,
+            "tokens": tried.tokens,
+            "per_second": None if tried.rate is None else round(tried.rate, 1),
+        },
+    )
+
+
+def _try_model(session: Session, name: str) -> Outcome:
+    """Ask the model ten built-in questions, and report how many answers were right and the time of each. Where ^C
+    stops it, report on the questions that were answered. Raise ModelFailed."""
+    config, every, found = _load_config(session), count_trial_questions(), list[TrialResult]()
+    with Interrupt() as interrupt:
+        chat = open_named_model(config, name, lambda: interrupt.asked)
+        try:
+            results = run_trial(chat, float(config["agent.patience"]))
+            while len(found) < every:
+                session.wait(f"{chat.name} answers {len(found) + 1} of {every} …  {STOP_HINT}")
+                found.append(next(results))
+        except ModelFailed:
+            if not (found and interrupt.asked):
+                raise
+        finally:
+            session.wait("")
+            chat.close()
+    right, spent = sum(one.right for one in found), sum(one.seconds for one in found)
+    lines = [f"{'right' if one.right else 'wrong':6}{one.seconds:6.1f} s  {one.question}" for one in found]
+    left = f"; stopped before the other {every - len(found)}" if len(found) < every else ""
+    lines.append(f"{chat.name}: {right} of {len(found)} right, {format_seconds(spent / len(found))} each{left}.")
+    return Outcome(
+        lines=[visible(line) for line in lines],
+        data=lambda: {
+            "model": chat.name,
+            "right": right,
+            "asked": len(found),
+            "of": every,
+            "seconds": round(spent, 3),
+            "questions": [one._asdict() for one in found],
+        },
+    )
+
+
+def trial_lines(tried: ProbeResult) -> list[str]:
+    """Format the result of a trial: its duration, the model's speed, and its answer."""
+    rate = f", {tried.rate:.0f} a second" if tried.rate else ""
+    lines = [f"{tried.model} answers: {format_count(tried.tokens, 'token')} in {format_seconds(tried.seconds)}{rate}."]
+    if tried.is_cold:
+        took = f"It was cold, and took {format_seconds(tried.loading)} of that to be loaded"
+        lines.append(f"{took}; the next answers come at once.")
+    return [*lines, f"“{tried.answer}”"]
+
+
+# calls
+
+
+def _list_calls(session: Session, name: str) -> Outcome:
+    """List the calls of the last day, or show a single call in full."""
+    if not os.path.lexists(session.location.path):
+        return Outcome(NO_CALLS, list)
+    with Memory(session.location, "cli", create=False) as memory:
+        now = memory.now
+        found = list_recent_calls(memory.database, now)
+    if name:
+        found = [one for one in found if str(one.id) == name]
+        if not found:
+            raise NotFound(
+                f"There is no call {visible(name[:20])}.", "memoranda model calls lists those of the last day."
+            )
+        lines = model_call_lines(found[0], now)
+    else:
+        lines = [model_call_line(one, now) for one in found] or [NO_CALLS]
+    return Outcome(lines=[visible(line) for line in lines], data=lambda: [asdict(one) for one in found])
+
+
+def model_call_line(call: LoggedCall, now: str) -> str:
+    """Format a call in one line: `12  summarize  3 min ago  4.2 s  used`."""
+    return f"{call.id:>4}  {call.task:<16}  {format_how_long_ago(now, call.at):<10}  {format_seconds(call.seconds):>7}  {call_outcome(call)}"
+
+
+def model_call_lines(call: LoggedCall, now: str) -> list[str]:
+    """Format a call whole."""
+    lines = [f"{call.task}, {call.model}, {format_how_long_ago(now, call.at)}, {format_seconds(call.seconds)}"]
+    lines += [f"Dropped: {call.dropped}"] if call.dropped else []
+    lines += [f"Used instead: {call.fallback}."] if call.fallback else []
+    return [*lines, "", *(call.answer.splitlines() or ["No answer came."])]
+
+
+def call_outcome(call: LoggedCall) -> str:
+    """Return in a few words what became of the answer of a call."""
+    if call.fallback:
+        return f"{call.dropped.rstrip('.')}; instead: {call.fallback}" if call.dropped else f"instead: {call.fallback}"
+    return call.dropped or "used"
+
+
+# choice
+
+
+def _use_model(session: Session, name: str) -> Outcome:
+    """Choose the model that is asked."""
+    if not name:
+        raise InvalidInput("Which model?", "memoranda model use NAME, as memoranda model lists them; auto is none.")
+    return _put_setting(session, "agent.model", "" if name == "auto" else name)
+
+
+def _put_setting(session: Session, setting: str, value: str) -> Outcome:
+    """Write a setting to the user's own file, and report its effect."""
+    write_setting(user_settings_path(), setting, value)
+    config = _load_config(session)
+    found = read_model_status(config)
+    said = choice_effect(config, found, setting, value)
+    return Outcome(
+        said, lambda: {"name": setting, "value": value, "written": user_settings_path(), **_status_json(found)}
+    )
+
+
+def choice_effect(config: Config, found: ModelStatus, setting: str, value: str) -> str:
+    """Report the effect of a choice in a sentence."""
+    if other := overruled_words(config.find_value(setting), value):
+        return other
+    if setting == "agent.mode":
+        return f"The agent's model is {value} now: {MODEL_MODES[value]}."
+    if found.model == value or not (value or found.look.trouble):
+        return model_headline(found)
+    first = found.steps[0] if found.steps[0].taken else found.steps[min(1, len(found.steps) - 1)]
+    why = found.look.trouble.message if found.look.trouble is not None else f"{first.reason} {first.next}".strip()
+    return f"agent.model is {value or 'empty'} now. {why} {model_headline(found)}"
+
+
+def overruled_words(now: SettingValue | None, value: str) -> str:
+    """Report that the project's file overrides the value that was just set; empty if it does not."""
+    if now is None or now.value == value:
+        return ""
+    said = now.value or "nothing"
+    return f"{now.name} is {value or 'empty'} in your file, but {now.path} says {said}, which counts here."

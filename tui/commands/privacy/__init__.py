@@ -1,1 +1,0 @@
-"""Verbs that erase: purge and secrets."""

@@ -1,1 +1,0 @@
-"""Verbs on facts, decisions, tasks, conversations, proposals and the context."""

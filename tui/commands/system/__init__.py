@@ -1,1 +1,0 @@
-"""Verbs on the installation: settings, health, model, agents and how they connect."""

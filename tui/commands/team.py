@@ -1,0 +1,415 @@
+"""share, team: decisions and facts shared with other people, or one's own other machines, through a git remote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from store.base.citations import cite
+from store.base.clock import format_local_time
+from store.base.errors import Declined, InvalidInput
+from store.base.location import is_personal_memory, personal_memory_path
+from store.config.configuration import load_config
+from store.embedding.provider_selection import choose_provider
+from store.memory import Memory
+from store.team.collect import SHAREABLE_DOMAINS, LocalRecord, ShareChoice
+from store.team.exchange import ExchangeResult, Team, git_user_name, has_shared_records
+from store.team.postgres import Replica, ReplicaReader, ReplicaRecord, ReplicaTeam
+from tui.commands import Outcome, Session
+from tui.input.arguments import ParsedArguments
+from tui.render.lines import KIND_GLYPHS, format_count
+from tui.render.metrics import format_size
+from tui.theme.escape import visible
+
+# replica: what teams shared, read from the PostgreSQL database that the person set.
+
+DECISION_FIELDS = {"chosen": "Chosen", "context": "Context", "alternatives": "Instead of", "rationale": "Because"}
+OTHER_FIELDS = {"impact": "Impact", "confidence": "Confidence", "tags": "Tags"}
+
+
+def replica(session: Session, given: ParsedArguments) -> Outcome:
+    """Search what teams shared in a PostgreSQL database, or list the teams there."""
+    reader = ReplicaReader(load_config(session.location))
+    try:
+        if not given.query:
+            teams = [one for one in reader.list_teams() if given.team in ("", one.name)]
+            return Outcome(
+                f"{reader.place}, read-only",
+                lambda: {"place": reader.place, "teams": [_team_json(one) for one in teams]},
+                [team_line(one) for one in teams],
+            )
+        found = reader.search_records(" ".join(given.query), given.team, given.limit, not given.keywords)
+    finally:
+        reader.close()
+    if len(found.records) == 1 and found.records[0].id == given.query[0].strip():
+        lines = [line for label, text in replica_fields(found.records[0]) for line in _label_lines(label, text)]
+    else:
+        lines = []
+        for heading, records in group_by_match(found.records):
+            lines += [heading, *(line for one in records for line in _replica_lines(one))]
+    lines.append(f"{len(found.records):,} found in {reader.place}, read-only")
+    return Outcome(
+        lines=[*lines, *([found.note] if found.note else [])],
+        data=lambda: {
+            "place": reader.place,
+            "meaning": found.meaning,
+            "notes": [found.note] if found.note else [],
+            "hits": [_replica_json(one) for one in found.records],
+        },
+    )
+
+
+def team_line(one: ReplicaTeam) -> str:
+    """Return a line about what of a team may be read."""
+    parts = [format_count(one.facts, "fact"), format_count(one.decisions, "decision")]
+    if one.forgotten:
+        parts.append(f"{one.forgotten:,} forgotten, not shown")
+    return f"{visible(one.name)}: {', '.join(parts)}"
+
+
+def group_by_match(records: Sequence[ReplicaRecord]) -> list[tuple[str, list[ReplicaRecord]]]:
+    """Return the groups of a search's results as (heading, records): exact matches, which have all the words, then
+    near matches."""
+    groups = {"Exact": [one for one in records if one.exact], "Near": [one for one in records if not one.exact]}
+    return [(f"{name} {len(several):,}", several) for name, several in groups.items() if several]
+
+
+def replica_writer(one: ReplicaRecord) -> str:
+    """Return the name of a record's writer; if the name is unknown, their identity."""
+    return str(one.name or one.author)
+
+
+def replica_fields(one: ReplicaRecord) -> Iterator[tuple[str, str]]:
+    """Yield each known field of a record as (label, text); the record's own words have no label."""
+    yield "", one.text
+    for name, label in DECISION_FIELDS.items():
+        value = one.fields.get(name)
+        if value and name != "fact":
+            yield label, "; ".join(value) if isinstance(value, list) else str(value)
+    domain = one.domain if one.kind == "fact" else ""
+    yield "Kind", " · ".join(filter(None, (one.kind, domain, one.status if one.status != "active" else "")))
+    yield "Team", one.team
+    yield "Written by", f"{one.name} ({one.author})" if one.name else one.author
+    if one.created_at:
+        yield "Created", format_local_time(one.created_at)
+    for name, label in OTHER_FIELDS.items():
+        if value := one.fields.get(name):
+            yield label, ", ".join(value) if isinstance(value, list) else str(value)
+    if one.conflict:
+        yield "Conflict", "it has several texts, of which its author's is shown"
+    yield "Identity", one.id
+
+
+def _label_lines(label: str, text: str) -> list[str]:
+    """Return the lines of a field, its label beside the first."""
+    first, *rest = [visible(line) for line in text.split("\n")]
+    return [f"{label:<12} {first}" if label else first, *(f"{'':<12} {line}" for line in rest)]
+
+
+def _replica_lines(one: ReplicaRecord) -> list[str]:
+    """Return a record in two lines: its text, then who wrote it and where."""
+    about = " · ".join((one.id, one.domain, replica_writer(one), one.team))
+    text = one.text.replace("\n", " ")
+    return [f"{KIND_GLYPHS.get(one.kind, '·')} {visible(text)}", f"  {visible(about)}"]
+
+
+def _replica_json(one: ReplicaRecord) -> dict[str, object]:
+    """Return a record for scripts."""
+    return {name: getattr(one, name) for name in ReplicaRecord.__slots__}
+
+
+def _team_json(one: ReplicaTeam) -> dict[str, object]:
+    """Return a team for scripts."""
+    return {"team": one.name, "facts": one.facts, "decisions": one.decisions, "forgotten": one.forgotten}
+
+
+SHARE_OFF, SHARE_DECISIONS, SHARE_GLOBAL = "off", "decisions", "global"
+PREVIEW_RECORDS = 50  # records of a preview
+# what of a decision leaves this machine besides its title and what was chosen
+SHARED_PARTS = (("instead of", "alternatives"), ("because", "rationale"), ("context", "context"), ("impact", "impact"))
+WHO_CAN_READ = (
+    "Everybody who can read from {} gets them, and a copy of it elsewhere cannot be called back."
+    " Purging one erases it here, on that remote and on every machine that exchanges afterwards."
+)
+
+
+def share(session: Session, given: ParsedArguments) -> Outcome:
+    with Team(session.memory) as team:
+        if not given.what and not given.name and not given.remote:
+            return _share_status(session.memory, team)
+        if SHARE_OFF in given.what:
+            if len(given.what) > 1:
+                raise InvalidInput("Sharing is off, or it is of something.", "share off; or share work decisions")
+            team.choose(parse_share_choice(()))
+            said = "Nothing is shared from now on, no correction either. What was shared stays with those who have it."
+            return Outcome(said, lambda: {"share": []})
+        choice = parse_share_choice(given.what) if given.what else team.choice
+        if choice.everywhere and not is_personal_memory(session.memory.database.path):
+            raise InvalidInput(
+                "Global facts lie in your personal memory, not in this one.",
+                f"Share them from there: memoranda --db {personal_memory_path()} share preferences global --remote ADDRESS",
+            )
+        new = team.list_unshared(choice)
+        remote = given.remote or team.remote
+        lines = share_preview(new)
+        if is_personal_memory(session.memory.database.path) and not choice.everywhere:
+            rest = len(team.list_unshared(replace(choice, everywhere=True))) - len(new)
+            lines += (
+                [f"{format_count(rest, 'global fact')} not among them: add the word {SHARE_GLOBAL}."] if rest else []
+            )
+        if given.dry_run:
+            return Outcome(
+                f"Would share {format_count(len(new), 'record')} through {remote}.",
+                lambda: _share_json(choice, new),
+                lines,
+            )
+        question = f"Share {format_count(len(new), 'record')} through {remote}, and what is added to it? {WHO_CAN_READ.format(remote)}"
+        if not given.yes and not session.ask(question, lines):
+            raise Declined("Nothing was shared.")
+        team.choose(choice, given.name or team.own_name or _git_user_name(session), given.remote)
+        done = show_exchange(session, team)
+        sent = {(one.id[0], one.number) for one in team.held_records() if one.id.endswith(f"@{team.writer}")}
+        known = [one for one in new if (one.kind[0].upper(), one.number) not in sent]
+        lines += (
+            [f"Of these shared before, by a copy of this memory: {format_count(len(known), 'record')}."]
+            if known
+            else []
+        )
+        said = f"Shared {format_count(len(new) - len(known), 'record')} through {remote}."
+        if not new:
+            said = (
+                f"What you add to {_choice_words(choice.as_text())} is shared through {remote}; nothing is there yet."
+            )
+        return Outcome(
+            said,
+            lambda: {**_share_json(choice, new), **exchange_json(done)},
+            [*lines, *exchange_lines(team, done)],
+        )
+
+
+NOBODY_SHARES = "Nobody shares yet. Begin: memoranda share work decisions"
+
+
+def team(session: Session, given: ParsedArguments) -> Outcome:
+    if given.act is None and not has_shared_records(session.memory):  # nothing is made to say so
+        return Outcome(NOBODY_SHARES, list)
+    with Team(session.memory) as members:
+        if given.act is None:
+            return _list_members(members)
+        if given.act == "sync":
+            done = show_exchange(session, members)
+            return Outcome(exchange_message(done), lambda: exchange_json(done), exchange_lines(members, done))
+        if given.act == "believe":
+            if not given.who:
+                raise InvalidInput("Whom?", "team believe ANA work decisions; team believe ANA takes it back")
+            found = members.believe(given.who, parse_share_choice(given.what))
+            said = f"What {found.display_name} adds is taken without a question: {_choice_words(found.believed)}."
+            if not found.believed:
+                said = f"All that {found.display_name} shares is asked about from now on."
+            return Outcome(said, lambda: {"writer": found.writer, "believed": found.believed.split()})
+        if given.act == "trust":
+            if not given.who:
+                raise InvalidInput("Whom?", "team trust ANA, once Ana told you that her key changed")
+            found = members.trust(given.who)
+            done = show_exchange(session, members)
+            state = next(state for state, _ in members.members() if state.writer == found.writer)
+            said = (
+                f"{state.display_name} signs with {state.key}." if state.key else f"{state.display_name} does not sign."
+            )
+            return Outcome(
+                f"{said} What waited was taken in; from now on anything else waits again.",
+                lambda: {"writer": state.writer, "key": state.key, **exchange_json(done)},
+                exchange_lines(members, done),
+            )
+        if given.act == "was":
+            if not given.who:
+                raise InvalidInput("Who were you?", "team was ANA, whose memory this one was copied from")
+            found = members.mark_as_former(given.who)
+            done = show_exchange(session, members)
+            said = f"{found.display_name} was you: what you forget, restore or purge of theirs is done in their stream."
+            return Outcome(said, lambda: {"writer": found.writer, **exchange_json(done)}, exchange_lines(members, done))
+        new = members.start_anew()
+        done = show_exchange(session, members)
+        return Outcome(f"This memory goes on as {new}.", lambda: {"writer": new, **exchange_json(done)})
+
+
+def replicate(session: Session, given: ParsedArguments) -> Outcome:
+    name = given.team or session.location.display_name
+    replica = Replica(given.address, name)
+    provider = None if given.words else choose_provider(session.memory.config).provider
+    try:
+        with Team(session.memory) as team:
+            done = team.replicate(replica, provider)
+    finally:
+        replica.close()
+        if provider is not None:
+            provider.close()
+    replaced = f", {format_count(done.replaced, 'stream')} replaced after a purge" if done.replaced else ""
+    said = f"Wrote {format_count(done.records, 'record')} of the team {name}: {format_count(done.operations, 'operation')}{replaced}."
+    return Outcome(
+        said if done.operations else f"The team {name} is up to date there.",
+        lambda: {
+            "team": name,
+            "operations": done.operations,
+            "records": done.records,
+            "embedded": done.embedded,
+            "replaced": done.replaced,
+        },
+        [f"{format_count(done.embedded, 'vector')} computed."] if done.embedded else [],
+    )
+
+
+def parse_share_choice(words: Sequence[str]) -> ShareChoice:
+    """Parse the words of a choice: domains, `decisions`, `global`. Raise InvalidInput."""
+    for word in words:
+        if word not in (*SHAREABLE_DOMAINS, SHARE_DECISIONS, SHARE_GLOBAL):
+            every = " ".join((*SHAREABLE_DOMAINS, SHARE_DECISIONS, SHARE_GLOBAL))
+            raise InvalidInput(f"{word} is nothing that can be shared.", f"Choose among: {every}.")
+    if set(words) == {SHARE_GLOBAL}:
+        raise InvalidInput("Global facts of which domains?", f"As in: share preferences {SHARE_GLOBAL}")
+    # `decisions` is a domain of facts as well as the kind of record: both are meant
+    return ShareChoice(
+        tuple(dict.fromkeys(one for one in words if one != SHARE_GLOBAL)),
+        SHARE_DECISIONS in words,
+        SHARE_GLOBAL in words,
+    )
+
+
+def share_preview(new: Sequence[LocalRecord]) -> list[str]:
+    """Return a line for each text that would be shared, exactly as it would be."""
+    lines = []
+    for one in new[:PREVIEW_RECORDS]:
+        here, kind = f"{cite(one.kind, one.number):<6}", str(one.fields.get("domain", "decision"))
+        if one.kind == "fact":
+            tags = "".join(f" #{tag}" for tag in one.fields["tags"])
+            kind += f" {one.fields['scope']}" if "scope" in one.fields else ""
+            lines.append(f"{here}  {kind:<11}  {visible(one.fields['fact'] + tags)}")
+            continue
+        lines.append(f"{here}  {kind:<11}  {visible(one.fields['title'] + ': ' + one.fields['chosen'])}")
+        for label, name in SHARED_PARTS:
+            if value := one.fields[name]:
+                text = "; ".join(value) if isinstance(value, list) else value
+                lines.append(f"{'':<6}  {label:<11}  {visible(text)}")
+    if len(new) > PREVIEW_RECORDS:
+        lines.append(f"… and {len(new) - PREVIEW_RECORDS:,} more: share --dry-run --json lists all of them.")
+    return lines
+
+
+def exchange_message(done: ExchangeResult) -> str:
+    """Return what an exchange did, in a sentence."""
+    arrived = sum(done.arrived.new.values()) + sum(done.arrived.changed.values())
+    if not (done.sent or done.received or arrived):
+        return "Nothing new on either side."
+    return f"Sent {format_count(done.sent, 'change')}, received {format_count(done.received, 'change')}."
+
+
+def exchange_lines(team: Team, done: ExchangeResult) -> list[str]:
+    """Return what arrived, by writer, and what is wrong."""
+    names = {state.writer: state.display_name for state, _ in team.members()}
+    lines = []
+    for writer in sorted({*done.arrived.new, *done.arrived.changed}):
+        new, changed = done.arrived.new.get(writer, 0), done.arrived.changed.get(writer, 0)
+        parts = [f"shared {new:,}" if new else "", f"changed {changed:,}" if changed else ""]
+        lines.append(f"{visible(names.get(writer, writer))} {', '.join(filter(None, parts))}: see the inbox.")
+    if done.arrived.believed:
+        lines.append(f"{format_count(done.arrived.believed, 'record')} of writers whom you believe were taken at once.")
+    if done.arrived.erased:
+        lines.append(f"Erased here, since their authors purged them: {format_count(done.arrived.erased, 'record')}.")
+    if done.linked:
+        lines.append(f"{format_count(done.linked, 'commit')} linked to decisions that they name.")
+    return [*lines, *(visible(one) for one in (*done.arrived.notes, *done.warnings))]
+
+
+def exchange_json(done: ExchangeResult) -> dict[str, object]:
+    """Return an exchange for scripts."""
+    return {
+        "sent": done.sent,
+        "received": done.received,
+        "new": done.arrived.new,
+        "changed": done.arrived.changed,
+        "believed": done.arrived.believed,
+        "purged": done.arrived.erased,
+        "linked": done.linked,
+        "notes": done.arrived.notes,
+        "warnings": done.warnings,
+    }
+
+
+def _share_status(memory: Memory, team: Team) -> Outcome:
+    choice = team.choice
+    new = team.list_unshared(choice)
+    if not choice:
+        every = f"{' '.join(SHAREABLE_DOMAINS)}; {SHARE_DECISIONS} are these facts and the decisions"
+        if is_personal_memory(memory.database.path):
+            every += f"; {SHARE_GLOBAL}: of these domains what holds in every project too"
+        said = f"Nothing is shared. Choose what is, and see it first: memoranda share work {SHARE_DECISIONS}"
+        return Outcome(said, lambda: _share_json(choice, []), [f"What can be: {every}."])
+    waiting = f"{format_count(len(new), 'record')} waiting to be sent" if new else "all of it was sent"
+    said = f"Shared through {team.remote}: {_choice_words(choice.as_text())}; {waiting}."
+    return Outcome(said, lambda: _share_json(choice, new), share_preview(new))
+
+
+def _choice_words(choice: str) -> str:
+    """Return a stored choice as a person types it."""
+    return " ".join(dict.fromkeys(choice.replace("+", "").split()))
+
+
+def _list_members(team: Team) -> Outcome:
+    found = team.members()
+    if not found:
+        return Outcome(NOBODY_SHARES, list)
+    lines = []
+    sizes = {state.writer: team.stream_size(state) for state, _ in found}
+    who = {state.writer: team.you_label(state.writer) for state, _ in found}
+    for state, records in found:
+        believed = f"believed for {state.believed.replace('+', '')}" if state.believed else ""
+        key = f"signed by {state.key}" if state.key else "not signed"
+        last = f"last new {state.at[:10]}" if state.at else ""
+        bytes = format_size(sizes[state.writer]) if sizes[state.writer] else ""
+        much = format_count(records, "record"), format_count(state.seq, "operation"), bytes
+        about = [who[state.writer], *much, last, key, believed, state.said]
+        lines.append(
+            f"{state.writer}  {visible(state.name or '(no name)'):<20}  {visible(', '.join(filter(None, about)))}"
+        )
+    return Outcome(
+        "",
+        lambda: [
+            {
+                "writer": state.writer,
+                "name": state.name,
+                "you": who[state.writer] == "you",
+                "before": who[state.writer] == "you before",
+                "records": records,
+                "operations": state.seq,
+                "bytes": sizes[state.writer],
+                "at": state.at,
+                "believed": state.believed.split(),
+                "key": state.key,
+                "warning": state.said,
+            }
+            for state, records in found
+        ],
+        lines,
+        status=1 if any(state.said for state, _ in found) else 0,
+    )
+
+
+def show_exchange(session: Session, team: Team) -> ExchangeResult:
+    """Exchange with the team, and show progress. Raise what `Team.exchange` does."""
+    try:
+        return team.exchange(session.wait)
+    finally:
+        session.wait("")
+
+
+def _git_user_name(session: Session) -> str:
+    """Return the name that git has for this person; empty if it has none."""
+    return git_user_name(session.cwd)
+
+
+def _share_json(choice: ShareChoice, new: Sequence[LocalRecord]) -> dict[str, object]:
+    """Return a choice and the records it would share, for scripts."""
+    return {
+        "share": choice.as_text().replace("+", "").split(),
+        "new": [{"kind": one.kind, "number": one.number, **one.fields} for one in new],
+    }

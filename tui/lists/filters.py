@@ -1,0 +1,253 @@
+"""Facets: by what a list can be narrowed, and how many records each choice leaves. The first of a pane is its chips."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from store.search.query_parser import filter_spans
+from tui.render.lines import KIND_GLYPHS, writer_name
+from tui.theme.escape import visible
+from tui.theme.line_filters import Piece, pieces_width
+
+MOST_CHOICES = 9  # choices of a facet that are offered
+FOLDED_CELLS = 4  # cells of the sign for chips that are folded
+CHOSEN_STYLE = "bold reverse"
+CHIP_DIM = "$dim"
+WRITER_FIELDS = ("origin", "actor", "asker")  # fields of the view that hold who wrote something
+MENU_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+SHOW_ALL_KEY = "0"  # the key that shows all records again, in the menu
+
+
+class FacetChoice(NamedTuple):
+    """A value of a facet: the word shown, how many records have it (None if unknown), its glyph and the glyph's style,
+    and its letter in the menu if that never changes."""
+
+    value: str
+    word: str
+    number: int | None = None
+    glyph: str = ""
+    look: str = ""
+    letter: str = ""
+
+
+class Facet(NamedTuple):
+    """A field of the view (in a search: a filter of the query), its name, and its choices. `total` is the number of
+    records without this filter."""
+
+    field: str
+    name: str
+    choices: tuple[FacetChoice, ...]
+    total: int | None = None
+
+
+def counted_facet(field: str, name: str, rows: Iterable[tuple[str, int]]) -> Facet:
+    """Return the facet of (value, number) rows, the value itself as its word."""
+    choices = [FacetChoice(value, value.replace("_", " "), count) for value, count in rows if count]
+    return Facet(field, name, tuple(choices), sum(one.number or 0 for one in choices))
+
+
+def writer_facet(field: str, rows: Iterable[tuple[str, int]]) -> Facet:
+    """Return the facet of (origin, number) rows."""
+    choices = [FacetChoice(origin, writer_name(origin), count) for origin, count in rows if count]
+    return Facet(field, "Written by", tuple(choices), sum(one.number or 0 for one in choices))
+
+
+def assign_letters(facets: Sequence[Facet]) -> list[list[tuple[str, FacetChoice]]]:
+    """Return the choices of each facet, at most MOST, each with its letter: its own, else the first of its word that is
+    free, else any that is."""
+    offered = [facet.choices[:MOST_CHOICES] for facet in facets]
+    taken = {one.letter for choices in offered for one in choices if one.letter}
+    found = []
+    for choices in offered:
+        column = []
+        for one in choices:
+            letters = [char for char in one.word.casefold() if char.isascii() and char.isalpha()]
+            letter = one.letter or next((char for char in (*letters, *MENU_LETTERS) if char not in taken), "")
+            taken.add(letter)
+            column.append((letter, one))
+        found.append(column)
+    return found
+
+
+def facet_chips(facet: Facet, narrowed: Mapping[str, object], room: int) -> list[Piece]:
+    """Return the chips of a facet, the chosen chip inverse with a cross, and a chip for each other active filter
+    of `narrowed` (field → value). Chips for which there is no `room` are folded into `+2`."""
+    chosen = narrowed.get(facet.field)
+    others = [(field, value) for field, value in narrowed.items() if field != facet.field]
+    total = "" if facet.total is None else f" {facet.total:,}"
+    pieces: list[Piece] = [(f" All{total} ", "" if narrowed else CHOSEN_STYLE, "show_all")]
+    for field, value in others:
+        pieces += [(" ", ""), (f" {_filter_words(field, str(value))} × ", CHOSEN_STYLE, f"only({field!r}, '')")]
+    listed = list(facet.choices)
+    if chosen is not None and all(one.value != chosen for one in listed):
+        listed.append(FacetChoice(str(chosen), _filter_words(facet.field, str(chosen))))
+    drawn = [_draw_chip(facet.field, one, one.value == chosen) for one in listed]
+    place = next((index for index, one in enumerate(listed) if one.value == chosen), None)
+    kept = set() if place is None else {place}  # a filter is always seen
+    for index in range(len(drawn)):
+        some = kept | {index}
+        folded = FOLDED_CELLS if len(some) < len(drawn) else 0
+        if pieces_width(pieces) + sum(pieces_width(drawn[one]) for one in some) + folded > room:
+            break
+        kept = some
+    pieces += [piece for index in sorted(kept) for piece in drawn[index]]
+    left = len(drawn) - len(kept)
+    return [*pieces, ("  ", ""), (f"+{left}", CHIP_DIM, "choose_filter")] if left else pieces
+
+
+def _draw_chip(field: str, one: FacetChoice, chosen: bool) -> list[Piece]:
+    """Return the pieces of a choice's chip."""
+    action = f"only({field!r}, {'' if chosen else one.value!r})"
+    number = "" if one.number is None else f" {one.number:,}"
+    glyph = f"{one.glyph} " if one.glyph else ""
+    if chosen:
+        return [(" ", ""), (f" {glyph}{visible(one.word)}{number} × ", CHOSEN_STYLE, action)]
+    pieces: list[Piece] = [("  ", "")]
+    if glyph:
+        pieces.append((glyph, one.look, action))
+    return [*pieces, (visible(one.word), "", action), (number, CHIP_DIM, action)]
+
+
+def _filter_words(field: str, value: str) -> str:
+    """Return the words of a filter's chip; of a search as it is typed."""
+    if field.endswith(":"):
+        return f"{field}{value}"
+    if field == "words":
+        return f"“{value}”"
+    return writer_name(value) if field in WRITER_FIELDS else f"#{value}" if field == "tag" else value.replace("_", " ")
+
+
+def next_choice(facet: Facet, now: object) -> str | None:
+    """Return the value of the chip after the chosen chip, skipping choices that leave no records; None after the
+    last."""
+    order: list[str | None] = [None, *(one.value for one in facet.choices if one.number != 0)]
+    return order[(order.index(now) + 1) % len(order)] if now in order else None
+
+
+def active_filters(view: object, filters: Mapping[str, object]) -> dict[str, object]:
+    """Return the filters of a view that are active: field → value."""
+    return {name: value for name, neutral in filters.items() if (value := getattr(view, name)) != neutral}
+
+
+# The filters of a search: those of a query, by what one can be narrowed, and how one that is being typed goes on.
+#
+# A filter's field is its name with the colon, `is:`.
+
+KIND_FILTER, STATE_FILTER, WRITER_FILTER = "kind:", "is:", "by:"
+FILTER_SYNONYMS = {"author:": WRITER_FILTER}  # another name for a filter
+TIME_EXAMPLES = {
+    "since:": ("today", "yesterday", "3d", "1w", "1m"),
+    "before:": ("today", "yesterday", "1w", "1m", "1y"),
+}  # common values, which are not counted
+KIND_TITLES = {
+    "fact": "Facts", "decision": "Decisions", "commit": "Commits", "event": "Events", "iteration": "Iterations",
+    "task": "Tasks", "checkpoint": "Checkpoints", "turn": "Turns", "summary": "Conversations", "document": "Documents",
+}  # fmt: skip
+# what `is:` knows besides: of tasks, iterations, decisions and commits, and of what records rest on; not counted
+OTHER_STATES = (
+    *("open", "progress", "done", "abandoned", "reverted", "valid", "void", "any"),
+    *("holds", "moved", "changed", "gone"),
+)
+SEARCHED_STATES = (
+    "stale",
+    "low",
+    "aging",
+    "pinned",
+    "superseded",
+    "forgotten",
+)  # of the facets, those that `is:` knows
+OFFERED_COMPLETIONS = 6  # completions shown at a time
+
+
+def filters_in_query(query: str) -> dict[str, str]:
+    """Return the filters of a query: field → value."""
+    found: dict[str, str] = {}
+    for start, end in filter_spans(query):
+        name, _, value = query[start:end].partition(":")
+        found[FILTER_SYNONYMS.get(f"{name.lower()}:", f"{name.lower()}:")] = value.strip('"')
+    return found
+
+
+def narrow_query(query: str, filters: Mapping[str, str]) -> str:
+    """Return a query with these filters in place of its own filters of equal fields; an empty value removes a
+    filter."""
+    for start, end in reversed(filter_spans(query)):
+        name = f"{query[start:end].partition(':')[0].lower()}:"
+        if FILTER_SYNONYMS.get(name, name) in filters:
+            query = f"{query[:start]} {query[end:]}"
+    words = [f'{field}"{value}"' if " " in value else f"{field}{value}" for field, value in filters.items() if value]
+    return " ".join([*query.split(), *words])
+
+
+def found_kinds(counts: Mapping[str, int], counted: bool = True) -> Facet:
+    """Return the kinds of what was found; without numbers if not all of it was `counted`."""
+    choices = [
+        FacetChoice(kind, word, counts[kind] if counted else None, KIND_GLYPHS[kind], "$dim")
+        for kind, word in KIND_TITLES.items()
+        if counts.get(kind)
+    ]
+    return Facet(KIND_FILTER, "Kind", tuple(choices), sum(counts.values()) if counted else None)
+
+
+def search_facets(
+    facts: Sequence[Facet],
+    counts: Mapping[str, int],
+    tags: Sequence[tuple[str, int]] = (),
+    authors: Sequence[str] = (),
+) -> list[Facet]:
+    """Return by what a search can be narrowed: by the facets of the facts, the number of records of each kind, the
+    `tags` of all kinds, and whoever wrote anything, also the `authors` of commits; how much that is is not counted."""
+    fields = {"state": STATE_FILTER, "domain": "domain:", "origin": WRITER_FILTER, "tag": "tag:"}
+    found = [found_kinds(counts)]
+    for facet in facts:
+        choices = facet.choices
+        if facet.field == "state":
+            choices = tuple(
+                one._replace(value=one.word.casefold()) for one in facet.choices if one.value in SEARCHED_STATES
+            ) + _uncounted_choices(OTHER_STATES)
+        elif facet.field == "tag":
+            choices = tuple(FacetChoice(tag, tag, number) for tag, number in tags)
+        elif facet.field == "origin":
+            wrote = {one.value.casefold() for one in choices}
+            choices = tuple(one._replace(number=None) for one in choices)
+            choices += _uncounted_choices([name for name in authors if name.casefold() not in wrote])
+        found.append(facet._replace(field=fields[facet.field], choices=choices))
+    return [
+        *found,
+        *(Facet(field, field[:-1].capitalize(), _uncounted_choices(values)) for field, values in TIME_EXAMPLES.items()),
+    ]
+
+
+def _uncounted_choices(values: Sequence[str]) -> tuple[FacetChoice, ...]:
+    """Return choices without numbers of records."""
+    return tuple(FacetChoice(value, value) for value in values)
+
+
+def filter_completions(query: str, facets: Sequence[Facet]) -> list[tuple[str, int | None]]:
+    """Return how the filter at the end of a query may go on, each with the number of records that have it: `is:st` as
+    `is:stale`. Empty if the query ends otherwise, or if the filter is complete."""
+    typed = re.search(r"(?<!\S)([a-z]+:)(\S*)$", query, re.IGNORECASE)
+    if typed is None:
+        return []
+    name, start = typed[1].lower(), typed[2].casefold()
+    facet = next((one for one in facets if one.field == FILTER_SYNONYMS.get(name, name)), None)
+    if facet is None:
+        return []
+    found = [
+        (f"{name}{_quote_value(one.value)}", one.number)
+        for one in facet.choices
+        if one.value.casefold().startswith(start) or one.word.casefold().startswith(start)
+    ]
+    return [] if [text for text, _ in found] == [typed[0]] else found[:OFFERED_COMPLETIONS]
+
+
+def complete_filter(query: str, text: str) -> str:
+    """Return the query with the filter at its end completed."""
+    return f"{query[: len(query) - len(query.split()[-1])]}{text} "
+
+
+def _quote_value(value: str) -> str:
+    """Put a value with spaces in quotation marks."""
+    return f'"{value}"' if " " in value else value

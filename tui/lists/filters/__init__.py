@@ -1,1 +1,0 @@
-"""By what lists and searches can be narrowed."""

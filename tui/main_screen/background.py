@@ -1,0 +1,776 @@
+"""Documents, backups and git: index changes, create the daily backup, keep the timeline up to date with git."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING, Protocol, cast
+
+from textual.widgets import Input
+
+from store.base.errors import MemorandaError
+from store.base.location import Location
+from store.base.models import Checkpoint
+from store.learning.rule_pass import RulePassResult
+from store.librarian.answer import LibrarianAnswer
+from store.llm.structured_output import ModelStats, list_recent_calls, read_model_stats
+from store.sync.sync import SyncReport
+from tui.commands.documents import sync_message
+from tui.demo.tour import TOUR_STOPS, keep_tour, read_tour, tour_stop
+from tui.input.key_table import CHECKPOINTS, key_name
+from tui.lists.view_state import fill_in_keys
+from tui.main_screen.controller import POLL_SECONDS, polls_at_pace
+from tui.panes.controllers import Host
+from tui.render.lines import format_count
+from tui.screens.base import Application
+from tui.screens.model import ModelScreen, model_status_forms
+from tui.theme.escape import visible
+from tui.theme.line_filters import Piece
+from tui.widgets.bars import Split
+from tui.workers.first_start import Ledger
+from tui.workers.model_worker import ModelWorker, PullState
+
+if TYPE_CHECKING:
+    from tui.workers.engine import Engine
+
+
+# Periodic checkpoints, the offer to resume an interrupted session, and the import of conversations that grew.
+
+OFFER_SECONDS = 4  # seconds until the offer is tried again
+RECOVER_ACTION = "change('history.recover')"
+CHECKPOINT_POLLS = 60  # polls between two checks for a due checkpoint
+
+
+class CheckpointController:
+    """Creates due checkpoints and imports new turns of conversations."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.offered: Checkpoint | None = None  # where a session broke off, until it was read
+
+    def start(self) -> None:
+        self.host.in_background(self._look_for_offer, "offer", "see whether a session broke off")
+        self.host.in_background(self._import, "bring", "import conversations that grew")
+
+    def poll(self, count: int) -> None:
+        if self.offered is not None:
+            self._see_if_read(self.offered)
+        if count % CHECKPOINT_POLLS == 0:
+            self.host.in_background(self._take_due, "tick", "take a checkpoint if one is due", exclusive=True)
+            self.host.in_background(self._import, "bring", "import conversations that grew")
+
+    def pieces(self) -> Sequence[Piece]:
+        if self.offered is None:
+            return ()
+        if self.host.current == CHECKPOINTS:  # where the key reads the one under the cursor
+            return [(f"session broke off at {self.offered.citation} ", "$text-warning")]
+        return [(f"session broke off: {key_name('checkpoint.recover')} recovers it ", "$text-warning", RECOVER_ACTION)]
+
+    def leave(self) -> bool:
+        return False
+
+    def _look_for_offer(self) -> None:
+        engine = self.host.engine
+        try:
+            found = engine.upkeep.offered_checkpoint() if engine is not None else None
+        except MemorandaError as error:
+            self.host.later(self.host.say, str(error), "warning")
+            return
+        if found is not None:
+            self.host.later(self.offer, found)
+
+    def offer(self, found: Checkpoint) -> None:
+        """Offer, beside the search, to resume an interrupted session; a message would cover the keys at first sight,
+        but it is what a screen reader reads. Not in a past view, since the offer is about now."""
+        if self.host.view.past is not None:
+            self.host.call_after(OFFER_SECONDS, lambda: self.offer(found))
+            return
+        self.offered = found
+        self.host.draw_top()
+        if self.host.app.config["plain"]:  # type: ignore[attr-defined]
+            self.host.say(f"A session broke off at {found.citation}: {key_name('checkpoint.recover')} recovers it.")
+
+    def _see_if_read(self, offered: Checkpoint) -> None:
+        engine = self.host.engine
+        if engine is None or not any(
+            one.recovered_at is None for one in engine.present.checkpoints.get_many([offered.id])
+        ):
+            self.offered = None
+            self.host.draw_top()
+
+    def _import(self) -> None:
+        engine = self.host.engine
+        try:
+            result = engine.bringer.ingest_grown() if engine is not None else {}
+        except MemorandaError as error:
+            result = {"trouble": str(error)}
+        if trouble := result.get("trouble"):
+            text = f"Not all conversations could be brought in: {trouble}"
+            self.host.later(self.host.say, text, "warning", 8)
+        if isinstance(added := result.get("added"), int) and added:
+            self.host.later(self.host.say, f"Brought in {format_count(added, 'turn')} of conversations.")
+
+    def _take_due(self) -> None:
+        engine = self.host.engine
+        try:
+            if engine is not None:
+                engine.upkeep.take_due_checkpoint()
+        except MemorandaError as error:
+            self.host.later(self.host.say, f"No checkpoint could be taken: {error}", "warning")
+
+
+GIT_POLLS = 4  # polls between two checks for git changes
+SETTINGS_POLLS = 60  # … and between two that open the memory, as its settings may say otherwise by then
+BACKUP_POLLS = 120  # polls between two checks for a due backup
+EVIDENCE_POLLS = 60  # polls between two looks at what facts and decisions rest on
+MANY_READ = 200  # commits or documents; from this many on, progress is shown
+
+
+class UpkeepHost(Host, Protocol):
+    """The interface that upkeep needs of the screen."""
+
+    @property
+    def counts(self) -> dict[str, int]: ...
+    @property
+    def is_current(self) -> bool: ...
+    def model_forms(self) -> Sequence[Sequence[Piece]]: ...
+    def refresh_records(self) -> None: ...
+    def set_status(self, status: str) -> None: ...
+    def set_backups(self, trouble: str) -> None: ...
+
+
+class UpkeepController:
+    """Indexes documents, reads git and creates backups, on worker threads."""
+
+    def __init__(self, host: UpkeepHost) -> None:
+        self.host = host
+        self._git_is_read = True  # or checked
+        self._welcomed = False
+
+    def start(self) -> None:
+        self.read_documents(first=True)
+        self._look_after_backups(make=False)
+
+    def poll(self, count: int) -> None:
+        engine = self.host.engine
+        if engine is None:
+            return
+        engine.documents.resting = self.host.app.resting  # type: ignore[attr-defined]
+        app = self.host.app
+        if count % polls_at_pace(BACKUP_POLLS, app) == 0:
+            self._look_after_backups(make=True)
+        if count % polls_at_pace(EVIDENCE_POLLS, app) == 0:
+            self.host.in_background(
+                lambda: self._idle(engine), "evidence", "look at the evidence, and write the daily log"
+            )
+        if count % GIT_POLLS == 0 and not self._git_is_read:
+            self._git_is_read = True
+            if count % polls_at_pace(SETTINGS_POLLS, app):
+                # not a worker of Textual's, which costs ten times what it looks at
+                looked = asyncio.get_running_loop().run_in_executor(None, engine.upkeep.git_moved)
+                looked.add_done_callback(partial(self._git_looked_at, engine))
+            else:
+                self._read_git(engine)
+            if engine.documents.is_scan_due(engine.present):
+                self.read_documents()
+
+    def pieces(self) -> Sequence[Piece]:
+        return ()
+
+    def leave(self) -> bool:
+        if self.host.engine is None or not self.host.engine.upkeep.stop_reading_git():
+            return False
+        self.host.say("Stopped reading git; what was read stays, and the next start goes on.")
+        return True
+
+    def read_git_first(self, engine: Engine) -> None:
+        """Read git for the first time, then show the welcome if the memory is new. Runs on the thread that opened the
+        memory."""
+        self._catch_up(engine)
+        self._verify(engine)
+        self.host.later(self._git_was_read)
+        if engine.created:
+            self._read_ledger(engine)
+
+    def _is_left_to_welcome(self, engine: Engine) -> bool:
+        """Tell whether the welcome, which is shown later, reports what was read."""
+        return engine.created and not self._welcomed
+
+    def read_documents(self, first: bool = False) -> None:
+        """Index changed documents; with `first`, also whenever they change from then on."""
+        self.host.in_background(lambda: self._read_documents(first), "documents", "read the documents that changed")
+
+    def _read_documents(self, first: bool) -> None:
+        engine = self.host.engine
+        if engine is None:
+            return
+
+        def progress(done: int, total: int) -> None:
+            if total > MANY_READ:
+                text = f"reading documents {done:,} of {total:,}" if done < total else ""
+                self.host.later(self.host.set_status, text)
+
+        def trouble(sentence: str) -> None:
+            self.host.later(self.host.say, sentence, "warning", 8)
+
+        engine.documents.synced = self._report_sync
+        try:
+            result = engine.documents.scan_documents(progress, trouble)
+            if first:
+                engine.documents.watch(trouble)
+        except MemorandaError as error:
+            self.host.later(self.host.say, f"The documents could not be read: {error}", "warning")
+            return
+        if first and result is not None and result.new and not self._is_left_to_welcome(engine):
+            self.host.later(self.host.say, f"Read {format_count(result.new, 'new document')}.")
+
+    def _report_sync(self, report: SyncReport) -> None:
+        """Say what a sync read; that it wrote what the application changed is no news."""
+        if report.problem or report.step is not None or report.applied.left:
+            self.host.later(self.host.say, sync_message(report), "warning" if report.problem else "information", 8)
+
+    def _look_after_backups(self, make: bool) -> None:
+        self.host.in_background(lambda: self._backups(make), "backups", "make the daily backup, if it is due")
+
+    def _backups(self, make: bool) -> None:
+        """Report what is wrong with the backups; with `make`, create a due one first."""
+        engine = self.host.engine
+        if engine is None:
+            return
+        try:
+            if make:
+                engine.upkeep.keep_backups()
+            trouble = engine.upkeep.backups_trouble()
+        except MemorandaError as error:
+            trouble = "no backup"
+            self.host.later(self.host.say, f"No backup could be made: {error}", "warning", 8)
+        self.host.later(self.host.set_backups, trouble)
+
+    def _catch_up(self, engine: Engine, watching: bool = False) -> None:
+        """Read the commits that the timeline lacks, on a worker thread; with `watching`, only if git has changed."""
+
+        def progress(done: int, total: int) -> None:
+            if total > MANY_READ:
+                text = f"reading git {done:,} of {total:,}, {key_name('screen.leave')} stops" if done < total else ""
+                self.host.later(self.host.set_status, text)
+
+        def trouble(sentence: str) -> None:
+            self.host.later(self.host.say, sentence, "warning")
+
+        try:
+            changed = engine.upkeep.git_changed(
+                clean=watching
+            )  # first, so that no change between this check and the read is missed
+            if watching and not changed:
+                return
+            new = engine.upkeep.catch_up(progress, trouble)
+        except MemorandaError as error:
+            self.host.later(self.host.say, f"The timeline could not catch up with git: {error}", "warning")
+            return
+        self.host.later(self.host.set_status, "")
+        if watching:
+            self._verify(engine)
+        if new and not self._is_left_to_welcome(engine):
+            self.host.later(self.host.say, f"Read {format_count(new, 'new commit')} from git.")
+
+    def _idle(self, engine: Engine) -> None:
+        """Do what is due while nothing else is: look at the evidence, write the daily log."""
+        self._verify(engine)
+        engine.upkeep.write_log(lambda sentence: self.host.later(self.host.say, sentence, "warning", 8))
+
+    def _verify(self, engine: Engine) -> None:
+        """Look again at files, symbols and commits; say what changed since the last look."""
+        try:
+            doubted = engine.upkeep.verify()
+        except MemorandaError as error:
+            self.host.later(self.host.say, f"The evidence could not be looked at: {error}", "warning")
+            return
+        if doubted:
+            where = f"{key_name('more.open')} e shows it"
+            self.host.later(
+                self.host.say,
+                f"What {format_count(doubted, 'record')} rests on changed or is gone; {where}.",
+                "warning",
+                8,
+            )
+            self.host.later(self.host.refresh_records)
+
+    def _git_looked_at(self, engine: Engine, looked: asyncio.Future[bool]) -> None:
+        if self.host.engine is engine and not looked.cancelled() and (looked.exception() or looked.result()):
+            self._read_git(engine)
+        else:
+            self._git_was_read()
+
+    def _read_git(self, engine: Engine) -> None:
+        self.host.in_background(lambda: self._watch_git(engine), "git", "look whether git has something new")
+
+    def _watch_git(self, engine: Engine) -> None:
+        self._catch_up(engine, watching=True)
+        self.host.later(self._git_was_read)
+
+    def _git_was_read(self) -> None:
+        self._git_is_read = False
+
+    def _read_ledger(self, engine: Engine) -> None:
+        try:
+            ledger = engine.ledger()
+        except MemorandaError as error:
+            self.host.later(self.host.say, str(error), "warning")
+            return
+        self.host.later(self._welcome, engine, ledger)
+
+    def _welcome(self, engine: Engine, ledger: Ledger) -> None:
+        """Show what the first start found and did, unless the person began already."""
+        from tui.screens.start import FirstStartScreen, model_sentence
+
+        self._welcomed = True
+        begun = self.host.counts.get("active") or self.host.pane.record is not None
+        if begun or not self.host.is_current or isinstance(self.host.focused, Input):
+            return
+        screen = FirstStartScreen(
+            engine, ledger, model_sentence(self.host.model_forms()), self.host.later, self.host.say
+        )
+        self.host.app.push_screen(screen, self._leave_welcome)
+
+    def _leave_welcome(self, action: str | None) -> None:
+        """Refresh the lists when the welcome is left, and run the action that was chosen there."""
+        self.host.refresh_records()
+        if action:
+            self.host.app.call_later(self.host.app.run_action, f"screen.{action}")
+
+
+# Embed new texts, and show the progress in the top line.
+
+FEW_TEXTS = 64  # texts: as many are embedded at once, without progress
+RATE_SECONDS = 2.0  # seconds from which on the rate is shown
+REASON_CELLS = 48  # cells for the reason why there is no search by meaning
+
+
+class EmbeddingHost(Host, Protocol):
+    """The interface that embedding needs of the screen."""
+
+    def vectors_came(self, all_of_them: bool) -> None: ...
+
+
+class EmbeddingController:
+    """Embeds after the first rows, and whenever a text is pending."""
+
+    def __init__(self, host: EmbeddingHost) -> None:
+        self.host = host
+        self._status = ("", "")  # (status text, action of a click on it)
+        self._progress = (0, 0)  # (embedded texts, all texts)
+        self._began = (0, 0.0)  # the same at the start of this run, and when that was
+
+    def start(self) -> None:
+        self.embed()
+
+    def poll(self, count: int) -> None:
+        engine = self.host.engine
+        if engine is not None and count % GIT_POLLS == 0 and engine.embedder.is_embedding_due(engine.screen):
+            self.embed()
+
+    def pieces(self) -> Sequence[Piece]:
+        text, action = self._status
+        if not text:
+            return ()
+        text = text if len(text) <= REASON_CELLS else f"{text[: REASON_CELLS - 1]}…"
+        if self.host.form == "-narrow":
+            text = text.partition(":")[0]
+        return [(f"{visible(text)} ", "$text-warning", action)]
+
+    def leave(self) -> bool:
+        return False  # Escape leaves what is on the screen: work beside it goes on
+
+    def action_index(self) -> None:
+        """Stop indexing, or go on."""
+        engine = self.host.engine
+        if engine is None:
+            return
+        if engine.embedder.stop_embedding():
+            self._set_status("indexing stopped", "index")
+            self.host.say(
+                f"Stopped indexing; what was indexed stays, and {key_name('index.toggle')} or :index goes on."
+            )
+        elif engine.embedder.is_embedding_due(engine.screen, resumed=True):
+            engine.embedder.resume()
+            self.embed()
+        else:
+            self.host.say("Nothing waits to be indexed.")
+
+    def embed(self) -> None:
+        """Embed the pending texts."""
+        self.host.in_background(self._embed, "embedding", "embed what waits")
+
+    def _embed(self) -> None:
+        engine = self.host.engine
+        if engine is None or engine.embedder.running:
+            return
+
+        def progress(done: int, total: int) -> None:
+            if total > FEW_TEXTS:
+                self.host.later(self._show_progress, done, total)
+
+        def trouble(sentence: str) -> None:
+            self.host.later(self._set_status, f"keywords only: {sentence}", "doctor")
+
+        if engine.embedder.embed_pending(progress, trouble) is not None:
+            self.host.later(self._finish)
+
+    @property
+    def under_way(self) -> str | None:
+        """Return the progress as part of a sentence; None while nothing is embedded."""
+        if self.host.engine is None or not self.host.engine.embedder.running:
+            return None
+        done, total = self._progress
+        return f" ({done:,} of {total:,})" if done < total else ""
+
+    def announces(self, step: int) -> bool:
+        """Return whether only embeddings can have been added since this step of history: they arrive in batches,
+        reported by `vectors_came`."""
+        engine = self.host.engine
+        return engine is not None and engine.embedder.running and engine.newest_step() == step
+
+    def _show_progress(self, done: int, total: int) -> None:
+        """Show how far embedding is, and let the search see the new vectors."""
+        if done < self._progress[0] or not self._began[1]:
+            self._began = (done, monotonic())
+        self._progress = (done, total)
+        seconds = monotonic() - self._began[1]
+        rate = (done - self._began[0]) / seconds if seconds >= RATE_SECONDS else 0.0
+        if self.host.engine is not None and not self.host.engine.embedder.stopped:  # it ends with a last batch
+            self._set_status(f"indexing {done:,} of {total:,}" + (f", {rate:,.0f}/s" if rate else ""), "index")
+        self.host.vectors_came(False)
+
+    def _finish(self) -> None:
+        """Remove the progress, unless something is wrong, and let the search see all vectors."""
+        self._began = (0, 0.0)
+        engine = self.host.engine
+        if engine is not None and not engine.embedder.trouble and not engine.embedder.stopped:
+            self._set_status("", "")
+        self.host.vectors_came(True)
+
+    def _set_status(self, text: str, action: str) -> None:
+        self._status = (text, action)
+        self.host.draw_top()
+
+
+# Learn facts from conversations: process pending turns by rules, then by the model, and report what was learned.
+
+LEARN_POLLS = 4  # polls between two checks for pending turns
+
+
+class LearningController:
+    """Processes pending turns after the first rows, and whenever there are new ones."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self._rules_run = False  # whether the rules are running
+        self._model_runs = False
+
+    def start(self) -> None:
+        self._learn_if_due()
+
+    def poll(self, count: int) -> None:
+        if count % LEARN_POLLS == 0:
+            self._learn_if_due()
+
+    def pieces(self) -> Sequence[Piece]:
+        return ()
+
+    def leave(self) -> bool:
+        return False
+
+    def _learn_if_due(self) -> None:
+        engine = self.host.engine
+        if engine is not None and not self._rules_run and engine.learner.is_learning_due(engine.screen):
+            self._rules_run = True
+            self.host.in_background(self._run_rules, "learning", "read waiting turns")
+        if engine is not None and not self._model_runs and engine.learner.is_model_due(engine.screen):
+            self._model_runs = True
+            self.host.in_background(self._run_model, "model", "let the model read waiting turns")
+
+    def _run_rules(self) -> None:
+        engine = self.host.engine
+        try:
+            done = engine.learner.run_rules() if engine is not None else None
+        except MemorandaError as error:
+            self.host.later(self.host.say, f"What was said could not be read: {error}", "warning")
+            done = None
+        self.host.later(self._report_learned, done)
+
+    def _run_model(self) -> None:
+        engine = self.host.engine
+        try:
+            proposed = engine.learner.run_model().asked if engine is not None else ()
+        except MemorandaError as error:
+            self.host.later(self.host.say, f"The model could not read what was said: {error}", "warning")
+            proposed = ()
+        self.host.later(self._model_read, proposed)
+
+    def _model_read(self, proposed: tuple[int, ...]) -> None:
+        self._model_runs = False
+        if text := learned_summary((), proposed):
+            self.host.say(text, timeout=8)
+
+    def _report_learned(self, done: tuple[RulePassResult, int] | None) -> None:
+        self._rules_run = False
+        if done is None:
+            return
+        read, duplicates = done
+        if duplicates:
+            waits = "a question waits" if duplicates == 1 else f"{duplicates:,} questions wait"
+            self.host.say(f"Similar facts are known already: {waits} in the inbox.", timeout=8)
+        if text := learned_summary(read.learned.facts, read.learned.proposed):
+            self.host.say(text, timeout=8)
+
+
+def learned_summary(facts: Sequence[int], proposed: Sequence[int]) -> str:
+    """Summarise what was learned in a sentence; empty if nothing was. Facts that were merely confirmed are not
+    counted."""
+    parts = []
+    if facts:
+        parts.append(f"Learned {len(facts)} fact{'' if len(facts) == 1 else 's'} from what was said")
+    if proposed:
+        waits = f"{len(proposed)} question{' waits' if len(proposed) == 1 else 's wait'} in the inbox"
+        parts.append(waits if facts else f"From what was said {waits}")
+    if not parts:
+        return ""
+    undo = f" ({key_name('step.undo-all')} on one undoes all of its conversation)" if facts else ""
+    return ", ".join(parts) + undo
+
+
+# Show the model's status beside the search bar; a separate screen sets the model up.
+
+STATS_POLLS = 4  # polls between two reads of the figures
+MODEL_POLLS = 60  # polls between two requests to the server: it unloads an idle model by itself
+
+
+class ModelHost(Host, Protocol):
+    """The interface that the model's status needs of the screen."""
+
+    @property
+    def location(self) -> Location: ...
+    @property
+    def is_current(self) -> bool: ...
+
+
+class ModelStatusController:
+    """Queries the model server after the first rows, and periodically."""
+
+    def __init__(self, host: ModelHost) -> None:
+        self.host = host
+        self._stats = ModelStats()
+        self._reported: PullState | None = None  # the last pull whose end was reported
+
+    @property
+    def _app(self) -> Application:
+        return cast("Application", self.host.app)
+
+    @property
+    def worker(self) -> ModelWorker:
+        return self._app.modeller
+
+    def start(self) -> None:
+        self.worker.check_status(self._app.config)
+        self.host.draw_top()
+
+    def poll(self, count: int) -> None:
+        if count % STATS_POLLS == 0:
+            self._read_stats()
+        if count % polls_at_pace(MODEL_POLLS, self.host.app) == 0 and not self.worker.pulling:
+            self.worker.check_status(self._app.config)
+
+    def pieces(self) -> Sequence[Piece]:
+        return ()
+
+    def leave(self) -> bool:
+        return False
+
+    def forms(self) -> Sequence[Sequence[Piece]]:
+        """Return the forms of the model's status, longest first."""
+        return model_status_forms(self.worker, self._stats)
+
+    def _read_stats(self) -> None:
+        """Read the model's recent calls; one that has just answered is loaded."""
+        engine = self.host.engine
+        if engine is None:
+            return
+        before, self._stats = self._stats, read_model_stats(engine.present.database, engine.now)
+        if before != self._stats:
+            self.host.draw_top()
+            if before.working and not self._stats.working:
+                self.worker.check_status(self._app.config)
+
+    def action_model(self, pull: str = "", trying: str | None = None) -> None:
+        """Show the model's screen."""
+        engine = self.host.engine
+        calls = list_recent_calls(engine.present.database, engine.now) if engine is not None else ()
+        now = engine.now if engine is not None else ""
+        self.host.app.push_screen(ModelScreen(self.host.location, self._stats, pull, trying, calls, now))
+
+    def update_status(self) -> None:
+        """Show the current status; report the end of a pull unless its own screen does."""
+        pull = self.worker.pull
+        if pull is not None and pull.ended and pull is not self._reported:
+            self._reported = pull
+            if self.host.is_current and pull.trouble is None:
+                self.host.say(f"{pull.name} is there.")
+            elif self.host.is_current and pull.trouble is not None and pull.trouble.kind != "stopped":
+                self.host.say(f"{pull.name} could not be fetched. {pull.trouble}", "warning", 8)
+        self.host.draw_top()
+
+
+# Exchange with the team every few minutes, and say what arrived.
+
+MINUTE_POLLS = int(60 / POLL_SECONDS)  # polls
+
+
+class TeamController:
+    """Exchanges with the team while the application is open."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self._said = ""  # the trouble that was shown last: the same is not shown every few minutes
+
+    def start(self) -> None:
+        self.poll(0)
+
+    def poll(self, count: int) -> None:
+        engine = self.host.engine
+        minutes = int(engine.screen.config["team.minutes"]) if engine is not None else 0
+        if minutes and count % (minutes * MINUTE_POLLS) == 0:
+            self.host.in_background(self._exchange, "team", "exchange with the team", exclusive=True)
+
+    def pieces(self) -> Sequence[Piece]:
+        return ()
+
+    def leave(self) -> bool:
+        return False
+
+    def _exchange(self) -> None:
+        engine = self.host.engine
+        lines: list[str] = []
+        trouble = ""
+        try:
+            done = engine.team.exchange() if engine is not None else None
+        except MemorandaError as error:
+            trouble = f"The team could not be reached: {error}"
+        else:
+            lines = done[1] if done is not None else []
+        if trouble and trouble != self._said and engine is not None and not engine.is_closed:
+            self.host.later(self.host.say, trouble, "warning", 8)
+        self._said = trouble
+        if lines:
+            self.host.later(self.host.say, " ".join(lines[:4]), "information", 8)
+
+
+# The tour of the demo, two lines above the list; it goes on by itself when a step is done.
+
+
+class TourHost(Host, Protocol):
+    """The interface that the tour needs of the screen."""
+
+    @property
+    def location(self) -> Location: ...
+    @property
+    def last_answer(self) -> LibrarianAnswer | None: ...
+    def mount(self, *widgets: Split, before: str) -> object: ...
+    def bar(self, name: str) -> Split | None: ...
+
+
+class TourController:
+    """Shows the next step, and notices when it is done."""
+
+    def __init__(self, host: TourHost) -> None:
+        self.host = host
+        self._number = 0
+        self._shown = False
+        self._passed: Sequence[int] = ()
+        self._looked: int | None = None  # up to which step of history; None before the tour is shown
+        self._done: list[str] = []  # why each step since was made: also what was done before the tour asked for it
+        self._ended = ""  # the pane in which the last step was done
+        self._waiting = 0  # the most proposals that waited since the tour was first shown
+
+    def start(self) -> None:
+        found = read_tour(self.host.location.path)
+        if found is not None and not found[1]:
+            self._go_to(found[0])
+
+    def poll(self, count: int) -> None:
+        first = number = self._number
+        while self._shown and number < len(TOUR_STOPS) and self._is_done():
+            number = self._number = number + 1
+        if number > first:
+            self._go_to(number, passed=range(first + 1, number))
+        elif self._shown and number == len(TOUR_STOPS) and self.host.current_list != self._ended:
+            self._show_lines(False)  # its last lines were read
+
+    def pieces(self) -> Sequence[Piece]:
+        return ()
+
+    def leave(self) -> bool:
+        return False
+
+    def action_tour(self) -> None:
+        """Leave the tour, or resume it where it was left."""
+        found = read_tour(self.host.location.path)
+        if found is None:
+            self.host.say("The tour is in the demo: leave the application and type memoranda demo.", "warning")
+        elif self._shown:
+            self._show_lines(False)
+            self.host.say(f"The tour is left; {key_name('tour.toggle')} or :tour resumes it.")
+        else:
+            self._go_to(found[0] if found[0] < len(TOUR_STOPS) else 0)
+
+    def _is_done(self) -> bool:
+        engine, wanted = self.host.engine, tour_stop(self._number).done
+        if engine is None or self._looked is None:
+            return False
+        waiting = engine.screen.inbox.count_waiting()
+        self._waiting = max(self._waiting, waiting)  # more may have come since
+        if wanted == "stale":
+            return self.host.view.state == "stale"
+        if wanted == "answer":
+            return self.host.last_answer is not None
+        if wanted == "inbox":
+            return waiting < self._waiting
+        looked, self._looked = self._looked, engine.newest_step()
+        self._done += [engine.screen.history.step(number).reason for number in range(looked + 1, self._looked + 1)]
+        return any(reason.startswith(wanted) for reason in self._done)
+
+    def _go_to(self, number: int, passed: Sequence[int] = ()) -> None:
+        """Show the step of an index; `passed` are those before it that are not shown, since they were done already."""
+        engine = self.host.engine
+        if engine is None:
+            return
+        self._number, self._passed, self._ended = number, passed, self.host.current_list
+        if self._looked is None:
+            self._looked, self._waiting = engine.newest_step(), engine.screen.inbox.count_waiting()
+        self._show_lines(True)
+
+    def _show_lines(self, shown: bool) -> None:
+        """Show or hide the lines, and keep what is next."""
+        self._shown = shown
+        keep_tour(self.host.location.path, self._number, left=not shown)
+        if self.host.bar("tour-why") is None:
+            self.host.mount(Split(id="tour-why"), Split(id="tour-what"), before="#body")
+        for name in ("tour-why", "tour-what"):
+            bar = self.host.bar(name)
+            assert bar is not None
+            bar.display = shown
+        self._draw()
+
+    def _draw(self) -> None:
+        why, what = self.host.bar("tour-why"), self.host.bar("tour-what")
+        assert why is not None and what is not None
+        stop, last = tour_stop(self._number), self._number == len(TOUR_STOPS)
+        place = "" if last else f"{self._number + 1} of {len(TOUR_STOPS)}  "
+        key = key_name("tour.toggle")
+        passed = ", ".join(str(number + 1) for number in self._passed)
+        why.put_both(
+            [(f" Tour {place}", "bold $text-accent"), (fill_in_keys(stop.why), "")],
+            [(f"{passed} done already ", "$dim")] if passed else [],
+        )
+        what.put_both([(f" {fill_in_keys(stop.what)}", "bold")], [(f"{key} leaves ", "$dim", "tour")])

@@ -1,0 +1,345 @@
+"""Compare two states of a record column by column, as lines of (text, style) pieces."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from store.base.citations import cite
+from store.base.clock import format_how_long_ago, format_local_time
+from store.base.models import (
+    Chunk,
+    Commit,
+    Decision,
+    Event,
+    Fact,
+    GlobalFact,
+    Iteration,
+    Proposal,
+    Record,
+    Summary,
+    Task,
+    Turn,
+)
+from store.base.vocabulary import PERSON_ORIGIN, TASK_STATUS_LABELS
+from store.database.database import Database
+from store.purge.secret_scan import LoggedRedaction, take_redactions
+from store.records.facts import age_state
+
+# The glyph and the label of every state and kind, the same in all views.
+
+# badge → (glyph, word); the badge is also the style's name, `glyph-fresh`
+FACT_BADGES = {
+    "fresh": ("•", "fresh"),
+    "aging": ("◐", "aging"),
+    "low": ("▽", "low"),
+    "stale": ("▲", "stale"),
+    "pinned": ("★", "pinned"),
+    "superseded": ("↷", "replaced"),
+    "contradicted": ("≠", "contradicted"),
+    "forgotten": ("✕", "forgotten"),
+}
+# what a record rests on → (glyph, word); the other axis beside its age
+EVIDENCE_BADGES = {
+    "holds": ("✓", "holds"),
+    "moved": ("→", "moved"),
+    "changed": ("≠", "changed"),
+    "gone": ("⊘", "gone"),
+    "": ("·", "not looked at"),
+}
+DOUBTFUL_STATES = ("moved", "changed", "gone")  # states of evidence that a list shows beside a record's age
+WARNING_SIGN = "⚠"
+ORDER_WARNING = f"{WARNING_SIGN} looks like an instruction to agents"
+KIND_GLYPHS = {
+    "fact": "•",
+    "global": "•",
+    "decision": "◆",
+    "commit": "○",
+    "event": "·",
+    "iteration": "↻",
+    "task": "☐",
+    "checkpoint": "▪",
+    "turn": "“",
+    "summary": "≡",
+    "document": "¶",
+    "proposal": "◇",
+}
+TASK_GLYPHS = {"pending": "☐", "in_progress": "◧", "done": "☑"}
+
+
+def state_word(status: str) -> str:
+    """Return the label of a status: `superseded` is stored and shown as `replaced`, `pending` as `open`."""
+    return TASK_STATUS_LABELS.get(status) or FACT_BADGES.get(status, ("", status))[1]
+
+
+def fact_badge(fact: Fact, now: str) -> str:
+    """Return a fact's badge: its status if it is not active, else pinned, else its age."""
+    if fact.status != "active":
+        return fact.status
+    return "pinned" if fact.pinned else age_state(now, fact.last_confirmed_at, fact.confidence, fact.pinned)
+
+
+StyledText = tuple[str, str]
+StyledLine = list[StyledText]
+
+LABEL_WIDTH = 13  # cells of the label column
+COLUMN_NAMES = {
+    "last_confirmed_at": "confirmed", "created_at": "made", "updated_at": "changed", "decided_at": "decided",
+    "supersedes": "replaces", "link_type": "link",
+}  # fmt: skip
+JSON_LIST_COLUMNS = ("tags", "evidence", "alternatives", "others")  # columns that hold JSON
+_AS_TAKEN = re.compile(r" @(?:[0-9a-f]{12}|-) ~[0-9a-f]{24}$")  # how a file was when it became evidence
+# columns that mean nothing to a user
+SILENT_COLUMNS = frozenset(("id", "text_hash", "commit_id", "scope", "importance", "asked", "based_on"))
+
+
+def compare_rows(before: Mapping[str, object] | None, after: Mapping[str, object] | None) -> list[StyledLine]:
+    """Compare two states of a row column by column: the old value in red with −, the new one in green with +."""
+    lines: list[StyledLine] = []
+    names = dict.fromkeys([*(before or {}), *(after or {})])
+    for name in names:
+        if name in SILENT_COLUMNS:
+            continue
+        old, new = (_format_column(name, state) for state in (before, after))
+        if old == new:
+            continue
+        label = COLUMN_NAMES.get(name, name.removesuffix("_id").replace("_", " ")).ljust(LABEL_WIDTH)
+        for sign, text, look in (("−", old, "removed"), ("+", new, "added")):
+            if text:
+                first, *rest = text.split("\n")
+                lines.append([(f"  {label}", "label"), (f"{sign} {first}", look)])
+                lines += [[(" " * (LABEL_WIDTH + 4), "label"), (line, look)] for line in rest]
+                label = " " * LABEL_WIDTH
+    return lines
+
+
+def origin_name(origin: str) -> str:
+    """Return the name of an origin; `you` for the person."""
+    return "you" if origin == PERSON_ORIGIN else origin
+
+
+def _format_column(name: str, state: Mapping[str, object] | None) -> str:
+    """Format a column's value; empty if it is empty or missing."""
+    value = None if state is None else state.get(name)
+    if value in (None, "", "[]", "{}", "null"):
+        return ""
+    if name.endswith("_at"):
+        return format_local_time(str(value))
+    if name == "pinned":
+        return "yes" if value else ""
+    if name in JSON_LIST_COLUMNS:
+        return format_list(value)
+    if name == "change":
+        return _proposed_fields(_parse_json(value))
+    if name == "status":
+        return state_word(str(value)).replace("_", " ")
+    if name == "origin":
+        return origin_name(str(value))
+    if name == "supersedes" and isinstance(value, int):
+        return cite("decision" if state and "chosen" in state else "fact", value)
+    if name == "target" and isinstance(value, int):
+        return cite("fact", value)
+    if name in ("decision_id", "iteration_id") and isinstance(value, int):
+        return cite(name.removesuffix("_id"), value)
+    return str(value)
+
+
+def format_list(value: object) -> str:
+    """Return a list, or its JSON, as people write it."""
+    return ", ".join(map(_format_item, value if isinstance(value, list) else _parse_json(value)))
+
+
+def _parse_json(value: object) -> Any:
+    return json.loads(str(value))
+
+
+def _proposed_fields(change: Mapping[str, object]) -> str:
+    """Return the fields that a proposal would set, and their values; those of a decision, which has fields of its own,
+    in their place."""
+    words = []
+    for name, value in change.items():
+        if isinstance(value, dict):
+            words.append(_proposed_fields(value))
+        elif isinstance(value, bool):
+            words.append(f"{name} {'yes' if value else 'no'}")
+        elif value not in (None, "", []):
+            words.append(f"{name} {format_list(value) if isinstance(value, list) else value}")
+    return "; ".join(filter(None, words))
+
+
+def _format_item(item: object) -> str:
+    """Return a member of a list; of what a proposal quotes, what it cites and the quote."""
+    if isinstance(item, dict):
+        return f"{item.get('citation', '')} “{item.get('quote', '')}”"
+    return _AS_TAKEN.sub("", str(item))
+
+
+# The parts of a record's description: a heading, a label with its value, a text, a time.
+
+OWN_ORIGINS = {PERSON_ORIGIN: "you", "duplicates": "Memoranda"}
+"""Origins that are no agent's → who they are."""
+RESERVED_NAMES = {name.casefold() for name in (*OWN_ORIGINS, *OWN_ORIGINS.values())}
+UUID_LENGTH = 36  # characters of one, which agents name conversations by
+
+
+def heading_of_record(kind: str, record: Record, *words: str) -> StyledLine:
+    """Return the first line of a description: the citation, the kind and further words."""
+    extra = "".join(f" · {word}" for word in words if word)
+    return [(record.citation, "own"), (f"  {kind}{extra}", "dim")]
+
+
+def format_when(at: str, now: str) -> str:
+    """Format a time, with how long ago it was."""
+    return f"{format_local_time(at)} ({format_how_long_ago(now, at)})"
+
+
+def label_row(label: str, value: str, style: str = "") -> StyledLine:
+    """Return a label with its value."""
+    return [(label.ljust(LABEL_WIDTH), "label"), (value, style)]
+
+
+def indent_text(text: str, style: str) -> list[StyledLine]:
+    """Split a text into lines and indent all but the first, so that none can pass for a line of the interface."""
+    first, *rest = text.replace("\r\n", "\n").split("\n")
+    return [[(first, style)], *([("  " + line, style)] for line in rest)]
+
+
+def said_by_row(origin: str, *words: str) -> StyledLine:
+    """Return who said a record, and how."""
+    return label_row("Said by", ", ".join((origin_name(origin), *words)))
+
+
+def writer_name(origin: str) -> str:
+    """Return who wrote a record, as people name them: `you`, an agent, `import from notes`, a conversation by
+    the beginning of its UUID; in full, with the door, an agent that calls itself what only these are called."""
+    if origin in OWN_ORIGINS:
+        return OWN_ORIGINS[origin]
+    door, _, name = origin.partition(":")
+    if door == "team":  # with the identity of whoever bears that name
+        name = name.partition(" (")[0]
+    if name.strip().casefold() in RESERVED_NAMES:
+        return origin
+    if door == "talk" and len(name) == UUID_LENGTH and name.count("-") == 4:
+        return f"chat {name[:8]}"
+    return f"import from {name}" if name and door == "import" else name or origin
+
+
+# Format counts of things, and what is said of them.
+
+
+def format_count(things: int, word: str) -> str:
+    """Return `1 fact`, `3 facts`."""
+    return f"{things:,} {word}" if things == 1 else f"{things:,} {word}s"
+
+
+def cite_or_count(kind: str, ids: Sequence[int]) -> str:
+    """Return the citation of a single record, or how many records there are: `F#1`, `3 facts`."""
+    return cite(kind, ids[0]) if len(ids) == 1 else format_count(len(ids), "global fact" if kind == "global" else kind)
+
+
+def agree_verb(things: int, words: str) -> str:
+    """Return words that begin with a verb in the plural, with the verb in the number of the things: `1 turn
+    waits`, `3 turns wait`."""
+    verb, _, rest = words.partition(" ")
+    if things == 1:
+        verb = "is" if verb == "are" else f"{verb}s"
+    return f"{verb} {rest}" if rest else verb
+
+
+# Report what was redacted from a write: the rules and the places, never a value, and how to allow it.
+
+SHOWN_CUTS = 3
+ALLOW_COMMAND = "memoranda redactions allow"
+
+
+def take_cuts(database: Database) -> list[LoggedRedaction]:
+    """Return what this connection redacted since the last call; fast when there is nothing."""
+    if not database.cut:
+        return []
+    return take_redactions(database)
+
+
+def cuts_notice(cuts: Sequence[LoggedRedaction]) -> str:
+    """Return the sentences on what was redacted, where, and how to allow it."""
+    if not cuts:
+        return ""
+    return cuts_words([(cut.rule, cut.count, f"{cut.citation} {cut.field}") for cut in cuts])
+
+
+def cuts_words(cuts: Sequence[tuple[str, int, str]]) -> str:
+    """Return the sentences on what was redacted, for (rule, count, place) tuples."""
+    places = [f"{rule}{f' ×{number}' if number > 1 else ''} in {place}" for rule, number, place in cuts[:SHOWN_CUTS]]
+    if len(cuts) > SHOWN_CUTS:
+        places.append(f"{len(cuts) - SHOWN_CUTS:,} more")
+    rules = dict.fromkeys(rule for rule, _, _ in cuts)
+    rule = next(iter(rules)) if len(rules) == 1 else "RULE"
+    return f"Cut as a secret: {', '.join(places)}. If it is none: {ALLOW_COMMAND} {rule} [SHAPE], then say it again."
+
+
+def cuts_json(cuts: Sequence[LoggedRedaction]) -> list[dict[str, Any]]:
+    """Return redactions for scripts."""
+    return [{name: getattr(cut, name) for name in ("citation", "field", "rule", "count")} for cut in cuts]
+
+
+def add_cuts(data: Callable[[], object], cuts: Sequence[LoggedRedaction]) -> Callable[[], object]:
+    """Wrap a script's answer so that it includes the redactions, if it is an object."""
+
+    def both() -> object:
+        found = data()
+        return {**found, "redacted": cuts_json(cuts)} if isinstance(found, dict) else found
+
+    return both
+
+
+# Summarise a record in one line: its time and its text.
+
+
+def record_time(record: Record) -> str:
+    """Return a record's time, as the timeline orders it."""
+    if isinstance(record, Decision):
+        return record.decided_at
+    if isinstance(record, Commit):
+        return record.committed_at
+    if isinstance(record, Iteration):
+        return record.started_at
+    if isinstance(record, Turn | Chunk):
+        return record.at
+    if isinstance(record, GlobalFact):
+        return record.own.created_at
+    return record.created_at
+
+
+def event_words(event: Event) -> str:
+    """Return an event's type and phase as people say them: `gate_passed` as “Gate passed”."""
+    words = " ".join(event.event_type.replace("_", " ").split())
+    return ": ".join(filter(None, (f"{words[:1].upper()}{words[1:]}", event.phase.replace("_", " "))))
+
+
+def summarize_record(record: Record) -> tuple[str, str]:
+    """Summarise a record as (its text, a short label beside it)."""
+    if isinstance(record, Fact):
+        return record.fact, record.domain
+    if isinstance(record, GlobalFact):
+        return record.fact, f"global · {record.own.domain}"
+    if isinstance(record, Decision):
+        return record.title, record.impact if record.status == "active" else state_word(record.status)
+    if isinstance(record, Commit):
+        size = f"+{record.insertions} −{record.deletions}"
+        return record.subject, size if record.reachable else f"gone {size}"
+    if isinstance(record, Event):
+        return event_words(record), ""
+    if isinstance(record, Iteration):
+        return f"{record.command}: {record.description}".removesuffix(": "), record.status
+    if isinstance(record, Task):
+        return record.text, state_word(record.status)
+    if isinstance(record, Turn):
+        return record.text, record.speaker or record.role
+    if isinstance(record, Summary):
+        return record.title or "small talk", record.outcome
+    if isinstance(record, Chunk):
+        return " › ".join(filter(None, (record.heading, " ".join(record.text.split())))), ""
+    if isinstance(record, Proposal):
+        return record.text, f"{record.kind} {record.state}"
+    return f"checkpoint “{record.title}”", record.reason if record.is_automatic else ""

@@ -1,0 +1,731 @@
+"""Build the metrics for the health pane and for `stats`: each with its sample size, its meaning, and where to look
+further."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from shlex import quote
+
+from store.base.citations import cite
+from store.base.clock import format_age, format_how_long_ago
+from store.context.selection import MAX_PROMPT_TOKENS
+from store.conversations.extraction_queue import MOST_ATTEMPTS
+from store.records.facts import AGEING_DAYS
+from store.records.trends import Trend
+from store.services.metrics import (
+    TREND_DAYS,
+    ConversationCost,
+    ExtractionStats,
+    IndexMetrics,
+    Measures,
+    RecoveryFigures,
+    RequestFigures,
+    SearchFigures,
+)
+from tui.render.lines import FACT_BADGES, KIND_GLYPHS, StyledLine, format_count
+
+# Render a metric: its name, value, a small chart, its meaning and where to look further.
+
+GOOD, POOR, KNOWN, UNKNOWN = "good", "poor", "known", "unknown"
+METRIC_SIGNS = {
+    GOOD: ("✓", "glyph-fresh"),
+    POOR: ("⚠", "warning"),
+    KNOWN: ("•", "glyph-record"),
+    UNKNOWN: ("·", "rule"),
+}
+CHART_STEPS = 24  # maximum searches whose durations are drawn
+STEP_SIGNS = "▁▂▃▄▅▆▇█"
+
+
+class Figure:
+    """One metric. `label` names it, `value` is short; `share` (0 to 1) is drawn as a bar, `series` as steps; `record`
+    names a record whose text is shown instead; `note` is at the right. `state` is one of GOOD, POOR, KNOWN, UNKNOWN.
+    `says` are paragraphs that explain it. `leads` is a `:` command that shows its subject, described by `to`."""
+
+    __slots__ = (
+        *("glyph", "key", "label", "leads", "look", "note", "record", "says", "series", "share", "state", "to"),
+        *("value", "wide"),
+    )
+
+    def __init__(
+        self,
+        key: str,
+        label: str,
+        value: str = "",
+        *says: str,
+        share: float | None = None,
+        series: Sequence[float] = (),
+        record: str = "",
+        note: str = "",
+        state: str = KNOWN,
+        badge: tuple[str, str] | None = None,
+        leads: str = "",
+        to: str = "",
+        wide: bool = False,
+    ) -> None:
+        self.key = key
+        self.label = label
+        self.value = value
+        self.says = says
+        self.share = share
+        self.series = series
+        self.record = record
+        self.note = note
+        self.state = state
+        self.glyph, self.look = badge or METRIC_SIGNS[state]
+        self.leads = leads
+        self.to = to
+        self.wide = wide
+
+
+MetricSection = tuple[str, list[Figure]]
+"""A heading, and its metrics."""
+
+
+def unknown_figure(key: str, label: str, note: str, says: str, leads: str = "", to: str = "") -> Figure:
+    """Build a metric without a value yet; `note` is the reason."""
+    return Figure(key, label, "", f"{note[:1].upper()}{note[1:]}.", says, note=note, state=UNKNOWN, leads=leads, to=to)
+
+
+def draw_steps(series: Sequence[float], cells: int = CHART_STEPS) -> str:
+    """Draw the last `cells` numbers, at most LATELY, as steps of a small chart scaled to their maximum."""
+    shown = series[-min(CHART_STEPS, cells) :]
+    most = max(shown, default=0)
+    return "".join(STEP_SIGNS[round((len(STEP_SIGNS) - 1) * one / most)] if most else STEP_SIGNS[0] for one in shown)
+
+
+def format_percent(share: float) -> str:
+    """Format a share as `53 %`; only exactly 0 and 1 are shown as 0 % and 100 %."""
+    shown = round(100 * share)
+    if shown == 0 < share:
+        return "<1 %"
+    return ">99 %" if shown == 100 and share < 1 else f"{shown} %"
+
+
+def format_size(number: int) -> str:
+    """Format bytes as `83.2 kB`, `1.4 MB`."""
+    return f"{number / 1_000_000:,.1f} MB" if number >= 100_000 else f"{number / 1000:.1f} kB"
+
+
+# Metrics of the search index, the embedding model, requests to remember, the mean request, checkpoints and
+# recoveries.
+
+MEAN_TOKENS = 3_000  # tokens of a request; above this mean the parts of a context need a look
+FEW_KEPT = 0.3  # share of requests to remember; below it too few are understood
+
+
+def mean_figures(found: Measures) -> Iterator[Figure]:
+    """Yield the mean tokens of a request, compared with the limit."""
+    if found.mean_tokens is None:
+        yield unknown_figure(
+            "mean",
+            "mean",
+            "no request was measured yet",
+            f"The average tokens of a context, of at most {MAX_PROMPT_TOKENS:,}; known once one was sent.",
+        )
+        return
+    yield Figure(
+        "mean",
+        "mean",
+        f"{found.mean_tokens:,.0f}",
+        f"A context sent to an agent took {found.mean_tokens:,.0f} tokens on average, of at most "
+        f"{MAX_PROMPT_TOKENS:,}. A mean above {MEAN_TOKENS:,} is marked: it leaves little room for more.",
+        share=min(1.0, found.mean_tokens / MAX_PROMPT_TOKENS),
+        note=f"of {MAX_PROMPT_TOKENS:,} tokens",
+        state=POOR if found.mean_tokens > MEAN_TOKENS else GOOD,
+        leads="context",
+        to="what the next one would be",
+    )
+
+
+def request_figures(found: RequestFigures) -> Iterator[Figure]:
+    """Yield the requests to remember and the facts kept from them."""
+    if not found.asked:
+        yield unknown_figure(
+            "requests",
+            "requests",
+            "no turn asked for anything yet",
+            "Requests in conversations, such as “remember that …”, are counted from now on.",
+        )
+        return
+    share = found.kept / found.asked
+    yield Figure(
+        "requests",
+        "requests",
+        format_percent(share),
+        f"{format_count(found.asked, 'turn')} asked for something to be remembered; of {found.kept:,} a fact came at once, or "
+        "was confirmed. What is not certain waits in the inbox.",
+        share=share,
+        note=f"{found.kept:,} of {found.asked:,} kept",
+        state=POOR if share < FEW_KEPT else KNOWN,
+        leads="inbox",
+        to="what was asked and waiting for review",
+    )
+
+
+def index_figures(found: IndexMetrics) -> Iterator[Figure]:
+    """Yield the state of the full-text index and of the embeddings."""
+    if not found.full_text:
+        yield Figure("full text", "full text", "missing", "This SQLite has no FTS5.", state=POOR, leads="doctor")
+    else:
+        whole = found.indexed == found.passages
+        yield Figure(
+            "full text",
+            "full text",
+            "FTS5",
+            f"SQLite's full text (FTS5) holds {found.indexed:,} of {format_count(found.passages, 'passage')}.",
+            *([] if whole else ["memoranda index rebuild makes it anew."]),
+            share=min(1.0, found.indexed / found.passages) if found.passages else None,
+            note=f"{found.indexed:,} of {format_count(found.passages, 'passage')}",
+            state=GOOD if whole else POOR,
+            leads="index",
+            to="the state of the index",
+        )
+    if not found.model:
+        yield unknown_figure(
+            "model",
+            "model",
+            "no vectors yet",
+            "Without a model, search uses keywords only. memoranda index makes vectors if there is a model.",
+            leads="doctor",
+            to="the doctor: which model would answer",
+        )
+        return
+    yield Figure(
+        "model",
+        "model",
+        f"{found.dimension}",
+        f"Vectors are made by {found.model}, with {found.dimension} dimensions, of {found.embedded:,} of "
+        f"{format_count(found.embeddable, 'passage')}.",
+        share=found.embedded / found.embeddable if found.embeddable else None,
+        note=found.model,
+        leads="index",
+        to="the state of the index",
+    )
+
+
+def recovery_figures(found: RecoveryFigures, at: str) -> Iterator[Figure]:
+    """Yield the checkpoints, the recoveries, and the leftovers of a crash."""
+    if not found.checkpoints:
+        yield unknown_figure(
+            "recovered",
+            "recovered",
+            "no checkpoint yet",
+            "They are taken automatically when anything changes; memoranda checkpoint takes one now.",
+            leads="checkpoints --all",
+        )
+    else:
+        last = f", the last time {format_age(at, found.last)}" if found.last else ""
+        yield Figure(
+            "recovered",
+            "recovered",
+            f"{found.recovered:,}",
+            f"Agents continued from {found.recovered:,} of {format_count(found.checkpoints, 'checkpoint')}{last}.",
+            share=found.recovered / found.checkpoints,
+            note=f"of {format_count(found.checkpoints, 'checkpoint')}",
+            leads="checkpoints --all",
+            to="the checkpoints",
+        )
+    if found.between is None:
+        yield unknown_figure(
+            "between", "between", "no two checkpoints yet", "The median time from one checkpoint to the next."
+        )
+    else:
+        yield Figure(
+            "between",
+            "between",
+            format_duration(found.between),
+            f"The median time from one checkpoint to the next is {format_duration(found.between)}.",
+            note="from one to the next",
+            leads="checkpoints --all",
+            to="the checkpoints",
+        )
+    said = f", the last time {format_age(at, found.crashed_at)}" if found.crashed_at else ""
+    yield Figure(
+        "crashes",
+        "crashes",
+        f"{found.crashes:,}",
+        f"The memory was recovered {format_count(found.crashes, 'time')} after a process was killed or the power failed{said}."
+        if found.crashes
+        else "The memory never had to be recovered after a killed process or a power failure since counting began.",
+        "No acknowledged change was lost.",
+        note="recovered after one",
+        state=KNOWN if found.crashes else GOOD,
+        leads="doctor",
+        to="the doctor: whether the file is undamaged",
+    )
+
+
+def format_duration(seconds: float) -> str:
+    """Format a duration in its largest unit: `45 s`, `5 min`, `3 h`, `2 d`."""
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 2 * length or (unit == "min" and seconds >= length):
+            return f"{seconds / length:,.0f} {unit}"
+    return f"{seconds:,.0f} s"
+
+
+QUICK_MS = 100  # maximum milliseconds of a good search
+STATES_SAY = {
+    "fresh": "Said or confirmed lately, or pinned: these are sent to agents whenever they are near the question.",
+    "aging": f"Nobody confirmed these for {AGEING_DAYS['high'][0]} days or more. Agents are still sent them, with a note "
+    "about their age.",
+    "low": f"Low priority: {AGEING_DAYS['medium'][1]} days without confirmation, or {AGEING_DAYS['low'][1]} for what was stated "
+    "with low confidence. Agents are sent these only where a question is very near, and never what has low confidence.",
+    "stale": f"Nobody confirmed these for {AGEING_DAYS['high'][2]} days, or {AGEING_DAYS['medium'][2]} for what is not of high "
+    "confidence: no agent is sent them. Confirm what is still true, correct or forget the rest.",
+}
+
+
+def metric_sections(found: Measures, past: bool = False) -> list[MetricSection]:
+    """Return all metrics under their headings; for a `past` view only those that are known for that moment."""
+    facts: MetricSection = ("facts by age", list(_fact_figures(found)))
+    if past:
+        return [facts]
+    return [
+        facts,
+        ("tokens by conversation", list(_session_figures(found))),
+        ("contexts", [*_context_figures(found), *mean_figures(found)]),
+        ("learning", [*_learning_figures(found.reading), *request_figures(found.requests)]),
+        ("search", [*_search_figures(found), *index_figures(found.index)]),
+        ("recovery", list(recovery_figures(found.recoveries, found.at))),
+        ("on the disk", list(_disk_figures(found))),
+    ]
+
+
+def _fact_figures(found: Measures) -> Iterator[Figure]:
+    """Yield the metrics of the facts: their states, how many were learned, and the oldest."""
+    total = sum(found.states.values())
+    if not total:
+        yield unknown_figure("fresh", "facts", "none yet", "No fact was remembered yet: memoranda remember adds one.")
+        return
+    for state, number in found.states.items():
+        pinned = "1 of them is pinned" if found.pinned == 1 else f"{found.pinned:,} of them are pinned"
+        glyph = FACT_BADGES[state][0]
+        yield Figure(
+            state,
+            state,
+            f"{number:,}",
+            f"{format_count(number, 'fact')} of {total:,}, {format_percent(number / total)}.",
+            STATES_SAY[state],
+            *([f"{pinned}, and will not age."] if state == "fresh" and found.pinned else []),
+            *_change_sentence(state, found.came.get(state, 0)),
+            share=number / total,  # one scale: a full bar is all facts
+            note=_state_note(number / total, found.came.get(state, 0)) if number else "",
+            badge=(glyph, f"glyph-{state}" if number else "rule"),
+            leads=("facts --sort newest" if state == "fresh" else f"search is:{state}") if number else "",
+            to="the facts, the newest first" if state == "fresh" else "lists them",
+        )
+    learned = sum(found.learned)
+    yield Figure(
+        "learned",
+        "learned",
+        f"{found.learned[-1]:,}" if found.learned else "0",
+        f"{format_count(learned, 'fact')} in the last {len(found.learned)} weeks, those that were replaced or forgotten since "
+        f"too: {', '.join(map(str, found.learned))} week by week, the last one at the end.",
+        series=found.learned,
+        note=f"{len(found.learned)} weeks",
+        leads="facts --sort newest",
+        to="the facts, the newest first",
+    )
+    if found.oldest:
+        number, at = found.oldest
+        citation = cite("fact", number)
+        yield Figure(
+            "oldest",
+            "oldest",
+            citation,
+            f"Of the facts that age, nobody confirmed this one for the longest: {format_how_long_ago(found.at, at)}. "
+            "Pinned ones do not age.",
+            record=citation,
+            note=f"{format_age(found.at, at)} unpinned",
+            leads=f"show {citation}",
+            to="opens it",
+        )
+
+
+def _state_note(share: float, came: int) -> str:
+    """Return the share of all facts, and how many came in the time that a trend is told for."""
+    return f"{f'+{came:,} in {TREND_DAYS} d  ' if came else ''}{format_percent(share)}"
+
+
+def _change_sentence(state: str, came: int) -> Iterator[str]:
+    """Yield the sentence on how many facts came into a state."""
+    if came and state == "fresh":
+        yield f"{format_count(came, 'fact')} {'was' if came == 1 else 'were'} learned in the last {TREND_DAYS} days."
+    elif came:
+        yield f"{format_count(came, 'fact')} of them became so in the last {TREND_DAYS} days."
+
+
+def _session_figures(found: Measures) -> Iterator[Figure]:
+    """Yield the metrics of the sessions: their tokens, and how many have a checkpoint."""
+    if not found.conversations:
+        bring = "Bring one in with memoranda ingest FILE, or let ingest.claude bring in those of Claude Code."
+        yield unknown_figure("covered", "sessions", "none yet", bring)
+        return
+    most = max(one.tokens for one in found.sessions)
+    yield from (_session_figure(one, most) for one in found.sessions)
+    left = found.conversations - found.covered
+    yield Figure(
+        "covered",
+        "covered",
+        format_percent(found.covered / found.conversations),
+        f"{found.covered:,} of {format_count(found.conversations, 'session')} have a checkpoint that an agent can go on from.",
+        "Checkpoints are taken automatically while the application is open and at a session's end, and before a "
+        "context is cut (memoranda flush)."
+        + (f" {format_count(left, 'session')} came in otherwise, from a transcript for instance." if left else ""),
+        share=found.covered / found.conversations,
+        note=f"{found.covered:,} of {format_count(found.conversations, 'session')}",
+        state=KNOWN if left else GOOD,
+        leads="checkpoints --all",
+        to="the checkpoints",
+    )
+
+
+def _session_figure(one: ConversationCost, most: int) -> Figure:
+    """Return the metric of a session; `most` is the highest number of tokens of a session."""
+    handed = (
+        f"Agents were sent {format_count(one.contexts, 'context')} for it lately, {one.sent:,} tokens in all."
+        if one.contexts
+        else "No agent was sent a context for it lately."
+    )
+    return Figure(
+        f"session {one.name}",
+        one.name,
+        f"{one.tokens:,}",
+        f"The session {one.name}: {format_count(one.turns, 'turn')}, {one.tokens:,} tokens.",
+        handed,
+        share=one.tokens / max(1, most),
+        note=format_count(one.turns, "turn"),
+        badge=(KIND_GLYPHS["turn"], "glyph-record"),
+        leads=f"context --session={quote(one.name)}",
+        to="what its next answer would be given",
+    )
+
+
+def _context_figures(found: Measures) -> Iterator[Figure]:
+    """Yield the metrics of the contexts that were sent: their size, and how much of them was cited."""
+    if found.context_tokens is None:
+        yield unknown_figure(
+            "sent",
+            "sent",
+            "none was sent yet",
+            "What an agent would be sent can be seen all the same.",
+            leads="context",
+            to="shows it",
+        )
+    else:
+        yield Figure(
+            "sent",
+            "sent",
+            f"{found.contexts:,}",
+            f"The last {format_count(found.contexts, 'context')} sent to agents took {found.context_tokens:,} tokens "
+            f"each (median), of {MAX_PROMPT_TOKENS:,} at the most.",
+            share=found.context_tokens / MAX_PROMPT_TOKENS,
+            note=f"{found.context_tokens:,} tokens each",
+            leads="context",
+            to="what the next one would be",
+        )
+    if found.useful is None:
+        yield unknown_figure(
+            "useful",
+            "cited",
+            "no answer was rated yet",
+            "The share of a context's tokens that belong to records which the answer cited. It is known once an answer "
+            "to a context came back.",
+        )
+    else:
+        yield Figure(
+            "useful",
+            "cited",
+            format_percent(found.useful),
+            f"Of the tokens of {format_count(found.answered, 'context')} with an answer, {format_percent(found.useful)} belong to "
+            "records that the answer cited.",
+            "The rest is the fixed instructions, the conversation, and what was sent and not needed. Mute what is sent "
+            "again and again and is never cited.",
+            share=found.useful,
+            note=f"of the tokens, {found.answered:,} answered",
+            leads="context",
+            to="what would be sent, to mute what is not needed",
+        )
+
+
+def _learning_figures(found: ExtractionStats) -> Iterator[Figure]:
+    """Yield the metrics of learning from conversations."""
+    if found.success is None:
+        yield unknown_figure(
+            "success",
+            "read",
+            "no turn was read yet",
+            "What a person says is read for facts, and for facts that it confirms.",
+        )
+    else:
+        tries = found.read + found.failed
+        yield Figure(
+            "success",
+            "read",
+            format_percent(found.success),
+            f"{found.read:,} of {format_count(tries, 'try').replace('trys', 'tries')} to read a turn came to an end, whatever "
+            "was found in it; each turn is read by rules, for facts and for what it confirms. Those that wait for a "
+            "model are counted in the inbox.",
+            f"One that fails is tried {MOST_ATTEMPTS} times, minutes apart; then it is given up, and the turn stays.",
+            share=found.success,
+            note=f"{found.read:,} of {tries:,} by rules",
+            state=POOR if found.given_up else GOOD,
+            leads="inbox",
+            to="what was learned and waiting for review",
+        )
+    if found.waiting:
+        yield Figure(
+            "waiting",
+            "waiting",
+            f"{found.waiting:,}",
+            f"{format_count(found.waiting, 'turn')} still to be read; the application does it, or memoranda flush.",
+            note="to be read",
+            leads="sessions",
+            to="the conversations",
+        )
+    for turn, why in found.turns:
+        citation = cite("turn", turn)
+        yield Figure(
+            f"failed {turn}",
+            citation,
+            "",
+            f"Nothing could be learned from this turn, tried {MOST_ATTEMPTS} times; what was said is kept. The last try: "
+            f"{why or 'it ended in the middle'}.",
+            "memoranda flush tries again.",
+            record=citation,
+            note=why or "no end",
+            state=POOR,
+            leads=f"show {citation}",
+            to="opens it",
+        )
+    if found.given_up > len(found.turns):
+        more = found.given_up - len(found.turns)
+        yield Figure("failed", "and more", f"{more:,}", f"{format_count(more, 'turn')} more given up.", state=POOR)
+
+
+def _search_figures(found: Measures) -> Iterator[Figure]:
+    """Yield the metrics of the searches: their times, successes, cached answers and queries."""
+    searches = found.searches
+    known = len(searches.milliseconds)
+    if not known:
+        yield unknown_figure(
+            "keywords", "takes", "nothing was searched yet", "The times of searches are recorded from now on."
+        )
+    else:
+        yield from _time_figures(searches)
+        share = searches.found or 0.0
+        yield Figure(
+            "found",
+            "found",
+            format_percent(share),
+            f"{format_percent(share)} of the last {format_count(known, 'search').replace('searchs', 'searches')} found something.",
+            share=share,
+            note=f"of {known:,}",
+            state=GOOD if share >= 0.9 else KNOWN,
+        )
+    looked, given, kept = found.answers
+    if not looked:
+        yield unknown_figure(
+            "answers",
+            "reused",
+            "no answer was looked for yet",
+            "Answers that depend on the records alone are cached for a day, and reused while they are valid.",
+        )
+    else:
+        yield Figure(
+            "answers",
+            "reused",
+            format_percent(given / looked),
+            f"A cached answer was reused {format_count(given, 'time')} in {looked:,}. Cached now: {kept:,}.",
+            "An answer is reused for a day, while its records are unchanged and no new record matches.",
+            share=given / looked,
+            note=f"{given:,} of {looked:,}, {kept:,} cached",
+        )
+    for query, times in found.queries:
+        yield Figure(
+            f"query {query}",
+            " ".join(query.split()),
+            "",
+            f"Asked {times:,} {'time' if times == 1 else 'times'}, among the last 200 queries whose results were used.",
+            note=f"{times:,} ×",
+            badge=("/", "accent"),
+            leads=f"search -- {quote(query)}",
+            to="searches for it again",
+            wide=True,
+        )
+
+
+def _time_figures(found: SearchFigures) -> Iterator[Figure]:
+    """Yield the median times of searches, by keywords and by meaning."""
+    known = len(found.milliseconds)
+    slowest = f"The slowest of the last {known:,} took {max(found.milliseconds):,.0f} ms; the steps are {CHART_STEPS} of them."
+    for name, took in (("keywords", found.keywords), ("meaning", found.meaning)):
+        if took is None:
+            if name == "meaning":
+                yield unknown_figure(
+                    name, name, "not yet part of a search", "Without a model, search uses keywords only.", leads="index"
+                )
+            continue
+        good = took < QUICK_MS
+        how = "by keywords alone" if name == "keywords" else "by keywords and meaning together"
+        yield Figure(
+            name,
+            name,
+            f"{took:,.0f} ms" if took >= 10 else f"{took:.1f} ms",
+            f"The median time of a search {how}; up to {QUICK_MS} ms is not noticeable.",
+            slowest,
+            *([] if good else ["memoranda index checks the index."]),
+            series=found.milliseconds if name == "keywords" or found.keywords is None else (),
+            state=GOOD if good else POOR,
+            leads="index",
+            to="the state of the index",
+        )
+
+
+def _disk_figures(found: Measures) -> Iterator[Figure]:
+    """Yield the sizes of the memory and its backups."""
+    most = max(1, *found.sizes.values())
+    held = ", ".join(f"{number:,} {name}" for name, number in found.records.items() if number)
+    yield Figure(
+        "memory",
+        "memory",
+        format_size(found.sizes["memory"]),
+        f"The memory's file and its log: {format_size(found.sizes['memory'])}. It holds {held or 'nothing yet'}.",
+        share=found.sizes["memory"] / most,
+        note=f"{sum(found.records.values()):,} records",
+        leads="doctor",
+        to="the doctor: whether the file is undamaged",
+    )
+    if not found.backups:
+        yield unknown_figure(
+            "backups",
+            "backups",
+            "none yet",
+            "One is made automatically each day; memoranda backup makes one now.",
+            leads="backups",
+            to="lists them",
+        )
+        return
+    yield Figure(
+        "backups",
+        "backups",
+        format_size(found.sizes["backups"]),
+        f"{format_count(found.backups, 'backup')} beside the memory, {format_size(found.sizes['backups'])} together.",
+        share=found.sizes["backups"] / most,
+        note="1 copy" if found.backups == 1 else f"{found.backups:,} copies",
+        leads="backups",
+        to="lists them",
+    )
+
+
+# Trends as columns: in lines of text for a terminal, and as an SVG picture. No library: those for terminals paint
+# colours of their own, which neither themes nor NO_COLOR reach.
+
+AXIS_CELLS = 8  # cells of the numbers at the left
+COLUMN_EIGHTHS = " ▁▂▃▄▅▆▇█"
+PLOT_WIDTH, PLOT_HEIGHT, PLOT_GAP = 640, 180, 60  # of a plot in the picture, and between two
+
+
+def draw_trend(trend: Trend, width: int, height: int) -> list[StyledLine]:
+    """Draw a trend as columns in `height` lines of at most `width` cells, below its name and above its labels."""
+    shown = [value for value in trend.values if value is not None]
+    now = f", {_format_value(shown[-1], trend.unit)} now" if shown else ""
+    head: StyledLine = [(trend.name.capitalize(), "heading"), (f"  {trend.means}{now}", "dim")]
+    if not any(shown):
+        return [head, [("Nothing was counted yet.", "dim")], []]
+    room = max(8, width - AXIS_CELLS)
+    values = _newest_values(trend.values, room)
+    wide = max(1, room // len(values))
+    gap = int(wide > 2)  # between two columns
+    most = _axis_top(max(shown))
+    lines: list[StyledLine] = [head]
+    for row in range(height - 1, -1, -1):
+        mark = {height - 1: most, height // 2: most / 2, 0: 0.0}.get(row) if height > 2 else {0: most}.get(row)
+        number = f"{_format_value(mark, trend.unit):>{AXIS_CELLS - 1}} " if mark is not None else " " * AXIS_CELLS
+        bars = "".join(_column_cell(value, most, row, height) * (wide - gap) + " " * gap for value in values)
+        lines.append([(number, "dim"), (bars.rstrip(), "accent")])
+    first, last = trend.labels[0], trend.labels[-1]
+    between = " " * max(1, wide * len(values) - len(first) - len(last))
+    return [*lines, [(" " * AXIS_CELLS, ""), (f"{first}{between}{last}", "dim")], []]
+
+
+def tell_trend(trend: Trend) -> list[str]:
+    """Tell a trend in sentences, for people who hear the screen."""
+    counted = [(label, value) for label, value in zip(trend.labels, trend.values, strict=True) if value is not None]
+    if not any(value for _, value in counted):
+        return [f"{trend.name.capitalize()}: nothing was counted yet."]
+    most = max(counted, key=lambda one: one[1])
+    lines = [f"{trend.name.capitalize()}: {trend.means}."]
+    for word, (label, value) in (("First", counted[0]), ("Most", most), ("Last", counted[-1])):
+        lines.append(f"{word}: {_format_value(value, trend.unit)} at {label}.")
+    return lines
+
+
+def trends_svg(trends: Sequence[Trend], name: str) -> str:
+    """Return a picture of all trends, which needs no script and no font of its own."""
+    full = PLOT_GAP + len(trends) * (PLOT_HEIGHT + PLOT_GAP)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {PLOT_WIDTH + 80} {full}" role="img"'
+        f' aria-label="{escape(name, quote=True)}" font-family="sans-serif" font-size="12">',
+        f'<rect width="{PLOT_WIDTH + 80}" height="{full}" fill="#fff"/>',
+        f'<text x="60" y="26" font-size="16" font-weight="bold">{escape(name)}</text>',
+    ]
+    for index, trend in enumerate(trends):
+        parts += _svg_plot(trend, PLOT_GAP + index * (PLOT_HEIGHT + PLOT_GAP))
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def _svg_plot(trend: Trend, top: int) -> list[str]:
+    """Return the SVG elements of a trend's plot."""
+    shown = [value for value in trend.values if value is not None]
+    most = _axis_top(max(shown, default=0) or 1)
+    base, wide = top + PLOT_HEIGHT, PLOT_WIDTH / len(trend.values)
+    parts = [
+        f'<text x="60" y="{top - 8}"><tspan font-weight="bold">{trend.name.capitalize()}</tspan>'
+        f'<tspan fill="#555"> {escape(trend.means)}</tspan></text>'
+    ]
+    for mark in (0, most / 2, most):
+        y = base - PLOT_HEIGHT * mark / most
+        parts.append(f'<line x1="60" x2="{60 + PLOT_WIDTH}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>')
+        parts.append(
+            f'<text x="54" y="{y + 4:.1f}" text-anchor="end" fill="#555">{_format_value(mark, trend.unit)}</text>'
+        )
+    for index, (label, value) in enumerate(zip(trend.labels, trend.values, strict=True)):
+        if value:
+            tall = PLOT_HEIGHT * value / most
+            parts.append(
+                f'<rect x="{60 + index * wide:.1f}" y="{base - tall:.1f}" width="{max(1.0, wide - 2):.1f}"'
+                f' height="{tall:.1f}" fill="#0b6"><title>{escape(label)}: {_format_value(value, trend.unit)}</title></rect>'
+            )
+    ends = ((60, "start", trend.labels[0]), (60 + PLOT_WIDTH, "end", trend.labels[-1]))
+    parts += [f'<text x="{x}" y="{base + 16}" text-anchor="{at}" fill="#555">{label}</text>' for x, at, label in ends]
+    return parts
+
+
+def _newest_values(values: Sequence[float | None], room: int) -> Sequence[float | None]:
+    """Return the newest values that have room, each at least one cell wide."""
+    return values[-room:]
+
+
+def _column_cell(value: float | None, most: float, row: int, height: int) -> str:
+    """Return the part of a column in a row, in eighths of a cell; a value that is not zero is seen."""
+    eighths = round(8 * height * (value or 0) / most)
+    if value and not eighths:
+        eighths = 1
+    return COLUMN_EIGHTHS[max(0, min(8, eighths - 8 * row))]
+
+
+def _axis_top(most: float) -> float:
+    """Return the top of the axis: the next number of a single digit, or its half, that is no lower."""
+    step: float = 1
+    while step * 10 <= most:
+        step *= 10
+    return next(step * factor for factor in (1, 2, 5, 10) if step * factor >= most)
+
+
+def _format_value(value: float, unit: str) -> str:
+    """Format a value with its unit."""
+    text = f"{value:,.0f}" if value == round(value) or value >= 10 else f"{value:.1f}"
+    return f"{text} %" if unit == "%" else text

@@ -1,1 +1,0 @@
-"""The lines and small charts of metrics."""

@@ -1,0 +1,443 @@
+"""Help: every key and verb, from their tables; over a screen that is no pane, its own keys. Enter, or a click on the
+key, runs it."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar, cast
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import Screen
+from textual.widget import Widget
+
+from store.base.errors import MemorandaError
+from store.config.configuration import Config
+from tui.input.arguments import help_text
+from tui.input.key_table import FACTS, KEYS, LIST_KEYS, PLAN_KEYS, show_key
+from tui.input.verb_table import VERBS, VERBS_BY_NAME
+from tui.lists.record_rows import RowLine, row_lines
+from tui.render.lines import FACT_BADGES, StyledLine
+from tui.theme.escape import visible
+from tui.theme.line_filters import Piece
+from tui.widgets.bars import Bar, SaysDefects, Split
+from tui.widgets.inputs import AskBar
+from tui.widgets.preview import Preview
+from tui.widgets.record_list import RecordList, Rows
+from tui.workers.model_worker import ModelWorker
+
+if TYPE_CHECKING:
+    from textual.timer import Timer, TimerCallback
+
+
+# The interface that screens need of the application.
+
+
+class Application(Protocol):
+    """The application, as its screens see it."""
+
+    config: Config
+    modeller: ModelWorker
+
+    @property
+    def resting(self) -> bool: ...
+    def configure_again(self) -> None: ...
+    def hold_keys(self) -> None: ...
+    def release_keys(self) -> None: ...
+
+
+# Keep the screen responsive: one frame for each key, at once, and no pause for garbage collection.
+#
+# Time of a key press in Textual 8.2.8 (a list with a preview at 120×40, to the last byte in a terminal):
+#
+# - Textual paints when its screen is idle, so the list paints first; the preview, some messages later, is a second
+# frame.
+# That one waits for a 60 Hz timer, which skips a tick after each frame: 17 to 33 ms. A third frame, when the preview's
+# update requests a layout, waits as long again: 46 ms in all. `ResponsiveScreen` waits for the messages of one key
+# before
+# it paints, and shortens the interval for later ones: 4 to 8 ms. A widget of a fixed size should use `update(…,
+# layout=False)`, because a layout is a frame of its own.
+# - A full garbage collection visits all modules and styles: 40 ms during a key press. `forget_startup` excludes the
+# objects of the start; later ones are few.
+#
+# `python -m bench.screen_floor` measures both, with and without.
+
+FRAME_SECONDS = 1 / 250
+"""Seconds between frames during continuous updates; at 2 ms a frame this leaves half of a core to other work."""
+
+FRAME_TURNS = 16
+"""Turns of the event loop before a frame; a message takes one for each pump it passes. Four were enough for a list and
+its preview, and sixteen cost no measurable time, since they overlap with the messages."""
+
+Result = TypeVar("Result")
+
+
+class ResponsiveScreen(Screen[Result]):
+    """A screen that paints the whole effect of a key in one frame. Base of every screen of the application."""
+
+    _settled = False
+    _settling = False
+
+    def on_idle(self, event: events.Idle) -> None:
+        """Delay Textual's idle handler, which requests the frame, by a few turns of the event loop."""
+        if self._settled:
+            self._settled = False
+            return
+        event.prevent_default()
+        if not self._settling:
+            self._settling = True
+            asyncio.get_running_loop().call_soon(self._turn, FRAME_TURNS)
+
+    def _turn(self, left: int) -> None:
+        if left:
+            asyncio.get_running_loop().call_soon(self._turn, left - 1)
+        else:
+            self._settling, self._settled = False, True
+            self.check_idle()
+
+    def set_interval(
+        self,
+        interval: float,
+        callback: TimerCallback | None = None,
+        *,
+        name: str | None = None,
+        repeat: int = 0,
+        pause: bool = False,
+    ) -> Timer:
+        """Shorten the interval of Textual's repaint timer, identified by its name; under another name nothing is
+        changed.
+
+        `TEXTUAL_FPS` would do so for all animations too, and for every Textual program started from here."""
+        if name == "screen_update":
+            interval = min(interval, FRAME_SECONDS)
+        return super().set_interval(interval, callback, name=name, repeat=repeat, pause=pause)
+
+
+def forget_startup() -> None:
+    """Exclude all objects of the start from garbage collection; call once, after the first frame.
+
+    `gc.disable()` before the imports saves 30 ms at the start; this enables the collector again."""
+    gc.freeze()
+    gc.enable()
+
+
+# a heading: ("", its text, ""); else (argument of `palette`, the key or the verb, its description)
+HelpEntry = tuple[str, str, str]
+HelpedResult = TypeVar("HelpedResult")
+
+
+def help_entries(remapped: Mapping[str, str]) -> list[HelpEntry]:
+    """Return all entries of the help."""
+    first = sorted(KEYS, key=lambda key: FACTS not in key.panes)  # the most useful for beginners
+    keys = [(f"key:{key.id}", key.first_key(remapped), key.help) for key in first]
+    moves = [(f"move:{key.id}", key.first_key(remapped), key.help) for key in LIST_KEYS]
+    plan = [(f"plan:{key.id}", key.first_key(remapped), key.help) for key in PLAN_KEYS]
+    verbs = [(f"verb:{verb.name}", verb.name, verb.summary) for verb in VERBS]
+    return [
+        ("", "Keys", ""),
+        *keys,
+        ("", "Keys of every list", ""),
+        *moves,
+        ("", "Keys where it is shown what would change", ""),
+        *plan,
+        ("", "Commands, after : with or without a /, and on the command line", ""),
+        *verbs,
+    ]
+
+
+def screen_help_entries(keys: Sequence[Binding], remapped: Mapping[str, str]) -> list[HelpEntry]:
+    """Return the entries of a screen with the given keys, and of its list."""
+    own = [(f"here:{key.action}", _first_key(key, remapped), key.tooltip) for key in keys if key.tooltip]
+    moves = [(f"move:{key.id}", key.first_key(remapped), key.help) for key in LIST_KEYS]
+    return [("", "Keys of this screen", ""), *own, ("", "Keys of every list", ""), *moves]
+
+
+def _first_key(key: Binding, remapped: Mapping[str, str]) -> str:
+    """Return the first of the keys that do something, as a person reads it."""
+    return show_key(remapped.get(key.id or "", key.key).split(",")[0])
+
+
+HELP_NAME_CELLS = 16  # cells of the cursor and the key or verb, which can be clicked
+
+
+class HelpRows:
+    """Keys and verbs, one a line, with headings."""
+
+    def __init__(self, found: list[HelpEntry]) -> None:
+        self._entries = found
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def selectable(self, index: int) -> bool:
+        return bool(self._entries[index][0])
+
+    def key(self, index: int) -> Hashable:
+        return self._entries[index][0] or f"heading {index}"
+
+    def index_of(self, key: Hashable) -> int | None:
+        return next((index for index in range(len(self)) if self.key(index) == key), None)
+
+    def keys_present(self, keys: Set[Hashable]) -> frozenset[Hashable]:
+        return frozenset(key for key in keys if self.index_of(key) is not None)
+
+    def lines(self, index: int, width: int) -> list[RowLine]:
+        target, name, text = self._entries[index]
+        if not target:
+            return [[(f"{name} ", "heading"), ("─" * max(0, width - len(name) - 2), "rule")]]
+        return row_lines([(f"  {name:<{HELP_NAME_CELLS - 4}} ", "own")], text, "", [], width)
+
+
+class HelpScreen(ResponsiveScreen["str | None"]):
+    """All keys, all verbs, and below them details of the one under the cursor. Dismisses with the action to run."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,question_mark,f1", "dismiss", "Close", id="help.close", tooltip="Close the help"),
+        Binding("slash", "find", "Find", id="help.find", tooltip="Find a command by its name or another word for it"),
+        Binding(
+            "equals_sign", "rekey", "Another key", id="help.rekey", tooltip="Give what the cursor is on another key"
+        ),
+    ]
+    DEFAULT_CSS = """
+    HelpScreen {
+        layout: vertical; overflow: hidden;
+        Split { height: 1; background: $panel; }
+        #help-keys { height: 1; background: $footer-background; }
+        #help-more { height: 8; border-top: solid $line; padding: 0 0 0 1; }
+    }
+    """
+
+    def __init__(self, remapped: Mapping[str, str], keys: Sequence[Binding] = ()) -> None:
+        """`keys` are those of the screen that the help is for; without them it is for the panes."""
+        super().__init__()
+        self._remapped = remapped
+        self._keys = {f"here:{key.action}": key for key in keys}
+        self._entries = screen_help_entries(keys, remapped) if keys else help_entries(remapped)
+
+    def compose(self) -> ComposeResult:
+        yield Split(id="help-title")
+        yield RecordList(HelpRows(self._entries), id="help-list")
+        with Vertical(id="help-more"):
+            yield Preview(id="help-preview")
+        yield Bar(id="help-keys")
+
+    def on_mount(self) -> None:
+        badges = "  ".join(f"{glyph} {word}" for glyph, word in FACT_BADGES.values() if word != "contradicted")
+        self.query_one("#help-title", Split).put_both([(" HELP", "bold $text-accent"), (f"   {badges}", "")], [])
+        look = "$footer-key-foreground bold"
+        keys = [("enter", "does it", "choose")]
+        keys += [] if self._keys else [("/", "finds by other words", "find"), ("=", "another key for it", "rekey")]
+        pieces: list[Piece] = []
+        for key, does, action in (*keys, ("esc", "closes", "dismiss")):
+            pieces += [(f" {key}", look, action), (f" {does} ", "", action)]
+        self.query_one("#help-keys", Bar).set_pieces(*pieces)
+        found = self.query_one("#help-list", RecordList)
+        found.mark_cells = HELP_NAME_CELLS
+        found.focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return not self._keys or action not in ("find", "rekey")  # those lead to a pane
+
+    def action_find(self) -> None:
+        """Close the help and open the palette, which finds by synonyms too."""
+        self.dismiss("key:palette.open")
+
+    def action_rekey(self) -> None:
+        """Prompt for another key for the selected action."""
+        kind, _, name = str(self.query_one("#help-list", RecordList).cursor_key).partition(":")
+        if kind in ("key", "move", "plan"):
+            self.dismiss(f"verb:config keys.{name}")
+
+    def action_choose(self) -> None:
+        """Enter, for a click."""
+        self.query_one("#help-list", RecordList).action_choose()
+
+    def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
+        kind, _, name = str(event.key).partition(":")
+        self.query_one(Preview).show_lines(self._more(kind, name))
+
+    def _more(self, kind: str, name: str) -> list[StyledLine]:
+        if kind == "here":
+            here = self._keys[f"here:{name}"]
+            keys = self._remapped.get(here.id or "", here.key)
+            more = [[("All its keys: ", "dim"), ("  ".join(map(show_key, keys.split(","))), "")]] if "," in keys else []
+            return [[(_first_key(here, self._remapped), "own"), (f"  {here.tooltip}", "")], [], *more]
+        if kind == "verb":
+            verb = VERBS_BY_NAME[name]
+            text = help_text(verb.name, verb.summary, verb.arguments)
+            slash = [f"also /{' · /'.join(verb.slash)}"] if verb.slash else []
+            return [[(line, "")] for line in [*text.split("\n")[:-2], *slash]]
+        key = next(key for key in (*KEYS, *LIST_KEYS, *PLAN_KEYS) if key.id == name)
+        keys = self._remapped.get(key.id, key.keys)
+        return [
+            [(key.first_key(self._remapped), "own"), (f"  {key.help}", "")],
+            [],
+            [("All its keys: ", "dim"), ("  ".join(map(show_key, keys.split(","))), "")],
+            [("To give it another: ", "dim"), (f":config keys.{key.id} KEY", "")],
+        ]
+
+    def on_record_list_marked(self, event: RecordList.Marked) -> None:
+        """Handle a click on the key itself; there are no marks here."""
+        found = event.record_list
+        if found.marks:
+            found.unmark()
+            found.action_choose()
+
+    def on_record_list_chosen(self, event: RecordList.Chosen) -> None:
+        target = str(event.key)
+        if target.startswith(("key:", "verb:", "here:")):
+            self.dismiss(target)
+
+
+class HelpedScreen(ResponsiveScreen[HelpedResult]):
+    """A screen on top of the panes, whose own keys `?` lists."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark,f1", "help", "Help", show=False)]
+
+    def action_help(self) -> None:
+        """List the keys of this screen; the one that is chosen is done."""
+
+        def chosen(target: str | None) -> None:
+            if target is not None:
+                self.call_later(self.run_action, target.removeprefix("here:"))
+
+        keys = [
+            key
+            for one in type(self).__mro__
+            for key in one.__dict__.get("BINDINGS", ())
+            if issubclass(one, ResponsiveScreen) and isinstance(key, Binding) and key.tooltip
+        ]
+        self.app.push_screen(HelpScreen(self.app.remapped, keys), chosen)  # type: ignore[attr-defined]
+
+
+# A screen with a list: its title, the list, what is under the cursor in full, and the keys.
+
+ListResult = TypeVar("ListResult")
+LIST_KEY_STYLE = "$footer-key-foreground bold"
+
+
+class ListScreen(SaysDefects, HelpedScreen[ListResult]):
+    """Base of the screens behind `0`. `NAME` is the id of the list, and begins those of the other parts."""
+
+    NAME: ClassVar[str]
+    EMPTY: ClassVar[str] = ""
+    CLOSE: ClassVar[str] = "leave"  # the action of Escape
+    DEFAULT_CSS = """
+    ListScreen {
+        layout: vertical; overflow: hidden;
+        Split { height: 1; background: $panel; }
+        .more { height: 1fr; border-top: solid $line; padding: 0 0 0 1; }
+        .keys { height: 1; background: $footer-background; }
+    }
+    """
+
+    def compose(self) -> ComposeResult:
+        yield Split(id=f"{self.NAME}-title")
+        yield RecordList(self.first_rows(), id=self.NAME, empty_text=self.EMPTY)
+        with Vertical(id=f"{self.NAME}-more", classes="more"):
+            yield Preview(id=f"{self.NAME}-preview")
+        yield from self.bars()
+        yield Bar(id=f"{self.NAME}-keys", classes="keys")
+
+    def first_rows(self) -> Rows | None:
+        """Return the rows that are shown first."""
+        return None
+
+    def bars(self) -> Iterable[Widget]:
+        """Return what stands between the preview and the keys."""
+        return ()
+
+    @property
+    def row_list(self) -> RecordList:
+        """Return the list of the screen."""
+        return self.query_one(f"#{self.NAME}", RecordList)
+
+    @property
+    def preview(self) -> Preview:
+        """Return the preview below the list."""
+        return self.query_one(f"#{self.NAME}-preview", Preview)
+
+    def put_title(self, about: str, status: str, look: str = "$dim", *more: Piece) -> None:
+        """Show the name of the screen, what it is about, and its status."""
+        left: list[Piece] = [(f" {self.NAME.upper()}  ", "bold $text-accent"), (visible(about), "bold"), *more]
+        self.query_one(f"#{self.NAME}-title", Split).put_both(left, [(f"{visible(status)} ", look)])
+
+    def put_keys(self, keys: Sequence[tuple[str, str, str]], closes: str = "closes", close: str = "") -> None:
+        """Show keys, each with what it does and the action of a click; Escape, which `closes`, is added."""
+        pieces: list[Piece] = []
+        for key, does, action in (*keys, ("esc", closes, close or self.CLOSE)):
+            pieces += [(f" {key}", LIST_KEY_STYLE, action), (f" {visible(does)} ", "", action)]
+        self.query_one(f"#{self.NAME}-keys", Bar).set_pieces(*pieces)
+
+    def say(self, text: str, severity: str = "information") -> None:
+        self.app.clear_notifications()
+        self.app.notify(visible(text), severity=severity, markup=False)  # type: ignore[arg-type]
+
+    def on_ask_bar_left(self, event: AskBar.Left) -> None:
+        self.query_one(AskBar).hide()
+        self.row_list.focus()
+        if event.answer is not None:
+            event.answer()
+        cast("Application", self.app).release_keys()
+
+
+# A screen of a list whose changes are seen before they are done: `y` does what is shown, `n` leaves everything.
+
+ShownPlan = TypeVar("ShownPlan")
+
+
+class PlannedScreen(ListScreen["str | None"], Generic[ShownPlan]):
+    """`plan` is what is shown and asked; None while nothing is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.plan: ShownPlan | None = None
+
+    @abstractmethod
+    def carry_out(self, plan: ShownPlan) -> object:
+        """Do what was shown, on a worker thread."""
+
+    @abstractmethod
+    def usual_keys(self) -> None:
+        """Show the keys while nothing is asked."""
+
+    @abstractmethod
+    def show_current(self) -> None:
+        """Show what is under the cursor."""
+
+    def draw_keys(self) -> None:
+        if self.plan is not None:
+            self.put_keys([("y", "does it", "yes"), ("n", "leaves it", "no")], "leaves it")
+        else:
+            self.usual_keys()
+
+    def action_yes(self) -> None:
+        """Do what is shown."""
+        if self.plan is not None:
+            plan, self.plan = self.plan, None
+            self.carry_out(plan)
+
+    def action_no(self) -> None:
+        """Leave everything as it is."""
+        if self.plan is not None:
+            self.plan = None
+            self.draw_keys()
+            self.show_current()
+
+    def report_refusal(self, error: MemorandaError) -> None:
+        """Say why nothing was done."""
+        self.say(str(error), "error")
+        self.action_no()
+        self.draw_keys()
+
+    def action_leave(self) -> None:
+        """Leave what is asked, then the screen."""
+        if self.plan is not None:
+            self.action_no()
+        else:
+            self.dismiss(None)

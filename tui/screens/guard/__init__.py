@@ -1,1 +1,0 @@
-"""The screen of what changed in the memory files of other tools."""

@@ -1,1 +1,0 @@
-"""What other tools remember, text by text."""

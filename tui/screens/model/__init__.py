@@ -1,1 +1,0 @@
-"""The screen of the model, and the texts that say how it is."""

@@ -1,1 +1,0 @@
-"""The screens that show changes before they are made. Not what a change does."""

@@ -1,0 +1,368 @@
+"""The first start: what was found, what was done, and what is worth doing, one key each. What was done here becomes the
+line that says what was written; `u` undoes it, Escape goes back one: from a question to here, from here to the
+application."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar, cast
+
+from rich.text import Text
+from textual import events, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.screen import Screen
+from textual.widgets import Static
+
+from store.base.errors import MemorandaError, NotOurs
+from store.base.location import Location
+from store.services import adoption
+from tui.commands import Outcome
+from tui.input.arguments import parse_arguments
+from tui.input.key_table import key_name
+from tui.input.verb_table import find_verb
+from tui.render.lines import StyledLine, format_count
+from tui.screens.base import Application, ResponsiveScreen
+from tui.theme.escape import visible
+from tui.theme.line_filters import Piece
+from tui.widgets.bars import Bar, SaysDefects, Split
+from tui.widgets.inputs import YES_ANSWERS, AskBar
+from tui.widgets.preview import Preview
+from tui.workers.engine import ConfirmationNeeded, Engine
+from tui.workers.first_start import NONE_READ, Ledger, StartOffer
+
+# Ask what to do with a memory that this installation neither created nor adopted. Until then nothing in it is served,
+# run or changed; after the first frame SQLite checks it, read-only.
+
+ADOPT_LOOK, ADOPT_PROPOSALS, ADOPT_WHOLE = "look", "proposals", "whole"
+ADOPT_CHOICES = (
+    ("l", ADOPT_LOOK, "look at it, read-only"),
+    ("p", ADOPT_PROPOSALS, "put it aside, and take what it says as proposals in the inbox of a new memory"),
+    ("w", ADOPT_WHOLE, "take it whole, as your own"),
+)
+MADE_EARLIER = ("y", ADOPT_WHOLE, "yes, an earlier version made it for me: it is mine")
+
+
+class AdoptScreen(SaysDefects, Screen[str]):
+    """Dismisses with the choice; empty if the user leaves the memory alone."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(
+            Binding(key, f"choose('{choice}')", text, show=False)
+            for key, choice, text in (*ADOPT_CHOICES, MADE_EARLIER)
+        ),
+        Binding("q,escape", "choose('')", "leave it alone", show=False),
+    ]
+    DEFAULT_CSS = """
+    AdoptScreen { align: center middle; padding: 1 2; }
+    AdoptScreen VerticalScroll { width: 100%; max-width: 96; height: auto; max-height: 100%; }
+    AdoptScreen #adopt-why { margin-bottom: 1; }
+    AdoptScreen #adopt-check { margin-top: 1; color: $text-muted; }
+    """
+
+    def __init__(self, location: Location, why: NotOurs) -> None:
+        super().__init__()
+        self._location = location
+        self._why = why
+        self._damage = ""
+
+    def compose(self) -> ComposeResult:
+        choices = [*([MADE_EARLIER] if self._why.unmarked else []), *ADOPT_CHOICES, ("q", "", "leave it alone")]
+        with VerticalScroll():
+            yield Static(Text(visible(self._why.message)), id="adopt-why")
+            if self._why.unmarked:
+                yield Static(Text("Was it made by an earlier version, or did it come in an archive?\n"))
+            yield Static(Text("\n".join(f" {key}  {text}" for key, _, text in choices)), id="adopt-choices")
+            yield Static(Text("Checking it for damage …"), id="adopt-check")
+
+    def on_mount(self) -> None:
+        self.call_after_refresh(self._examine)
+
+    @work(thread=True, exit_on_error=False, description="check it for damage")
+    def _examine(self) -> None:
+        try:
+            adoption.check_foreign_file(self._location.path)
+            said = "SQLite found no damage."
+        except MemorandaError as error:
+            said = self._damage = str(error)
+        if self.is_attached:
+            self.app.call_from_thread(self._say, said)
+
+    def _say(self, text: str) -> None:
+        if self.is_attached:
+            self.query_one("#adopt-check", Static).update(Text(visible(text)))
+
+    def action_choose(self, choice: str) -> None:
+        if choice in (ADOPT_PROPOSALS, ADOPT_WHOLE) and self._damage:
+            self._say(self._damage)
+            self.app.bell()
+        else:
+            self.dismiss(choice)
+
+
+LEDGER_ACTIONS = {
+    "pane.timeline": "pane('timeline')",
+    "librarian.ask": "ask_librarian",
+    "model.open": "model",
+}  # keys that the ledger names → their actions
+
+
+class FirstStartScreen(ResponsiveScreen["str | None"]):
+    """Shows a ledger, and carries out what it offers. What that asks is asked here; Escape goes back to the ledger.
+    Dismisses with an action of the main screen, for a key that the ledger names, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "leave", "To the application", id="start.leave", tooltip="To the application"),
+        Binding("u", "undo", "Undo", id="start.undo", tooltip="Undo what was done last here"),
+    ]
+    DEFAULT_CSS = """
+    FirstStartScreen {
+        layout: vertical; overflow: hidden;
+        Split { height: 1; background: $panel; }
+        #start-ledger { height: 1fr; padding: 1 1 0 2; }
+        #start-keys { height: 1; background: $footer-background; }
+    }
+    """
+
+    def __init__(
+        self, engine: Engine, ledger: Ledger, model: str, later: Callable[..., None], say: Callable[[str], None]
+    ) -> None:
+        super().__init__()
+        self._engine, self._ledger, self._model, self._later, self._say = engine, ledger, model, later, say
+        self._said: dict[str, list[str]] = {}  # what offers wrote, by key
+        self._steps: list[tuple[str, list[int]]] = []  # (key of an offer, the steps of history that it made)
+        self._doing = ""  # the key of the offer under way
+        self._reading = ""  # that of the conversations, while they are read beside all else
+
+    def compose(self) -> ComposeResult:
+        yield Split(id="start-title")
+        with Vertical(id="start-ledger"):
+            yield Preview(id="start")
+        yield AskBar(id="ask")
+        yield Bar(id="start-keys")
+
+    def on_mount(self) -> None:
+        self.query_one("#start-title", Split).put_both(
+            [(f" {visible(self._ledger.title)}", "bold $text-accent")], [("first start ", "$dim")]
+        )
+        self.query_one(Preview).focus()
+        self.call_after_refresh(self._draw)  # once its width is known
+
+    def _draw(self) -> None:
+        if not self.is_attached:
+            return
+        lines: list[StyledLine] = [[("Found", "heading")]]
+        lines += [[("  · ", "label"), (self._now(text), "")] for text in (*self._ledger.found, self._model) if text]
+        lines += [[], [("Did", "heading")]]
+        lines += [[("  ✓ ", "label"), (text, "")] for text in self._ledger.did]
+        for said in self._said.values():
+            lines += [[("  ✓ ", "label"), (text, "")] for text in said]
+        offers = [offer for offer in self._ledger.offers if offer.key not in self._said]
+        if offers:
+            lines += [[], [("Worth doing", "heading")]]
+        for offer in offers:
+            wait = "  …" if offer.key in (self._doing, self._reading) else ""
+            lines.append([(f"  {offer.key} ", "label+own"), (f"{offer.says}{wait}", "")])
+        lines += [[], [("memoranda demo opens an invented project, to try everything on", "dim")]]
+        self.query_one(Preview).show_lines(lines, stay=True)
+        look = "$footer-key-foreground bold"
+        pieces: list[Piece] = []
+        for offer in offers:
+            pieces += [
+                (f" {offer.key}", look, f"take({offer.key!r})"),
+                (f" {offer.says.partition(' ')[0]} ", "", f"take({offer.key!r})"),
+            ]
+        if self._steps:
+            pieces += [(" u", look, "undo"), (" undo ", "", "undo")]
+        self.query_one("#start-keys", Bar).set_pieces(
+            *pieces, (" esc", look, "leave"), (" to the application ", "", "leave")
+        )
+
+    def on_key(self, event: events.Key) -> None:
+        if event.character in (leads := {key_name(id): action for id, action in LEDGER_ACTIONS.items()}):
+            event.stop()
+            self.dismiss(leads[event.character])
+        elif any(offer.key == event.character for offer in self._ledger.offers):
+            event.stop()
+            self.action_take(event.character or "")
+
+    def action_take(self, key: str) -> None:
+        """Carry out an offer."""
+        offer = next(one for one in self._ledger.offers if one.key == key)
+        if self._doing or key in (*self._said, self._reading):
+            return
+        if offer.agents:
+            self._read_conversations(offer)
+            return
+        if offer.asks:
+            (line,) = offer.lines
+            self._ask_offer(offer.asks, lambda text: self._begin(offer, [(*line, text)]) if text.strip() else None)
+        else:
+            self._begin(offer, offer.lines)
+
+    def _read_conversations(self, offer: StartOffer) -> None:
+        """Read conversations beside all else, which may take minutes: other offers can be taken meanwhile. Whoever has
+        left is told at the end."""
+        self._reading = offer.key
+        self._draw()
+
+        def done(result: object, error: MemorandaError | None) -> None:
+            self._later(finish, result, error)
+
+        def finish(result: dict[str, object], error: MemorandaError | None) -> None:
+            told = str(error) if error is not None else conversations_read_words(result)
+            self._reading = ""
+            if not self.is_attached:
+                self._say(told)
+                return
+            self._said[offer.key] = [told]
+            self._draw()
+
+        self._engine.writer.aside(lambda: self._engine.bringer.read_agents(offer.agents), done)
+
+    def _now(self, text: str) -> str:
+        """Return what was found, as it is now."""
+        read = any(offer.agents and offer.key in self._said for offer in self._ledger.offers)
+        return text.removesuffix(NONE_READ) if read else text
+
+    def _begin(self, offer: StartOffer, lines: Sequence[Sequence[str]]) -> None:
+        self._doing = offer.key
+        self._draw()
+        self._run(offer, lines, [], [])
+
+    def _run(
+        self,
+        offer: StartOffer,
+        lines: Sequence[Sequence[str]],
+        said: list[str],
+        steps: list[int],
+        agreed: tuple[str, ...] = (),
+    ) -> None:
+        """Run the next line of an offer; after the last, show what all of them wrote."""
+        if not lines:
+            self._doing = ""
+            self._said[offer.key] = said
+            if steps:
+                self._steps.append((offer.key, steps))
+            self._draw()
+            return
+        newest = self._engine.newest_step()
+
+        def done(result: object, error: MemorandaError | None) -> None:
+            self._later(finish, result, error)
+
+        def finish(outcome: Outcome, error: MemorandaError | None) -> None:
+            if not self.is_attached:
+                return
+            if isinstance(error, ConfirmationNeeded):
+                self._see_first(offer, lines, said, steps, (*agreed, error.shown_text), error)
+                return
+            if error is not None:
+                self._run(offer, lines[1:], [*said, str(error)], steps)
+                return
+            data, now = outcome.data(), self._engine.newest_step()
+            made = data.get("steps", []) if isinstance(data, dict) else []
+            text = f": {lines[0][-1]}" if offer.asks else "."
+            told = f"{outcome.message.removesuffix('.')}{text}"
+            self._run(
+                offer,
+                lines[1:],
+                [*said, told],
+                [*steps, *(made or sorted(one for one in self._engine.writer.own if newest < one <= now))],
+            )
+
+        found = find_verb(list(lines[0]))
+        assert found is not None
+        verb, rest = found
+        self._engine.run_verb(verb, parse_arguments(verb.name, verb.arguments, rest), agreed, done)
+
+    def _see_first(
+        self,
+        offer: StartOffer,
+        lines: Sequence[Sequence[str]],
+        said: list[str],
+        steps: list[int],
+        agreed: tuple[str, ...],
+        asks: ConfirmationNeeded,
+    ) -> None:
+        """Show what a line would do, and ask; without a yes nothing of it is done."""
+
+        def answered(text: str) -> None:
+            if text.strip().lower() in YES_ANSWERS:
+                self._run(offer, lines, said, steps, agreed)
+            else:
+                self._go_back()
+
+        self.query_one(Preview).show_lines([[(line, "")] for line in asks.lines])
+        self._ask_offer(f"{asks.message} y/n", answered, one_key=True)
+
+    def _go_back(self) -> None:
+        """Go back to the ledger."""
+        self._doing = ""
+        self.query_one(Preview).focus()
+        self._draw()
+
+    def _ask_offer(self, label: str, answer: Callable[[str], None], one_key: bool = False) -> None:
+        look = "$footer-key-foreground bold"
+        does = [(" y", look, "answer('y')"), (" yes ", "", "answer('y')")] if one_key else []
+        does = does or [(" enter", look, "answer"), (" does it ", "", "answer")]
+        self.query_one("#start-keys", Bar).set_pieces(*does, (" esc", look, "back"), (" back ", "", "back"))
+        self.query_one(AskBar).ask(label, "", answer, one_key=one_key)
+
+    def on_ask_bar_left(self, event: AskBar.Left) -> None:
+        self.query_one(AskBar).hide()
+        self.query_one(Preview).focus()
+        if event.answer is not None:
+            event.answer()
+        else:
+            self._go_back()
+        if not self._doing:
+            self._draw()
+        cast("Application", self.app).release_keys()
+
+    def action_answer(self, text: str | None = None) -> None:
+        """Enter or `text`, for a click."""
+        self.query_one(AskBar).submit(text)
+
+    def action_back(self) -> None:
+        """Escape, for a click."""
+        self.query_one(AskBar).leave()
+
+    def action_undo(self) -> None:
+        """Undo what was done last here, and offer it again."""
+        if not self._steps or self._doing:
+            return
+        key, steps = self._steps.pop()
+
+        def done(result: object, error: MemorandaError | None) -> None:
+            self._later(undone, error)
+
+        def undone(error: MemorandaError | None) -> None:
+            if error is not None:
+                self.app.notify(str(error), severity="error", markup=False)
+            elif self.is_attached:
+                del self._said[key]
+                self._draw()
+
+        self._engine.write(lambda memory: [memory.history.undo(step) for step in reversed(steps)], done)
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+
+def conversations_read_words(result: dict[str, object]) -> str:
+    """Say what was read of agents' conversations, and what could not be."""
+    added, sessions = result.get("added", 0), result.get("sessions", 0)
+    assert isinstance(added, int) and isinstance(sessions, int)
+    told = f"Read {format_count(added, 'turn')} of {format_count(sessions, 'conversation')}; only `purge` erases them again."
+    told = told if added else "Nothing was said there."
+    return f"{told} {trouble}" if (trouble := result.get("trouble")) else told
+
+
+def model_sentence(forms: Sequence[Sequence[Piece]]) -> str:
+    """Return what is found of a model, as a sentence; empty while nothing is known."""
+    text = "".join(piece[0] for piece in forms[0]).strip() if forms else ""
+    if text == "no model":
+        return f"no language model: the Librarian quotes by rules; {key_name('model.open')} says how to get one"
+    return f"a language model: {text}" if text else ""

@@ -1,0 +1,592 @@
+"""Maintenance while the application is open: git, backups, checkpoints, unfinished work. Runs on worker threads, each
+with its own connection."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Event, Lock
+from time import monotonic, sleep
+
+from store.base.clock import Clock
+from store.base.errors import MemorandaError
+from store.base.location import Location
+from store.base.models import Checkpoint, Chunk
+from store.base.runtime import is_part_disabled
+from store.conversations.extraction_queue import has_due_entries
+from store.database.connection import to_memoranda_error
+from store.documents.documents import DocumentScan
+from store.documents.watcher import DocumentWatch
+from store.embedding.indexer import IndexResult
+from store.exchange.backups import backup_status
+from store.inbox.new_fact_check import compare_new_facts, has_uncompared_facts
+from store.learning.model_due import is_model_due
+from store.learning.model_pass import ModelPassResult, run_model_pass
+from store.learning.rule_pass import RulePassResult, run_rule_pass
+from store.learning.tasks import turn_summarizer
+from store.memory import Memory
+from store.services.auto_ingest import IngestProcess, list_changed_sources
+from store.services.background_embedding import embed_waiting, is_embedding_due
+from store.services.daily_log import write_daily_log
+from store.services.maintenance import (
+    check_git_change,
+    clean_up_memory,
+    has_git_changed,
+    is_cleanup_due,
+    make_due_backup,
+    offer_recovery,
+    readable_repository,
+    run_maintenance,
+    take_due_checkpoint,
+)
+from store.services.session_flush import flush_due_sessions
+from store.sync.sync import SyncReport
+from store.team.exchange import ExchangeResult, Team, has_shared_records
+from tui.commands.team import exchange_lines
+
+# The base class of background workers: a memory for each thread, one run at a time, and an end.
+
+
+class Worker:
+    """The work on a memory, on the thread that calls it."""
+
+    close_seconds = 1.0  # maximum wait of `close` for an exclusive run
+
+    def __init__(self, location: Location, clock: Clock, door: str = "app") -> None:
+        """`door` is recorded with this worker's writes (vocabulary.DOORS)."""
+        self._location = location
+        self._clock = clock
+        self._door = door
+        self._lock = Lock()
+        self._closed = Event()
+
+    def memory(self, door: str = "") -> Memory:
+        """Open the memory for the calling thread, which must close it; with another `door` if given. Raises
+        StorageError."""
+        return Memory(self._location, door or self._door, self._clock, create=False)
+
+    @contextmanager
+    def exclusive(self, wait: bool = True) -> Iterator[bool]:
+        """Hold the lock of this worker; yield whether it is held. If another thread holds it: wait, or yield False
+        without `wait`."""
+        held = self._lock.acquire(blocking=wait)
+        try:
+            yield held
+        finally:
+            if held:
+                self._lock.release()
+
+    @property
+    def running(self) -> bool:
+        """Return whether an exclusive run is in progress."""
+        return self._lock.locked()
+
+    def closing(self) -> bool:
+        """Return whether `close` was called; long work checks it between two steps."""
+        return self._closed.is_set()
+
+    def close(self) -> None:
+        """Ask the current run to end soon, and wait for it, at most `close_seconds`."""
+        self._closed.set()
+        if self._lock.acquire(timeout=self.close_seconds):
+            self._lock.release()
+
+
+# Index documents at the start, when one changes, and periodically; never on the event loop's thread.
+
+SCAN_SECONDS, RARE_SCAN_SECONDS = 10.0, 60.0  # seconds between scans without a file watcher, and with one
+
+
+def _ignore_count(done: int, total: int) -> None:
+    """Ignore progress."""
+
+
+def _ignore_report(report: SyncReport) -> None:
+    """Ignore what a sync did."""
+
+
+class DocumentWorker(Worker):
+    """The indexer of a memory's documents."""
+
+    def __init__(self, location: Location, clock: Clock) -> None:
+        super().__init__(location, clock)
+        self._watch: DocumentWatch | None = None
+        self._scanned = 0.0
+        self.resting = False  # whether nobody used the application for a while
+        self._watched = False  # whether the configuration enables watching
+        self._problems: list[tuple[str, str]] | None = None  # already reported
+        self.synced: Callable[[SyncReport], None] = _ignore_report  # called with what a sync did
+
+    def close(self) -> None:
+        """Stop: finish the current write; documents being read are read again at the next start."""
+        self._closed.set()
+        if self._watch is not None:
+            self._watch.end()
+        super().close()
+
+    def scan_documents(
+        self, progress: Callable[[int, int], None] = _ignore_count, trouble: Callable[[str], None] = lambda said: None
+    ) -> DocumentScan | None:
+        """Sync the files that are kept so, and index changed documents; return None once closed. Call `trouble` with
+        new read errors. Raises StorageError."""
+        with self.exclusive():
+            if self.closing():
+                return None
+            with self.memory() as memory:
+                self._sync(memory)
+                before = memory.documents.problems() if self._problems is None else self._problems
+                result = memory.documents.update_index(progress, self.closing)
+            self._scanned = monotonic()
+        fresh = [problem for problem in result.problems if problem not in before]
+        self._problems = result.problems
+        if fresh:
+            path, why = fresh[0]
+            more = f"; and {len(fresh) - 1:,} more, see :scan" if len(fresh) > 1 else ""
+            trouble(f"{path} is not in the index, or not as it stands: {why}{more}.")
+        return result
+
+    def _sync(self, memory: Memory) -> None:
+        for report in memory.sync.sync_due(self.closing):
+            self.synced(report)
+
+    def watch(self, trouble: Callable[[str], None]) -> None:
+        """Scan whenever a document changes from now on, if the configuration enables it."""
+        with self.memory() as memory:
+            self._watched = bool(memory.config["sync.watch"]) and not memory.database.read_only
+            places = memory.documents.roots
+        if not self._watched or self.closing():
+            return
+
+        def changed() -> None:
+            try:
+                self.scan_documents(trouble=trouble)
+            except MemorandaError as error:
+                trouble(f"The documents could not be read: {error}")
+            except Exception as error:  # must not end the watcher
+                trouble(str(to_memoranda_error(error, self._location.path)))
+
+        self._watch = DocumentWatch(places, changed, trouble, lambda: self.resting)
+        self._watch.start()
+        if self.closing():  # closed meanwhile
+            self._watch.end()
+
+    def is_scan_due(self, screen: Memory) -> bool:
+        """Return whether a scan is due: periodically, since file watchers miss changes made on another machine's disk,
+        and where a synced file or its memory changed, as the `screen`'s memory says in a fraction of a millisecond."""
+        watched = self._watch is not None and self._watch.working
+        if not self._watched or self.running:
+            return False
+        return monotonic() - self._scanned > (RARE_SCAN_SECONDS if watched else SCAN_SECONDS) or bool(
+            screen.sync.list_due()
+        )
+
+    def path_of(self, chunk: Chunk) -> str:
+        """Return the path of a chunk's document, for another program. Raises InvalidInput, NotFound, StorageError."""
+        with self.memory() as memory:
+            memory.documents.read_lines(chunk.path, 1, 1)  # raises if it is missing or behind a symlink
+            return memory.documents.roots.find_document(chunk.path).path
+
+
+# Limit background work to a small share of the time while other processes write continuously.
+#
+# Their writes cause the work (embeddings, questions about similar facts), so it would never end, and they need the CPU.
+# After a pause in their writes it catches up at full speed.
+
+CONTINUOUS_SECONDS = 2.0  # seconds: two writes within them count as continuous; a pause is this long without a write
+PIECE_SECONDS = 0.3  # seconds of work at a time meanwhile
+PIECE_REST = 30  # the pause after a piece, as a multiple of its duration
+
+
+class Pace:
+    """Tells whether other processes write continuously; call `note_write` after each write seen."""
+
+    def __init__(self) -> None:
+        self._wrote = self._busy_until = 0.0
+
+    def note_write(self) -> None:
+        """Record that something was written since the last check."""
+        now = monotonic()
+        if now - self._wrote < CONTINUOUS_SECONDS:
+            self._busy_until = now + CONTINUOUS_SECONDS
+        self._wrote = now
+
+    def busy(self) -> bool:
+        return monotonic() < self._busy_until
+
+
+class Share:
+    """The share of the time for a kind of work. A context manager around each run, for a single thread at a time."""
+
+    def __init__(self, pace: Pace) -> None:
+        self._pace = pace
+        self._started = self._resumes = 0.0
+        self._first: float | None = None  # when the current run began its first batch
+
+    def resting(self) -> bool:
+        """Return whether to postpone the work."""
+        return self._pace.busy() and monotonic() < self._resumes
+
+    def is_spent(self) -> bool:
+        """Tell whether the current run must end here and continue later. Checked between two batches and before
+        the first: loading may take long and does not count, and each run processes at least one batch."""
+        if self._first is None:
+            self._first = monotonic()
+        return self._pace.busy() and monotonic() - self._first > PIECE_SECONDS
+
+    def __enter__(self) -> None:
+        self._started = monotonic()
+        self._first = None
+
+    def __exit__(self, *_: object) -> None:
+        end = monotonic()
+        self._resumes = end + PIECE_REST * (end - self._started)
+
+
+# Embed pending texts on a thread that yields to key presses.
+
+QUIET_SECONDS = 0.3  # seconds without a key before embedding continues
+LONGEST_PAUSE = 2.0  # seconds, well below the duration of a lease
+EMBED_AGAIN_SECONDS, EMBED_LATER_SECONDS = (
+    5.0,
+    600.0,
+)  # seconds before a retry: while another process embeds; after no model responded
+THREADS_VARIABLE = "OMP_NUM_THREADS"  # read by the model's library when it loads
+
+
+def _ignore_call(*arguments: object) -> None:
+    """Ignore progress."""
+
+
+class EmbeddingWorker(Worker):
+    """Embeds the pending texts of a memory, at each call of `embed_pending`. `close` keeps finished batches; the
+    current batch is repeated at the next start."""
+
+    def __init__(self, location: Location, clock: Clock, pace: Pace) -> None:
+        super().__init__(location, clock)
+        self._share = Share(pace)
+        self.stopped = False
+        self._not_before = 0.0
+        self._pressed = 0.0  # the time of the last key
+        self.trouble = ""  # why it cannot work, as a sentence
+        # leave one core for the interface
+        os.environ.setdefault(THREADS_VARIABLE, str(max(1, (os.cpu_count() or 2) - 1)))
+
+    def stop_embedding(self) -> bool:
+        """End the current run and start no other until `resume`; return False if there is none."""
+        if not self.running:
+            return False
+        self.stopped = True
+        return True
+
+    def resume(self) -> None:
+        """Continue after `stop` or after an error."""
+        self.stopped, self._not_before = False, 0.0
+
+    def note_key(self) -> None:
+        """Record a key press, which pauses the work."""
+        self._pressed = monotonic()
+
+    def is_embedding_due(self, memory: Memory, resumed: bool = False) -> bool:
+        """Return whether texts are pending that may be embedded now, or if it was `resumed`; a cheap query on the
+        caller's memory."""
+        held = not resumed and (self.stopped or monotonic() < self._not_before)
+        if self.closing() or held or self.running or is_part_disabled("model"):
+            return False
+        if self._share.resting():
+            return False
+        return is_embedding_due(memory)
+
+    def embed_pending(
+        self, progress: Callable[[int, int], None] = _ignore_call, trouble: Callable[[str], None] = _ignore_call
+    ) -> IndexResult | None:
+        """Embed the pending texts; return None if another process does it. Call `trouble` with what prevents it."""
+        if is_part_disabled("model"):
+            return None
+        problems: list[str] = []
+        result = None
+        with self.exclusive(wait=False) as held:
+            if not held:
+                return None
+            try:
+                with self.memory() as memory, self._share:
+                    if not is_embedding_due(memory):
+                        return None
+                    result = embed_waiting(memory, progress, self._ends, problems.append)
+            except MemorandaError as error:
+                problems.append(str(error))
+        if result is None and not problems:
+            self._not_before = monotonic() + EMBED_AGAIN_SECONDS
+        elif problems and (result is None or result.left):
+            self._not_before = monotonic() + EMBED_LATER_SECONDS
+        self.trouble = problems[-1] if problems else ""
+        if problems:
+            trouble(self.trouble)
+        return result
+
+    def _ends(self) -> bool:
+        """Return whether to end, between two batches."""
+        return self.give_way() or self.stopped or self._share.is_spent()
+
+    def must_stop(self) -> bool:
+        """Tell whether interruptible work must stop: keys are pressed, or the app is closing."""
+        return self.closing() or monotonic() - self._pressed < QUIET_SECONDS
+
+    def give_way(self) -> bool:
+        """Between two steps of any work: pause briefly while keys are pressed; return whether the app is closing."""
+        start = monotonic()
+        while (
+            not self.closing() and monotonic() - self._pressed < QUIET_SECONDS and monotonic() - start < LONGEST_PAUSE
+        ):
+            sleep(0.05)
+        return self.closing()
+
+
+# Ingest conversations in a child process, when files that the configuration names have grown.
+
+
+class IngestWorker(Worker):
+    """Ingests the new turns of a memory's conversations, at each call of `ingest_grown`."""
+
+    close_seconds = 0.0  # no wait: the child process commits as it reads
+
+    def __init__(self, location: Location, clock: Clock, unwanted: Callable[[], bool]) -> None:
+        super().__init__(location, clock, "worker")
+        self._unwanted = unwanted
+        self._process: IngestProcess | None = None
+
+    def ingest_grown(self) -> dict[str, object]:
+        """Return the result of the child process; empty if nothing is due or a run is in progress. Then summarise and
+        flush open sessions, from any source, with a model if there is one."""
+        with self.exclusive(wait=False) as held:
+            if not held:
+                return {}
+            result: dict[str, object] = {}
+            try:
+                with self.memory() as memory:
+                    if list_changed_sources(memory) and not self.closing():
+                        self._process = IngestProcess(self._location.path)
+                        result = self._process.run_ingest()
+                    if not self.closing():
+                        with turn_summarizer(memory, self._unwanted) as by:
+                            flush_due_sessions(memory, by)
+            finally:
+                self._process = None
+            return result
+
+    def read_agents(self, agents: Sequence[str]) -> dict[str, object]:
+        """Read the conversations that these agents keep of the project, in a child process; return its result, empty if
+        it was ended."""
+        with self.exclusive():
+            if self.closing():
+                return {}
+            self._process = IngestProcess(self._location.path, agents)
+            try:
+                return self._process.run_ingest()
+            finally:
+                self._process = None
+
+    def close(self) -> None:
+        """End the child process; what it committed is kept."""
+        super().close()
+        if (process := self._process) is not None:
+            process.end_ingest()
+
+
+# Learn from conversations: extract facts from turns and compare new facts with the rest, by rules on one thread that
+# yields to key presses; with a model, if there is one, on another.
+
+MOST_INTERRUPTIONS = 3  # consecutive requests interrupted by keys, after which one is allowed to complete
+
+
+class LearningWorker(Worker):
+    """Learns from the conversations of a memory. `give_way` waits while keys are pressed and returns whether the
+    app is closing; `unwanted` returns at once whether a request to the model must be interrupted."""
+
+    def __init__(
+        self,
+        location: Location,
+        clock: Clock,
+        give_way: Callable[[], bool],
+        unwanted: Callable[[], bool],
+        pace: Pace,
+    ) -> None:
+        super().__init__(location, clock, "worker")
+        self._share = Share(pace)
+        self._give_way = give_way
+        self._unwanted = unwanted
+        self._broken_off = 0  # requests, since the last complete one
+        self._waiting = 0  # users' own requests to the model in progress
+
+    def is_learning_due(self, memory: Memory) -> bool:
+        """Return whether turns or facts are still to be processed; a cheap query on the caller's memory."""
+        if self._share.resting():
+            return False
+        database = memory.database
+        if has_uncompared_facts(database):
+            return True
+        return not database.read_only and has_due_entries(database, memory.now)
+
+    def is_model_due(self, memory: Memory) -> bool:
+        """Return whether a model has something to process; equally cheap."""
+        return not self._give_up() and is_model_due(memory)
+
+    @contextmanager
+    def set_aside(self) -> Iterator[None]:
+        """Send the model no background requests while a user waits for it, and interrupt the current one: the server
+        would alternate between the two and process both prompts again each time."""
+        with self.exclusive():
+            self._waiting += 1
+        try:
+            yield
+        finally:
+            with self.exclusive():
+                self._waiting -= 1
+
+    def _give_up(self) -> bool:
+        return self._waiting > 0 or self._unwanted()
+
+    def run_rules(self) -> tuple[RulePassResult, int]:
+        """Process pending turns and facts by rules: return what was learned from turns, and how many questions new
+        facts raised."""
+
+        def ends() -> bool:
+            return self._give_way() or self._share.is_spent()
+
+        with self.memory() as memory, self._share:
+            asked = compare_new_facts(memory.database, memory.facts, memory.inbox, ends)
+            return run_rule_pass(memory, cancelled=ends), len(asked)
+
+    def run_model(self) -> ModelPassResult:
+        """Let the model process what the rules have processed. A key interrupts its request. Since a key every second
+        would keep it from ever loading or finishing, after OFTEN interruptions one request completes, unless a user
+        waits for the model."""
+        patient = self._broken_off >= MOST_INTERRUPTIONS
+        with self.memory() as memory:
+            added = run_model_pass(
+                memory,
+                entries=1 if patient else None,
+                cancelled=(lambda: self._waiting > 0 or self.closing()) if patient else self._give_up,
+            )
+        self._broken_off = self._broken_off + 1 if added.broken_off else 0
+        return added
+
+
+class MaintenanceWorker(Worker):
+    """Maintains one memory."""
+
+    def __init__(self, location: Location, cwd: str, clock: Clock) -> None:
+        super().__init__(location, clock)
+        self._cwd = cwd
+        self._reading_git = self._stop_git = False
+        self._fingerprint = ""  # of the repository at the last check
+        self._root: str | None = None  # where it is, "" where there is none; None before the first check
+        self._evidence: tuple[object, ...] = ()  # what it and its files were at the last look
+        self._unbound = -1  # the newest step of history at which nothing was bound to evidence
+
+    def catch_up(
+        self, progress: Callable[[int, int], None], trouble: Callable[[str], None] = lambda sentence: None
+    ) -> int | None:
+        """Apply retention, then read the commits that the timeline lacks; return None if another process does it. Call
+        `trouble` with errors in git's history. Raises GitError."""
+        with self.memory() as memory:
+            self._stop_git, self._reading_git = False, True
+            try:
+                return run_maintenance(memory, self._cwd, progress, lambda: self.closing() or self._stop_git, trouble)
+            finally:
+                self._reading_git = False
+
+    def keep_backups(self) -> None:
+        """Create the daily backup if it is due. Raises StorageError."""
+        with self.memory() as memory:
+            make_due_backup(memory, self.closing)
+
+    def backups_trouble(self) -> str:
+        """Return what is wrong with the backups, in three words; empty if nothing is."""
+        with self.memory() as memory:
+            return backup_status(memory.database, memory.now)[2]
+
+    def verify(self) -> int:
+        """Look again at what facts and decisions rest on, if anything about it changed since the last look; return how
+        many pieces changed or are gone that were neither before."""
+        with self.memory("worker") as memory:
+            step = memory.database.value("SELECT max(seq) FROM history")
+            if step == self._unbound or memory.database.read_only:
+                return 0
+            bound = memory.evidence.list_all_bound()
+            self._unbound = -1 if bound else step
+            if not bound or (stamp := memory.evidence.stamp(bound)) == self._evidence:
+                return 0
+            self._evidence = stamp
+            before = {(one.citation, one.item): one.state for one in bound}
+            doubted = [one for one in memory.evidence.verify() if one.state in ("changed", "gone")]
+            return sum(before.get((one.citation, one.item)) not in ("changed", "gone") for one in doubted)
+
+    def write_log(self, trouble: Callable[[str], None]) -> None:
+        """Append what happened to the daily log, where it is turned on; call `trouble` where that cannot be done."""
+        with self.memory("worker") as memory:
+            write_daily_log(memory, trouble)
+
+    def take_due_checkpoint(self) -> None:
+        """Create the periodic checkpoint that is due, unless another process does."""
+        with self.memory("worker") as memory:
+            take_due_checkpoint(memory)
+
+    def offered_checkpoint(self) -> Checkpoint | None:
+        """Return the checkpoint to resume an interrupted session from; only once."""
+        with self.memory("worker") as memory:
+            return offer_recovery(memory)
+
+    def git_changed(self, clean: bool = False) -> bool:
+        """Return whether the repository changed since the last check; takes little more than opening the memory. With
+        `clean` first finish unfinished work, such as a purge, as far as possible."""
+        with self.memory() as memory:
+            if clean and is_cleanup_due(memory):
+                clean_up_memory(memory)
+            changed = check_git_change(memory, self._cwd, self._fingerprint)
+            source = readable_repository(memory, self._cwd)
+        self._root = source.root if source else ""
+        self._fingerprint = changed or self._fingerprint
+        return changed is not None
+
+    def git_moved(self) -> bool:
+        """Return whether `git_changed` is worth a call: it opens the memory, this does not."""
+        return self._root is None or (self._root != "" and has_git_changed(self._root, self._fingerprint))
+
+    def stop_reading_git(self) -> bool:
+        """Stop reading git, if that is in progress; what was read is kept."""
+        self._stop_git = self._reading_git
+        return self._reading_git
+
+
+# Exchange with the team now and then, if the person shares or has once received something.
+
+
+class TeamWorker(Worker):
+    """Exchanges with the team of a memory, at each call of `exchange`."""
+
+    close_seconds = 0.0  # no wait: an exchange that is stopped goes on at the next
+
+    def __init__(self, location: Location, clock: Clock) -> None:
+        super().__init__(location, clock, "worker")
+        self._team: Team | None = None
+
+    def exchange(self, wait: bool = False) -> tuple[ExchangeResult, list[str]] | None:
+        """Exchange with the team; if told to `wait`, after an exchange in progress. Return the result and its
+        lines to read; None where nothing is shared, or if an exchange is in progress. Raise MemorandaError."""
+        with self.exclusive(wait) as held, self.memory() as memory:
+            if not held or self.closing() or not has_shared_records(memory):
+                return None
+            with Team(memory) as team:
+                self._team = team
+                try:
+                    done = team.exchange()
+                    return done, exchange_lines(team, done)
+                finally:
+                    self._team = None
+
+    def close(self) -> None:
+        """End git, if it is waiting for the remote."""
+        super().close()
+        if (team := self._team) is not None:
+            team.stop_exchange()

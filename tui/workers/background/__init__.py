@@ -1,1 +1,0 @@
-"""The workers that run without being asked. Not those that answer a person."""
