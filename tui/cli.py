@@ -27,7 +27,8 @@ from tui.cli_output import (
     set_database_option,
     use_ascii_fallback,
 )
-from tui.commands import Outcome, Session, run_handler
+from tui.commands.call import Outcome, Session
+from tui.commands.dispatch import run_handler
 from tui.input.arguments import ParsedArguments, UsageError, Verb, help_text, parse_arguments
 from tui.input.verb_table import VERBS, VERBS_BY_NAME, command_word, find_verb, suggest_verb
 

@@ -18,7 +18,7 @@ from store.records.facts import AGE_STATES
 from store.records.mutes import MUTE_KINDS
 from store.records.tags import TAG_TABLES, parse_tags
 from store.search.lookup import get_records, records_by_key
-from tui.commands import Outcome, Session, ask_if_purged, parse_reference, typed_or_piped_text
+from tui.commands.call import Outcome, Session, ask_if_purged, parse_reference, typed_or_piped_text
 from tui.commands.record_lines import empty_list_line, fact_line, more_line, shorten
 from tui.input.arguments import ParsedArguments
 from tui.render.lines import (
