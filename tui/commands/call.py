@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from store.base.citations import Citation, parse_citation
 from store.base.errors import Declined, InvalidInput, Purged
 from store.base.location import Location
 from store.base.models import Step
-from store.memory import Memory
 from tui.input.arguments import ParsedArguments
+
+if TYPE_CHECKING:
+    from store.memory import Memory
 
 Result = TypeVar("Result")
 

@@ -15,7 +15,7 @@ from tui.render.lines import add_cuts, cuts_notice, take_cuts
 ACTS_ON_MANY = {
     "facts.forget": "forget", "facts.confirm": "confirm", "facts.pin": "pin",
     "facts.unpin": "unpin", "facts.tag": "tag", "facts.untag": "untag",
-    "facts.mute": "mute", "facts.unmute": "unmute",
+    "context.mute": "mute", "context.unmute": "unmute",
     "records.merge": "merge",
 }  # fmt: skip
 

@@ -30,8 +30,7 @@ from tui.commands.record_lines import (
     task_line,
 )
 from tui.input.arguments import ParsedArguments
-from tui.render.lines import WARNING_SIGN, agree_verb, cite_or_count, format_count
-from tui.render.proposals import looks_like_order
+from tui.render.lines import WARNING_SIGN, agree_verb, cite_or_count, format_count, looks_like_order
 
 # decide, decisions, link, unlink.
 

@@ -32,8 +32,8 @@ from store.services.metrics import measure
 from store.team.exchange import shared_identity
 from store.text.fence import is_suspicious
 from tui.commands.call import Outcome, Session, parse_id
+from tui.commands.context import draw_bar
 from tui.commands.exchange import may_replace
-from tui.commands.facts import draw_bar
 from tui.commands.interrupt import STOP_HINT, Interrupt
 from tui.commands.record_lines import empty_list_line, fact_line, keyed_line, more_line, shorten
 from tui.input.arguments import ParsedArguments
