@@ -210,7 +210,7 @@ APPEND = """
 import sys
 from store.conversations import hook_spool as spool
 for number in range(40):
-    spool.append(sys.argv[1], "event", {"event_type": f"writer {sys.argv[2]} says {number}"}, actor="hook")
+    spool.append_act(sys.argv[1], "event", {"event_type": f"writer {sys.argv[2]} says {number}"}, actor="hook")
 """
 DRAIN = """
 import sys
@@ -219,7 +219,7 @@ from store.memory import Memory
 with Memory.open(sys.argv[1]) as memory:
     print("ready", flush=True)
     while True:
-        spool.drain(memory.database)
+        spool.drain_spool(memory.database)
 """
 
 

