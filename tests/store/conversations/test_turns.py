@@ -443,7 +443,7 @@ def test_a_kill_while_a_snapshot_is_written_leaves_nothing_that_a_proof_does_not
     code = (
         "import os, sys\nfrom store.services import session_flush as flushing\nfrom store.memory import Memory\n"
         "os.link = lambda *about, **how: os._exit(9)\n"
-        "with Memory.open(sys.argv[1]) as memory: flushing.clear(memory)"
+        "with Memory.open(sys.argv[1]) as memory: flushing.clear_session(memory)"
     )
     assert subprocess.run([sys.executable, "-c", code, memory.database.path], check=False).returncode == 9
     assert os.listdir(tmp_path / "memory" / "snapshots") == [".gitignore"]

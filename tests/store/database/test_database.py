@@ -332,7 +332,7 @@ def test_a_step_is_taken_whole_or_not_at_all(tmp_path, monkeypatch):
     schema = tmp_path / "schema.sql"
     schema.write_text(f"{Path(steps.SCHEMA_FILE).read_text(encoding='utf-8')}\n{added}\n", encoding="utf-8")
     for module in (steps, schema_check):
-        monkeypatch.setattr(module, "SCHEMA", str(schema))
+        monkeypatch.setattr(module, "SCHEMA_FILE", str(schema))
     monkeypatch.setitem(schema_check.SCHEMA_DIGESTS, NEXT, digest)
     for each in (path, tmp_path / "new" / "memory.db"):
         with Memory.open(str(each)) as memory:

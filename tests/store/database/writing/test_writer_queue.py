@@ -45,7 +45,7 @@ sys.stdin.readline()
 WRITER = """
 import sys
 from store.database import wal as queue
-queue.LINE_SECONDS = 60
+queue.MAX_QUEUE_SECONDS = 60
 from store.memory import Memory
 with Memory.open(sys.argv[1]) as memory:
     memory.database.patience = 120_000
