@@ -18,8 +18,7 @@ from store.base.errors import ForeignFile, NewerFile, StorageError, UnsafeFile
 from store.base.location import Location
 from store.database import connection as recipe
 from store.database import database as database_module
-from store.database import files
-from store.database import schema
+from store.database import files, schema
 from store.exchange import backups as backup
 from store.exchange import exporter
 from store.memory import Memory

@@ -14,17 +14,12 @@ from support.waiting import lined_up, until
 
 from store.base.errors import Busy, StorageError
 from store.database import wal
-from store.database import wal as writer_queue
 from store.database.connection import HOOK_BUSY_MS
 from store.database.values import Verbatim
-from store.embedding import vector_codes as binary_index
-from store.embedding import vector_codes as vector_backends
+from store.embedding import vector_codes
 from store.embedding.vectors import Vectors
 from store.exchange import backups as backup
 from store.exchange import exporter, importer
-from store.exchange import exporter as markdown_export
-from store.exchange import importer as merge
-from store.exchange import importer as staging
 from store.memory import Memory
 
 WAIT = 20.0
@@ -121,7 +116,7 @@ def written(path: str, children: "list[subprocess.Popen[str]]") -> list[str]:
 
 def test_a_queue_that_does_not_move_is_left(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody stopped in it costs a writer LINE_SECONDS, a hook less than it has, and never the write."""
-    monkeypatch.setattr(writer_queue, "MAX_QUEUE_SECONDS", 0.4)
+    monkeypatch.setattr(wal, "MAX_QUEUE_SECONDS", 0.4)
     stopped = start(STOPPED, os.path.dirname(path))
     for door in ("cli", "hook"):
         with Memory.open(path, door) as memory:
@@ -185,10 +180,10 @@ def test_without_a_queue_everybody_writes_all_the_same(
     if place == "open to others":
         folder.chmod(0o755)
     else:
-        monkeypatch.setattr(writer_queue, "fcntl", None)
+        monkeypatch.setattr(wal, "fcntl", None)
     path = str(folder / "memory.db")
     asked: list[object] = []
-    monkeypatch.setattr(writer_queue, "_wait_in_queue", lambda *_: asked.append(1))
+    monkeypatch.setattr(wal, "_wait_in_queue", lambda *_: asked.append(1))
 
     def write(name: int) -> None:
         with Memory.open(path) as memory:
@@ -304,8 +299,8 @@ def lets_the_log_go(monkeypatch: pytest.MonkeyPatch, path: str, owner: object, n
 def test_markdown_that_is_taken_slowly_holds_no_log(wide: str) -> None:
     with Memory.open(wide) as memory, Memory.open(wide) as writer:
         now = memory.now
-        whole = "".join(markdown_export.export_markdown(memory.database, "it", now))
-        pieces = markdown_export.export_markdown(memory.database, "it", now)
+        whole = "".join(exporter.export_markdown(memory.database, "it", now))
+        pieces = exporter.export_markdown(memory.database, "it", now)
         taken = [next(pieces), next(pieces), next(pieces)]
         writer.facts.remember("meanwhile")
         assert writer.database.checkpoint_wal()
@@ -314,7 +309,10 @@ def test_markdown_that_is_taken_slowly_holds_no_log(wide: str) -> None:
 
 def test_a_backup_holds_the_log_while_it_copies_and_no_longer(wide: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither its proof, which takes longest, nor the syncs of what it wrote."""
-    said = [lets_the_log_go(monkeypatch, wide, backup, name) for name in ("_pages", "_examined", "_compared", "put")]
+    said = [
+        lets_the_log_go(monkeypatch, wide, backup, name)
+        for name in ("_copy_pages", "_find_damage", "_compare_table", "publish_file")
+    ]
     with Memory.open(wide) as memory:
         made = backup.make_backup(memory.database)
         assert made is not None and backup.verify_backup(memory.database) == (made.path, "")
@@ -328,10 +326,12 @@ def test_what_an_import_would_do_is_shown_without_holding_the_log(
     other = str(tmp_path / "other" / "memory.db")
     with Memory.open(other) as memory:
         memory.facts.remember("of another")
-    ours = [
-        lets_the_log_go(monkeypatch, wide, merge.ImportMerge, name) for name in ("match", "_pair", "count", "left_out")
-    ] + [lets_the_log_go(monkeypatch, wide, staging.StagedDocument, name) for name in ("_checked", "_whole")]
-    theirs = lets_the_log_go(monkeypatch, other, staging.StagedDocument, "_index")
+    reads = {
+        importer.ImportMerge: ("match_rows", "_pair_rows", "count_rows", "count_left_out"),
+        importer.StagedDocument: ("_validate_rows", "_check_references"),
+    }
+    ours = [lets_the_log_go(monkeypatch, wide, owner, name) for owner, names in reads.items() for name in names]
+    theirs = lets_the_log_go(monkeypatch, other, importer.StagedDocument, "_index_key")
     with Memory.open(wide) as memory, importer.Import(memory.database, other) as found:
         assert found.counts["facts"].new == 1 and found.counts["tasks"].new == 0
     assert all(map(len, ours)) and all(map(all, ours)) and theirs and all(theirs)
@@ -339,7 +339,7 @@ def test_what_an_import_would_do_is_shown_without_holding_the_log(
 
 def test_vectors_are_loaded_without_holding_the_log(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that nobody packed, a piece at a time; one that goes meanwhile is not among them."""
-    monkeypatch.setattr(binary_index, "CODES_PER_WRITE", 4)
+    monkeypatch.setattr(vector_codes, "CODES_PER_WRITE", 4)
     with Memory.open(path) as memory:
         for number in range(24):
             memory.facts.remember(f"number {number}")
@@ -347,11 +347,11 @@ def test_vectors_are_loaded_without_holding_the_log(path: str, monkeypatch: pyte
         vectors.embed_queue(embedding_models.nano())
         model = vectors.serving
         assert model is not None
-        before = binary_index.build_code_matrix(memory.database, model)
+        before = vector_codes.build_code_matrix(memory.database, model)
         with memory.database.write("user", "test") as write:
-            write.execute("DELETE FROM meta WHERE key = ?", (Verbatim(vector_backends.codes_marker_key(model.slot)),))
-        said = lets_the_log_go(monkeypatch, path, binary_index, "fetch")
-        fetch = binary_index.read_embeddings
+            write.execute("DELETE FROM meta WHERE key = ?", (Verbatim(vector_codes.codes_marker_key(model.slot)),))
+        said = lets_the_log_go(monkeypatch, path, vector_codes, "read_embeddings")
+        fetch = vector_codes.read_embeddings
 
         def goes(database: object, embeddings: object) -> object:
             found = fetch(database, embeddings)  # type: ignore[arg-type]
@@ -359,7 +359,7 @@ def test_vectors_are_loaded_without_holding_the_log(path: str, monkeypatch: pyte
                 found.pop(next(iter(found)))
             return found
 
-        monkeypatch.setattr(binary_index, "read_embeddings", goes)
+        monkeypatch.setattr(vector_codes, "read_embeddings", goes)
         matrix = vectors.code_matrix(model)
         assert len(said) > 5 and all(said) and len(matrix.ids) == len(before.ids) - 1
         assert set(matrix.ids.tolist()) < set(before.ids.tolist())
