@@ -126,9 +126,8 @@ def test_ids_are_carried_so_that_none_is_given_twice(memory):
     assert isinstance(document["sequence"], dict)
     assert document["sequence"]["facts"] == 2
     counters = dict(memory.database.rows("SELECT name, seq FROM sqlite_sequence"))
-    assert document["sequence"] == {
-        name: last for name, last in counters.items() if name in (*RECORDED_TABLES, *JOURNAL_TABLES)
-    }
+    tables = (*RECORDED_TABLES, *JOURNAL_TABLES)
+    assert document["sequence"] == {name: last for name, last in counters.items() if name in tables}
 
 
 # the file -------------------------------------------------------------------------------------------------------------
