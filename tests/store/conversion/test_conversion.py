@@ -180,9 +180,7 @@ def test_a_file_that_no_earlier_build_made_is_refused(statement: str, says: str,
 
 
 @pytest.mark.parametrize("version", [7, 12, LAST])
-def test_what_cannot_be_converted_stays_as_it_was(
-    version: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_converted_stays_as_it_was(version: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Whatever fails at the end of it; the next opening converts it."""
     path = of_version(tmp_path, version)
     with apsw.Connection(path) as connection:

@@ -65,9 +65,7 @@ def test_it_is_replaced_with_its_mode_and_removed(file: Path) -> None:
 
 @pytest.mark.parametrize("way", [in_place, renamed])
 @pytest.mark.parametrize("act", ["replaced", "removed"])
-def test_what_is_saved_in_the_last_moment_stays(
-    file: Path, monkeypatch: pytest.MonkeyPatch, act: str, way: Callable[[Path], Save]
-) -> None:
+def test_what_is_saved_in_the_last_moment_stays(file: Path, monkeypatch, act: str, way: Callable[[Path], Save]):
     after_the_last_look(monkeypatch, lambda: way(file)(b"typed\n"))
     with pytest.raises(Unreadable, match="changed meanwhile"):
         if act == "replaced":
@@ -98,9 +96,7 @@ def test_of_what_is_saved_again_and_again_the_newest_stays(file: Path, monkeypat
 
 
 @pytest.mark.parametrize("number", atomic_write.CANNOT_EXCHANGE)
-def test_where_names_cannot_be_exchanged_it_is_renamed(
-    file: Path, monkeypatch: pytest.MonkeyPatch, number: int
-) -> None:
+def test_where_names_cannot_be_exchanged_it_is_renamed(file: Path, monkeypatch: pytest.MonkeyPatch, number: int):
     monkeypatch.setattr(atomic_write, "_load_exchange", lambda: lambda *given: number)
     atomic_write.replace_file(place(file), digest(b"old\n"), b"new\n")
     assert file.read_bytes() == b"new\n"

@@ -124,9 +124,7 @@ def test_e5_is_told_what_is_a_question(made: Callable[[str], EmbeddingProvider],
         assert asked @ local.query("where?") > 0.999 and said[0] @ local.passages(["there"])[0] > 0.999
 
 
-def test_texts_go_in_batches_of_about_one_length(
-    made: Callable[[str], EmbeddingProvider], server: EmbeddingServer
-) -> None:
+def test_texts_go_in_batches_of_about_one_length(made: Callable[[str], EmbeddingProvider], server: EmbeddingServer):
     texts = ["a" * (number * 7 % 40 + 1) for number in range(40)]
     for name in SERVED:
         made(name)

@@ -140,9 +140,7 @@ def test_without_git_lines_are_still_found_in_their_file(memory: Memory, tmp_pat
 # a hostile checkout
 
 
-def test_no_link_is_followed_out_of_the_project(
-    project: BoundProject, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_no_link_is_followed_out_of_the_project(project: BoundProject, tmp_path_factory: pytest.TempPathFactory):
     outside = tmp_path_factory.mktemp("outside")
     (outside / "secret.txt").write_text("one\ntwo\n")
     (project.folder / "link.txt").symlink_to(outside / "secret.txt")
@@ -210,9 +208,7 @@ def test_a_forgotten_fact_is_not_bound(project: BoundProject) -> None:
         project.bind("src/pay.py")
 
 
-def test_git_is_asked_once_for_many_and_a_file_is_read_once_in_a_look(
-    project: BoundProject, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_git_is_asked_once_for_many_and_a_file_is_read_once_in_a_look(project: BoundProject, monkeypatch):
     for number in range(20):
         project.bind(f"src/pay.py:{number % 9 + 1}")
     project.commit("away", {"src/pay.py": "\n".join(f"{number}!" for number in range(12))})

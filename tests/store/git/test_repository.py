@@ -413,9 +413,7 @@ def test_an_endless_line_is_cut_between_characters_and_what_just_fits_is_whole(t
 # -- stopping ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_reading_that_is_closed_or_cancelled_leaves_no_process(
-    year: Path, children: list[subprocess.Popen[bytes]]
-) -> None:
+def test_a_reading_that_is_closed_or_cancelled_leaves_no_process(year: Path, children: list[subprocess.Popen[bytes]]):
     """And one that was cancelled beforehand starts none."""
     repository = Repository(str(year))
     assert list(repository.read_commits([NOWHERE], cancelled=lambda: True)) == []
@@ -433,9 +431,7 @@ def test_a_reading_that_is_closed_or_cancelled_leaves_no_process(
 
 
 @pytest.mark.parametrize("method", ["commits", "tips", "missing", "lost", "reachable", "by hand"])
-def test_every_wait_can_be_cancelled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, children: list[subprocess.Popen[bytes]], method: str
-) -> None:
+def test_every_wait_can_be_cancelled(tmp_path: Path, monkeypatch, children: list[subprocess.Popen[bytes]], method: str):
     put_on_path(tmp_path, monkeypatch, "exec sleep 60")  # stands for a git stuck on a dead network disk
     repository = Repository(str(tmp_path))
     start = time.monotonic()
@@ -653,9 +649,7 @@ def test_no_repository_no_folder_and_no_git(tmp_path: Path, monkeypatch: pytest.
     assert "Install git" in caught.value.next
 
 
-def test_a_repository_of_another_user_is_refused_with_the_way_to_trust_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_repository_of_another_user_is_refused_with_the_way_to_trust_it(tmp_path: Path, monkeypatch):
     path = tmp_path / "theirs"
     sha = commit(path, "one")
     # The real git, told by its own test switch to see another owner: only root could make one.

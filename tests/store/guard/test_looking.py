@@ -216,9 +216,7 @@ def test_without_a_look_nothing_is_kept(home: GuardedHome) -> None:
         pass
 
 
-def test_a_copy_that_a_killed_process_left_is_deleted(
-    home: GuardedHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_copy_that_a_killed_process_left_is_deleted(home: GuardedHome, tmp_path: Path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     for name, age in (("memoranda-guard-old", 7200), ("memoranda-source-old", 7200), ("memoranda-guard-new", 0)):
         (tmp_path / name).mkdir()
@@ -236,9 +234,7 @@ def test_a_copy_that_a_killed_process_left_is_deleted(
     assert len([name for name in names if name.startswith("memoranda-")]) == 2  # nor is one of its own left
 
 
-def test_a_file_that_is_being_written_waits_for_the_next_look(
-    home: GuardedHome, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_is_being_written_waits_for_the_next_look(home: GuardedHome, monkeypatch: pytest.MonkeyPatch):
     path, real = home.write("a.md", "one\n"), files.open_plain_file
     home.look()
 

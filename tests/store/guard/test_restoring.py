@@ -309,9 +309,7 @@ def test_a_database_that_was_written_since(home: GuardedHome, engram: Path) -> N
     assert titles(engram)[-1] == "Meanwhile"
 
 
-def test_a_database_that_was_written_at_the_last_moment(
-    home: GuardedHome, engram: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_database_that_was_written_at_the_last_moment(home: GuardedHome, engram: Path, monkeypatch):
     plan, real = home.plan(1), swapping._is_readable_database
 
     def opens(path: str) -> bool:

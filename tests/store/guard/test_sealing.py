@@ -134,9 +134,7 @@ def test_a_keyring_that_keeps_nothing_changes_nothing(home: GuardedHome, ring: R
     assert "guard.key file" in error.value.next and key_file(home).exists()
 
 
-def test_a_state_folder_that_cannot_be_written_makes_no_key(
-    home: GuardedHome, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_state_folder_that_cannot_be_written_makes_no_key(home: GuardedHome, monkeypatch, tmp_path: Path):
     """A key that held for this process alone would lose all at its end."""
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))

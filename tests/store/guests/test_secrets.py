@@ -31,9 +31,9 @@ def test_a_cut_stands_for_its_own_secret(text: str, typed: str, written: str) ->
 
 
 def test_a_cut_of_which_it_is_not_clear_what_it_is_is_refused() -> None:
-    text = f"old {KEY} and new {OTHER}"
-    one, three = (f"The key is {KEY}.", f"{CUT} and {CUT} and {CUT}")
-    for text, typed in ((text, f"new {CUT} and old {CUT}"), ("No secret here.", f"Now {CUT}."), (one, three)):
+    both, one = f"old {KEY} and new {OTHER}", f"The key is {KEY}."
+    thrice = f"{CUT} and {CUT} and {CUT}"
+    for text, typed in ((both, f"new {CUT} and old {CUT}"), ("No secret here.", f"Now {CUT}."), (one, thrice)):
         with pytest.raises(InvalidInput, match="not clear"):
             restore_secrets(text, typed)
 

@@ -106,9 +106,7 @@ def test_a_trigger_on_any_table_is_refused_and_never_runs(tmp_path: Path) -> Non
         ("REINDEX", None),
     ],
 )
-def test_what_is_added_is_refused_and_what_is_derived_may_be_missing(
-    tmp_path: Path, statement: str, named: str | None
-) -> None:
+def test_what_is_added_is_refused_and_what_is_derived_may_be_missing(tmp_path: Path, statement: str, named: str | None):
     path = made(tmp_path / "memory.db")
     change(path, statement)
     if named is None:

@@ -373,9 +373,7 @@ def lines(world: World, name: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", [name for name in list(CLIENTS) if name != "opencode"])
-def test_the_line_of_a_team_runs_ours_where_it_is_and_says_nothing_where_not(
-    world: World, tmp_path: Path, name: str
-) -> None:
+def test_the_line_of_a_team_runs_ours_where_it_is_and_says_nothing_where_not(world: World, tmp_path: Path, name: str):
     world.connect(name, SCOPE_PROJECT)
     (line,) = lines(world, name)
     for place in ("first", "second"):

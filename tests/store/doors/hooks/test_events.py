@@ -113,9 +113,7 @@ def test_the_same_report_twice_is_stored_and_answered_once(memory: Memory, tmp_p
     assert len(memory.turns.last("5f0e", 9)) == 3  # who says it again says it twice
 
 
-def test_a_session_that_is_gone_on_with_is_told_again(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_session_that_is_gone_on_with_is_told_again(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     memory.facts.remember("Tabs, never spaces", domain="preferences")
     monkeypatch.setattr(handlers, "start_background", lambda *_: None)
     (tmp_path / "transcript").write_text("{}")
@@ -167,9 +165,7 @@ def test_a_turn_is_not_kept_twice_when_the_transcript_tells_it_again(memory: Mem
     assert sorted(turn.text for turn in memory.turns.last("5f0e", 9)) == ["Done.", "Looking.", "go on", "go on"]
 
 
-def test_while_the_store_is_busy_a_turn_waits_in_the_spool(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_while_the_store_is_busy_a_turn_waits_in_the_spool(memory: Memory, tmp_path: Path, monkeypatch):
     memory.facts.remember("The deployment window is Thursday afternoon")
     monkeypatch.setattr("store.database.database.HOOK_BUSY_MS", 20)
     raw = report("gemini", "prompt", tmp_path, "when is the deployment window?")
@@ -285,9 +281,7 @@ def malformed(dice: random.Random, folder: Path) -> tuple[str, bytes]:
 
 
 @pytest.mark.parametrize("number", [500, pytest.param(10_000, marks=pytest.mark.whole)])
-def test_malformed_reports_break_nothing(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
-) -> None:
+def test_malformed_reports_break_nothing(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int):
     """`process.run` is silent about a defect: what it catches fails here."""
 
     def handle(*given: Any) -> str:

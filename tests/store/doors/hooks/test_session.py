@@ -94,9 +94,7 @@ def test_the_command_itself_ends_with_0_whatever_it_is_given(tmp_path: Path) -> 
         assert memory.turns.last("s")[0].text == "when is the deployment window?"
 
 
-def test_a_session_that_never_ended_is_swept_up_at_the_next_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_session_that_never_ended_is_swept_up_at_the_next_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = str(tmp_path / ".memoranda" / "memory.db")
     ago = from_ms(to_ms(utc_now()) - 2 * 3_600_000)
     with Memory.open(path, clock=lambda: ago) as memory:
@@ -152,9 +150,7 @@ def test_a_number_in_a_commit_that_an_agent_fetched_or_picked_is_text(tmp_path: 
 
 
 @pytest.mark.parametrize("hook_first", [True, False])
-def test_a_commit_that_an_agent_names_by_its_beginning_is_that_commit(
-    tmp_path: Path, root: Path, hook_first: bool
-) -> None:
+def test_a_commit_that_an_agent_names_by_its_beginning_is_that_commit(tmp_path: Path, root: Path, hook_first: bool):
     with Memory.open(str(root / ".memoranda" / "memory.db"), "app") as memory:
         memory.decisions.decide("Queue", "one table")
         agent, server = Agent(root, tmp_path / "none"), McpSession(memory.location)

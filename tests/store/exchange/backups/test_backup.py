@@ -13,7 +13,7 @@ import apsw
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from support.writing import writing
+from support.writing import files_limited_to, writing
 
 from store.base.errors import Conflict, DamagedFile, NotFound, StorageError
 from store.conversations.turns import NewTurn
@@ -209,21 +209,11 @@ def test_nothing_is_overwritten_unasked(full, tmp_path):
 
 
 def test_a_disk_that_fills_leaves_no_part(full, tmp_path):
-    """The limit is the process's own: past it a write fails as on a full disk. What was there before stays."""
-    import resource
-    import signal
-
+    """What was there before stays."""
     first = made(full)
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     full.database.connection.wal_checkpoint()
-    try:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
-        with pytest.raises(StorageError):
-            backup.make_backup(full.database)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        signal.signal(signal.SIGXFSZ, handler)
+    with files_limited_to(100_000), pytest.raises(StorageError):
+        backup.make_backup(full.database)
     assert os.listdir(folder(full)) == [first.name]
     assert backup.verify_backup(full.database) == (first.path, "")
     made(full)
