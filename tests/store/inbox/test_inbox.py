@@ -1,9 +1,6 @@
 """The inbox: what others would have remembered waits for a person's word, rests on evidence, and can be taken back."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 

@@ -2,8 +2,6 @@
 server is left alone, and nobody waits for longer than was said."""
 
 import json
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator

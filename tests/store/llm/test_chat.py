@@ -1,8 +1,6 @@
 """The agent's model: found in one order, asked at one address, and survived, whatever the server does."""
 
 import math
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 

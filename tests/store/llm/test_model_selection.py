@@ -1,8 +1,6 @@
 """Setting the agent's model up: what the server is and has, who is asked and by whose word, fetching, trying."""
 
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator

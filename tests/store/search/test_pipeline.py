@@ -3,7 +3,6 @@ a part of it is missing. The model is the real one."""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Moments in words, as people type them wherever a time is asked for."""
 
-import subprocess
-import sys
 
 import pytest
 from hypothesis import given
