@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from time import monotonic
 from types import SimpleNamespace
@@ -17,14 +16,15 @@ from textual.app import App
 from tui.actions.action_table import ACTIONS
 from tui.app import Memoranda
 from tui.input.key_table import KEYS
+from tui.main_screen import background, lists
 from tui.main_screen.background import TeamController
 from tui.main_screen.controller import POLL_SECONDS, POLLS_AT_REST, RESTING_SECONDS, Polling, adopt_actions, try_steps
 from tui.main_screen.screen import MainScreen
 from tui.screens.base import ResponsiveScreen
 
-ROOT = Path(__file__).parents[3]
-FOLDERS = (ROOT / "tui" / "main_screen", ROOT / "tui" / "panes")
-MODULES = [path for folder in FOLDERS for path in sorted(folder.rglob("*.py"))]
+PERIODS = {
+    name: polls for module in (background, lists) for name, polls in vars(module).items() if name.endswith("_POLLS")
+}
 
 
 @pytest.fixture
@@ -97,25 +97,12 @@ def test_an_action_has_one_owner():
 
 
 async def test_every_action_exists(story: Story):
-    """Those of the keys, and those of a click anywhere in the interface; what they do in `tui.actions` too."""
-    clicks = {
-        found
-        for path in sorted((ROOT / "tui").rglob("*.py"))
-        for found in re.findall(r"""["']((?:change|ask_for)\('[\w.]+'\))["']""", path.read_text(encoding="utf-8"))
-    }
+    """Those of the keys, and those of clicks on pieces of text; what the keys do in `tui.actions` too."""
     pieces = {"answer", "complete", "leave_bar", "agree", "to_hits", "leave", "leave_search", "sources", "unmark"}
-    pieces |= {
-        "submit_question",
-        "come_back",
-        "open_memory",
-        "search_for('x')",
-        "doctor",
-        "show_all",
-        "only('state', 'stale')",
-        "complete_filter('is:stale')",
-    }
+    pieces |= {"submit_question", "come_back", "open_memory", "search_for('x')", "doctor", "show_all"}
+    pieces |= {"only('state', 'stale')", "complete_filter('is:stale')", "change('history.since')"}
     async with opened(story.folder, WIDE) as person:
-        for action in {key.action for key in KEYS} | clicks | pieces:
+        for action in {key.action for key in KEYS} | pieces:
             name, _, argument = action.partition("(")
             owner = person.app if name.startswith("app.") else person.main
             assert callable(getattr(owner, f"action_{name.removeprefix('app.')}", None)), action
@@ -161,18 +148,8 @@ def test_at_rest_one_poll_stands_for_several_and_none_that_is_due_is_left_out() 
     for polls in (1, 1, 1, POLLS_AT_REST, POLLS_AT_REST, 1, 4, POLLS_AT_REST - 6, 3, 3):
         polling.poll(polls)
     two = 2 * POLLS_AT_REST
-    assert counts == [
-        1,
-        2,
-        3,
-        POLLS_AT_REST,
-        two,
-        two + 1,
-        two + 5,
-        two + POLLS_AT_REST - 1,
-        3 * POLLS_AT_REST,
-        3 * POLLS_AT_REST + 3,
-    ]
+    three = 3 * POLLS_AT_REST
+    assert counts == [1, 2, 3, POLLS_AT_REST, two, two + 1, two + 5, two + POLLS_AT_REST - 1, three, three + 3]
 
 
 class Rest:
@@ -255,18 +232,11 @@ def test_a_file_that_cannot_be_read_at_rest_is_met_by_the_poll(monkeypatch: pyte
     assert rest.until(43) == [(42.5, 84)]
 
 
-def test_what_is_due_at_rest_is_not_late() -> None:
+@pytest.mark.parametrize("polls", PERIODS.values(), ids=PERIODS)
+def test_what_is_due_at_rest_is_not_late(polls: int) -> None:
     """What is done at every so many polls would otherwise be done at a common multiple: an exchange after twice its
     minutes."""
-    periods = {
-        f"{path.stem}.{name}": int(polls)
-        for path in MODULES
-        for name, polls in re.findall(
-            r"^([A-Z]+) = (\d+)  # .*\bpolls\b", path.read_text(encoding="utf-8"), re.MULTILINE
-        )
-    }
-    assert len(periods) > 7
-    assert not [name for name, polls in periods.items() if polls % POLLS_AT_REST and POLLS_AT_REST % polls]
+    assert polls % POLLS_AT_REST == 0 or POLLS_AT_REST % polls == 0
 
 
 async def test_what_nobody_misses_is_done_less_often_at_rest(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
