@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from time import monotonic
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from support.screen import WIDE, Person, opened
-from support.stories import Clock, Story, copy
+from support.stories import Clock, Story
 from textual.app import App
 
 from tui.actions.action_table import ACTIONS
@@ -27,11 +26,6 @@ PERIODS = {
 }
 
 
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
-
-
 def test_the_screen_is_one_class():
     """Of its own there is one class above Textual's: no chain."""
     own = [base for base in MainScreen.__mro__ if base.__module__.startswith("tui.")]
@@ -40,30 +34,28 @@ def test_the_screen_is_one_class():
     assert not handlers & set(vars(ResponsiveScreen)), "Textual calls a handler of every class that has one"
 
 
-async def test_no_controller_holds_the_screen_class_or_another_controller(story: Story):
+async def test_no_controller_holds_the_screen_class_or_another_controller(person: Person):
     """A controller has its own state and a host; what it needs of a neighbour it asks of the host."""
-    async with opened(story.folder, WIDE) as person:
-        screen = person.main
-        parts = [*vars(screen).values(), *screen.tasks, *screen.pane_controllers]
-        controllers = [part for part in parts if type(part).__name__.endswith("Controller")]
-        assert len(controllers) >= 20
-        for controller in controllers:
-            kept = [value for name, value in vars(controller).items() if name != "host"]
-            assert not any(value is screen or value in controllers for value in kept), controller
+    screen = person.main
+    parts = [*vars(screen).values(), *screen.tasks, *screen.pane_controllers]
+    controllers = [part for part in parts if type(part).__name__.endswith("Controller")]
+    assert len(controllers) >= 20
+    for controller in controllers:
+        kept = [value for name, value in vars(controller).items() if name != "host"]
+        assert not any(value is screen or value in controllers for value in kept), controller
 
 
-async def test_an_event_is_handled_once(story: Story, monkeypatch: pytest.MonkeyPatch):
+async def test_an_event_is_handled_once(monkeypatch: pytest.MonkeyPatch, person: Person):
     """A change of focus is looked at once, whoever had the keys: Textual calls the handler of every base class."""
-    async with opened(story.folder, WIDE) as person:
-        screen, calls = person.main, []
-        moved = screen.navigation.focus_moved
-        monkeypatch.setattr(screen.navigation, "focus_moved", lambda: (calls.append(person.at), moved()))
-        await person.press("tab")
-        assert calls == ["timeline"]
-        await person.press("8")
-        assert calls == ["timeline", "librarian"]
-        await person.press("1")
-        assert calls == ["timeline", "librarian", "facts"]
+    screen, calls = person.main, []
+    moved = screen.navigation.focus_moved
+    monkeypatch.setattr(screen.navigation, "focus_moved", lambda: (calls.append(person.at), moved()))
+    await person.press("tab")
+    assert calls == ["timeline"]
+    await person.press("8")
+    assert calls == ["timeline", "librarian"]
+    await person.press("1")
+    assert calls == ["timeline", "librarian", "facts"]
 
 
 async def test_keys_that_come_before_the_panes_do_no_harm(story: Story, monkeypatch: pytest.MonkeyPatch):
@@ -239,45 +231,42 @@ def test_what_is_due_at_rest_is_not_late(polls: int) -> None:
     assert polls % POLLS_AT_REST == 0 or POLLS_AT_REST % polls == 0
 
 
-async def test_what_nobody_misses_is_done_less_often_at_rest(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_nobody_misses_is_done_less_often_at_rest(monkeypatch: pytest.MonkeyPatch, person: Person) -> None:
     """Ages by the minute, looks at evidence, backups and the model; not what others may have written."""
-    async with opened(story.folder, WIDE) as person:
-        main = person.main
-        assert main.engine is not None
-        done: list[str] = []
-        monkeypatch.setattr(main.lists, "reload", lambda: done.append("ages"))
-        monkeypatch.setattr(main.lists, "was_written", lambda: False)
-        monkeypatch.setattr(main.upkeep, "_look_after_backups", lambda make: done.append("backups"))
-        monkeypatch.setattr(person.app.modeller, "check_status", lambda config: done.append("model"))
-        monkeypatch.setattr(main, "in_background", lambda work, group, *names, **more: done.append(group))
-        counts = {}
-        for rested in (0.0, RESTING_SECONDS + 1):
-            done.clear()
-            person.app._touched = monotonic() - rested
-            for count in range(1_200, 2_400):
-                main.lists._aged, main.lists.rested = False, 0.0  # a load was quick, and showed every age
-                for step in main.polling._steps:
-                    step(count)
-            counts[rested] = {name: done.count(name) for name in ("ages", "backups", "evidence", "model")}
-        assert counts[0.0] == {"ages": 10, "backups": 10, "evidence": 20, "model": 20}
-        assert counts[RESTING_SECONDS + 1] == {"ages": 1, "backups": 1, "evidence": 2, "model": 2}
+    main = person.main
+    assert main.engine is not None
+    done: list[str] = []
+    monkeypatch.setattr(main.lists, "reload", lambda: done.append("ages"))
+    monkeypatch.setattr(main.lists, "was_written", lambda: False)
+    monkeypatch.setattr(main.upkeep, "_look_after_backups", lambda make: done.append("backups"))
+    monkeypatch.setattr(person.app.modeller, "check_status", lambda config: done.append("model"))
+    monkeypatch.setattr(main, "in_background", lambda work, group, *names, **more: done.append(group))
+    counts = {}
+    for rested in (0.0, RESTING_SECONDS + 1):
+        done.clear()
+        person.app._touched = monotonic() - rested
+        for count in range(1_200, 2_400):
+            main.lists._aged, main.lists.rested = False, 0.0  # a load was quick, and showed every age
+            for step in main.polling._steps:
+                step(count)
+        counts[rested] = {name: done.count(name) for name in ("ages", "backups", "evidence", "model")}
+    assert counts[0.0] == {"ages": 10, "backups": 10, "evidence": 20, "model": 20}
+    assert counts[RESTING_SECONDS + 1] == {"ages": 1, "backups": 1, "evidence": 2, "model": 2}
 
 
-async def test_a_key_ends_the_rest(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with opened(story.folder, WIDE) as person:
-        used: list[bool] = []
-        monkeypatch.setattr(person.main.polling, "wake", lambda: used.append(True))
-        await person.press("down")
-        assert used
+async def test_a_key_ends_the_rest(monkeypatch: pytest.MonkeyPatch, person: Person) -> None:
+    used: list[bool] = []
+    monkeypatch.setattr(person.main.polling, "wake", lambda: used.append(True))
+    await person.press("down")
+    assert used
 
 
-async def test_the_documents_are_told_of_a_rest(story: Story) -> None:
-    async with opened(story.folder, WIDE) as person:
-        assert person.main.engine is not None
-        for rested, told in ((RESTING_SECONDS + 1, True), (0.0, False)):
-            person.app._touched = monotonic() - rested
-            person.main.poll()
-            assert person.main.engine.documents.resting is told
+async def test_the_documents_are_told_of_a_rest(person: Person) -> None:
+    assert person.main.engine is not None
+    for rested, told in ((RESTING_SECONDS + 1, True), (0.0, False)):
+        person.app._touched = monotonic() - rested
+        person.main.poll()
+        assert person.main.engine.documents.resting is told
 
 
 def test_the_team_s_minutes_are_minutes() -> None:
