@@ -52,7 +52,6 @@ from store.doors.mcp_opening import serve_mcp_client
 from store.doors.trust import pause_doors, resume_doors
 from store.memory import Memory
 from tui.browser import INSTALL_HINT
-from tui.browser.server import Access, BrowserServer, application_command, is_loopback
 from tui.commands.call import Outcome, Session
 from tui.input.arguments import ParsedArguments
 from tui.render.details import activity_lines, agent_call_line, injection_line
@@ -375,8 +374,8 @@ SERVE_HINT = "That stays until it is ended: run memoranda serve in a terminal of
 def serve(session: Session, given: ParsedArguments) -> Outcome:
     """Return a document: the address, and then the server runs until ^C. Raises InvalidInput, Conflict and
     StorageError."""
-    try:
-        pass
+    try:  # its packages are an extra
+        from tui.browser.server import Access, BrowserServer, application_command, is_loopback
     except ImportError:
         raise InvalidInput("What shows the application in a browser is not installed.", INSTALL_HINT) from None
     if not is_loopback(given.host) and not given.yes and not session.ask(f"Listen on {given.host}?", OPEN_WARNING):
