@@ -9,7 +9,7 @@ from typing import Any
 
 from store.base.citations import cite, parse_citation
 from store.base.clock import format_local_time
-from store.base.errors import Declined, InvalidInput, MemorandaError, NotFound
+from store.base.errors import Declined, InvalidInput, NotFound
 from store.base.vocabulary import PURGEABLE_KINDS, unpack_key
 from store.config.configuration import user_settings_path
 from store.database.tombstones import is_purge_pending

@@ -295,7 +295,7 @@ class ListsController:
     def _hide(self, name: str, keys: Sequence[int]) -> None:
         found = self.host.list_of(name)
         if found.rows is not None and self.host.current_list == name:
-            found.set_rows(found.rows.without(keys))  # type: ignore[attr-defined]
+            found.set_rows(found.rows.without_keys(keys))  # type: ignore[attr-defined]
 
     def turn_to(self, cursors: Mapping[str, Hashable]) -> None:
         """Drop all rows of another moment; `cursors` are the lists' cursors after the next load."""
