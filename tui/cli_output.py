@@ -7,7 +7,7 @@ import sys
 
 from store.base.errors import MemorandaError, StorageError
 from store.base.location import locate
-from tui.commands import Outcome
+from tui.commands.call import Outcome
 
 
 def use_ascii_fallback() -> None:

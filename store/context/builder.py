@@ -113,7 +113,10 @@ class Context:
         """The warning to show; empty if prompt and answer are well within the model's limits."""
         if self.tokens + ANSWER_TOKENS <= WARNING_TOKENS:
             return ""
-        return f"More than {WARNING_TOKENS:,} tokens with the answer's {ANSWER_TOKENS:,}: a small model may lose the beginning."
+        return (
+            f"More than {WARNING_TOKENS:,} tokens with the answer's "
+            f"{ANSWER_TOKENS:,}: a small model may lose the beginning."
+        )
 
     def record_tokens(self) -> Iterator[tuple[int, int]]:
         """Yield (key, tokens) of each record that is in it."""

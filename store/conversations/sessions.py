@@ -65,7 +65,8 @@ def format_snapshot(session: str, title: str, turns: Sequence[Turn], total: int,
     lines = [
         f"# {reduce_to_one_line(title)}",
         "",
-        f"The last {len(turns)} of {total:,} messages of session `{reduce_to_one_line(session)}`, cleared on {format_local_time(now)}.",
+        f"The last {len(turns)} of {total:,} messages of session "
+        f"`{reduce_to_one_line(session)}`, cleared on {format_local_time(now)}.",
     ]
     for turn in turns:
         lines += [
@@ -268,7 +269,8 @@ class Sessions:
     def _read_sessions(self, where: str, *parameters: object) -> list[Session]:
         """Return the sessions that a clause selects."""
         rows = self._database.rows(
-            f"SELECT {SESSION_COLUMNS}, coalesce({LAST_TURN_SQL.format('t.number')}, 0), coalesce({LAST_TURN_SQL.format('t.at')}, s.started_at)"
+            f"SELECT {SESSION_COLUMNS}, coalesce({LAST_TURN_SQL.format('t.number')}, 0), "
+            f"coalesce({LAST_TURN_SQL.format('t.at')}, s.started_at)"
             f" FROM sessions s {where}",
             parameters,
         )

@@ -219,7 +219,10 @@ def _flatten(text: str) -> str:
 
 Summarise = Callable[[Sequence[Turn]], SummaryFields]
 
-SUMMARY_COLUMNS = f"id, session, first, last, topic, discussed, outcome, decisions, open_questions, tokens, {SUMMARY_TIME_SQL}, origin"
+SUMMARY_COLUMNS = (
+    "id, session, first, last, topic, discussed, outcome, decisions, "
+    f"open_questions, tokens, {SUMMARY_TIME_SQL}, origin"
+)
 LIST_COLUMNS = (5, 7, 8)  # columns that are lists
 SUMMARIES_ORIGIN = "agent"
 MOST_ACTIVE = 4  # summaries of a session in a prompt

@@ -62,7 +62,8 @@ def expire_turns(database: Database, now: str, days: int) -> int:
     seen = database.data_version()
     cited = _find_cited_turns(database)
     old = database.rows(
-        f"SELECT t.id, t.text, s.topic, s.discussed, s.outcome, s.decisions, s.open_questions {_OLD_TURNS_SQL} ORDER BY t.id",
+        "SELECT t.id, t.text, s.topic, s.discussed, s.outcome, s.decisions, "
+        f"s.open_questions {_OLD_TURNS_SQL} ORDER BY t.id",
         (cut,),
     )
     going = [number for number, text, *fields in old if number not in cited and not _summary_quotes(fields, text)]

@@ -69,8 +69,10 @@ TURN_KIND = "turn"
 TURN_PAIRS_SQL = f"""
 SELECT t.id, ours.vector, theirs.vector FROM turns t
   JOIN turns p ON p.session = t.session AND p.number = t.number - 1
-  JOIN vectors v ON v.key = (t.id * 16 + {KIND_NUMBERS[TURN_KIND]}) * 2 + ?2 JOIN embeddings ours ON ours.id = v.embedding
-  JOIN vectors w ON w.key = (p.id * 16 + {KIND_NUMBERS[TURN_KIND]}) * 2 + ?2 JOIN embeddings theirs ON theirs.id = w.embedding
+  JOIN vectors v ON v.key = (t.id * 16 + {KIND_NUMBERS[TURN_KIND]}) * 2 + ?2
+  JOIN embeddings ours ON ours.id = v.embedding
+  JOIN vectors w ON w.key = (p.id * 16 + {KIND_NUMBERS[TURN_KIND]}) * 2 + ?2
+  JOIN embeddings theirs ON theirs.id = w.embedding
 WHERE t.id IN (SELECT value FROM json_each(?1)) OR p.id IN (SELECT value FROM json_each(?1))
 """
 
@@ -126,7 +128,10 @@ EMBED_BATCH_SECONDS = (
     0.4  # of computing in one batch: a cancelled run ends within it, and it is far below the lease's 5
 )
 MAX_UNUSED_VECTORS = 50_000  # vectors kept of deleted texts, in case these come back
-PASSAGE_COLUMNS = f"substr(c.title, 1, {MAX_INPUT_CHARACTERS}), substr(c.text, p.start + 1, min({MAX_INPUT_CHARACTERS}, p.end - p.start))"
+PASSAGE_COLUMNS = (
+    f"substr(c.title, 1, {MAX_INPUT_CHARACTERS}), substr(c.text, p.start + "
+    f"1, min({MAX_INPUT_CHARACTERS}, p.end - p.start))"
+)
 MAX_REFUSED_IDS = 1_000  # ids kept of texts that could not be embedded
 
 ShowEmbedded = Callable[[int, int], None]
@@ -411,7 +416,8 @@ class _IndexRun:
         now = {
             row[0]: self._queued_text(*row)
             for row in write.rows(
-                f"SELECT p.id, c.kind, {PASSAGE_COLUMNS} FROM passages p JOIN corpus c ON c.id = p.row WHERE p.id IN ({ids})"
+                f"SELECT p.id, c.kind, {PASSAGE_COLUMNS} FROM passages p JOIN "
+                f"corpus c ON c.id = p.row WHERE p.id IN ({ids})"
             )
         }
         held: list[tuple[int, int]] = []

@@ -392,7 +392,10 @@ def _claude_code_files(records: list[ExportedRecord]) -> Iterator[tuple[str, str
             body = "\n\n".join(parts)
             if one.rationale:
                 body = f"{body}\n\n**Why:** {_single_line(one.rationale)}"
-        head = f"name: {one.file_stem}\ndescription: {_yaml_scalar(one.text)}\nmetadata:\n  node_type: memory\n  type: {kind}\n"
+        head = (
+            f"name: {one.file_stem}\ndescription: "
+            f"{_yaml_scalar(one.text)}\nmetadata:\n  node_type: memory\n  type: {kind}\n"
+        )
         yield name, f"---\n{head}---\n\n{body}\n"
         index.append(f"- [{_index_title(one.text)}]({name})")
     yield "MEMORY.md", "\n".join(index) + "\n"
@@ -571,7 +574,9 @@ def _markdown_tasks(connection: apsw.Connection) -> Iterator[str]:
     ):
         found = True
         doing = " (in progress)" if status == "in_progress" else ""
-        yield f"- [{'x' if status == 'done' else ' '}] **{cite('task', number)}** {escape_markdown(text, '  ')}{doing}\n"
+        yield (
+            f"- [{'x' if status == 'done' else ' '}] **{cite('task', number)}** {escape_markdown(text, '  ')}{doing}\n"
+        )
     if not found:
         yield "None.\n"
 
@@ -586,7 +591,10 @@ def _markdown_timeline(connection: apsw.Connection) -> Iterator[str]:
         if date != day:
             day = date
             yield f"\n### {day}\n\n"
-        yield f"- {time} {kind} **{citation}** {escape_markdown(text, '  ')}{f' ({escape_markdown(extra)})' if extra else ''}\n"
+        yield (
+            f"- {time} {kind} **{citation}** "
+            f"{escape_markdown(text, '  ')}{f' ({escape_markdown(extra)})' if extra else ''}\n"
+        )
     if not day:
         yield "\nNone.\n"
 

@@ -158,7 +158,8 @@ class StagedDocument:
                 continue
             listed = ", ".join(names)
             twice = self._connection.execute(
-                f"SELECT max(line) FROM {STAGED_SCHEMA}.{table} GROUP BY {listed} HAVING count(*) > 1 ORDER BY 1 LIMIT 1"
+                f"SELECT max(line) FROM {STAGED_SCHEMA}.{table} GROUP BY "
+                f"{listed} HAVING count(*) > 1 ORDER BY 1 LIMIT 1"
             ).get
             if twice is not None:
                 raise self.source.broken_document(
@@ -393,7 +394,8 @@ class ImportMerge:
 
         self._connection.execute(
             f"INSERT INTO {STAGED_SCHEMA}.map_{table} SELECT d.id, m.id, 0"
-            f" FROM ({numbered(STAGED_SCHEMA, 'theirs')}) AS d JOIN ({numbered('main', 'ours')}) AS m ON {same} AND d.n = m.n"
+            f" FROM ({numbered(STAGED_SCHEMA, 'theirs')}) AS d JOIN "
+            f"({numbered('main', 'ours')}) AS m ON {same} AND d.n = m.n"
         )
 
     def _match_repeated_facts(self) -> None:
@@ -414,7 +416,8 @@ class ImportMerge:
         )
         text = TEXT_SQL[table]
         self._connection.execute(
-            f"INSERT INTO {STAGED_SCHEMA}.map_{table} SELECT id, iif(gone, NULL, ? + sum(NOT gone) OVER (ORDER BY id)), NOT gone"
+            f"INSERT INTO {STAGED_SCHEMA}.map_{table} SELECT id, iif(gone, NULL, "
+            "? + sum(NOT gone) OVER (ORDER BY id)), NOT gone"
             f" FROM (SELECT id, erased({text}) AS gone FROM {STAGED_SCHEMA}.{table}"
             f" WHERE id NOT IN (SELECT theirs FROM {STAGED_SCHEMA}.map_{table}))",
             (base,),
@@ -426,7 +429,10 @@ class ImportMerge:
         """Return FROM and WHERE of the rows that do not exist here."""
         if table in END_COLUMNS:
             there = " AND ".join(f"{column}_here.ours IS NOT NULL" for column in END_COLUMNS[table])
-            return f"{_mapped_ends_sql(table)} WHERE {there} AND NOT EXISTS (SELECT 1 FROM main.{table} AS m WHERE {_same_ends_sql(table)})"
+            return (
+                f"{_mapped_ends_sql(table)} WHERE {there} AND NOT EXISTS (SELECT 1 FROM "
+                f"main.{table} AS m WHERE {_same_ends_sql(table)})"
+            )
         return (
             f"FROM {STAGED_SCHEMA}.{table} AS d JOIN {STAGED_SCHEMA}.map_{table} AS o ON o.theirs = d.id WHERE o.fresh"
         )
@@ -440,7 +446,8 @@ class ImportMerge:
         if table in END_COLUMNS:
             return f"{_mapped_ends_sql(table)} JOIN main.{table} AS m ON {_same_ends_sql(table)} WHERE {other}"
         return (
-            f"FROM {STAGED_SCHEMA}.{table} AS d JOIN {STAGED_SCHEMA}.map_{table} AS o ON o.theirs = d.id AND NOT o.fresh"
+            f"FROM {STAGED_SCHEMA}.{table} AS d JOIN "
+            f"{STAGED_SCHEMA}.map_{table} AS o ON o.theirs = d.id AND NOT o.fresh"
             f" JOIN main.{table} AS m ON m.id = o.ours WHERE {other}"
         )
 
@@ -478,7 +485,8 @@ class ImportMerge:
         write.execute("PRAGMA defer_foreign_keys = ON")
         for table in ("facts", "decisions"):
             write.execute(
-                f"UPDATE main.{table} SET status = 'superseded' WHERE id IN (SELECT m.id {self.superseded_rows_sql(table)})"
+                f"UPDATE main.{table} SET status = 'superseded' WHERE id IN "
+                f"(SELECT m.id {self.superseded_rows_sql(table)})"
             )
         if replace:
             for table, names in STATE_COLUMNS.items():
@@ -535,7 +543,8 @@ class ImportMerge:
             values.append(value)
         order = "" if table in END_COLUMNS else " ORDER BY o.ours"
         write.execute(
-            f"INSERT INTO main.{table}({', '.join(names)}) SELECT {', '.join(values)} {self.new_rows_sql(table)}{order}",
+            f"INSERT INTO main.{table}({', '.join(names)}) SELECT "
+            f"{', '.join(values)} {self.new_rows_sql(table)}{order}",
             parameters,
         )
 

@@ -39,7 +39,10 @@ def watch_guarded_files(config: Config, machine: Machine, stop: threading.Event)
                     if list_watched_folders(machine, config["guard.paths"]) != places:
                         break
         except (OSError, RuntimeError, ValueError) as error:  # the system reports refusals as errors of several kinds
-            why = f"the files cannot be watched, and are looked at every {LOOK_EVERY_SECONDS:g} s ({type(error).__name__})"
+            why = (
+                "the files cannot be watched, and are looked at every "
+                f"{LOOK_EVERY_SECONDS:g} s ({type(error).__name__})"
+            )
             yield LookResult(troubles=[ReadTrouble("", 0, why)])
             while not stop.wait(LOOK_EVERY_SECONDS):
                 yield _look_unless_busy(config, machine)

@@ -221,7 +221,8 @@ def format_contents(held: CheckpointContents, notes: dict[str, str] | None = Non
     if held.tasks:
         lines += ["", "To do:"]
         lines += [
-            f"- [{task['citation']}] {TASK_STATUS_LABELS[task['status']]}: {_indent_lines(task['text'])}{_format_note(notes, task)}"
+            f"- [{task['citation']}] {TASK_STATUS_LABELS[task['status']]}: "
+            f"{_indent_lines(task['text'])}{_format_note(notes, task)}"
             for task in held.tasks
         ]
     if held.decisions:

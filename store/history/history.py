@@ -438,7 +438,8 @@ def _qualify_columns(table: str, condition: str) -> str:
 PLAIN_STEP, OTHERS_STEP, UNDO_STEP = range(3)
 MANUAL_STEPS_SQL = f"""
 SELECT seq, undoes, undone_by, (SELECT CASE WHEN target.undoes IS NOT NULL THEN {UNDO_STEP}
-    WHEN {_qualify_columns("target", BY_HAND_SQL)} OR {_qualify_columns("target", IMPORTED_SQL)} THEN {PLAIN_STEP} ELSE {OTHERS_STEP} END
+    WHEN {_qualify_columns("target", BY_HAND_SQL)} OR {_qualify_columns("target", IMPORTED_SQL)}
+    THEN {PLAIN_STEP} ELSE {OTHERS_STEP} END
   FROM history AS target WHERE target.seq = done.undoes)
 FROM history AS done WHERE {BY_HAND_SQL} AND seq < ? ORDER BY seq DESC LIMIT ?
 """

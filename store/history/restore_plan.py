@@ -130,7 +130,10 @@ def rewind_to_step(database: Database, seq: int) -> list[Rewound]:
     """Return the records that differ from their state after step `seq`."""
     there, then = read_states_before(database, seq)
     by_hand: dict[RecordKey, RowDict] = {}
-    sql = f"SELECT tbl, pk, after FROM {every_row_view(database)} JOIN history USING(seq) WHERE seq > ?1 AND {PERSON_STEPS_SQL}"
+    sql = (
+        f"SELECT tbl, pk, after FROM {every_row_view(database)} JOIN history "
+        f"USING(seq) WHERE seq > ?1 AND {PERSON_STEPS_SQL}"
+    )
     for table, key, after in database.rows(f"{sql} ORDER BY seq, n", (seq,)):
         by_hand.setdefault((table, key), {}).update(json.loads(after or "{}"))
     today = read_current_rows(database, there)

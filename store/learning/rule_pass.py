@@ -320,7 +320,8 @@ class DismissedTexts:
         newest = self._database.value("SELECT max(seq) FROM history") or 0
         if newest != self._step:
             rows = self._database.rows(
-                f"SELECT h.at, r.before ->> 'fact' FROM {every_row_view(self._database)} r JOIN history h ON h.seq = r.seq"
+                "SELECT h.at, r.before ->> 'fact' FROM "
+                f"{every_row_view(self._database)} r JOIN history h ON h.seq = r.seq"
                 " WHERE r.seq > ? AND r.tbl = 'facts' AND r.op = 'DELETE' UNION ALL SELECT decided_at, text"
                 " FROM proposals WHERE state = 'rejected' AND kind NOT IN ('confirm', 'forget')",
                 (self._step,),

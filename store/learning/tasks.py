@@ -69,7 +69,9 @@ def label_question(name: str, text: str, texts: Sequence[str]) -> str:
 
 def _prompt_texts(text: str) -> dict[str, Any]:
     """Return the prompts in the language of a text."""
-    return read_language_file(os.path.join(os.path.dirname(__file__), "prompts"), detect_language(text) or USUAL_LANGUAGE)
+    return read_language_file(
+        os.path.join(os.path.dirname(__file__), "prompts"), detect_language(text) or USUAL_LANGUAGE
+    )
 
 
 # Task `consolidate`: which of several facts about one thing includes all the others.

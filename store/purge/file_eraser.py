@@ -309,7 +309,10 @@ def search_guard_bytes(texts: Sequence[str]) -> tuple[int, set[str]] | None:
 def _guard_match(path: str, several: Sequence[KeptContent], words: PurgedTexts) -> RemainingMatch:
     """Return the match for a file, from its versions that contain the words."""
     last = several[-1]
-    what = f"{GUARD_LABEL}, {len(several):,} version{'s' * (len(several) > 1)} of a file of {guarded_tool_title(last.file.tool)}"
+    what = (
+        f"{GUARD_LABEL}, {len(several):,} version{'s' * (len(several) > 1)} of "
+        f"a file of {guarded_tool_title(last.file.tool)}"
+    )
     note = "the file itself has it too: edit it there" if any(one.now for one in several) else ""
     home = os.path.join(os.path.expanduser("~"), "")
     name = f"~/{path.removeprefix(home)}" if path.startswith(home) else path

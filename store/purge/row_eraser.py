@@ -78,7 +78,8 @@ def mask_record_history(write: Transaction, table: str, keys: list[str]) -> None
     """Remove the words from the history of these records; that a record existed remains."""
     if table in PURGED_VALUES:
         write.execute_unrecorded(
-            f"UPDATE history_row SET before = {mask_texts_sql(table, 'before')}, after = {mask_texts_sql(table, 'after')},"
+            "UPDATE history_row SET before = "
+            f"{mask_texts_sql(table, 'before')}, after = {mask_texts_sql(table, 'after')},"
             " salt = NULL, purged = 1 WHERE tbl = ? AND pk IN (SELECT value FROM json_each(?))",
             (Verbatim(table), Verbatim(json.dumps(keys))),
         )

@@ -264,7 +264,8 @@ def reachable_shas(database: Database) -> set[str]:
 def mark_read_from_git(write: Transaction, shas: Iterable[str]) -> None:
     """Record that git has these commits, whoever reported them before."""
     write.execute(
-        f"UPDATE commits SET origin = '{GIT_ORIGIN}' WHERE origin <> '{GIT_ORIGIN}' AND sha IN (SELECT value FROM json_each(?))",
+        f"UPDATE commits SET origin = '{GIT_ORIGIN}' WHERE origin <> "
+        f"'{GIT_ORIGIN}' AND sha IN (SELECT value FROM json_each(?))",
         (Verbatim(json.dumps(list(shas))),),
     )
 

@@ -27,7 +27,8 @@ _TABLE_OF_KIND = {"summary": "summaries"}
 _AUTHOR_COLUMNS = {"commit": "author", "turn": "speaker || ' ' || origin"}
 # kind → SQL for its author; of a document the author is not known
 _AUTHOR_SQL = {
-    kind: f"SELECT {_AUTHOR_COLUMNS.get(kind, 'origin')} FROM {_TABLE_OF_KIND.get(kind, f'{kind}s')} WHERE id = c.id / 16"
+    kind: f"SELECT {_AUTHOR_COLUMNS.get(kind, 'origin')} FROM "
+    f"{_TABLE_OF_KIND.get(kind, f'{kind}s')} WHERE id = c.id / 16"
     for kind in KIND_NUMBERS
     if kind != "document"
 }
@@ -133,7 +134,8 @@ class CorpusFilters:
             name = f"iteration{place}"
             parts = [f"c.id = :{name} * 16 + {KIND_NUMBERS['iteration']}"]
             parts += [
-                f"c.id % 16 = {KIND_NUMBERS[kind]} AND c.id / 16 IN (SELECT id FROM {kind}s WHERE iteration_id = :{name})"
+                f"c.id % 16 = {KIND_NUMBERS[kind]} AND c.id / 16 IN (SELECT id "
+                f"FROM {kind}s WHERE iteration_id = :{name})"
                 for kind in _IN_ITERATIONS
             ]
             self._add_clause(f"({' OR '.join(parts)})", **{name: iteration})
@@ -167,7 +169,8 @@ class CorpusFilters:
         where = " AND ".join([self.status_condition, *self.clauses])
         code = " JOIN passages p ON p.id = j.value AND p.code" if self.code else ""
         rows = database.rows(
-            f"SELECT j.value FROM carray(:ids) j{code} CROSS JOIN corpus c ON c.id = j.value & {RECORD_KEY_MASK} WHERE {where}",
+            f"SELECT j.value FROM carray(:ids) j{code} CROSS JOIN corpus c ON "
+            f"c.id = j.value & {RECORD_KEY_MASK} WHERE {where}",
             {**self.parameters, "ids": bind_integers(np.sort(np.asarray(ids, np.int64)))},
         )
         return {key for (key,) in rows}
@@ -206,7 +209,8 @@ class CorpusFilters:
         if facts:
             self._restrict_kinds((KIND_NUMBERS["fact"],))
             self.clauses.append(
-                f"c.id % 16 = {KIND_NUMBERS['fact']} AND c.id / 16 IN (SELECT id FROM facts WHERE {' AND '.join(facts)})"
+                f"c.id % 16 = {KIND_NUMBERS['fact']} AND c.id / 16 IN (SELECT "
+                f"id FROM facts WHERE {' AND '.join(facts)})"
             )
 
     def _author_condition(self, database: Database, of: str, name: str, author: str) -> str:

@@ -300,7 +300,8 @@ class FullTextIndex:
         )
         # one pass: reading the list of every word again, to count, would take half as long as the first
         rows = self._database.rows(
-            f"WITH found AS MATERIALIZED ({sql}) SELECT f.id, -f.rank, (SELECT count(DISTINCT id & {RECORD_KEY_MASK}) FROM found)"
+            f"WITH found AS MATERIALIZED ({sql}) SELECT f.id, -f.rank, (SELECT "
+            f"count(DISTINCT id & {RECORD_KEY_MASK}) FROM found)"
             f" FROM (SELECT id, rank FROM found ORDER BY 2 LIMIT {limit + EXTRA_PASSAGES}) AS f"
             f" JOIN corpus c ON c.id = f.id & {RECORD_KEY_MASK} ORDER BY f.rank, c.at DESC, c.id DESC LIMIT {limit}",
             parameters,
@@ -409,7 +410,10 @@ class FullTextIndex:
         parameters = {**filters.parameters, "limit": limit}
         counts = f"count(*) FILTER (WHERE {filters.status_condition}), count(*) FILTER (WHERE {gone})"
         total, left_out = self._database.row(f"SELECT {counts} FROM corpus c WHERE {where}", parameters) or (0, 0)
-        found = f"FROM corpus c WHERE {filters.status_condition} AND {where} ORDER BY {filters.at} DESC, c.id DESC LIMIT :limit"
+        found = (
+            f"FROM corpus c WHERE {filters.status_condition} AND {where} ORDER "
+            f"BY {filters.at} DESC, c.id DESC LIMIT :limit"
+        )
         return FullTextResult(dict(self._database.rows(f"SELECT {first}, 0.0 {found}", parameters)), total, left_out)
 
 

@@ -442,7 +442,8 @@ class FileRun:
         content = parse_section(file.lines, file.first, domains)
         if len(content.items) > MOST_FILE_FACTS:
             raise InvalidInput(
-                f"The section of {self._file.path} has {len(content.items):,} lines, and at most {MOST_FILE_FACTS:,} are synced.",
+                f"The section of {self._file.path} has {len(content.items):,} "
+                f"lines, and at most {MOST_FILE_FACTS:,} are synced.",
                 f"Move some to a file in memory/. {NOTHING_CHANGED}",
             )
         return file, content

@@ -131,7 +131,8 @@ class StreamMerge:
                 self._team.put_stream(state)
             elif about in self._fresh and rewritten != seen:
                 self.notes.append(
-                    f"{state.display_name}: its stream was rewritten, as after a purge. {who} saw it before, and has not said"
+                    f"{state.display_name}: its stream was rewritten, as after a "
+                    f"purge. {who} saw it before, and has not said"
                     " since that they saw this one."
                 )
 
@@ -160,7 +161,8 @@ class StreamMerge:
         if ahead >= DAY_MS:
             days = round(ahead / DAY_MS)
             self.notes.append(
-                f"{state.display_name}: its clock, or the one here, is wrong: {days} days ahead. Order is by number, and times"
+                f"{state.display_name}: its clock, or the one here, is wrong: "
+                f"{days} days ahead. Order is by number, and times"
                 " count from the arrival, so nothing else comes of it."
             )
 

@@ -510,7 +510,8 @@ class ReplicaReader:
                 raise newer_tables_error(found, self.place)
             if found < REPLICA_VERSION:
                 raise ReplicaError(
-                    f"An older Memoranda wrote {self.place} (version {found} of the tables; this one reads {REPLICA_VERSION}).",
+                    f"An older Memoranda wrote {self.place} (version {found} of the "
+                    f"tables; this one reads {REPLICA_VERSION}).",
                     "Whoever writes it brings it up to date: `memoranda replicate ADDRESS`, run once more.",
                 )
             if not connection.execute("SELECT 1 FROM memoranda.readable() LIMIT 1").fetchone():

@@ -11,7 +11,7 @@ from store.evidence.evidence import BoundEvidence
 from store.memory import Memory
 from tui.actions.inbox import supersede_by_proposal
 from tui.actions.support import ActionHost, join_citations, message_for_new, refuse_action, undo_hint, write_and_report
-from tui.commands import parse_reference
+from tui.commands.call import parse_reference
 from tui.input.key_table import key_name
 from tui.render.lines import format_count
 

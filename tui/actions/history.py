@@ -149,7 +149,8 @@ def take_back_all(screen: ActionHost) -> None:
         )
     elif origin == PERSON_ORIGIN:
         screen.say(
-            f"That is you. A checkpoint takes you back to a moment of yours: {key_name('pane.checkpoints')} lists them.",
+            "That is you. A checkpoint takes you back to a moment of yours: "
+            f"{key_name('pane.checkpoints')} lists them.",
             "warning",
         )
     else:

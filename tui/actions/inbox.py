@@ -15,17 +15,10 @@ from store.inbox.inbox import DoubtfulProposal, InboxChoice, InboxDecision
 from store.memory import Memory
 from store.text.similarity import CONTRADICTS, SAME_STATEMENT
 from tui.actions.support import ActionHost, ask_if_many, join_citations, refuse_action, undo_hint, write_and_report
-from tui.commands import parse_id
+from tui.commands.call import parse_id
 from tui.input.key_table import INBOX, key_name
-from tui.render.lines import format_count
-from tui.render.proposals import (
-    MOST_IN_BATCH,
-    add_mistake,
-    looks_like_order,
-    parse_batch,
-    related_fact_lines,
-    write_batch,
-)
+from tui.render.lines import format_count, looks_like_order
+from tui.render.proposals import MOST_IN_BATCH, add_mistake, parse_batch, related_fact_lines, write_batch
 
 LIKE_AN_ORDER = "like an instruction to agents"
 ONLY_MERGEABLE = "Only what is proposed, and facts, can be merged."

@@ -41,7 +41,7 @@ from store.doors.trust import pause_doors, resume_doors
 from store.memory import Memory
 from tui.browser import INSTALL_HINT
 from tui.browser.server import Access, BrowserServer, application_command, is_loopback
-from tui.commands import Outcome, Session
+from tui.commands.call import Outcome, Session
 from tui.input.arguments import ParsedArguments
 from tui.render.details import activity_lines, agent_call_line, injection_line
 from tui.theme.escape import visible

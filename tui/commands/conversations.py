@@ -17,7 +17,7 @@ from store.ingest.runner import IngestReport, ingest_file, list_discarded
 from store.learning.rule_pass import RulePassResult, run_rule_pass
 from store.services.maintenance import start_or_resume_session
 from store.services.session_flush import clear_session, flush_due_sessions, flush_session, summarize_ended_sessions
-from tui.commands import Outcome, Session
+from tui.commands.call import Outcome, Session
 from tui.commands.record_lines import more_line, shorten
 from tui.input.arguments import ParsedArguments
 from tui.render.lines import agree_verb, format_count
@@ -280,7 +280,8 @@ def flush(session: Session, given: ParsedArguments) -> Outcome:
 def clear(session: Session, given: ParsedArguments) -> Outcome:
     done = clear_session(session.memory, given.session)
     return Outcome(
-        f"Session {done.session} is over: its last {format_count(done.messages, 'message')} {agree_verb(done.messages, 'are')} in"
+        f"Session {done.session} is over: its last "
+        f"{format_count(done.messages, 'message')} {agree_verb(done.messages, 'are')} in"
         f" {done.path}.",
         lambda: {
             "session": done.session,

@@ -22,7 +22,7 @@ from store.services.background_embedding import embed_waiting, is_embedding_due,
 from store.services.maintenance import run_maintenance
 from store.sync.sync import SyncReport, find_movable_parts, is_large_file
 from store.team.exchange import Team, has_shared_records
-from tui.commands import Outcome, Session
+from tui.commands.call import Outcome, Session
 from tui.commands.interrupt import Interrupt
 from tui.commands.record_lines import shorten
 from tui.commands.team import exchange_json, exchange_lines, exchange_message, show_exchange
@@ -294,7 +294,8 @@ def sync_message(report: SyncReport, begins: bool = False) -> str:
         sentences.append(f"{format_count(waiting, 'proposal')} of {of} wait{'s' if waiting == 1 else ''} in the inbox.")
     if begins:
         sentences.append(
-            f"{name} is kept in sync from now on, with {format_count(report.facts, 'fact')}. Edit it in any editor: what you"
+            f"{name} is kept in sync from now on, with "
+            f"{format_count(report.facts, 'fact')}. Edit it in any editor: what you"
             " add, change and delete in its section is read by the next command and by the application."
         )
     elif report.written and not parts:
@@ -335,7 +336,8 @@ def _size_advice(session: Session, report: SyncReport) -> list[str]:
         " session loads as a whole. What could move to a file in memory/, where it is found when it is needed:"
     ]
     lines += [
-        f"  lines {part.first:,} to {part.last:,}, some {part.tokens:,} tokens: {visible(shorten(clean_text(part.title)))}"
+        f"  lines {part.first:,} to {part.last:,}, some {part.tokens:,} "
+        f"tokens: {visible(shorten(clean_text(part.title)))}"
         for part in find_movable_parts(file)
     ]
     return lines

@@ -19,7 +19,7 @@ from store.records.timeline import usage_percent
 from store.search.results import Hit
 from store.services.as_of import PastMemory, point_in_time, read_past
 from store.services.session_flush import find_related_records, flush_session, is_flush_due
-from tui.commands import Outcome, Session, parse_id, parse_reference, session_for, step_reason
+from tui.commands.call import Outcome, Session, parse_id, parse_reference, session_for, step_reason
 from tui.commands.record_lines import (
     checkpoint_line,
     entry_line,
@@ -314,7 +314,8 @@ def _undo_origin(session: Session, given: ParsedArguments) -> Outcome:
     applied = plans.apply_plan(plan, chosen)
     before = cite("checkpoint", applied.checkpoint or 0)
     return Outcome(
-        f"Undid all by {origin}: {format_count(applied.changed, 'record')} changed.{stay} {before} is how it was; undo works.",
+        f"Undid all by {origin}: {format_count(applied.changed, 'record')} "
+        f"changed.{stay} {before} is how it was; undo works.",
         lambda: {
             "origin": given.all_by,
             "changed": applied.changed,

@@ -23,7 +23,7 @@ from store.health.doctor import examine
 from store.memory import Memory
 from store.services.adoption import adopt_as_proposals, adopt_whole
 from store.trust.ownership import Trust, require_trust
-from tui.commands import Outcome, Session
+from tui.commands.call import Outcome, Session
 from tui.demo import build_demo
 from tui.demo.tour import begin_tour
 from tui.input.arguments import ParsedArguments

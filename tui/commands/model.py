@@ -33,7 +33,7 @@ from store.llm.model_selection import (
 from store.llm.ollama_client import ModelPuller, PullResult, RateMeter
 from store.llm.structured_output import LoggedCall, ModelStats, list_recent_calls, read_model_stats
 from store.memory import Memory
-from tui.commands import Outcome, Session
+from tui.commands.call import Outcome, Session
 from tui.commands.interrupt import STOP_HINT, Interrupt
 from tui.input.arguments import ParsedArguments
 from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID
@@ -390,7 +390,10 @@ def _list_calls(session: Session, name: str) -> Outcome:
 
 def model_call_line(call: LoggedCall, now: str) -> str:
     """Format a call in one line: `12  summarize  3 min ago  4.2 s  used`."""
-    return f"{call.id:>4}  {call.task:<16}  {format_how_long_ago(now, call.at):<10}  {format_seconds(call.seconds):>7}  {call_outcome(call)}"
+    return (
+        f"{call.id:>4}  {call.task:<16}  {format_how_long_ago(now, call.at):<10}  "
+        f"{format_seconds(call.seconds):>7}  {call_outcome(call)}"
+    )
 
 
 def model_call_lines(call: LoggedCall, now: str) -> list[str]:

@@ -33,7 +33,7 @@ from store.search.filters import require_valid_query
 from store.search.query_parser import parse_query
 from store.services.as_of import point_in_time
 from store.team.exchange import erase_shared_records, with_shared_places
-from tui.commands import Outcome, Session, parse_reference, typed_or_piped_text
+from tui.commands.call import Outcome, Session, parse_reference, typed_or_piped_text
 from tui.commands.record_lines import more_line, shorten
 from tui.input.arguments import ParsedArguments
 from tui.render.lines import format_count
@@ -250,7 +250,8 @@ def _purge_question(plan: PurgePlan, chosen: frozenset[int]) -> str:
         scrubbed += f" Sentences are cut out of your files {', '.join(files)}."
     left = f" The words stay in {', '.join(staying[:NAMED_RECORDS])}{_and_more(staying)}." if staying else ""
     return (
-        f"Erase {format_count(len(names), 'record')} with all old versions, {', '.join(names[:NAMED_RECORDS])}{_and_more(names)}?"
+        f"Erase {format_count(len(names), 'record')} with all old versions, "
+        f"{', '.join(names[:NAMED_RECORDS])}{_and_more(names)}?"
         f"{scrubbed}{left} This cannot be undone."
     )
 
@@ -503,7 +504,10 @@ def _purge_both(session: Session, given: ParsedArguments, both: PlanOfBoth) -> O
             lines += [where, *purge_plan_lines(plan, plan.default_places())]
         return Outcome(lines=[*lines, *both.elsewhere], data=lambda: {"purge": names, "elsewhere": both.elsewhere})
     more = f" and {len(names) - NAMED_RECORDS:,} more" if len(names) > NAMED_RECORDS else ""
-    question = f"Erase {format_count(len(names), 'record')} with all old versions, {', '.join(names[:NAMED_RECORDS])}{more}, in your"
+    question = (
+        f"Erase {format_count(len(names), 'record')} with all old versions, "
+        f"{', '.join(names[:NAMED_RECORDS])}{more}, in your"
+    )
     if not given.yes and not session.ask(
         f"{question} personal memory and here? This cannot be undone.", both.elsewhere
     ):
@@ -599,7 +603,8 @@ def _allow_rule(given: ParsedArguments) -> Outcome:
     entry = add_allowance(given.rule, given.shape or "")
     again = f"memoranda redactions cut {entry.replace('=', ' ', 1)}"
     return Outcome(
-        f"{entry} is not a secret from now on, in {user_settings_path()}. What was cut before is gone. To cut it again: {again}",
+        f"{entry} is not a secret from now on, in {user_settings_path()}. What "
+        f"was cut before is gone. To cut it again: {again}",
         lambda: {"allowed": entry, "file": user_settings_path()},
     )
 

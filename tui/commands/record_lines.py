@@ -23,10 +23,10 @@ from tui.render.lines import (
     fact_badge,
     format_count,
     format_list,
+    looks_like_order,
     record_time,
     summarize_record,
 )
-from tui.render.proposals import looks_like_order
 from tui.theme.escape import visible
 
 BADGE_CELLS = max(len(word) for _, word in FACT_BADGES.values() if word != "contradicted")

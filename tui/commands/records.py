@@ -19,7 +19,7 @@ from store.llm.structured_output import read_model_stats
 from store.records.proposals import proposal_fact_ids
 from store.records.workflow import OPEN_STATUSES
 from store.services.maintenance import read_new_commits, readable_repository
-from tui.commands import Outcome, Session, ask_if_purged, parse_id, parse_reference, typed_or_piped_text
+from tui.commands.call import Outcome, Session, ask_if_purged, parse_id, parse_reference, typed_or_piped_text
 from tui.commands.record_lines import (
     empty_list_line,
     entry_line,
@@ -30,8 +30,7 @@ from tui.commands.record_lines import (
     task_line,
 )
 from tui.input.arguments import ParsedArguments
-from tui.render.lines import WARNING_SIGN, agree_verb, cite_or_count, format_count
-from tui.render.proposals import looks_like_order
+from tui.render.lines import WARNING_SIGN, agree_verb, cite_or_count, format_count, looks_like_order
 
 # decide, decisions, link, unlink.
 

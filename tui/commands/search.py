@@ -31,9 +31,9 @@ from store.services.maintenance import timeline_repository
 from store.services.metrics import measure
 from store.team.exchange import shared_identity
 from store.text.fence import is_suspicious
-from tui.commands import Outcome, Session, parse_id
+from tui.commands.call import Outcome, Session, parse_id
+from tui.commands.context import draw_bar
 from tui.commands.exchange import may_replace
-from tui.commands.facts import draw_bar
 from tui.commands.interrupt import STOP_HINT, Interrupt
 from tui.commands.record_lines import empty_list_line, fact_line, keyed_line, more_line, shorten
 from tui.input.arguments import ParsedArguments
@@ -403,7 +403,8 @@ def overview_lines(session: Session) -> list[str]:
     old = memory.facts.get_many(memory.facts.ids(now, limit=8))
     ageing = ", ".join(f"{counts[state]} {state}" for state in ("aging", "low", "stale") if counts[state])
     lines = [
-        f"memoranda  {memory.location.display_name}  {format_count(counts['active'], 'fact')}{f' ({ageing})' if ageing else ''}"
+        f"memoranda  {memory.location.display_name}  "
+        f"{format_count(counts['active'], 'fact')}{f' ({ageing})' if ageing else ''}"
     ]
     lines += ["", "FACTS, longest unconfirmed first", *(fact_line(fact, now) for fact in old)]
     if not old:

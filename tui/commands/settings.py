@@ -20,7 +20,7 @@ from store.config.configuration import (
 )
 from store.config.settings import KEYS_PREFIX, find_setting, format_suggestion
 from store.version import __version__
-from tui.commands import Outcome, Session
+from tui.commands.call import Outcome, Session
 from tui.input.arguments import ParsedArguments
 from tui.input.completion import completion_script
 from tui.input.file_verbs import ALLOW_WORD

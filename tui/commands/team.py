@@ -15,7 +15,7 @@ from store.memory import Memory
 from store.team.collect import SHAREABLE_DOMAINS, LocalRecord, ShareChoice
 from store.team.exchange import ExchangeResult, Team, git_user_name, has_shared_records
 from store.team.postgres import Replica, ReplicaReader, ReplicaRecord, ReplicaTeam
-from tui.commands import Outcome, Session
+from tui.commands.call import Outcome, Session
 from tui.input.arguments import ParsedArguments
 from tui.render.lines import KIND_GLYPHS, format_count
 from tui.render.metrics import format_size
@@ -147,7 +147,8 @@ def share(session: Session, given: ParsedArguments) -> Outcome:
         if choice.everywhere and not is_personal_memory(session.memory.database.path):
             raise InvalidInput(
                 "Global facts lie in your personal memory, not in this one.",
-                f"Share them from there: memoranda --db {personal_memory_path()} share preferences global --remote ADDRESS",
+                "Share them from there: memoranda --db "
+                f"{personal_memory_path()} share preferences global --remote ADDRESS",
             )
         new = team.list_unshared(choice)
         remote = given.remote or team.remote
@@ -163,7 +164,10 @@ def share(session: Session, given: ParsedArguments) -> Outcome:
                 lambda: _share_json(choice, new),
                 lines,
             )
-        question = f"Share {format_count(len(new), 'record')} through {remote}, and what is added to it? {WHO_CAN_READ.format(remote)}"
+        question = (
+            f"Share {format_count(len(new), 'record')} through {remote}, and "
+            f"what is added to it? {WHO_CAN_READ.format(remote)}"
+        )
         if not given.yes and not session.ask(question, lines):
             raise Declined("Nothing was shared.")
         team.choose(choice, given.name or team.own_name or _git_user_name(session), given.remote)
@@ -245,7 +249,10 @@ def replicate(session: Session, given: ParsedArguments) -> Outcome:
         if provider is not None:
             provider.close()
     replaced = f", {format_count(done.replaced, 'stream')} replaced after a purge" if done.replaced else ""
-    said = f"Wrote {format_count(done.records, 'record')} of the team {name}: {format_count(done.operations, 'operation')}{replaced}."
+    said = (
+        f"Wrote {format_count(done.records, 'record')} of the team {name}: "
+        f"{format_count(done.operations, 'operation')}{replaced}."
+    )
     return Outcome(
         said if done.operations else f"The team {name} is up to date there.",
         lambda: {

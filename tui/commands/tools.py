@@ -32,7 +32,7 @@ from store.guard.moments import (
 from store.scan.report import PRICE_PER_MILLION, ScanFinding, ScanReport, SourceInventory, cost_in_dollars
 from store.scan.transcripts import SavedTranscripts, save_transcripts
 from store.services.source_import import this_machine
-from tui.commands import Outcome, Session
+from tui.commands.call import Outcome, Session
 from tui.input.arguments import ParsedArguments
 from tui.render.lines import format_count
 from tui.theme.escape import visible, visible_lines
@@ -133,7 +133,10 @@ def _first_look(found: LookResult) -> str:
     """Return what the first look found."""
     if not found.files:
         return "No memory file of another tool was found on this machine."
-    return f"Kept {format_count(found.files, 'file')} of {format_count(found.tools, 'tool')}. From now on every change is kept."
+    return (
+        f"Kept {format_count(found.files, 'file')} of "
+        f"{format_count(found.tools, 'tool')}. From now on every change is kept."
+    )
 
 
 def _guard_summary(found: LookResult, moments: list[GuardMoment]) -> list[str]:
@@ -145,7 +148,8 @@ def _guard_summary(found: LookResult, moments: list[GuardMoment]) -> list[str]:
         ]
     if not moments:
         return [
-            f"Nothing changed since you looked last: {format_count(found.files, 'file')} of {format_count(found.tools, 'tool')}."
+            "Nothing changed since you looked last: "
+            f"{format_count(found.files, 'file')} of {format_count(found.tools, 'tool')}."
         ]
     name = moments[0].name
     return ["", f"See how: memoranda guard show {name}   Put it back: memoranda guard restore {name}"]

@@ -65,7 +65,7 @@ READING_COMMANDS = (
     Verb(
         "context",
         "What an agent would be sent for a question: what it costs, and why each fact is in or out",
-        "facts.show_context",
+        "context.show_context",
         Argument("query", "any", "QUERY", "the question (the last one that was asked)"),
         Argument("session", "value", "S", "an agent's session (the newest)", ""),
         reads=True,
@@ -299,8 +299,8 @@ RECORD_COMMANDS = (
     ),
     Verb("pin", "Keep facts from ageing", "facts.pin", FACT_IDS),
     Verb("unpin", "Let facts age again", "facts.unpin", FACT_IDS),
-    Verb("mute", "Send no agent these records; they stay as they are", "facts.mute", MUTE_IDS),
-    Verb("unmute", "Send agents these records again", "facts.unmute", MUTE_IDS),
+    Verb("mute", "Send no agent these records; they stay as they are", "context.mute", MUTE_IDS),
+    Verb("unmute", "Send agents these records again", "context.unmute", MUTE_IDS),
     Verb("tag", "Give records a tag, a word to find them by", "facts.tag", TAG_IDS, TAG_ARGUMENT),
     Verb("untag", "Remove a tag from records", "facts.untag", TAG_IDS, TAG_ARGUMENT),
     Verb(
@@ -412,7 +412,7 @@ RECORD_COMMANDS = (
     Verb(
         "bind",
         "Bind a fact or a decision to its evidence, which is looked at again; without any, take it as it is now",
-        "facts.bind",
+        "evidence.bind",
         Argument("id", "one", "ID", "a fact's number, or F#12, D#3"),
         Argument(
             "target",
@@ -426,7 +426,7 @@ RECORD_COMMANDS = (
     Verb(
         "unbind",
         "Take evidence away from a fact or a decision; all of it without TARGET",
-        "facts.unbind",
+        "evidence.unbind",
         Argument("id", "one", "ID", "a fact's number, or F#12, D#3"),
         Argument("target", "any", "TARGET", "what it is bound to, as `verify` shows it", file=True),
         Argument("command", "list", "LINE", "a command it is bound to (repeatable)"),
@@ -434,7 +434,7 @@ RECORD_COMMANDS = (
     Verb(
         "verify",
         "Look again at what facts and decisions rest on: it holds, moved, changed, or is gone",
-        "facts.verify",
+        "evidence.verify",
         Argument("ids", "any", "ID", "only of these: a fact's number, or F#12, D#3"),
         Argument("run", "flag", "", "commands and addresses too, each shown and asked about the first time"),
         looks=True,

@@ -12,7 +12,7 @@ from store.base.models import Fact, Record
 from store.context.builder import Context
 from store.context.selection import MIN_FACT_SIMILARITY, PART_LIMITS, ConsideredFact, ContextPart, ContextPiece
 from store.text.words import count_tokens
-from tui.commands.facts import draw_bar, left_out_words, part_name
+from tui.commands.context import draw_bar, left_out_words, part_name
 from tui.lists.record_rows import WIDE_LIST, RowLine, badge_style, heading_line, row_lines
 from tui.render.lines import (
     FACT_BADGES,

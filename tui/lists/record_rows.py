@@ -36,11 +36,11 @@ from tui.render.lines import (
     WARNING_SIGN,
     fact_badge,
     format_count,
+    looks_like_order,
     record_time,
     summarize_record,
     writer_name,
 )
-from tui.render.proposals import looks_like_order
 from tui.render.search_results import densest_mark
 from tui.theme.escape import visible
 from tui.theme.line_filters import fit_cells

@@ -24,7 +24,7 @@ from tui.actions.action_table import ACTIONS
 from tui.actions.history import take_back_now
 from tui.actions.support import ActionHost
 from tui.actions.texts import default_export_path, edit_synced_file, show_purge
-from tui.commands import Outcome, parse_id
+from tui.commands.call import Outcome, parse_id
 from tui.commands.facts import fact_filters
 from tui.commands.history import AS_OF_KINDS
 from tui.commands.location import DEMO_HINT, locate_memory

@@ -180,7 +180,10 @@ def _pane_line(name: str, current: bool, count: int | None) -> list[Piece]:
 def _choice_line(field: str, one: FacetChoice, chosen: bool) -> list[Piece]:
     """Return the line of a filter, with the number of records that it leaves."""
     number = "" if one.number is None else f"{one.number:,}"
-    text = f" {one.glyph or ' '} {fit_cells(visible(one.word), SIDEBAR_CELLS - 5 - len(number)).rstrip()}{' ×' if chosen else ''}"
+    text = (
+        f" {one.glyph or ' '} "
+        f"{fit_cells(visible(one.word), SIDEBAR_CELLS - 5 - len(number)).rstrip()}{' ×' if chosen else ''}"
+    )
     action = f"only({field!r}, {'' if chosen else one.value!r})"
     return [(f"{text}{number:>{SIDEBAR_CELLS - cell_len(text)}}", "bold reverse" if chosen else "", action)]
 

@@ -96,7 +96,8 @@ def injection_line(one: Injection, now: str) -> str:
     """Format one injected text: its number, time, purpose and contents."""
     used = f"; used {_some_citations(one.used)}" if one.used else ""
     return visible(
-        f"{one.id:>5}  {format_local_time(one.at)}  {one.event}  {one.tokens:,} tokens  {_some_citations(tuple(one.why))}{used}"
+        f"{one.id:>5}  {format_local_time(one.at)}  {one.event}  {one.tokens:,} "
+        f"tokens  {_some_citations(tuple(one.why))}{used}"
     )
 
 

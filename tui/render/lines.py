@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from store.base.citations import cite
 from store.base.clock import format_how_long_ago, format_local_time
@@ -25,8 +25,12 @@ from store.base.models import (
 )
 from store.base.vocabulary import PERSON_ORIGIN, TASK_STATUS_LABELS
 from store.database.database import Database
-from store.purge.secret_scan import LoggedRedaction, take_redactions
 from store.records.facts import age_state
+from store.text.fence import is_suspicious
+
+if TYPE_CHECKING:
+    from store.purge.secret_scan import LoggedRedaction
+
 
 # The glyph and the label of every state and kind, the same in all views.
 
@@ -258,6 +262,8 @@ def take_cuts(database: Database) -> list[LoggedRedaction]:
     """Return what this connection redacted since the last call; fast when there is nothing."""
     if not database.cut:
         return []
+    from store.purge.secret_scan import take_redactions  # the purge's modules, which few writes need
+
     return take_redactions(database)
 
 
@@ -343,3 +349,8 @@ def summarize_record(record: Record) -> tuple[str, str]:
     if isinstance(record, Proposal):
         return record.text, f"{record.kind} {record.state}"
     return f"checkpoint “{record.title}”", record.reason if record.is_automatic else ""
+
+
+def looks_like_order(proposal: Proposal) -> bool:
+    """Tell whether a proposal looks like an instruction to agents, which is always shown with a warning."""
+    return any(map(is_suspicious, (proposal.text, proposal.reason, *(one.quote for one in proposal.evidence))))

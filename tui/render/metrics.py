@@ -154,7 +154,8 @@ def request_figures(found: RequestFigures) -> Iterator[Figure]:
         "requests",
         "requests",
         format_percent(share),
-        f"{format_count(found.asked, 'turn')} asked for something to be remembered; of {found.kept:,} a fact came at once, or "
+        f"{format_count(found.asked, 'turn')} asked for something to be "
+        f"remembered; of {found.kept:,} a fact came at once, or "
         "was confirmed. What is not certain waits in the inbox.",
         share=share,
         note=f"{found.kept:,} of {found.asked:,} kept",
@@ -246,7 +247,8 @@ def recovery_figures(found: RecoveryFigures, at: str) -> Iterator[Figure]:
         "crashes",
         "crashes",
         f"{found.crashes:,}",
-        f"The memory was recovered {format_count(found.crashes, 'time')} after a process was killed or the power failed{said}."
+        f"The memory was recovered {format_count(found.crashes, 'time')} after "
+        f"a process was killed or the power failed{said}."
         if found.crashes
         else "The memory never had to be recovered after a killed process or a power failure since counting began.",
         "No acknowledged change was lost.",
@@ -268,11 +270,14 @@ def format_duration(seconds: float) -> str:
 QUICK_MS = 100  # maximum milliseconds of a good search
 STATES_SAY = {
     "fresh": "Said or confirmed lately, or pinned: these are sent to agents whenever they are near the question.",
-    "aging": f"Nobody confirmed these for {AGEING_DAYS['high'][0]} days or more. Agents are still sent them, with a note "
+    "aging": f"Nobody confirmed these for {AGEING_DAYS['high'][0]} days or "
+    "more. Agents are still sent them, with a note "
     "about their age.",
-    "low": f"Low priority: {AGEING_DAYS['medium'][1]} days without confirmation, or {AGEING_DAYS['low'][1]} for what was stated "
+    "low": f"Low priority: {AGEING_DAYS['medium'][1]} days without confirmation, "
+    f"or {AGEING_DAYS['low'][1]} for what was stated "
     "with low confidence. Agents are sent these only where a question is very near, and never what has low confidence.",
-    "stale": f"Nobody confirmed these for {AGEING_DAYS['high'][2]} days, or {AGEING_DAYS['medium'][2]} for what is not of high "
+    "stale": f"Nobody confirmed these for {AGEING_DAYS['high'][2]} days, or "
+    f"{AGEING_DAYS['medium'][2]} for what is not of high "
     "confidence: no agent is sent them. Confirm what is still true, correct or forget the rest.",
 }
 
@@ -321,7 +326,8 @@ def _fact_figures(found: Measures) -> Iterator[Figure]:
         "learned",
         "learned",
         f"{found.learned[-1]:,}" if found.learned else "0",
-        f"{format_count(learned, 'fact')} in the last {len(found.learned)} weeks, those that were replaced or forgotten since "
+        f"{format_count(learned, 'fact')} in the last {len(found.learned)} "
+        "weeks, those that were replaced or forgotten since "
         f"too: {', '.join(map(str, found.learned))} week by week, the last one at the end.",
         series=found.learned,
         note=f"{len(found.learned)} weeks",
@@ -370,7 +376,8 @@ def _session_figures(found: Measures) -> Iterator[Figure]:
         "covered",
         "covered",
         format_percent(found.covered / found.conversations),
-        f"{found.covered:,} of {format_count(found.conversations, 'session')} have a checkpoint that an agent can go on from.",
+        f"{found.covered:,} of {format_count(found.conversations, 'session')} "
+        "have a checkpoint that an agent can go on from.",
         "Checkpoints are taken automatically while the application is open and at a session's end, and before a "
         "context is cut (memoranda flush)."
         + (f" {format_count(left, 'session')} came in otherwise, from a transcript for instance." if left else ""),
@@ -439,7 +446,8 @@ def _context_figures(found: Measures) -> Iterator[Figure]:
             "useful",
             "cited",
             format_percent(found.useful),
-            f"Of the tokens of {format_count(found.answered, 'context')} with an answer, {format_percent(found.useful)} belong to "
+            f"Of the tokens of {format_count(found.answered, 'context')} with an "
+            f"answer, {format_percent(found.useful)} belong to "
             "records that the answer cited.",
             "The rest is the fixed instructions, the conversation, and what was sent and not needed. Mute what is sent "
             "again and again and is never cited.",
@@ -465,7 +473,8 @@ def _learning_figures(found: ExtractionStats) -> Iterator[Figure]:
             "success",
             "read",
             format_percent(found.success),
-            f"{found.read:,} of {format_count(tries, 'try').replace('trys', 'tries')} to read a turn came to an end, whatever "
+            f"{found.read:,} of "
+            f"{format_count(tries, 'try').replace('trys', 'tries')} to read a turn came to an end, whatever "
             "was found in it; each turn is read by rules, for facts and for what it confirms. Those that wait for a "
             "model are counted in the inbox.",
             f"One that fails is tried {MOST_ATTEMPTS} times, minutes apart; then it is given up, and the turn stays.",
@@ -491,7 +500,8 @@ def _learning_figures(found: ExtractionStats) -> Iterator[Figure]:
             f"failed {turn}",
             citation,
             "",
-            f"Nothing could be learned from this turn, tried {MOST_ATTEMPTS} times; what was said is kept. The last try: "
+            f"Nothing could be learned from this turn, tried {MOST_ATTEMPTS} "
+            "times; what was said is kept. The last try: "
             f"{why or 'it ended in the middle'}.",
             "memoranda flush tries again.",
             record=citation,
@@ -520,7 +530,8 @@ def _search_figures(found: Measures) -> Iterator[Figure]:
             "found",
             "found",
             format_percent(share),
-            f"{format_percent(share)} of the last {format_count(known, 'search').replace('searchs', 'searches')} found something.",
+            f"{format_percent(share)} of the last "
+            f"{format_count(known, 'search').replace('searchs', 'searches')} found something.",
             share=share,
             note=f"of {known:,}",
             state=GOOD if share >= 0.9 else KNOWN,
@@ -560,7 +571,10 @@ def _search_figures(found: Measures) -> Iterator[Figure]:
 def _time_figures(found: SearchFigures) -> Iterator[Figure]:
     """Yield the median times of searches, by keywords and by meaning."""
     known = len(found.milliseconds)
-    slowest = f"The slowest of the last {known:,} took {max(found.milliseconds):,.0f} ms; the steps are {CHART_STEPS} of them."
+    slowest = (
+        f"The slowest of the last {known:,} took "
+        f"{max(found.milliseconds):,.0f} ms; the steps are {CHART_STEPS} of them."
+    )
     for name, took in (("keywords", found.keywords), ("meaning", found.meaning)):
         if took is None:
             if name == "meaning":
@@ -697,7 +711,8 @@ def _svg_plot(trend: Trend, top: int) -> list[str]:
             tall = PLOT_HEIGHT * value / most
             parts.append(
                 f'<rect x="{60 + index * wide:.1f}" y="{base - tall:.1f}" width="{max(1.0, wide - 2):.1f}"'
-                f' height="{tall:.1f}" fill="#0b6"><title>{escape(label)}: {_format_value(value, trend.unit)}</title></rect>'
+                f' height="{tall:.1f}" fill="#0b6"><title>{escape(label)}: '
+                f"{_format_value(value, trend.unit)}</title></rect>"
             )
     ends = ((60, "start", trend.labels[0]), (60 + PLOT_WIDTH, "end", trend.labels[-1]))
     parts += [f'<text x="{x}" y="{base + 16}" text-anchor="{at}" fill="#555">{label}</text>' for x, at, label in ends]

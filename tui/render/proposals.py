@@ -13,8 +13,16 @@ from store.inbox.duplicates import find_decision_matches, find_similar_facts
 from store.inbox.inbox import Doubt, InboxChoice
 from store.memory import Memory
 from store.records.proposals import proposal_fact_ids
-from store.text.fence import is_suspicious
-from tui.render.lines import FACT_BADGES, LABEL_WIDTH, ORDER_WARNING, WARNING_SIGN, StyledLine, fact_badge, writer_name
+from tui.render.lines import (
+    FACT_BADGES,
+    LABEL_WIDTH,
+    ORDER_WARNING,
+    WARNING_SIGN,
+    StyledLine,
+    fact_badge,
+    looks_like_order,
+    writer_name,
+)
 from tui.theme.escape import visible
 
 SIMILAR_FACTS = 4  # maximum similar facts
@@ -44,11 +52,6 @@ def proposal_heading(proposal: Proposal) -> list[StyledLine]:
     if looks_like_order(proposal):
         lines.append([(INJECTION_WARNING, "warning")])
     return lines
-
-
-def looks_like_order(proposal: Proposal) -> bool:
-    """Tell whether a proposal looks like an instruction to agents, which is always shown with a warning."""
-    return any(map(is_suspicious, (proposal.text, proposal.reason, *(one.quote for one in proposal.evidence))))
 
 
 def describe_proposal(memory: Memory, proposal: Proposal, now: str) -> list[StyledLine]:

@@ -22,7 +22,7 @@ from store.health.checks import NOTE, OK, WRONG, Finding
 from store.health.doctor import examine
 from store.memory import Memory
 from store.records.trends import Trend, measure_trends
-from tui.commands.facts import WORST_FIRST, evidence_text, run_question
+from tui.commands.evidence import WORST_FIRST, evidence_text, run_question
 from tui.commands.location import doctor_verdict
 from tui.lists.record_rows import NumberedRows, RowLine, row_lines
 from tui.render.lines import EVIDENCE_BADGES, StyledLine, format_count

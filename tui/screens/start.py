@@ -18,7 +18,7 @@ from textual.widgets import Static
 from store.base.errors import MemorandaError, NotOurs
 from store.base.location import Location
 from store.services import adoption
-from tui.commands import Outcome
+from tui.commands.call import Outcome
 from tui.input.arguments import parse_arguments
 from tui.input.key_table import key_name
 from tui.input.verb_table import find_verb
@@ -355,7 +355,10 @@ def conversations_read_words(result: dict[str, object]) -> str:
     """Say what was read of agents' conversations, and what could not be."""
     added, sessions = result.get("added", 0), result.get("sessions", 0)
     assert isinstance(added, int) and isinstance(sessions, int)
-    told = f"Read {format_count(added, 'turn')} of {format_count(sessions, 'conversation')}; only `purge` erases them again."
+    told = (
+        f"Read {format_count(added, 'turn')} of "
+        f"{format_count(sessions, 'conversation')}; only `purge` erases them again."
+    )
     told = told if added else "Nothing was said there."
     return f"{told} {trouble}" if (trouble := result.get("trouble")) else told
 

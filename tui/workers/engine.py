@@ -33,7 +33,8 @@ from store.search.lookup import get_record, records_by_key
 from store.services.as_of import PastMemory, PastState, point_in_time, read_past
 from store.services.maintenance import timeline_repository
 from store.services.metrics import Measures, measure
-from tui.commands import Outcome, Session, run_handler
+from tui.commands.call import Outcome, Session
+from tui.commands.dispatch import run_handler
 from tui.input.arguments import ParsedArguments, Verb
 from tui.input.key_table import FACTS, HISTORY
 from tui.lists.fact_groups import (

@@ -25,8 +25,9 @@ from store.database.schema import RECORDED_TABLES
 from store.history.checkpoints import MANY_RECORDS
 from store.memory import Memory
 from tui.app import Memoranda
-from tui.commands import Session, run_handler
 from tui.commands import location as recent_files
+from tui.commands.call import Session
+from tui.commands.dispatch import run_handler
 from tui.input.arguments import UsageError, Verb, parse_arguments
 from tui.input.completion import complete_line
 from tui.input.key_table import HITS, KEYS, KEYS_BY_ID, LIST_NAMES, PANE_NAMES, PREVIEW, further_screens

@@ -17,7 +17,7 @@ from support.ollama_server import MODEL, OllamaServer
 from bench.terminal import Terminal
 from store.librarian.librarian import Librarian
 from store.memory import Memory
-from tui.commands import Session
+from tui.commands.call import Session
 from tui.commands.search import answer_json, ask
 
 QUESTION = "why do we use SQLite?"

@@ -35,8 +35,7 @@ from store.memory import Memory
 from tui import cli, demo
 from tui.commands.location import DEMO_HINT
 from tui.demo.builder import DEMO_AUTHORS
-from tui.render.lines import FACT_BADGES, fact_badge
-from tui.render.proposals import looks_like_order
+from tui.render.lines import FACT_BADGES, fact_badge, looks_like_order
 from tui.widgets.record_list import RecordList
 
 ROOT = Path(__file__).parents[3]

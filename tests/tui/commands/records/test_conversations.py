@@ -19,7 +19,8 @@ from store.learning import rule_pass
 from store.memory import Memory
 from store.services import maintenance as automatic_checkpoints
 from store.services import session_flush
-from tui.commands import Session, conversations
+from tui.commands import conversations
+from tui.commands.call import Session
 
 __all__ = ["utc"]
 

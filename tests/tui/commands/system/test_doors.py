@@ -13,9 +13,9 @@ from store.base.errors import Declined, StorageError
 from store.base.location import locate
 from store.doors import connection
 from store.doors.clients.registry import CLIENTS
-from tui.commands import Outcome, Session
 from tui.commands import agents as doors
 from tui.commands import location as health
+from tui.commands.call import Outcome, Session
 from tui.input.arguments import parse_arguments
 from tui.input.verb_table import VERBS_BY_NAME
 

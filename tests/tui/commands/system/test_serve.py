@@ -14,8 +14,8 @@ import pytest
 import tui
 from store.base.errors import Conflict, InvalidInput
 from store.base.location import Location
-from tui.commands import Session
 from tui.commands.agents import OPEN_WARNING, serve
+from tui.commands.call import Session
 from tui.input.arguments import parse_arguments
 from tui.input.verb_table import VERBS_BY_NAME
 

@@ -11,8 +11,8 @@ from store.base import location
 from store.base import state_files as installation
 from store.base.errors import Declined
 from store.memory import Memory
-from tui.commands import Session
 from tui.commands.agents import uninstall
+from tui.commands.call import Session
 from tui.input.arguments import parse_arguments
 from tui.input.verb_table import VERBS_BY_NAME
 

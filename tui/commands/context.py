@@ -1,0 +1,183 @@
+"""The commands context, mute and unmute: what an agent is sent."""
+
+from __future__ import annotations
+
+from store.base.citations import parse_citation
+from store.base.errors import InvalidInput
+from store.base.models import as_json
+from store.base.vocabulary import pack_key
+from store.context.builder import Context
+from store.context.selection import ANSWER_TOKENS, ContextPart
+from store.learning.tasks import context_ranker
+from store.records.mutes import MUTE_KINDS
+from store.search.lookup import records_by_key
+from tui.commands.call import Outcome, Session
+from tui.commands.facts import EVERY_PROJECT, parse_if_all_global
+from tui.commands.record_lines import shorten
+from tui.input.arguments import ParsedArguments
+from tui.render.lines import (
+    FACT_BADGES,
+    WARNING_SIGN,
+    cite_or_count,
+    fact_badge,
+    format_count,
+)
+
+PART_NAMES = {"static": "fixed text", "own": "your text", "log": "today", "window": "last turns"}
+"""Names of parts of a context as a person reads them, where they are others than in `--json`."""
+BAR_CELLS = 24  # cells of a bar for the whole budget
+BAR_EIGHTHS: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
+
+
+def show_context(session: Session, given: ParsedArguments) -> Outcome:
+    with context_ranker(session.memory) as rank:
+        built = session.memory.context(" ".join(given.query), given.session, rank=rank)
+    opened = [key for key, _ in built.record_tokens()]
+    return Outcome(
+        lines=_context_lines(built, session.memory.now),
+        data=lambda: context_json(built),
+        after=lambda: session.memory.search.accesses.count_opened(opened),
+    )
+
+
+def mute(session: Session, given: ParsedArguments) -> Outcome:
+    """Mute records, so that no agent is sent them."""
+    if shared := parse_if_all_global(given.ids):
+        session.memory.globals.mute(shared)
+        return Outcome(
+            f"Muted {cite_or_count('global', shared)}{EVERY_PROJECT}", lambda: _muted_global_json(session, shared)
+        )
+    ids, keys = _parse_muted(given.ids)
+    if keys:
+        session.memory.mutes.mute_keys(keys)
+        return Outcome(
+            f"Muted {format_count(len(keys), 'record')}: agents are not sent them.",
+            lambda: _muted_records_json(session, keys),
+        )
+    session.memory.mutes.mute(ids)
+    return Outcome(f"Muted {cite_or_count('fact', ids)}: not sent to agents.", lambda: _muted_facts_json(session, ids))
+
+
+def unmute(session: Session, given: ParsedArguments) -> Outcome:
+    """Unmute records, so that agents are sent them again."""
+    if shared := parse_if_all_global(given.ids):
+        session.memory.globals.mute(shared, False)
+        return Outcome(
+            f"Unmuted {cite_or_count('global', shared)}{EVERY_PROJECT}", lambda: _muted_global_json(session, shared)
+        )
+    ids, keys = _parse_muted(given.ids)
+    if keys:
+        session.memory.mutes.unmute_keys(keys)
+        return Outcome(f"Unmuted {format_count(len(keys), 'record')}.", lambda: _muted_records_json(session, keys))
+    session.memory.mutes.unmute(ids)
+    return Outcome(f"Unmuted {cite_or_count('fact', ids)}.", lambda: _muted_facts_json(session, ids))
+
+
+def _muted_global_json(session: Session, ids: list[int]) -> list[dict[str, object]]:
+    return [as_json(fact) for fact in session.memory.globals.get_many(ids)]
+
+
+def _parse_muted(texts: list[str]) -> tuple[list[int], list[int]]:
+    """Return the numbers of the facts if only facts are named, else the keys of all records. Raises InvalidInput."""
+    named = list(dict.fromkeys(parse_citation(text, "fact") for text in texts))
+    for one in named:
+        if one.kind not in MUTE_KINDS:
+            raise InvalidInput(f"{one} cannot be muted.", "Facts, decisions, tasks and summaries can be.")
+    if all(one.kind == "fact" for one in named):
+        return [int(one.target) for one in named], []
+    return [], [pack_key(one.kind, int(one.target)) for one in named]
+
+
+def _muted_records_json(session: Session, keys: list[int]) -> list[dict[str, object]]:
+    found = records_by_key(session.memory.database, keys)
+    return [as_json(found[key]) for key in keys if key in found]
+
+
+def _muted_facts_json(session: Session, ids: list[int]) -> list[dict[str, object]]:
+    return [as_json(fact) for fact in session.memory.facts.get_many(ids)]
+
+
+def context_json(built: Context) -> dict[str, object]:
+    """Return a context as `--json` prints it."""
+    return {
+        "question": built.question,
+        "session": built.session,
+        "tokens": built.tokens,
+        "limit": built.limit,
+        "warning": built.warning,
+        "ranked_by": built.ranked_by,
+        "parts": [
+            {
+                "name": part.name,
+                "tokens": part.tokens,
+                "records": [piece.citation for piece in part.pieces],
+                "flagged": [piece.citation or piece.start.strip(" :") for piece in part.pieces if piece.is_suspicious],
+                "left_out": part.left_out,
+                "text": part.text,
+            }
+            for part in built.parts
+        ],
+        "facts": [
+            {
+                **as_json(one.record),
+                "included": one.included,
+                "flagged": one.is_suspicious,
+                "reason": one.word,
+                "why": one.why,
+                "similarity": one.similarity,
+                "tokens": one.tokens,
+            }
+            for one in built.considered
+        ],
+        "notes": list(built.notes),
+        "milliseconds": round(built.milliseconds, 3),
+        "text": built.text,
+    }
+
+
+def _context_lines(built: Context, now: str) -> list[str]:
+    """Format the cost, the selected facts with reasons, and the full text as it is sent."""
+    asked = f"“{shorten(built.question, 60)}”" if built.question else "no question"
+    session = f", session {shorten(built.session, 40)}" if built.session else ""
+    lines = [f"{built.tokens:,} of {built.limit:,} tokens for {asked}{session}; {ANSWER_TOKENS} are the answer's"]
+    lines += [f"! {built.warning}"] if built.warning else []
+    lines.append("")
+    for part in built.parts:
+        left = f"  {left_out_words(part)}" if part.left_out else ""
+        cost = built.costs[part.name]
+        lines.append(f"{part_name(part.name):<10} {cost:>5,}  {draw_bar(cost, built.limit, BAR_CELLS)}{left}".rstrip())
+    lines.append("")
+    lines += [f"Ordered by {built.ranked_by}."] if built.ranked_by != "rules" else []
+    for one in built.considered:
+        glyph, _ = FACT_BADGES[fact_badge(one.fact, now)]
+        where = "in " if one.included else "out"
+        warned = f"{WARNING_SIGN} " if one.is_suspicious else ""
+        lines.append(
+            f"{where}  {glyph} {one.record.citation:<6}  {warned}{shorten(one.fact.fact, 60)}  {shorten(one.why, 90)}"
+        )
+    if not built.considered:
+        lines.append("No fact is near this question, and none is pinned.")
+    for part in built.parts:
+        cited = [
+            piece.citation or piece.start.strip(" :")
+            for piece in part.pieces
+            if piece.is_suspicious and part.name != "facts"
+        ]
+        lines += [f"{WARNING_SIGN} {one} looks like an instruction to agents" for one in dict.fromkeys(cited)]
+    return [*lines, *built.notes, "", "As it is sent:", "", *built.text.split("\n")]
+
+
+def part_name(part: str) -> str:
+    """Return the name of a context's part as a person reads it."""
+    return PART_NAMES.get(part, part)
+
+
+def left_out_words(part: ContextPart) -> str:
+    """Return what of a context's part had no room."""
+    return "its middle had no room" if part.name == "question" else f"{part.left_out:,} had no room"
+
+
+def draw_bar(tokens: int, limit: int, width: int) -> str:
+    """Draw the used share of a token limit as a bar, to an eighth of a cell; at least an eighth if it is not zero."""
+    eighths = max(int(tokens > 0), round(8 * width * tokens / limit))
+    return "█" * (eighths // 8) + BAR_EIGHTHS[eighths % 8]

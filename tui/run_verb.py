@@ -1,0 +1,208 @@
+"""Run one verb: open its memory, bring up to date what it reads, print what it says."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from tempfile import TemporaryDirectory
+
+from store.base.errors import DiskFull, InvalidInput, MemorandaError, NotFound, NotOurs
+from store.base.location import Location
+from store.database.files import free_reserve, refuse_lost_file
+from store.database.tombstones import is_purge_pending
+from store.memory import Memory
+from store.trust.ownership import ADOPT_ADVICE
+from tui.cli_output import (
+    ProgressLine,
+    print_notice,
+    print_outcome,
+    print_result_line,
+)
+from tui.commands.call import Outcome, Session
+from tui.commands.dispatch import run_handler
+from tui.input.arguments import ParsedArguments, Verb
+
+SERVE_AGENTS = ("context", "recover")  # verbs that print what an agent is sent
+
+
+def run_verb(place: Location, cwd: str, as_json: bool, verb: Verb, given: ParsedArguments) -> int:
+    """Run a verb on the memory at `place`, print what it says, and return the exit status."""
+
+    def ask(question: str, lines: Sequence[str] = ()) -> bool:
+        return _ask_on_terminal(question, lines, as_json, verb.can_be_tried)
+
+    if verb.opens == "nothing":
+        application = _application if _at_a_terminal(as_json) else None
+        outcome = _run_verb(verb, Session(place, None, cwd, ask, as_json, application, wait=ProgressLine()), given)
+        print_outcome(outcome, as_json)
+        return outcome.status
+    if place.look and verb.name in SERVE_AGENTS:
+        raise NotOurs(f"{place.path} is only looked at: no agent is served from it.", ADOPT_ADVICE)
+    with _open_for_verb(place, verb, verb.makes_none(given)) as memory:
+        lines = print_result_line if sys.stdout.isatty() and not as_json else None
+        session = Session(place, memory, cwd, ask, as_json, tell=lines, wait=ProgressLine())
+        if verb.reads:
+            from tui.catch_up import catch_up, catch_up_with_meaning  # what a command that writes does without
+
+            late = catch_up(memory, cwd)
+            if verb.name == "ask" or (verb.name == "search" and not given.keywords):
+                catch_up_with_meaning(memory, late)
+        else:
+            _finish_purge(memory)
+        outcome = _run_verb(verb, session, given)
+        print_outcome(outcome, as_json)
+        if outcome.error:
+            print_notice(outcome.error)
+        outcome.after()
+    return outcome.status
+
+
+def show_memory(place: Location, cwd: str, as_json: bool) -> int:
+    """Open the application, or print what the memory holds where there is no terminal; return the exit status."""
+    shown = _at_a_terminal(as_json) or _in_a_browser()
+    return _application(place, cwd) if shown else _overview(place, cwd, as_json)
+
+
+def _open_for_verb(place: Location, verb: Verb, looks: bool) -> AbstractContextManager[Memory]:
+    """Open the memory for a command, and close it afterwards. A command that only reads gets an empty memory where
+    there is none, which is deleted afterwards."""
+    if looks and not place.look and _is_absent(place.path):
+        return _empty_memory(place)
+    memory = _open_memory(place, verb)
+    _announce(memory)
+    return memory
+
+
+def _empty_memory(place: Location) -> AbstractContextManager[Memory]:
+    """Open an empty memory in a temporary folder, and say that none was started."""
+
+    @contextmanager
+    def empty() -> Iterator[Memory]:
+        print_notice("There is no memory here yet, and none was started: memoranda init does.")
+        with TemporaryDirectory(prefix="memoranda-") as folder:
+            path = os.path.join(folder, os.path.basename(place.path))
+            with Memory(Location(path, place.kind, place.reason, place.project), "cli", passing=True) as new:
+                yield new
+
+    return empty()
+
+
+def _open_memory(place: Location, verb: Verb) -> Memory:
+    """Open the memory. On a full disk, a verb that only frees space may use that of the ballast. Ask before opening one
+    that an earlier version may have made."""
+    try:
+        return Memory(place, "cli")
+    except NotOurs as error:
+        if not error.unmarked or not sys.stdin.isatty():
+            raise
+        if not _ask_on_terminal(f"{error.message} Did you make it?"):
+            raise
+        from store.services.adoption import adopt_whole  # rare: an earlier build made the file
+
+        adopt_whole(place, earlier=True)
+        return Memory(place, "cli")
+    except DiskFull:
+        if not verb.frees or not free_reserve(place.path):
+            raise
+        return Memory(place, "cli")
+
+
+def _run_verb(verb: Verb, session: Session, given: ParsedArguments) -> Outcome:
+    return run_handler(session, verb.handler, given)
+
+
+def _at_a_terminal(as_json: bool) -> bool:
+    """Return whether input and output are a terminal that the application can run in."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and not as_json
+
+
+def _in_a_browser() -> bool:
+    """Return whether `memoranda serve` started this process, for a browser to show the application; then prepare it.
+    What this process starts is in no browser."""
+    if not os.environ.pop("MEMORANDA_SERVED", ""):
+        return False
+    os.environ["TEXTUAL_DRIVER"] = "tui.browser.driver:BrowserDriver"
+    return True
+
+
+def _application(place: Location, cwd: str) -> int:
+    """Run the application on a memory; return the exit status."""
+    gc.disable()  # until the first frame: see `tui.screens.base_screen`
+    from tui.app import Memoranda, own_terminal
+
+    with own_terminal():
+        app = Memoranda(place, cwd)
+        app.run()
+    return app.return_code or 0
+
+
+def _overview(place: Location, cwd: str, as_json: bool) -> int:
+    """Print the overview, if there is no terminal for the application. Raise NotFound where there is no memory: nobody
+    asked for one."""
+    from tui.catch_up import catch_up  # as in `run_verb`
+    from tui.commands.search import memory_figures, overview_lines
+
+    if not place.look and _is_absent(place.path):
+        raise NotFound(
+            "There is no memory here yet, and no terminal in which the application could start one.",
+            "`memoranda init` starts one; `memoranda` in a terminal opens the application.",
+        )
+    with Memory(place, "cli") as memory:
+        _announce(memory)
+        catch_up(memory, cwd)
+        session = Session(place, memory, cwd, _ask_on_terminal)
+        print_outcome(
+            Outcome(data=lambda: memory_figures(session), lines=[] if as_json else overview_lines(session)), as_json
+        )
+    return 0
+
+
+def _announce(memory: Memory) -> None:
+    """Report once where a new memory was created, with notes on the file."""
+    if memory.created:
+        print_notice(f"Started a memory: {memory.location.path}")
+    for warning in memory.database.warnings:
+        print_notice(warning)
+
+
+def _is_absent(path: str) -> bool:
+    """Tell whether there is no file at a path; return False where opening the file will say why. Raise an error
+    where backups of a lost memory are left."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        refuse_lost_file(path)
+        return True
+    except OSError:
+        pass
+    return False
+
+
+def _finish_purge(memory: Memory) -> None:
+    """Finish a purge that was interrupted or had to wait; without one this reads one row."""
+    if not is_purge_pending(memory.database):
+        return
+    try:
+        from store.services.maintenance import finish_pending_purge  # rare: a purge was broken off
+
+        finish_pending_purge(memory.database, print_notice)
+    except MemorandaError as error:
+        print_notice(f"Erasing is not finished: {error}")
+
+
+def _ask_on_terminal(question: str, lines: Sequence[str] = (), as_json: bool = False, seen_first: bool = False) -> bool:
+    """Ask on the terminal, below the lines. Without a terminal say what would be asked, unless an error as JSON is to
+    stand alone, and raise InvalidInput; `seen_first`: the command has --dry-run."""
+    terminal = sys.stdin.isatty()
+    for line in lines if terminal or not as_json else ():
+        print_notice(line)
+    if not terminal:
+        if not as_json:
+            print_notice(question)
+        seen = ", or --dry-run to see first what would change" if seen_first else ""
+        raise InvalidInput("Needs confirmation; nothing was changed.", f"Add --yes{seen}.")
+    print_notice(f"{question} [y/N] ", end="")
+    return sys.stdin.readline().strip().lower() in ("y", "yes", "s", "sí", "si")
