@@ -2,12 +2,17 @@
 
 Everything is escaped first, including names of folders and checkpoints, which may be untrusted."""
 
+from __future__ import annotations
+
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from store.base.errors import MemorandaError, StorageError
 from store.base.location import locate
-from tui.commands.call import Outcome
+
+if TYPE_CHECKING:
+    from tui.commands.call import Outcome
 
 
 def use_ascii_fallback() -> None:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from store.base.citations import cite, parse_citation
 from store.base.errors import Conflict, InvalidInput, NotFound
+from store.base.hook_resident import release
 from store.base.models import Step
 from store.base.vocabulary import PERSON_ORIGIN
 from store.database.change_capture import list_table_columns
@@ -713,6 +714,7 @@ class Plans:
             if apply_edits(write, [_edit_of_change(change) for change in picked]):
                 raise Conflict("A record refers to what would be removed.", "Nothing was changed; look again.")
         assert write.seq is not None
+        release()  # what the process that answers hooks has read is no longer so
         return AppliedRestore(write.seq, len(picked), checkpoint)
 
     def _require_unchanged(self, write: Transaction, plan: RestorePlan, picked: list[PlannedChange]) -> None:

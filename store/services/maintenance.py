@@ -268,6 +268,25 @@ def timeline_repository(memory: Memory, cwd: str) -> Repository | None:
     return Repository(here)
 
 
+def _add_commits(write: Transaction, batch: Sequence[CommitInfo], highest: int) -> list[CommitInfo]:
+    """Add a batch of commits, newest first, numbered down from `highest`; return those that were not there."""
+    return [
+        info
+        for number, info in enumerate(batch)
+        if add_commit(
+            write,
+            info.sha,
+            info.message,
+            info.author,
+            info.files_changed,
+            info.insertions,
+            info.deletions,
+            info.committed_at,
+            highest - number,
+        )
+    ]
+
+
 def read_new_commits(
     memory: Memory,
     source: Repository,
@@ -315,28 +334,12 @@ def read_new_commits(
         for batch in _commit_batches(source.read_commits(wanted, cancelled)):
             with database.write(GIT_IMPORTER, "git") as write:
                 lease.renew(write)
-                if not memory.location.project:
-                    _set_meta(
-                        write, BOUND_REPOSITORY_KEY, source.root
-                    )  # with the first commits: the rest may never be read
+                if not memory.location.project:  # with the first commits: the rest may never be read
+                    _set_meta(write, BOUND_REPOSITORY_KEY, source.root)
                 if not done:
                     highest = reserve_commit_ids(write, len(wanted))
                     _set_meta(write, TIPS_KEY, "")  # if the rest is not read, the next start compares with everything
-                added = [
-                    info
-                    for number, info in enumerate(batch, start=done)
-                    if add_commit(
-                        write,
-                        info.sha,
-                        info.message,
-                        info.author,
-                        info.files_changed,
-                        info.insertions,
-                        info.deletions,
-                        info.committed_at,
-                        highest - number,
-                    )
-                ]
+                added = _add_commits(write, batch, highest - done)
                 if may_capture(memory.config, "decisions"):
                     link_mentioned_decisions(write, added, here)
             new += len(added)
@@ -354,9 +357,8 @@ def read_new_commits(
             mark_read_from_git(write, known)
             mark_reachable(write, back, reachable=True)
             mark_reachable(write, lost, reachable=False)
-            _set_meta(
-                write, TIPS_KEY, "" if broken else " ".join(tips)
-            )  # what is broken may be repaired: read it again
+            # what is broken may be repaired: read it again
+            _set_meta(write, TIPS_KEY, "" if broken else " ".join(tips))
             _set_meta(write, BOUNDARY_KEY, boundary)
             if not memory.location.project:
                 _set_meta(write, BOUND_REPOSITORY_KEY, source.root)

@@ -11,7 +11,6 @@ from store.base.models import Fact, GlobalFact, as_json
 from store.base.vocabulary import DOMAINS
 from store.records.facts import AGE_STATES
 from store.records.tags import TAG_TABLES, parse_tags
-from store.search.lookup import get_records
 from tui.commands.call import Outcome, Session, ask_if_purged, parse_reference, typed_or_piped_text
 from tui.commands.record_lines import empty_list_line, fact_line, more_line
 from tui.input.arguments import ParsedArguments
@@ -282,6 +281,8 @@ def _parse_taggable(texts: list[str]) -> list[tuple[str, int]]:
 
 
 def _records_json(session: Session, records: list[tuple[str, int]]) -> list[dict[str, object]]:
+    from store.search.lookup import get_records  # loads the modules of all kinds, a quarter of a command's time
+
     return [as_json(get_records(session.memory.database, kind, [number])[0]) for kind, number in records]
 
 
@@ -302,7 +303,9 @@ def _facts_json(session: Session, ids: list[int]) -> list[dict[str, object]]:
 
 
 def _global_facts_json(session: Session, ids: list[int]) -> list[dict[str, object]]:
-    return [as_json(fact) for fact in get_records(session.memory.database, "global", ids)]
+    from store.personal.memory import get_cited_globals  # as above
+
+    return [as_json(fact) for fact in get_cited_globals(session.memory.database, ids)]
 
 
 def _decision_json(session: Session, number: int) -> dict[str, object]:

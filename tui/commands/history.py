@@ -12,7 +12,14 @@ from store.base.errors import Conflict, Declined, InvalidInput, NotFound
 from store.base.models import Step, as_json
 from store.history.checkpoint_payload import format_contents
 from store.history.checkpoints import RecoveredCheckpoint
-from store.history.history import KIND_OF_TABLE, TABLE_OF_KIND, change_sign, describe_change, title_of_row
+from store.history.history import (
+    DERIVED_COLUMNS,
+    KIND_OF_TABLE,
+    TABLE_OF_KIND,
+    change_sign,
+    describe_change,
+    title_of_row,
+)
 from store.history.restore_plan import PlannedChange, RestorePlan, cite_records, select_changes
 from store.memory import Memory
 from store.records.timeline import usage_percent
@@ -24,15 +31,13 @@ from tui.commands.record_lines import (
     checkpoint_line,
     entry_line,
     fact_line,
-    format_changes,
     more_line,
-    planned_line,
     shorten,
     step_line,
     task_line,
 )
 from tui.input.arguments import ParsedArguments
-from tui.render.lines import format_count
+from tui.render.lines import JSON_LIST_COLUMNS, format_count, format_list
 from tui.theme.escape import visible
 
 # checkpoint, checkpoints, recover.
@@ -568,3 +573,35 @@ def redo(session: Session, given: ParsedArguments) -> Outcome:
     meant = session_for(session, given)
     step = meant.memory.history.redo()
     return Outcome(f"Redid step {step.seq}: {step_reason(session, meant, step)}.", lambda: as_json(step))
+
+
+def format_changes(old: dict[str, Any], new: dict[str, Any], names: Iterable[str]) -> str:
+    """Format changed columns as `pinned: 0 → 1, status: active → forgotten`, without columns derived from others."""
+    return ", ".join(
+        f"{name}: {_column_value(name, old[name])} → {_column_value(name, new[name])}"
+        for name in names
+        if name not in DERIVED_COLUMNS
+    )
+
+
+def _column_value(name: str, value: object) -> str:
+    """Format the value of a column."""
+    if name.endswith("_at") and isinstance(value, str):
+        return format_local_time(value)
+    if name in JSON_LIST_COLUMNS and value is not None:
+        value = format_list(value)
+    return "none" if value is None or value == "" else shorten(str(value))
+
+
+def planned_line(change: PlannedChange, chosen: bool) -> str:
+    """Format a planned change: sign, citation, text, effect, author and time, and why it is excluded."""
+    by = f"  ({visible(change.by.actor)}, {format_local_time(change.by.at)})" if change.by else ""
+    why = "" if chosen else f"  left out{f': {reason}' if (reason := why_left_out(change)) else ''}"
+    return f"{change.sign} {change.citation:<6}  {shorten(change.title)}  {visible(change.says)}{by}{visible(why)}"
+
+
+def why_left_out(change: PlannedChange) -> str:
+    """Return why a change is not proposed."""
+    if change.blocked:
+        return change.blocked
+    return "it changed since" if change.clash else ""

@@ -4,25 +4,18 @@ Everything printed is escaped once more by `tui.theme.escape` before output; col
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
-
 from store.base.clock import format_age, format_local_time
 from store.base.models import Checkpoint, Decision, Fact, GlobalFact, Iteration, Proposal, Record, Step, Task
 from store.base.vocabulary import unpack_key
-from store.history.history import DERIVED_COLUMNS
-from store.history.restore_plan import PlannedChange
 from store.text.fence import is_suspicious
 from tui.render.lines import (
     DOUBTFUL_STATES,
     EVIDENCE_BADGES,
     FACT_BADGES,
-    JSON_LIST_COLUMNS,
     KIND_GLYPHS,
     WARNING_SIGN,
     fact_badge,
     format_count,
-    format_list,
     looks_like_order,
     record_time,
     summarize_record,
@@ -105,38 +98,6 @@ def shorten(text: str, width: int = 60) -> str:
     """Return a text in one line, with control characters made visible, truncated to `width` cells."""
     shown = visible(text)
     return shown if len(shown) <= width else shown[: width - 1] + "…"
-
-
-def format_changes(old: dict[str, Any], new: dict[str, Any], names: Iterable[str]) -> str:
-    """Format changed columns as `pinned: 0 → 1, status: active → forgotten`, without columns derived from others."""
-    return ", ".join(
-        f"{name}: {_column_value(name, old[name])} → {_column_value(name, new[name])}"
-        for name in names
-        if name not in DERIVED_COLUMNS
-    )
-
-
-def _column_value(name: str, value: object) -> str:
-    """Format the value of a column."""
-    if name.endswith("_at") and isinstance(value, str):
-        return format_local_time(value)
-    if name in JSON_LIST_COLUMNS and value is not None:
-        value = format_list(value)
-    return "none" if value is None or value == "" else shorten(str(value))
-
-
-def planned_line(change: PlannedChange, chosen: bool) -> str:
-    """Format a planned change: sign, citation, text, effect, author and time, and why it is excluded."""
-    by = f"  ({visible(change.by.actor)}, {format_local_time(change.by.at)})" if change.by else ""
-    why = "" if chosen else f"  left out{f': {reason}' if (reason := why_left_out(change)) else ''}"
-    return f"{change.sign} {change.citation:<6}  {shorten(change.title)}  {visible(change.says)}{by}{visible(why)}"
-
-
-def why_left_out(change: PlannedChange) -> str:
-    """Return why a change is not proposed."""
-    if change.blocked:
-        return change.blocked
-    return "it changed since" if change.clash else ""
 
 
 def more_line(rest: int, limit: int) -> list[str]:
