@@ -435,7 +435,7 @@ KEYS = (
         words={HISTORY: "undo my last"},
     ),
     Key("memory.redo", "ctrl+r", "change('history.redo')", "", verb="redo"),
-    Key("search.ask", "A", "ask_librarian", "", "Ask the librarian a question, from any other pane"),
+    Key("librarian.ask", "A", "ask_librarian", "", "Ask the librarian a question, from any other pane"),
     Key("search.open", "slash", "search", "search", verb="search", panes=(*PANE_NAMES, HITS, PREVIEW)),
     Key(
         "mark.toggle",
