@@ -16,7 +16,7 @@ sys.path[:0] = [str(FOLDER.parent)]
 import store  # noqa: E402
 from bench import results  # noqa: E402
 from store.base.vocabulary import CITATION_LETTERS, TASK_STATUS_LABELS  # noqa: E402
-from store.config.settings import ENVIRONMENT_SETTINGS, SETTINGS, Setting, find_setting  # noqa: E402  # noqa: E402
+from store.config.settings import ENVIRONMENT_SETTINGS, SETTINGS, Setting, find_setting  # noqa: E402
 from store.database.schema import (  # noqa: E402
     DERIVED_TABLES,
     JOURNAL_TABLES,
@@ -28,7 +28,7 @@ from store.database.schema import (  # noqa: E402
 from store.doors.mcp_protocol import TOOL_SCHEMAS  # noqa: E402
 from store.exchange.export_schema import EXPORT_VERSION  # noqa: E402
 from tui.commands.settings import value_text  # noqa: E402
-from tui.input.key_table import KEYS, LIST_KEYS, PLAN_KEYS, PURGE_KEYS, Key, show_key  # noqa: E402  # noqa: E402  # noqa: E402
+from tui.input.key_table import KEYS, LIST_KEYS, PLAN_KEYS, PURGE_KEYS, Key, show_key  # noqa: E402
 from tui.input.verb_table import VERBS  # noqa: E402
 from tui.render.lines import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS  # noqa: E402
 from tui.theme.escape import ascii_table  # noqa: E402
@@ -126,12 +126,13 @@ def tables() -> str:
 
 
 def api() -> str:
+    """The public names by the package that defines them."""
+    packages: dict[str, list[str]] = {}
+    for name, module in store.PUBLIC.items():
+        packages.setdefault(".".join(module.split(".")[:2]), []).append(name)
     return table(
-        ("part", "names"),
-        (
-            (part, ", ".join(code(name.partition("=")[0]) for names in modules.values() for name in names.split()))
-            for part, modules in store.API.items()
-        ),
+        ("defined in", "names"),
+        ((code(package), ", ".join(map(code, names))) for package, names in sorted(packages.items())),
     )
 
 

@@ -83,9 +83,17 @@ class Memory:
             self.database.warnings.append(f"A move of a fact was broken off, and is not finished yet: {error}")
 
     @property
-    def personal(self) -> Memory:
-        """The person's own memory, closed together with this one; this one, if it is that. Raise NotFound where there
-        is none, and StorageError where it cannot be opened."""
+    def personal(self) -> Memory | None:
+        """The person's own memory, closed together with this one; this one, if it is that. None where there is none,
+        or where it cannot be opened: `require_personal` then says why."""
+        try:
+            return self.require_personal()
+        except MemorandaError:
+            return None
+
+    def require_personal(self) -> Memory:
+        """Return the person's own memory, as `personal`. Raise NotFound where there is none, and StorageError where it
+        cannot be opened."""
         from store.personal.memory import personal_location, require_personal_memory
 
         own = require_personal_memory(self.database)

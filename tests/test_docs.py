@@ -1,11 +1,14 @@
 """README.md, CONTRIBUTING.md and docs/ keep up with the program: commands, tables, links."""
 
+import ast
 import io
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import textwrap
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -182,6 +185,73 @@ def test_every_command_it_names_exists(page: str):
         if "pytest" in command:
             for mark in re.findall(r"pytest\b[^|&]* -m (?:\"not )?(\w+)", command):
                 assert mark in markers | {"slow"}, f"{page}: {command}"
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "ARCHITECTURE.md"])
+def test_what_it_says_to_be_in_a_module_is_there(page: str):
+    """`name` (`path`), also `Class.method`: the module defines it. A file without folders is named with them nearby."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    pairs = re.findall(r"`([A-Za-z_][\w.]*)`\s+(?:\(|in )`([\w/.-]+\.py)`", text)
+    assert pairs
+    wrong = [f"{name} in {path}" for name, path in pairs if name not in _defined(ROOT / path)]
+    assert wrong == []
+
+
+def _defined(path: Path) -> set[str]:
+    """What a module defines at its top, and what is in its classes, with and without their names."""
+    found: set[str] = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for inner in [node, *(node.body if isinstance(node, ast.ClassDef) else ())]:
+            if isinstance(inner, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                own = {inner.name}
+            else:
+                own = {one.id for one in ast.walk(inner) if isinstance(one, ast.Name)}
+            found |= own if inner is node else own | {f"{node.name}.{name}" for name in own}
+    return found
+
+
+def test_the_recipes_add_a_verb_and_a_tool(tmp_path: Path):
+    """Copies of `store` and `tui` get what the recipes say, and nothing else: the command line runs the verb, and the
+    MCP server answers the tool."""
+    for folder in ("store", "tui"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for title in ("Add a verb", "Add a tool"):
+        text = section(CONTRIBUTING, title)
+        row, function = re.findall(r"^   ```python\n(.*?)^   ```", text, re.DOTALL | re.MULTILINE)
+        table, path = re.findall(r"`([A-Z_]+)` in `([\w/]+\.py)`", text)[0]
+        _add_row(tmp_path / path, table, row.strip())
+        module = tmp_path / re.findall(r"Write .*? in `([\w/]+\.py)`", text)[0]
+        for entry, name in re.findall(r"`(\".*?,)`[^`]* `([A-Z_]+)`", text):
+            _add_row(module, name, entry)
+        code = module.read_text(encoding="utf-8")
+        first = re.search(r"^(?:class|def|@)", code, re.MULTILINE)
+        assert first
+        code = f"{code[: first.start()]}{textwrap.dedent(function)}\n\n{code[first.start() :]}"
+        module.write_text(code, encoding="utf-8")
+    program = (
+        "import sys; from store.base.location import Location; from store.doors.mcp_tools import McpSession;"
+        "print(McpSession(Location(sys.argv[1], '', '')).call_tool('memory_ages', {}, None, None).text)"
+    )
+    memory = str(tmp_path / "memory.db")
+    for words, said in (
+        (["-m", "tui.main", "--db", memory, "remember", "The team is five"], "Remembered F#1."),
+        (["-m", "tui.main", "--db", memory, "ages"], "active  1"),
+        (["-c", program, memory], "active: 1"),
+    ):
+        variables = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONPATH": str(tmp_path)}
+        done = subprocess.run(
+            [sys.executable, *words], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0 and said in done.stdout, done.stdout + done.stderr
+
+
+def _add_row(path: Path, table: str, row: str) -> None:
+    """Add a row at the end of a tuple or a dictionary at the top of a module."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    begin = next(place for place, line in enumerate(lines) if re.match(rf"{table}\b.*[({{](  #.*)?$", line))
+    end = next(place for place in range(begin, len(lines)) if lines[place] in (")", "}"))
+    lines.insert(end, f"    {row}")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _check_memoranda(page: str, command: str) -> None:

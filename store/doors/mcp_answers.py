@@ -306,7 +306,8 @@ class RecordDescriber:
             case Fact():
                 by = "" if record.id in find_accepted_ids(self._memory.database, [record]) else record.origin
             case GlobalFact(own=fact):
-                by = "" if fact.id in find_accepted_ids(self._memory.personal.database, [fact]) else fact.origin
+                own = self._memory.require_personal().database
+                by = "" if fact.id in find_accepted_ids(own, [fact]) else fact.origin
             case Task():
                 by = get_unconfirmed_origin(record)
                 if by and record.id in find_worked_on(self._memory.database, [record]):

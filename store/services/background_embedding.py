@@ -88,7 +88,7 @@ def embed_waiting(
     own = find_personal_memory(memory.database)
     if own is None or cancelled() or not _has_waiting_texts(own):
         return done
-    more = _embed_memory(memory.personal, progress, cancelled, trouble)
+    more = _embed_memory(memory.require_personal(), progress, cancelled, trouble)
     if done is None or more is None:
         return done or more
     return IndexResult(

@@ -242,7 +242,7 @@ def _memory_of_step(memory: Memory, since: str, find: Callable[[History], int]) 
     """Return the memory of the step that `find` returns: the person's own if that step was made there in this sitting,
     on a global fact, after the project's."""
     try:
-        own = memory.personal
+        own = memory.require_personal()
         step = own.history.step(find(own.history))
     except MemorandaError:
         return memory
@@ -284,7 +284,7 @@ def _undo_newest(screen: ActionHost, seq: int, of_person: bool) -> None:
             raise Conflict("Another change was made meanwhile.", "Look at the history, and undo again.")
         return memory.history.undo()
 
-    whose = (lambda memory: memory.personal) if of_person else None
+    whose = Memory.require_personal if of_person else None
     _run_undo(screen, work, "Undid", f"{key_name('memory.redo')} redoes it", whose)
 
 

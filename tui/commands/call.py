@@ -89,7 +89,7 @@ def session_for(session: Session, given: ParsedArguments, of_global: bool = Fals
     """Return the session of the memory that is meant: with `--global`, or about a global fact, of the person's own."""
     if not vars(given).get("global") and not of_global:
         return session
-    own = session.memory.personal
+    own = session.memory.require_personal()
     return Session(own.location, own, session.cwd, session.ask, session.json, session.application, session.tell)
 
 

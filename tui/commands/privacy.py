@@ -9,7 +9,7 @@ from typing import Any
 
 from store.base.citations import cite, parse_citation
 from store.base.clock import format_local_time
-from store.base.errors import Declined, InvalidInput, MemorandaError, NotFound
+from store.base.errors import Declined, InvalidInput, NotFound
 from store.base.vocabulary import PURGEABLE_KINDS, unpack_key
 from store.config.configuration import user_settings_path
 from store.database.tombstones import is_purge_pending
@@ -130,7 +130,7 @@ def _personal_memory(memory: Memory) -> Memory | None:
     """Return the person's own memory beside a project's; None where there is none. Raises StorageError where it cannot
     be read: then nothing is proved."""
     try:
-        own = memory.personal
+        own = memory.require_personal()
     except NotFound:
         return None
     return None if own is memory else own
@@ -396,7 +396,7 @@ class PlanOfBoth:
 
     def parts(self, memory: Memory) -> list[tuple[str, Memory, PurgePlan]]:
         """Return each plan with its memory, and where that is, as the head of its lines."""
-        found = [("In your personal memory:", memory.personal, self.own)]
+        found = [("In your personal memory:", memory.require_personal(), self.own)]
         return found if self.here is None else [*found, ("In this memory:", memory, self.here)]
 
     def as_one(self, memory: Memory) -> PurgePlan:
@@ -449,10 +449,7 @@ class PlanOfBoth:
 def plan_in_both(memory: Memory, records: Records) -> PlanOfBoth | None:
     """Return the plan of a purge that concerns both memories: of global facts, and of facts that were moved there, or
     here. None for any other. Raise NotFound, InvalidInput or StorageError."""
-    try:
-        own = memory.personal
-    except MemorandaError:  # it is asked for again if it is needed
-        own = None
+    own = memory.personal  # None if it cannot be opened: it is asked for again if it is needed
     shared = [number for kind, number in records if kind == "global"]
     facts = [number for kind, number in records if kind == "fact"]
     rest = [(kind, number) for kind, number in records if kind != "global"]
@@ -465,7 +462,7 @@ def plan_in_both(memory: Memory, records: Records) -> PlanOfBoth | None:
         if not shared and not moved:
             return None
         going = [("fact", number) for number in (*shared, *moved)]
-    own = own or memory.personal
+    own = own or memory.require_personal()
     plan = with_shared_places(own, own.purge.plan(going))
     # with all that say the same there, and were moved at another time
     gone = [int(one.key.strip("[]")) for one in plan.going if one.kind == "fact"]

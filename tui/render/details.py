@@ -366,7 +366,7 @@ def _describe_kind(memory: Memory, record: Record, coloured: bool) -> list[Style
     if isinstance(record, Fact):
         return _describe_fact(memory, record, now)
     if isinstance(record, GlobalFact):
-        return _describe_fact(memory.personal, record.own, now, record, memory.globals.as_cited)
+        return _describe_fact(memory.require_personal(), record.own, now, record, memory.globals.as_cited)
     if isinstance(record, Decision):
         return _describe_decision(memory, record, now)
     if isinstance(record, Commit):

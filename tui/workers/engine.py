@@ -531,7 +531,7 @@ def _successors(memory: Memory, since: int, shared: int) -> dict[int, int]:
     person's own memory."""
     found = _replaced_facts(memory, since)
     if shared and memory.globals.step > shared:
-        theirs = _replaced_facts(memory.personal, shared)
+        theirs = _replaced_facts(memory.require_personal(), shared)
         found |= {fact_list_key("global", old): fact_list_key("global", theirs[old]) for old in theirs}
     return found
 
