@@ -297,8 +297,6 @@ def test_in_the_past_it_still_waited(memory, said):
     past.close()
 
 
-
-
 # what was asked before
 
 

@@ -349,5 +349,3 @@ def test_an_address_that_is_none_is_told(address: str) -> None:
         model_selection.open_selected_model(config) is None
         and "memoranda config agent.host" in read_model_status(config).chosen_step.next
     )
-
-

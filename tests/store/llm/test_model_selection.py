@@ -142,8 +142,6 @@ def test_what_is_no_address_or_where_nothing_listens_is_said(address: str) -> No
     assert trouble is not None and trouble.message and trouble.next
 
 
-
-
 def test_a_proxy_is_not_asked(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")

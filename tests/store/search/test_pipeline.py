@@ -589,5 +589,3 @@ def test_the_language_of_a_text(text: str, language: str) -> None:
     from store.text.language import detect_language as tell
 
     assert tell(text) == language
-
-

@@ -1,6 +1,5 @@
 """Moments in words, as people type them wherever a time is asked for."""
 
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -129,5 +128,3 @@ def test_any_typed_text_is_a_moment_or_is_refused(text: str) -> None:
     except InvalidInput:
         return
     assert from_ms(to_ms(moment)) == moment
-
-
