@@ -158,9 +158,7 @@ def test_a_commit_that_history_lost_is_said_to_be_gone(memory: Memory, call: Cal
     assert "gone: history" in call("get", citation="C#bbbbbbb").text
 
 
-def test_the_least_similarity_is_held_against_the_similarity_that_is_shown(
-    memory: Memory, call: Call, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_least_similarity_is_held_against_the_similarity_that_is_shown(memory: Memory, call: Call, monkeypatch):
     monkeypatch.setenv("MEMORANDA_WITHOUT", "")
     for text in ("Ana is allergic to peanuts", "The office serves soup", "Tom plays the cello", "Deploys are weekly"):
         memory.facts.remember(text)
@@ -177,9 +175,7 @@ def test_the_least_similarity_is_held_against_the_similarity_that_is_shown(
 
 
 @pytest.mark.parametrize(("tool", "more"), [("search", {"query": "deploys"}), ("facts", {})])
-def test_a_cursor_beyond_the_end_says_how_many_there_are(
-    memory: Memory, call: Call, tool: str, more: dict[str, str]
-) -> None:
+def test_a_cursor_beyond_the_end_says_how_many_there_are(memory: Memory, call: Call, tool: str, more: dict[str, str]):
     for number in range(3):
         memory.facts.remember(f"Fact {number} about deploys")
     answer = call(tool, cursor="9999", **more)
@@ -350,9 +346,7 @@ def test_decisions_and_commits_are_logged_at_once_and_marked(memory: Memory, cal
     assert "mcp:claude-code" in steps
 
 
-def test_calls_that_follow_each_other_without_a_pause_are_noted(
-    memory: Memory, session: McpSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_calls_that_follow_each_other_without_a_pause_are_noted(memory: Memory, session: McpSession, monkeypatch):
     for seconds, noted in ((60.0, 0), (0.0, 2)):
         monkeypatch.setattr("store.doors.mcp_tools.MAX_UNNOTED_SECONDS", seconds)
         session.call_tool("memory_stats", {}, None, "claude-code")
@@ -428,9 +422,7 @@ def test_a_muted_decision_is_in_no_answer(memory: Memory, call: Call) -> None:
     assert "D#2" in listed.text and "D#1" not in listed.text and "1 decisions in force" in listed.text
 
 
-def test_stale_muted_and_other_sessions_facts_are_in_no_default_answer(
-    memory: Memory, clock: Clock, call: Call
-) -> None:
+def test_stale_muted_and_other_sessions_facts_are_in_no_default_answer(memory: Memory, clock: Clock, call: Call):
     memory.facts.remember("Deploys were by Jenkins")
     clock.advance(days=200)
     memory.facts.remember("Deploys are muted by hand")
