@@ -311,9 +311,7 @@ def test_a_large_document_is_written_in_short_transactions(memory: Memory, root:
 # what cannot be read --------------------------------------------------------------------------------------------------
 
 
-def test_one_file_that_cannot_be_read_stops_no_other(
-    memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_file_that_cannot_be_read_stops_no_other(memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch):
     """Each has one line that says why, and it goes with the cause."""
     put(root, "memory/binary.md", b"PK\0\1\2")
     put(root, "memory/huge.md", b"x" * (places.LARGEST_FILE + 1))
@@ -426,9 +424,7 @@ def test_no_symbolic_link_is_followed(memory: Memory, root: Path, extra: Callabl
     assert not found(memory, "marmalade")
 
 
-def test_a_file_that_becomes_a_link_between_the_look_and_the_opening(
-    memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_becomes_a_link_between_the_look_and_the_opening(memory: Memory, root: Path, monkeypatch):
     """The look says it is a plain file; what is opened a moment later is none, and nothing of it is read."""
     (root / "secret").write_text("quetzalcoatlus")
     target = put(root, "MEMORY.md", "harmless")
@@ -447,9 +443,7 @@ def test_a_file_that_becomes_a_link_between_the_look_and_the_opening(
     assert target.is_symlink()
 
 
-def test_a_folder_that_becomes_a_link_between_the_walk_and_the_reading(
-    memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_becomes_a_link_between_the_walk_and_the_reading(memory: Memory, root: Path, monkeypatch):
     """The way to a file is opened step by step, so a swap leads nowhere."""
     outside = root.parent / "outside"
     put(outside, "a.md", "marmalade")
@@ -625,9 +619,7 @@ def test_a_change_is_noticed_and_our_own_writing_is_not(memory: Memory, root: Pa
     assert time.monotonic() - start < 10 and not watch.working and not said
 
 
-def test_at_rest_it_looks_less_often_and_a_change_is_noticed_all_the_same(
-    memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_at_rest_it_looks_less_often_and_a_change_is_noticed_all_the_same(memory: Memory, root: Path, monkeypatch):
     """Also one that came while the rest began or ended."""
     steps: list[int] = []
     began = watchfiles.watch

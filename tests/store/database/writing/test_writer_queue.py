@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
 from unittest.mock import Mock
@@ -172,9 +173,7 @@ def test_a_busy_file_is_waited_for_as_long_as_the_door_may(path: str) -> None:
 
 
 @pytest.mark.parametrize("place", ["open to others", "no locks"])
-def test_without_a_queue_everybody_writes_all_the_same(
-    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_queue_everybody_writes_all_the_same(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     folder = tmp_path / "shared"
     folder.mkdir(mode=0o700)
     if place == "open to others":
@@ -259,17 +258,6 @@ def test_a_short_log_is_not_looked_at_before_each_write(path: str, monkeypatch: 
         assert 1 <= length.call_count <= 8  # the first write, and those after a log of 256 pages
 
 
-def test_an_export_that_is_taken_slowly_holds_no_log(path: str) -> None:
-    """Whoever takes it, a pager that waits for a person for instance: it tells of one moment all the same."""
-    with Memory.open(path) as memory, Memory.open(path) as writer:
-        whole = b"".join(exporter.export_bytes(memory.database))
-        pieces = exporter.export_bytes(memory.database)
-        taken = [next(pieces)]
-        writer.facts.remember("meanwhile")
-        assert writer.database.checkpoint_wal()
-        assert b"".join([*taken, *pieces]) == whole
-
-
 @pytest.fixture
 def wide(path: str) -> str:
     """A memory of more rows than one piece of what reads them."""
@@ -296,11 +284,18 @@ def lets_the_log_go(monkeypatch: pytest.MonkeyPatch, path: str, owner: object, n
     return said
 
 
-def test_markdown_that_is_taken_slowly_holds_no_log(wide: str) -> None:
+@pytest.mark.parametrize("form", ["json", "markdown"])
+def test_an_export_that_is_taken_slowly_holds_no_log(wide: str, form: str) -> None:
+    """Whoever takes it, a pager that waits for a person for instance: it tells of one moment all the same."""
     with Memory.open(wide) as memory, Memory.open(wide) as writer:
         now = memory.now
-        whole = "".join(exporter.export_markdown(memory.database, "it", now))
-        pieces = exporter.export_markdown(memory.database, "it", now)
+
+        def begin() -> Iterator[str]:
+            if form == "json":
+                return exporter.export_text(memory.database)
+            return exporter.export_markdown(memory.database, "it", now)
+
+        whole, pieces = "".join(begin()), begin()
         taken = [next(pieces), next(pieces), next(pieces)]
         writer.facts.remember("meanwhile")
         assert writer.database.checkpoint_wal()
@@ -319,9 +314,7 @@ def test_a_backup_holds_the_log_while_it_copies_and_no_longer(wide: str, monkeyp
     assert all(map(len, said)) and all(map(all, said))
 
 
-def test_what_an_import_would_do_is_shown_without_holding_the_log(
-    wide: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_an_import_would_do_is_shown_without_holding_the_log(wide: str, tmp_path: Path, monkeypatch):
     """Neither that of this memory nor that of the one which is brought in; each as it was when it was read."""
     other = str(tmp_path / "other" / "memory.db")
     with Memory.open(other) as memory:
