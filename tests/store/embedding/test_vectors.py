@@ -17,7 +17,7 @@ from support.ours import ours
 
 from store.conversations.turns import NewTurn
 from store.database.database import Database, Lease
-from store.embedding import vector_codes
+from store.embedding import model_registry, vector_codes
 from store.embedding import vectors as vectors_module
 from store.embedding.calibration import (
     calibrate_cosine,
@@ -27,37 +27,9 @@ from store.embedding.calibration import (
     read_texts,
 )
 from store.embedding.indexer import EMBEDDING_LEASE, IndexResult
-from store.embedding.model_registry import (
-    EmbeddingModel,
-    find_serving_model,
-    list_embedding_models,
-    list_refused_passages,
-    read_vector_changes,
-    read_vector_note,
-    write_vector_note,
-)
+from store.embedding.model_registry import EmbeddingModel, find_serving_model
 from store.embedding.provider import Embedder, EmbeddingError, ProviderDown, digest_input_text, format_input_text
-from store.embedding.vector_codes import (
-    BLOCK_CODE_STORE,
-    CANDIDATE_STEPS,
-    CODE_STORES,
-    FEW_VECTORS_CANDIDATES,
-    MAX_VEC0_RESULTS,
-    NUMPY_BACKEND,
-    VEC0_BACKEND,
-    VEC0_CODE_STORE,
-    VECTOR_SLOTS,
-    CodeMatrix,
-    CodeStore,
-    build_code_matrix,
-    choose_code_store,
-    code_width,
-    codes_marker_key,
-    codes_marker_value,
-    drop_codes,
-    encode_vectors,
-    load_vec0,
-)
+from store.embedding.vector_codes import NUMPY_BACKEND, VEC0_BACKEND
 from store.embedding.vectors import Vectors
 from store.memory import Memory
 from store.services import background_embedding
@@ -104,13 +76,13 @@ def check(database: Database, by: str) -> None:
     corpus = {row[0] for row in database.rows("SELECT id FROM corpus")}
     stored = [row[0] >> 1 for row in database.rows("SELECT key FROM vectors")]
     assert set(stored) <= corpus, "a vector of nothing"
-    for model in list_embedding_models(database):
+    for model in model_registry.list_embedding_models(database):
         held = {row[0] >> 1 for row in database.rows("SELECT key FROM vectors WHERE key & 1 = ?", (model.slot,))}
         waiting = {row[0] for row in database.rows("SELECT id FROM embedding_queue")}
-        refused = set(list_refused_passages(database))
+        refused = set(model_registry.list_refused_passages(database))
         blank = {row[0] for row in database.rows("SELECT id FROM corpus WHERE trim(title || text) = ''")}
         assert corpus - waiting - refused - blank <= held, "lost"
-        if read_vector_note(database, codes_marker_key(model.slot)):
+        if model_registry.read_vector_note(database, vector_codes.codes_marker_key(model.slot)):
             vec0 = bool(database.rows("SELECT 1 FROM sqlite_schema WHERE name = ?", (f"vector_bits_{model.slot}",)))
             # where the extension is gone its table stays, and is empty
             assert vec0 == (by == VEC0_BACKEND) or not database.value(f"SELECT 1 FROM vector_bits_{model.slot}_rowids")
@@ -119,7 +91,10 @@ def check(database: Database, by: str) -> None:
 
 def signs_of(database: Database, model: EmbeddingModel) -> dict[int, bool]:
     """Of each row in the blocks whether its signs are those of its vector."""
-    kept, now = (BLOCK_CODE_STORE.read_matrix(database, model), build_code_matrix(database, model))
+    kept, now = (
+        vector_codes.BLOCK_CODE_STORE.read_matrix(database, model),
+        vector_codes.build_code_matrix(database, model),
+    )
     right = dict(zip(now.ids.tolist(), now.columns.T, strict=True))
     rows = zip(kept.ids.tolist(), kept.columns.T, strict=True)
     return {id: id in right and bool((row == right[id]).all()) for id, row in rows}
@@ -221,7 +196,7 @@ def test_what_changed_is_embedded_again_and_what_went_is_never_found(memory: Mem
     assert all(id in told(memory) for id, _ in vectors.nearest(provider.query("the cat is hungry"), 10))
     assert vectors.pending_counts()[0] == 1, "its signs wait to be taken away"
     vectors.embed_queue(provider)
-    if vectors.candidate_steps == CANDIDATE_STEPS[VEC0_BACKEND]:
+    if vectors.candidate_steps == vector_codes.CANDIDATE_STEPS[VEC0_BACKEND]:
         assert memory.database.value("SELECT count(*) FROM vector_bits_0") == 5
     assert memory.database.value("SELECT count(*) FROM vectors") == 5
 
@@ -503,13 +478,17 @@ def keep(memory: Memory, by: str) -> EmbeddingModel:
     model = find_serving_model(database)
     assert model
     with database.write("user", "test") as write:
-        drop_codes(write)
-        one = choose_code_store(database.connection, by)
+        vector_codes.drop_codes(write)
+        one = vector_codes.choose_code_store(database.connection, by)
         assert one.name == by, "sqlite-vec is a dependency"
         one.create_store(write, model)
-        every = build_code_matrix(database, model)
+        every = vector_codes.build_code_matrix(database, model)
         one.put_codes(write, 0, every.ids, np.ascontiguousarray(every.columns.T).view(np.uint8))
-        write_vector_note(write, codes_marker_key(0), codes_marker_value(one, model, read_vector_changes(database)))
+        model_registry.write_vector_note(
+            write,
+            vector_codes.codes_marker_key(0),
+            vector_codes.codes_marker_value(one, model, model_registry.read_vector_changes(database)),
+        )
     vectors_module._matrix_cache.clear()
     return model
 
@@ -530,22 +509,22 @@ def test_the_nearest_hundred_are_nearly_all_found(memory: Memory, by: str) -> No
     few = [number * 16 for number in range(0, 4_000, 400)]
     assert {id for id, _ in vectors.nearest(made[0], 100, few)} == set(few)
     assert vectors.candidates(made[0], 100, kinds={1}).tolist() == []
-    assert len(vectors.candidates(made[0], 9_000)) == (4_200 if by == NUMPY_BACKEND else MAX_VEC0_RESULTS)
+    assert len(vectors.candidates(made[0], 9_000)) == (4_200 if by == NUMPY_BACKEND else vector_codes.MAX_VEC0_RESULTS)
 
 
-@pytest.mark.parametrize("one", CODE_STORES, ids=lambda one: one.name)
-def test_signs_are_kept_replaced_and_discarded(memory: Memory, one: CodeStore) -> None:
+@pytest.mark.parametrize("one", vector_codes.CODE_STORES, ids=lambda one: one.name)
+def test_signs_are_kept_replaced_and_discarded(memory: Memory, one: vector_codes.CodeStore) -> None:
     """In any order, beside those of another slot, over several blocks and kinds."""
     crowd(memory, 1)
     database = memory.database
-    assert load_vec0(database.connection)
+    assert vector_codes.load_vec0(database.connection)
     model = find_serving_model(database)
     assert model
     dice = np.random.default_rng(3)
     every = np.array([record * 16 + kind for record in (1, 2, 1_023, 1_024, 5_000, 70_000) for kind in (0, 7)])
     right: dict[tuple[int, int], bytes] = {}
     with database.write("user", "test") as write:
-        for slot in VECTOR_SLOTS:
+        for slot in vector_codes.VECTOR_SLOTS:
             one.create_store(write, replace(model, slot=slot))
         for turn in range(30):
             slot, ids = turn % 2, dice.permutation(every)[: dice.integers(0, 8)]
@@ -558,13 +537,15 @@ def test_signs_are_kept_replaced_and_discarded(memory: Memory, one: CodeStore) -
                 one.put_codes(write, slot, ids, packed)
                 size = 48 * one.bits
                 right |= {(slot, id): row[:size].tobytes() for id, row in zip(ids.tolist(), packed, strict=True)}
-            assert {key: row for slot in VECTOR_SLOTS for key, row in kept_by(one, database, slot)} == right
+            assert {
+                key: row for slot in vector_codes.VECTOR_SLOTS for key, row in kept_by(one, database, slot)
+            } == right
         one.drop_store(write, 0)
         assert dict(kept_by(one, database, 1)) == {key: row for key, row in right.items() if key[0] == 1}
 
 
-def kept_by(one: CodeStore, database: Database, slot: int) -> Iterator[tuple[tuple[int, int], bytes]]:
-    if one is VEC0_CODE_STORE:
+def kept_by(one: vector_codes.CodeStore, database: Database, slot: int) -> Iterator[tuple[tuple[int, int], bytes]]:
+    if one is vector_codes.VEC0_CODE_STORE:
         if database.value("SELECT 1 FROM sqlite_schema WHERE name = ?", (f"vector_bits_{slot}",)):
             yield from (((slot, id), row) for id, row in database.rows(f"SELECT id, bits FROM vector_bits_{slot}"))
         return
@@ -577,11 +558,11 @@ def kept_by(one: CodeStore, database: Database, slot: int) -> Iterator[tuple[tup
 def test_vec0_finds_what_comparing_all_signs_finds(memory: Memory) -> None:
     made = crowd(memory, 3_000)
     model = keep(memory, VEC0_BACKEND)
-    matrix = build_code_matrix(memory.database, model)
+    matrix = vector_codes.build_code_matrix(memory.database, model)
     packed = np.ascontiguousarray(matrix.columns[: len(matrix.columns) // 2].T).view(np.uint8)
-    asked = encode_vectors(made[7][None], model.mean)[0, :48]
+    asked = vector_codes.encode_vectors(made[7][None], model.mean)[0, :48]
     distances = np.bitwise_count(packed ^ asked).sum(axis=1)
-    found = VEC0_CODE_STORE.find_candidates(memory.database, model, made[7], 100, None, None)
+    found = vector_codes.VEC0_CODE_STORE.find_candidates(memory.database, model, made[7], 100, None, None)
     at = {id: place for place, id in enumerate(matrix.ids.tolist())}
     assert sorted(distances[[at[id] for id in found.tolist()]]) == sorted(distances)[:100]
 
@@ -606,8 +587,8 @@ def test_signs_move_where_the_setting_wants_them(memory: Memory, monkeypatch: py
         assert found(memory, vectors, "allergic to peanuts") == TEXTS[3]
         choosy = Choosy()
         assert vectors.embed_queue(choosy, by=by) == IndexResult() and choosy.asked == []
-        first, *more = CANDIDATE_STEPS[who]
-        assert vectors.candidate_steps == (min(first, FEW_VECTORS_CANDIDATES), *more)
+        first, *more = vector_codes.CANDIDATE_STEPS[who]
+        assert vectors.candidate_steps == (min(first, vector_codes.FEW_VECTORS_CANDIDATES), *more)
         assert found(memory, vectors, "allergic to peanuts") == TEXTS[3]
         memory.facts.remember(f"The sea is cold, said {len(without)} {by} {who}")
         vectors.embed_queue(embedding_models.nano(), by=by)
@@ -618,9 +599,9 @@ def test_of_more_vectors_more_are_compared(memory: Memory, monkeypatch: pytest.M
     remember(memory)
     vectors = Vectors(memory.database)
     vectors.embed_queue(embedding_models.nano(), by=NUMPY_BACKEND)
-    assert vectors.candidate_steps[0] == FEW_VECTORS_CANDIDATES
+    assert vectors.candidate_steps[0] == vector_codes.FEW_VECTORS_CANDIDATES
     monkeypatch.setattr(vector_codes, "FEW_VECTORS", len(TEXTS) - 1)
-    assert vectors.candidate_steps == CANDIDATE_STEPS[NUMPY_BACKEND]
+    assert vectors.candidate_steps == vector_codes.CANDIDATE_STEPS[NUMPY_BACKEND]
 
 
 @pytest.mark.parametrize("by", [NUMPY_BACKEND, VEC0_BACKEND])
@@ -636,7 +617,10 @@ def test_a_purge_leaves_no_sign(memory: Memory, by: str, without: str, monkeypat
     assert model
     rows = memory.database.rows("SELECT key >> 1, vector FROM vectors JOIN embeddings e ON e.id = embedding")
     size = 48 * (2 if by == NUMPY_BACKEND else 1)
-    signs = {id: encode_vectors(np.frombuffer(row, "<f4")[None], model.mean)[0, :size].tobytes() for id, row in rows}
+    signs = {
+        id: vector_codes.encode_vectors(np.frombuffer(row, "<f4")[None], model.mean)[0, :size].tobytes()
+        for id, row in rows
+    }
     memory.database.checkpoint_wal()
     assert all(signs[id] in bytes_of(memory) for id in signs), "they are looked for rightly"
     memory.tasks.correct(1, "Feed the cat")
@@ -684,9 +668,9 @@ def test_many_equal_vectors_are_no_crowd(memory: Memory) -> None:
     ids = np.arange(10_000, dtype=np.int64)
     rows = np.zeros((10_000, 12), np.uint64)
     asked, mean = np.full(384, 0.05, np.float32), bytes(4 * 384)
-    assert len(CodeMatrix(ids, rows).candidates(asked, mean, 500)) == 500
+    assert len(vector_codes.CodeMatrix(ids, rows).candidates(asked, mean, 500)) == 500
     among = np.array([3, 5, 10_001])
-    assert CodeMatrix(ids, rows).candidates(asked, mean, 500, among).tolist() == [3, 5]
+    assert vector_codes.CodeMatrix(ids, rows).candidates(asked, mean, 500, among).tolist() == [3, 5]
 
 
 @pytest.mark.parametrize("dimension", [3, 64, 100, 384, 768])
@@ -695,8 +679,8 @@ def test_codes_fill_whole_words(dimension: int) -> None:
     made = dice.normal(size=(5, dimension)).astype(np.float32)
     made /= np.linalg.norm(made, axis=1, keepdims=True)
     mean = (made.mean(axis=0) / 2).astype("<f4")
-    packed = encode_vectors(made, mean.tobytes())
-    width = code_width(dimension)
+    packed = vector_codes.encode_vectors(made, mean.tobytes())
+    width = vector_codes.code_width(dimension)
     assert packed.shape == (5, width // 4) and width % 64 == 0
     signs, upper = np.split(np.unpackbits(packed, axis=1, bitorder="little"), 2, axis=1)
     assert (signs[:, :dimension] == (made > mean)).all()
@@ -716,7 +700,9 @@ def test_codes_of_one_bit_are_made_again_without_a_model(memory: Memory) -> None
     model = find_serving_model(memory.database)
     assert model
     with memory.database.write("user", "test") as write:
-        write_vector_note(write, codes_marker_key(0), f"numpy 384 {read_vector_changes(memory.database)}")
+        model_registry.write_vector_note(
+            write, vector_codes.codes_marker_key(0), f"numpy 384 {model_registry.read_vector_changes(memory.database)}"
+        )
         write.execute("UPDATE vector_blocks SET signs = substr(signs, 1, length(signs) / 2)")
     vectors_module._matrix_cache.clear()
     assert found(memory, vectors, "allergic to peanuts") == TEXTS[3]
