@@ -240,9 +240,7 @@ def test_a_link_of_a_project_is_never_followed(place: Location, tmp_path: Path) 
         write_setting(str(linked / ".memoranda" / "config.toml"), "theme", "x")
 
 
-def test_a_person_may_keep_theirs_behind_a_link_but_nothing_is_written_through_it(
-    place: Location, tmp_path: Path
-) -> None:
+def test_a_person_may_keep_theirs_behind_a_link_but_nothing_is_written_through_it(place: Location, tmp_path: Path):
     """Many keep their settings in a repository of dotfiles."""
     dotfiles = write(str(tmp_path / "dotfiles" / "memoranda.toml"), "theme = 'mine'\n", 0o644)
     Path(user_settings_path()).parent.mkdir(parents=True)

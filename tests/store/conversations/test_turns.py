@@ -95,9 +95,7 @@ def test_turns_are_added_as_they_are_told_whatever_their_times(memory: Memory) -
         ((0.9, 0.2), WINDOW_TURNS),
     ],
 )
-def test_the_window_is_as_long_as_the_talk_goes_on(
-    memory: Memory, continuity: tuple[float | None, ...], many: int
-) -> None:
+def test_the_window_is_as_long_as_the_talk_goes_on(memory: Memory, continuity: tuple[float | None, ...], many: int):
     """Six turns; four where the last two wander, eight where they keep to one thing; what is unknown does not count."""
     talk(memory)
     link(memory, "s", continuity)
@@ -412,9 +410,7 @@ def test_clearing_leaves_a_snapshot_of_the_last_fifteen(memory: Memory, tmp_path
 
 
 @pytest.mark.parametrize("error", [errno.EPERM, errno.EXDEV])
-def test_where_no_links_are_to_be_had_a_snapshot_is_written_all_the_same(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, error: int
-) -> None:
+def test_where_no_links_are_to_be_had_a_snapshot_is_written_all_the_same(memory: Memory, monkeypatch, error: int):
     """On a stick, say; under another name where that one is taken."""
     talk(memory)
 
@@ -427,9 +423,7 @@ def test_where_no_links_are_to_be_had_a_snapshot_is_written_all_the_same(
     assert len(os.listdir(os.path.dirname(first.path))) == 3, "and the rule that keeps them out of git"
 
 
-def test_a_kill_while_a_snapshot_is_written_leaves_nothing_that_a_proof_does_not_read(
-    memory: Memory, tmp_path: Path
-) -> None:
+def test_a_kill_while_a_snapshot_is_written_leaves_nothing_that_a_proof_does_not_read(memory: Memory, tmp_path: Path):
     talk(memory)
     code = (
         "import os, sys\nfrom store.services import session_flush as flushing\nfrom store.memory import Memory\n"

@@ -119,6 +119,8 @@ def test_one_commit_in_full(tmp_path: Path) -> None:
     assert (told.sha, told.message, told.author) == (sha, message.rstrip(), "Lucía Fernández")
     assert told.committed_at == "2026-11-21T23:12:27.000Z"
     assert (told.files_changed, told.insertions, told.deletions, told.measured) == (2, 3, 0, True)
+    repeated = Repository(str(tmp_path)).read_commits([sha, sha.upper(), sha])
+    assert [each.sha for each in repeated] == [sha]
 
 
 def test_what_is_missing_after_new_commits_is_only_them(tmp_path: Path) -> None:
@@ -154,11 +156,6 @@ def test_no_parent_comes_before_its_child_even_when_clocks_lie(tmp_path: Path) -
     git(tmp_path, "switch", "--quiet", "topic")
     early = commit(tmp_path, "child made on a computer without a clock", when=0)
     assert Repository(str(tmp_path)).list_new_commits([]) == [late, early, parent, root]
-
-
-def test_a_repeated_sha_comes_once(tmp_path: Path) -> None:
-    sha = commit(tmp_path, "one")
-    assert [each.sha for each in Repository(str(tmp_path)).read_commits([sha, sha.upper(), sha])] == [sha]
 
 
 # -- repositories of every shape --------------------------------------------------------------------------------------
@@ -244,6 +241,7 @@ def test_a_shallow_clone_and_a_bare_one(tmp_path: Path) -> None:
     assert [each.sha for each in everything(tmp_path / "shallow")] == [shas[4], shas[3]]
     assert [each.sha for each in everything(tmp_path / "bare")] == shas[::-1]
     repository = Repository(str(tmp_path / "shallow"))
+    assert repository._walk_by_hand(repository.tips(), lambda: False) == (shas[:2:-1], [])
     assert "+3\n" in repository.diff(shas[3]).text
     with pytest.raises(GitError):
         repository.diff(shas[0])
@@ -413,9 +411,7 @@ def test_an_endless_line_is_cut_between_characters_and_what_just_fits_is_whole(t
 # -- stopping ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_reading_that_is_closed_or_cancelled_leaves_no_process(
-    year: Path, children: list[subprocess.Popen[bytes]]
-) -> None:
+def test_a_reading_that_is_closed_or_cancelled_leaves_no_process(year: Path, children: list[subprocess.Popen[bytes]]):
     """And one that was cancelled beforehand starts none."""
     repository = Repository(str(year))
     assert list(repository.read_commits([NOWHERE], cancelled=lambda: True)) == []
@@ -433,9 +429,7 @@ def test_a_reading_that_is_closed_or_cancelled_leaves_no_process(
 
 
 @pytest.mark.parametrize("method", ["commits", "tips", "missing", "lost", "reachable", "by hand"])
-def test_every_wait_can_be_cancelled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, children: list[subprocess.Popen[bytes]], method: str
-) -> None:
+def test_every_wait_can_be_cancelled(tmp_path: Path, monkeypatch, children: list[subprocess.Popen[bytes]], method: str):
     put_on_path(tmp_path, monkeypatch, "exec sleep 60")  # stands for a git stuck on a dead network disk
     repository = Repository(str(tmp_path))
     start = time.monotonic()
@@ -633,13 +627,6 @@ def test_a_branch_whose_commit_is_lost_does_not_hide_the_others(tmp_path: Path) 
         repository.list_reachable_commits(repository.tips())
 
 
-def test_a_deepened_clone_does_not_walk_past_its_end_by_hand(tmp_path: Path) -> None:
-    shas = [commit(tmp_path / "whole", str(number), {"a": f"{number}\n"}) for number in range(5)]
-    git(tmp_path, "clone", "--quiet", "--depth=3", f"file://{tmp_path / 'whole'}", "shallow")
-    repository = Repository(str(tmp_path / "shallow"))
-    assert repository._walk_by_hand(repository.tips(), lambda: False) == (shas[:1:-1], [])
-
-
 def test_no_repository_no_folder_and_no_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     (tmp_path / "plain").mkdir()
@@ -653,9 +640,7 @@ def test_no_repository_no_folder_and_no_git(tmp_path: Path, monkeypatch: pytest.
     assert "Install git" in caught.value.next
 
 
-def test_a_repository_of_another_user_is_refused_with_the_way_to_trust_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_repository_of_another_user_is_refused_with_the_way_to_trust_it(tmp_path: Path, monkeypatch):
     path = tmp_path / "theirs"
     sha = commit(path, "one")
     # The real git, told by its own test switch to see another owner: only root could make one.

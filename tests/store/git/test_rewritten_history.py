@@ -108,9 +108,7 @@ def test_a_tip_that_git_collected_is_compared_by_sets(memory: Memory, tmp_path: 
     assert there(memory) == {"one", "logged by its short sha"}, "git could not confirm an abbreviated sha: no verdict"
 
 
-def test_what_was_rewritten_during_an_interrupted_reading_is_marked_too(
-    memory: Memory, tmp_path: Path, read: Read
-) -> None:
+def test_what_was_rewritten_during_an_interrupted_reading_is_marked_too(memory: Memory, tmp_path: Path, read: Read):
     """The tips of a reading that never ended were never remembered, and those before it lead to nothing of this."""
     head = build_repository(tmp_path, 2 * COMMIT_BATCH, 4)
     git(tmp_path, "reset", "--quiet", "--soft", git(tmp_path, "rev-list", "--max-parents=0", "HEAD"))
@@ -171,9 +169,7 @@ def cloned(folder: Path, commits: int, *options: str) -> Path:
 
 
 @pytest.mark.parametrize("how", ["--unshallow", "--deepen=2"])
-def test_a_shallow_clone_that_was_deepened_shows_its_older_commits(
-    memory: Memory, tmp_path: Path, read: Read, how: str
-) -> None:
+def test_a_shallow_clone_that_was_deepened_shows_its_older_commits(memory: Memory, tmp_path, read: Read, how: str):
     """No branch moved: only the end of the clone did."""
     clone = cloned(tmp_path, 6, "--depth=2")
     assert read(clone) == 2
@@ -348,9 +344,7 @@ def test_a_branch_that_is_deleted_and_collected_while_it_is_read(
 
 
 @pytest.mark.parametrize("command", ["show-ref", "rev-list", "log"])
-def test_a_cancel_comes_through_whatever_git_is_at(
-    memory: Memory, tmp_path: Path, read: Read, monkeypatch: pytest.MonkeyPatch, command: str
-) -> None:
+def test_a_cancel_comes_through_whatever_git_is_at(memory: Memory, tmp_path, read: Read, monkeypatch, command: str):
     """A git that is stuck in one of its commands, as on a dead network disk; what was read before it stays."""
     commit(tmp_path, "one", {"a": "1"})
     assert read() == 1
