@@ -1,7 +1,5 @@
 """When somebody turns to another topic, by words, by meaning, by domain; and when it only looks so."""
 
-import time
-
 import pytest
 
 from store.conversations.turns import MIN_CONTINUITY, changes_topic, guess_domain, why_topic_changes
@@ -145,22 +143,5 @@ def test_another_domain_says_so_where_meaning_is_unknown(text: str, before: str,
 
 
 def test_domains() -> None:
-    assert [guess_domain(text) for text in (CODE, CODE_EN, PLAN, HOME, "hola")] == [
-        *("code", "code", "planning", "personal"),
-        "",
-    ]
-
-
-def test_there_are_sixty_and_more() -> None:
-    assert len(PHRASES) + len(GOES_ON) + len(MEANING) + len(DOMAINS) > 60
-
-
-@pytest.mark.parametrize("piece", ["ok, ", "otra ", "mismo ", '"', "`", "> ", "no cambi", "sobre lo ", "test "])
-def test_a_long_text_takes_time_in_proportion(piece: str) -> None:
-    """No pattern goes back over a run again and again: eight times the text takes far less than 64 times as long."""
-    times = []
-    for size in (4_000, 32_000):
-        start = time.process_time()
-        why_topic_changes(piece * (size // len(piece)), CODE)
-        times.append(time.process_time() - start)
-    assert times[1] < 24 * max(times[0], 0.01)
+    domains = [guess_domain(text) for text in (CODE, CODE_EN, PLAN, HOME, "hola")]
+    assert domains == ["code", "code", "planning", "personal", ""]

@@ -183,20 +183,6 @@ def test_a_disk_that_fills_leaves_the_old_file_and_no_part(full, tmp_path):
     assert exporter.save_export(full.database, str(path), replace=True) > 10_000
 
 
-def test_it_is_one_moment_while_others_write(full):
-    """Another connection writes between the lines being taken: none of it is in the document, in no table."""
-    before = "".join(exporter.export_text(full.database))
-    with Memory.open(full.location.path, "mcp") as other:
-        lines = []
-        for number, line in enumerate(exporter.export_text(full.database)):
-            lines.append(line)
-            if number % 50 == 10:
-                other.facts.remember(f"meanwhile {number}")
-                other.events.log("meanwhile")
-    assert "".join(lines) == before
-    assert "meanwhile" in "".join(exporter.export_text(full.database))
-
-
 def test_it_never_mixes_two_moments_under_load(memory, tmp_path):
     """A writer at full speed in another thread, each write one fact and its step: every export holds as many of the
     one as of the other."""

@@ -55,29 +55,28 @@ def test_line_endings_and_byte_order_mark_stay(mark: bytes) -> None:
     )
 
 
-def test_a_file_without_a_last_line_ending_gets_none() -> None:
-    raw = b"- one\n- two"
-    one = only("openclaw", "/x/USER.md", raw, "two")
-    assert markdown.correct_text(raw, one, "three") == b"- one\n- three"
-    assert markdown.remove_text(raw, one) == b"- one\n"
-
-
-def test_tags_context_and_category_of_an_observation_stay() -> None:
-    raw = b"---\ntitle: N\n---\n- [fact] Tides are metres #units #c++ (faro)\n"
-    one = only("basic-memory", "/x/n.md", raw)
-    assert (one.text, one.title, one.note) == ("Tides are metres", "N", "fact")
-    assert markdown.correct_text(raw, one, "Tides are centimetres") == (
-        b"---\ntitle: N\n---\n- [fact] Tides are centimetres #units #c++ (faro)\n"
-    )
-
-
-def test_lines_of_a_bullet_keep_their_indent_and_new_ones_get_it() -> None:
-    raw = b"* recipe:\n\t1. make\n\t2. check\n* other\n"
-    one = only("openclaw", "/x/MEMORY.md", raw, "recipe")
-    assert one.text == "recipe:\n1. make\n2. check"
-    assert markdown.correct_text(raw, one, "recipe:\n1. make\n2. look\n3. check") == (
-        b"* recipe:\n\t1. make\n\t2. look\n\t3. check\n* other\n"
-    )
+@pytest.mark.parametrize(
+    ("tool", "raw", "part", "text", "typed", "new"),
+    [
+        ("openclaw", b"- one\n- two", "two", "two", "three", b"- one\n- three"),
+        (
+            "openclaw", b"* recipe:\n\t1. make\n\t2. check\n* other\n", "recipe", "recipe:\n1. make\n2. check",
+            "recipe:\n1. make\n2. look\n3. check", b"* recipe:\n\t1. make\n\t2. look\n\t3. check\n* other\n",
+        ),
+        (
+            "basic-memory", b"---\ntitle: N\n---\n- [fact] Tides are metres #c++ (faro)\n", "", "Tides are metres",
+            "Tides are long", b"---\ntitle: N\n---\n- [fact] Tides are long #c++ (faro)\n",
+        ),
+    ],
+    ids=["no last line ending", "indent of a bullet's lines", "tags, context and category"],
+)  # fmt: skip
+def test_what_is_around_a_text_stays(tool: str, raw: bytes, part: str, text: str, typed: str, new: bytes) -> None:
+    one = only(tool, "/x/MEMORY.md", raw, part)
+    assert one.text == text and markdown.correct_text(raw, one, typed) == new
+    if tool == "basic-memory":
+        assert (one.title, one.note) == ("N", "fact")
+    if part == "two":
+        assert markdown.remove_text(raw, one) == b"- one\n"
 
 
 def test_what_was_noted_above_a_bullet_goes_with_it_and_not_to_the_next() -> None:

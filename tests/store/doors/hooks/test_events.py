@@ -249,12 +249,6 @@ def test_codex_notify_comes_as_the_last_argument(memory: Memory, tmp_path: Path)
     assert out.getvalue() == b"" and memory.turns.last("th")[0].text == "Done."
 
 
-def test_a_secret_of_a_prompt_is_cut(memory: Memory, tmp_path: Path) -> None:
-    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    reply("codex", report("codex", "prompt", tmp_path, f"the token is {secret}, use it"))
-    assert secret not in memory.turns.last("5f0e")[0].text and "[REDACTED:" in memory.turns.last("5f0e")[0].text
-
-
 def malformed(dice: random.Random, folder: Path) -> tuple[str, bytes]:
     """A report as no client sends it."""
     client = dice.choice(CLIENTS)

@@ -60,6 +60,7 @@ def files_with(folder: Path, text: str) -> list[Path]:
 
 
 def test_one_resident_answers_whatever_is_asked_first_and_after(machine: HookMachine) -> None:
+    """Between events it holds no file of a memory."""
     assert "memory_search" in machine.ask(machine.event("SessionStart", source="startup"))
     first = machine.pid()
     assert "heron-7" in machine.ask()
@@ -67,6 +68,10 @@ def test_one_resident_answers_whatever_is_asked_first_and_after(machine: HookMac
     assert machine.pid() == first != 0
     assert machine.turns() == [QUESTION, "It is heron-7 [F#1]."]
     assert machine.socket_path.stat().st_mode & 0o077 == 0
+    for path in Path(f"/proc/{machine.pid()}/fd").iterdir():
+        assert ".memoranda" not in os.readlink(path)
+    with Memory.open(machine.path) as memory:
+        assert memory.database.checkpoint_wal(), "somebody reads"
 
 
 def test_an_event_of_several_megabytes_arrives_whole_cold_and_warm(machine: HookMachine) -> None:
@@ -392,14 +397,6 @@ def test_it_ends_when_it_is_asked_to_and_when_its_folder_is_gone(machine: HookMa
     machine.socket_path.unlink()
     third = machine.resident() if second.wait() == 0 else None
     assert third is not None and machine.pid() == third.pid
-
-
-def test_between_events_it_holds_no_file_of_a_memory(machine: HookMachine) -> None:
-    machine.ask()
-    for path in Path(f"/proc/{machine.pid()}/fd").iterdir():
-        assert ".memoranda" not in os.readlink(path)
-    with Memory.open(machine.path) as memory:
-        assert memory.database.checkpoint_wal(), "somebody reads"
 
 
 def test_what_was_purged_is_not_in_the_memory_of_the_process_either(machine: HookMachine) -> None:

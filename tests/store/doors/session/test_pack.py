@@ -181,15 +181,6 @@ def test_a_prompt_about_nothing_that_is_known_adds_nothing(memory: Memory, promp
     assert build_prompt_pack(memory, "claude-code", "s", prompt).text == ""
 
 
-def test_one_setting_turns_it_off(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    memory.facts.remember("The cache is flushed every night at three")
-    assert build_prompt_pack(memory, "c", "s", "when is the cache flushed").text
-    found = memory.config.find_value("agents.recall")
-    assert found is not None
-    found.value = False
-    assert build_prompt_pack(memory, "c", "s", "when is the cache flushed").text == ""
-
-
 def test_packs_stay_within_their_bounds_whatever_is_stored(memory: Memory) -> None:
     for number in range(30):
         memory.facts.remember(f"{number}: " + "a very long preference about tabs " * 40, pinned=True)
