@@ -11,16 +11,9 @@ from store.embedding.vectors import Vectors
 from store.inbox.new_fact_check import compare_new_facts, has_uncompared_facts
 from store.memory import Memory
 from store.services.background_embedding import embed_waiting, is_embedding_due
-from store.services.maintenance import (
-    make_due_backup,
-    readable_repository,
-    run_maintenance,
-    take_due_checkpoint,
-)
+from store.services.maintenance import make_due_backup, readable_repository, run_maintenance, take_due_checkpoint
 from store.sync.synced_files import list_synced_files
-from tui.cli_output import (
-    print_notice,
-)
+from tui.cli_output import print_notice
 from tui.commands.documents import sync_message
 
 BACKUP_BYTES = 16 << 20  # largest file that a command backs up daily

@@ -15,12 +15,7 @@ from store.database.files import free_reserve, refuse_lost_file
 from store.database.tombstones import is_purge_pending
 from store.memory import Memory
 from store.trust.ownership import ADOPT_ADVICE
-from tui.cli_output import (
-    ProgressLine,
-    print_notice,
-    print_outcome,
-    print_result_line,
-)
+from tui.cli_output import ProgressLine, print_notice, print_outcome, print_result_line
 from tui.commands.call import Outcome, Session
 from tui.commands.dispatch import run_handler
 from tui.input.arguments import ParsedArguments, Verb
@@ -45,7 +40,10 @@ def run_verb(place: Location, cwd: str, as_json: bool, verb: Verb, given: Parsed
         lines = print_result_line if sys.stdout.isatty() and not as_json else None
         session = Session(place, memory, cwd, ask, as_json, tell=lines, wait=ProgressLine())
         if verb.reads:
-            from tui.catch_up import catch_up, catch_up_with_meaning  # what a command that writes does without
+            from tui.catch_up import (
+                catch_up,
+                catch_up_with_meaning,  # what a command that writes does without
+            )
 
             late = catch_up(memory, cwd)
             if verb.name == "ask" or (verb.name == "search" and not given.keywords):

@@ -14,8 +14,15 @@ import apsw
 
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.config.configuration import Config
-from store.documents import files
-from store.documents.files import CHANGED_MEANWHILE, DocumentPath, Unreadable, decode_text, replace_file
+from store.documents.files import (
+    CHANGED_MEANWHILE,
+    DocumentPath,
+    Unreadable,
+    create_file,
+    decode_text,
+    remove_file,
+    replace_file,
+)
 from store.guard import moments
 from store.guard.database import KeptVersions, is_version_erased, keep_version, open_guard, version_content
 from store.guard.files import GUARD_COPY_PREFIX, LARGEST_GUARDED_FILE, GuardedFile
@@ -143,10 +150,10 @@ def swap_content(file: GuardedFile, shown: bytes | None, wanted: bytes | None, m
             raise Unreadable(f"its {left[0]} is still there, and belongs to other content")
         place = DocumentPath(folder, (name,), file.path)
         if wanted is None and shown is not None:
-            files.remove_file(place, sha256(shown).digest(), LARGEST_GUARDED_FILE)
+            remove_file(place, sha256(shown).digest(), LARGEST_GUARDED_FILE)
         elif shown is None and wanted is not None:
             os.makedirs(folder, mode=0o700, exist_ok=True)
-            files.create_file(place, wanted, mode)
+            create_file(place, wanted, mode)
         elif shown is not None and wanted is not None:
             replace_file(place, sha256(shown).digest(), wanted, max(LARGEST_GUARDED_FILE, len(shown)))
     except OSError as error:

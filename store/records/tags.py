@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, NotFound
@@ -86,8 +87,6 @@ def _compose_accents(text: str) -> str:
     """Combine an accent typed as a character of its own with its letter."""
     if text.isascii():
         return text
-    from unicodedata import normalize
-
     return normalize("NFC", text)
 
 

@@ -17,12 +17,12 @@ from store.config.configuration import Config
 from store.database.database import Database, Transaction
 from store.database.tombstones import refuse_purged
 from store.database.values import Json, Verbatim
-from store.documents import files as documents_files
 from store.documents.files import (
     MARKDOWN_SUFFIX,
     MEMORY_FILE,
     DocumentPath,
     Unreadable,
+    create_file,
     is_hidden,
     read_document_bytes,
     replace_file,
@@ -589,7 +589,7 @@ class FileRun:
         """Write the file, which must still be what was read. Raise Unreadable or Changed."""
         try:
             if raw is None:
-                documents_files.create_file(self._place, new, 0o600 if self._memory.personal else 0o644)
+                create_file(self._place, new, 0o600 if self._memory.personal else 0o644)
             else:
                 replace_file(self._place, sha256(raw).digest(), new)
         except Unreadable as error:

@@ -14,14 +14,11 @@ from pathlib import Path
 
 import pytest
 from clients.model import ASKED, REPLY, Model
-from store.doors.clients.client import NAMES
 
 from store.base import hook_resident
 from store.doors import agent_log as injections
-from store.doors import client as claude_plugin
 from store.doors import client as clients
 from store.doors import connection
-from store.doors import connection as client_health
 from store.doors.client import SCOPE_LOCAL, SCOPE_PROJECT, SCOPE_USER, ClientPlace
 from store.doors.clients.registry import CLIENTS
 from store.memory import Memory
@@ -42,7 +39,7 @@ def programs() -> Path:
     """The folder in which the clients' programs are."""
     folder = Path(os.environ.get("MEMORANDA_TEST_AGENTS") or Path(tempfile.gettempdir()) / "memoranda-test-agents")
     bin_ = folder / "node_modules" / ".bin"
-    wanted = [name for name in NAMES if not (bin_ / CLIENTS[name].program).exists()]
+    wanted = [name for name in CLIENTS if not (bin_ / CLIENTS[name].program).exists()]
     if not wanted:
         return bin_
     npm = shutil.which("npm")
@@ -99,7 +96,7 @@ def ours(home: Path, root: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("scope", [SCOPE_LOCAL, SCOPE_USER, SCOPE_PROJECT])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CLIENTS)
 def test_a_client_sees_the_server_and_lets_it_go(
     name: str, scope: str, world: tuple[Path, Path, dict[str, str]]
 ) -> None:
@@ -110,7 +107,7 @@ def test_a_client_sees_the_server_and_lets_it_go(
     assert not plan.in_the_way
     connection.apply_connection(plan)
     assert connection.plan_connection(client, here).is_empty
-    seen = client_health.ask_client(client, here)
+    seen = connection.ask_client(client, here)
     if name == "claude-code" and scope == SCOPE_PROJECT:
         assert [one.state for one in seen] == ["waits"], seen  # each teammate approves .mcp.json once
     elif name == "codex":
@@ -124,7 +121,7 @@ def test_a_client_sees_the_server_and_lets_it_go(
     left = {name: text for name, text in ours(home, root).items() if "sessions" not in name}
     assert not left, left.keys()
     assert not (root / ".opencode").exists(), "nor what the client installed for our plugin"
-    assert client_health.ask_client(client, here)[0].state != "ok"
+    assert connection.ask_client(client, here)[0].state != "ok"
 
 
 def speak_to(model: Model, home: Path, environment: dict[str, str]) -> None:
@@ -155,7 +152,7 @@ SESSIONS = {
 }
 
 
-@pytest.mark.parametrize("name", [*NAMES, "plugin"])
+@pytest.mark.parametrize("name", [*CLIENTS, "plugin"])
 def test_a_session_of_the_real_client_is_remembered(
     name: str, world: tuple[Path, Path, dict[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,7 +169,7 @@ def test_a_session_of_the_real_client_is_remembered(
             memory.decisions.decide("Store", "SQLite", rationale="one file")
             words = SESSIONS.get(name, [*SESSIONS["claude-code"], "--plugin-dir", str(home / "plugin")])
             if name == "plugin":
-                claude_plugin.write_claude_plugin(str(home / "plugin"))
+                clients.write_claude_plugin(str(home / "plugin"))
                 environment["PATH"] = f"{Path(program).parent}:{environment['PATH']}"
             else:
                 connection.apply_connection(connection.plan_connection(CLIENTS[name], here))
@@ -191,7 +188,7 @@ def test_a_session_of_the_real_client_is_remembered(
 
 
 @pytest.mark.parametrize("elsewhere", [True, False])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CLIENTS)
 def test_what_a_team_shares_works_where_memoranda_is_elsewhere_and_where_it_is_not(
     name: str, elsewhere: bool, world: tuple[Path, Path, dict[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,7 +222,7 @@ def test_what_a_team_shares_works_where_memoranda_is_elsewhere_and_where_it_is_n
 def test_codex_lists_the_hooks_that_wait_for_trust(world: tuple[Path, Path, dict[str, str]]) -> None:
     here = place(world, SCOPE_USER)
     connection.apply_connection(connection.plan_connection(CLIENTS["codex"], here))
-    answers = client_health._ask_codex(client_health.find_client_program(CLIENTS["codex"], here), here)
+    answers = connection._ask_codex(connection.find_client_program(CLIENTS["codex"], here), here)
     assert answers is not None
     hooks = [hook for hook in answers[1] if clients.runs_hook(str(hook.get("command")), "codex")]
     assert len(hooks) == 6 and {hook["trustStatus"] for hook in hooks} == {"untrusted"}
@@ -234,7 +231,7 @@ def test_codex_lists_the_hooks_that_wait_for_trust(world: tuple[Path, Path, dict
 def test_claude_finds_nothing_wrong_with_the_plugin(
     world: tuple[Path, Path, dict[str, str]], tmp_path: Path, programs: Path
 ) -> None:
-    claude_plugin.write_claude_plugin(str(tmp_path / "plugin"))
+    clients.write_claude_plugin(str(tmp_path / "plugin"))
     done = subprocess.run(
         [programs / "claude", "plugin", "validate", tmp_path / "plugin"],
         env=world[2],

@@ -132,7 +132,7 @@ def running(pid: int) -> bool:
 
 
 def command_line(pid: int) -> list[str]:
-    return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+    return Path(f"/proc/{pid}/cmdline").read_text(errors="replace").split("\0")
 
 
 def children_of(machine: HookMachine, module: str) -> list[int]:

@@ -1,6 +1,8 @@
-"""A second writer that writes to the same memory continuously."""
+"""A second writer that writes to the same memory continuously, and a disk that fills."""
 
 import os
+import resource
+import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,3 +32,16 @@ def writing(memory: Memory) -> Iterator[None]:
         stop.set()
         writer.join()
     assert failures == []
+
+
+@contextmanager
+def files_limited_to(size: int) -> Iterator[None]:
+    """Let a write past so many bytes of a file fail as on a full disk: the limit is the process's own."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, handler)

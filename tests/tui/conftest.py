@@ -2,18 +2,19 @@
 
 import gc
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
+import textual.app
+import textual.pilot
+from support.screen import HUGE, NARROW, WIDE, Person, idle, opened
+from support.stories import Story, copy
 
 
 @pytest.fixture(autouse=True, scope="session")
 def event_driven_pilot() -> Iterator[None]:
     """Pilot waits for the event loop, not for a process that uses no CPU: a key takes no 60 ms of sleep."""
-    import textual.app
-    import textual.pilot
-    from support.screen import idle
-
     with pytest.MonkeyPatch.context() as patch:
         for module in (textual.app, textual.pilot):
             patch.setattr(module, "wait_for_idle", idle)
@@ -53,3 +54,36 @@ def time_to_catch_up(monkeypatch: pytest.MonkeyPatch) -> None:
 def meaning(without_a_model: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The real model of vectors answers."""
     monkeypatch.setenv("MEMORANDA_WITHOUT", "agent")
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    """A year of memory beside a real repository."""
+    return copy(tmp_path / "billing-api")
+
+
+@pytest.fixture
+def size() -> tuple[int, int]:
+    """The size of the terminal of `person`, where no table of a test names others."""
+    return WIDE
+
+
+@pytest.fixture
+async def person(story: Story, size: tuple[int, int]) -> AsyncIterator[Person]:
+    """Somebody in front of the story. Ask for it last: what other fixtures do comes before the start."""
+    async with opened(story.folder, size) as person:
+        yield person
+
+
+@pytest.fixture
+async def narrow(story: Story) -> AsyncIterator[Person]:
+    """A person at a terminal of 80 columns."""
+    async with opened(story.folder, NARROW) as person:
+        yield person
+
+
+@pytest.fixture
+async def huge(story: Story) -> AsyncIterator[Person]:
+    """A person at a terminal of 200 columns."""
+    async with opened(story.folder, HUGE) as person:
+        yield person

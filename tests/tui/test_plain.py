@@ -31,21 +31,19 @@ def drawn(person: Person) -> set[str]:
     return set(text) & SILENT
 
 
-async def test_no_pane_draws(story: Story) -> None:
-    async with opened(story.folder, WIDE) as person:
-        for key in "123456790":
-            await person.press(key)
-            assert not drawn(person), key
-        await person.press("p")
-        await person.until(lambda: person.sees("Growth: facts, decisions and tasks recorded so far."))
-        assert not drawn(person)
+async def test_no_pane_draws(person: Person) -> None:
+    for key in "123456790":
+        await person.press(key)
+        assert not drawn(person), key
+    await person.press("p")
+    await person.until(lambda: person.sees("Growth: facts, decisions and tasks recorded so far."))
+    assert not drawn(person)
 
 
 @pytest.mark.parametrize("size", [WIDE, HUGE])
-async def test_the_list_stands_above_its_preview_at_every_width(story: Story, size: tuple[int, int]) -> None:
-    async with opened(story.folder, size) as person:
-        assert person.main.list_of("facts").region.width == size[0]
-        assert person.main.pane.region.y > person.main.list_of("facts").region.y
+async def test_the_list_stands_above_its_preview_at_every_width(size: tuple[int, int], person: Person) -> None:
+    assert person.main.list_of("facts").region.width == size[0]
+    assert person.main.pane.region.y > person.main.list_of("facts").region.y
 
 
 async def test_a_session_that_broke_off_is_said(story: Story) -> None:
@@ -55,16 +53,15 @@ async def test_a_session_that_broke_off_is_said(story: Story) -> None:
         await person.until(lambda: any(said.startswith("A session broke off at K#") for _, said in person.app.messages))
 
 
-async def test_the_terminals_cursor_follows_the_row_and_the_message(story: Story) -> None:
-    async with opened(story.folder, NARROW) as person:
-        await person.press("j")
-        found = person.main.list_of("facts")
-        line = found.line_of(found.cursor_index)
-        assert line is not None and person.app.cursor_position == found.region.translate((0, line)).offset
-        await person.press("p")
-        assert person.lines[person.app.cursor_position.y].startswith(" Pinned"), "the message is read"
-        await person.press("j")
-        assert person.lines[person.app.cursor_position.y].lstrip().startswith(("▸", ">")), "then the next row"
+async def test_the_terminals_cursor_follows_the_row_and_the_message(narrow: Person) -> None:
+    await narrow.press("j")
+    found = narrow.main.list_of("facts")
+    line = found.line_of(found.cursor_index)
+    assert line is not None and narrow.app.cursor_position == found.region.translate((0, line)).offset
+    await narrow.press("p")
+    assert narrow.lines[narrow.app.cursor_position.y].startswith(" Pinned"), "the message is read"
+    await narrow.press("j")
+    assert narrow.lines[narrow.app.cursor_position.y].lstrip().startswith(("▸", ">")), "then the next row"
 
 
 def test_state_that_only_a_glyph_tells_is_kept() -> None:

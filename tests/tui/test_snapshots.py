@@ -16,7 +16,7 @@ import pytest
 import textual
 from support import strangers
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
-from support.stories import Clock, Story, copy, location
+from support.stories import Clock, Story, location
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
@@ -47,11 +47,6 @@ class Picture(Screen):
 @pytest.fixture
 def screens(snapshot: SnapshotAssertion) -> SnapshotAssertion:
     return snapshot.use_extension(Screen)
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
 
 
 @pytest.fixture(scope="module")
@@ -226,10 +221,9 @@ async def test_an_empty_memory(tmp_path: Path, screens: SnapshotAssertion, size:
 
 @pytest.mark.skipif(textual.__version__ != DRAWN_BY, reason=f"drawn by Textual {DRAWN_BY}; others draw otherwise")
 @pytest.mark.parametrize("name", ["facts", "restore"])
-async def test_in_colour(story: Story, snapshot: SnapshotAssertion, name: str) -> None:
-    async with opened(story.folder, WIDE) as person:
-        await SCREENS[name](person)
-        person.app.clear_notifications()
-        await person.settle()
-        svg = re.sub(r"terminal-\d+", "terminal", person.app.export_screenshot(title="memoranda"))
-        assert svg == snapshot.use_extension(Picture)
+async def test_in_colour(snapshot: SnapshotAssertion, name: str, person: Person) -> None:
+    await SCREENS[name](person)
+    person.app.clear_notifications()
+    await person.settle()
+    svg = re.sub(r"terminal-\d+", "terminal", person.app.export_screenshot(title="memoranda"))
+    assert svg == snapshot.use_extension(Picture)

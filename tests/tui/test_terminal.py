@@ -34,11 +34,6 @@ MODES = {
 }
 
 
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
-
-
 @contextmanager
 def started(story: Story, size: tuple[int, int] = (120, 40), argv: list[str] | None = None) -> Iterator[Terminal]:
     """The app on a story's memory, its lists on the screen."""

@@ -16,6 +16,7 @@ from store.memory import Memory
 from store.text.similarity import CONTRADICTS, SAME_STATEMENT
 from tui.actions.support import ActionHost, ask_if_many, join_citations, refuse_action, undo_hint, write_and_report
 from tui.commands.call import parse_id
+from tui.desktop import programs
 from tui.input.key_table import INBOX, key_name
 from tui.render.lines import format_count, looks_like_order
 from tui.render.proposals import MOST_IN_BATCH, add_mistake, parse_batch, related_fact_lines, write_batch
@@ -286,8 +287,6 @@ def put_off_proposals(screen: ActionHost) -> None:
 def decide_in_editor(screen: ActionHost) -> None:
     """Decide the marked proposals, or the whole list, in the user's editor. A text with a mistake is opened again, and
     kept where it is left so: the next time it is opened as it was, while any of its proposals waits."""
-    from tui.desktop import programs
-
     engine = screen.engine
     if engine is None:
         return

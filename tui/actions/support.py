@@ -17,17 +17,16 @@ from store.memory import Memory
 from store.purge.secret_scan import LoggedRedaction
 from store.services.as_of import PointInTime
 from tui.input.key_table import key_name
+from tui.lists.view_state import View
 from tui.render.lines import cuts_notice, format_count, take_cuts
+from tui.widgets.chat_pane import Talk
+from tui.widgets.preview import PreviewPane
+from tui.widgets.record_list import RecordList
+from tui.workers.engine import Engine
 
 if TYPE_CHECKING:
     from textual.app import App
     from textual.widget import Widget
-
-    from tui.lists.view_state import View
-    from tui.widgets.chat_pane import Talk
-    from tui.widgets.preview import PreviewPane
-    from tui.widgets.record_list import RecordList
-    from tui.workers.engine import Engine
 
 
 # The interface that an action needs of its screen.

@@ -9,7 +9,6 @@ import os
 import tempfile
 from collections.abc import Callable, Sequence
 from shlex import quote
-from typing import TYPE_CHECKING
 
 from store.base.errors import MemorandaError
 from store.base.models import Chunk, Decision, Event, Fact, GlobalFact, Proposal, Record, Step, Summary, Task, Turn
@@ -33,12 +32,11 @@ from tui.actions.support import (
 )
 from tui.commands.documents import sync_message
 from tui.commands.privacy import plan_in_both, purge_done_lines
+from tui.desktop import programs
+from tui.desktop.programs import open_in_editor
 from tui.input.key_table import INBOX
 from tui.render.lines import format_count
-
-if TYPE_CHECKING:
-    from tui.screens.plans import Run
-
+from tui.screens.plans import PurgeScreen, Run
 
 # Copy and export records, and jump to a day.
 
@@ -105,8 +103,6 @@ def edit_synced_file(screen: ActionHost, name: str) -> None:
 
 
 def _edit_content(screen: ActionHost, name: str, raw: object, error: MemorandaError | None) -> None:
-    from tui.desktop import programs
-
     try:
         if error is not None or not isinstance(raw, bytes):
             raise error or MemorandaError(f"{name} cannot be read.")
@@ -159,8 +155,6 @@ def correct(screen: ActionHost) -> None:
 
 def edit(screen: ActionHost) -> None:
     """Run `correct` in the user's editor."""
-    from tui.desktop import programs
-
     if screen.current_list == INBOX:
         decide_in_editor(screen)
         return
@@ -186,8 +180,6 @@ def edit(screen: ActionHost) -> None:
 def _edit_document(screen: ActionHost, chunk: Chunk) -> None:
     """Open a document in the user's editor at the lines shown, then index it again; of one that is kept in sync, what
     is changed there is the user's own word."""
-    from tui.desktop.programs import open_in_editor
-
     if screen.engine is None:
         return
     if chunk.path in [file.path for file in screen.engine.present.sync.files()]:
@@ -293,8 +285,6 @@ def _show_purge_screen(
     screen: ActionHost, words: str, plan: PurgePlan, run: Run | None, elsewhere: Sequence[str]
 ) -> None:
     """Show the screen that lists a planned purge; report its result when it is left."""
-    from tui.screens.plans import PurgeScreen
-
     if screen.engine is not None:
         screen.app.push_screen(
             PurgeScreen(screen.engine, plan, screen.form, run, words),

@@ -10,7 +10,6 @@ import socket
 import sys
 from collections.abc import Callable, Generator
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from store.base.clock import format_local_time, utc_now
 from store.base.errors import Conflict, Declined, InvalidInput, NotFound, NotOurs, StorageError
@@ -28,6 +27,19 @@ from store.doors.agent_log import (
 from store.doors.client import SCOPE_LOCAL, ClientPlace, hook_program, write_claude_plugin
 from store.doors.clients.registry import CLIENTS
 from store.doors.config_edit import EditBlocked
+from store.doors.connection import (
+    ConnectionPlan,
+    Removal,
+    apply_connection,
+    apply_disconnection,
+    ask_client,
+    find_client_program,
+    find_installed_parts,
+    list_connected,
+    plan_connection,
+    plan_disconnection,
+    remove_installed_parts,
+)
 from store.doors.git_hooks import (
     GIT_HOOKS,
     InstalledHook,
@@ -40,15 +52,10 @@ from store.doors.mcp_opening import serve_mcp_client
 from store.doors.trust import pause_doors, resume_doors
 from store.memory import Memory
 from tui.browser import INSTALL_HINT
-from tui.browser.server import Access, BrowserServer, application_command, is_loopback
 from tui.commands.call import Outcome, Session
 from tui.input.arguments import ParsedArguments
 from tui.render.details import activity_lines, agent_call_line, injection_line
 from tui.theme.escape import visible
-
-if TYPE_CHECKING:
-    from store.doors.connection import ConnectionPlan, Removal
-
 
 # mcp, agents, pause.
 
@@ -144,8 +151,6 @@ SCOPE_WORDS = {
 
 
 def connect(session: Session, given: ParsedArguments) -> Outcome:
-    from store.doors.connection import apply_connection, ask_client, plan_connection
-
     if not given.agent:
         return _list_agents(session)
     if given.agent == GIT_CLIENT:
@@ -180,8 +185,6 @@ def connect(session: Session, given: ParsedArguments) -> Outcome:
 
 
 def disconnect(session: Session, given: ParsedArguments) -> Outcome:
-    from store.doors.connection import apply_disconnection, plan_disconnection
-
     if given.agent == GIT_CLIENT:
         return _disconnect_git(session, given)
     client = CLIENTS[_parse_agent(given.agent)]
@@ -299,8 +302,6 @@ def _start_command(session: Session, absolute: bool) -> tuple[str, ...]:
 
 def _list_agents(session: Session) -> Outcome:
     """List what is installed here and which agents are connected."""
-    from store.doors.connection import find_client_program, list_connected
-
     root = session.location.project or os.path.abspath(session.cwd)
     here = ClientPlace(SCOPE_LOCAL, root, os.path.expanduser("~"), dict(os.environ), ())
     scopes: dict[str, list[str]] = {}
@@ -373,8 +374,8 @@ SERVE_HINT = "That stays until it is ended: run memoranda serve in a terminal of
 def serve(session: Session, given: ParsedArguments) -> Outcome:
     """Return a document: the address, and then the server runs until ^C. Raises InvalidInput, Conflict and
     StorageError."""
-    try:
-        pass
+    try:  # its packages are an extra
+        from tui.browser.server import Access, BrowserServer, application_command, is_loopback
     except ImportError:
         raise InvalidInput("What shows the application in a browser is not installed.", INSTALL_HINT) from None
     if not is_loopback(given.host) and not given.yes and not session.ask(f"Listen on {given.host}?", OPEN_WARNING):
@@ -440,8 +441,6 @@ UNINSTALL_PROGRAM = (
 
 def uninstall(session: Session, given: ParsedArguments) -> Outcome:
     """Say what would be taken back, ask, and take it back. Raises Declined and StorageError."""
-    from store.doors.connection import find_installed_parts, remove_installed_parts
-
     found = find_installed_parts(os.path.expanduser("~"), os.environ)
     stays = [f"stays  {visible(path)}" for path in [*found.memories, user_settings_path()] if os.path.exists(path)]
     if found.is_empty:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from store.base.citations import Citation, parse_citation
 from store.base.errors import Declined, InvalidInput, Purged
 from store.base.location import Location
 from store.base.models import Step
+from store.memory import Memory
 from tui.input.arguments import ParsedArguments
-
-if TYPE_CHECKING:
-    from store.memory import Memory
 
 Result = TypeVar("Result")
 
@@ -118,8 +117,6 @@ def parse_id(text: str, kind: str) -> int:
 def typed_or_piped_text(session: Session, words: list[str], example: str) -> str:
     """Return the text that words say; a single `-` stands for what is piped into the command. Raises InvalidInput,
     with the `example` of a command line, where nobody pipes anything."""
-    import sys
-
     text = " ".join(words)
     if text != "-":
         return text

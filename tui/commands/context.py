@@ -15,13 +15,7 @@ from tui.commands.call import Outcome, Session
 from tui.commands.facts import EVERY_PROJECT, parse_if_all_global
 from tui.commands.record_lines import shorten
 from tui.input.arguments import ParsedArguments
-from tui.render.lines import (
-    FACT_BADGES,
-    WARNING_SIGN,
-    cite_or_count,
-    fact_badge,
-    format_count,
-)
+from tui.render.lines import FACT_BADGES, WARNING_SIGN, cite_or_count, fact_badge, format_count
 
 PART_NAMES = {"static": "fixed text", "own": "your text", "log": "today", "window": "last turns"}
 """Names of parts of a context as a person reads them, where they are others than in `--json`."""

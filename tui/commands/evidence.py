@@ -9,11 +9,7 @@ from store.base.errors import InvalidInput
 from store.evidence.evidence import BoundEvidence
 from tui.commands.call import Outcome, Session, parse_reference
 from tui.input.arguments import ParsedArguments
-from tui.render.lines import (
-    EVIDENCE_BADGES,
-    agree_verb,
-    format_count,
-)
+from tui.render.lines import EVIDENCE_BADGES, agree_verb, format_count
 from tui.theme.escape import visible
 
 WORST_FIRST = ("gone", "changed", "moved", "", "holds")  # the order in which they are listed

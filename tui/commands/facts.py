@@ -14,10 +14,7 @@ from store.records.tags import TAG_TABLES, parse_tags
 from tui.commands.call import Outcome, Session, ask_if_purged, parse_reference, typed_or_piped_text
 from tui.commands.record_lines import empty_list_line, fact_line, more_line
 from tui.input.arguments import ParsedArguments
-from tui.render.lines import (
-    cite_or_count,
-    format_count,
-)
+from tui.render.lines import cite_or_count, format_count
 
 EVERY_PROJECT = ", in every project. To undo it: memoranda undo --global"
 

@@ -27,15 +27,7 @@ from store.search.results import Hit
 from store.services.as_of import PastMemory, point_in_time, read_past
 from store.services.session_flush import find_related_records, flush_session, is_flush_due
 from tui.commands.call import Outcome, Session, parse_id, parse_reference, session_for, step_reason
-from tui.commands.record_lines import (
-    checkpoint_line,
-    entry_line,
-    fact_line,
-    more_line,
-    shorten,
-    step_line,
-    task_line,
-)
+from tui.commands.record_lines import checkpoint_line, entry_line, fact_line, more_line, shorten, step_line, task_line
 from tui.input.arguments import ParsedArguments
 from tui.render.lines import JSON_LIST_COLUMNS, format_count, format_list
 from tui.theme.escape import visible

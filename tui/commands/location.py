@@ -18,6 +18,7 @@ from store.base.errors import Conflict, Declined, InvalidInput, MemorandaError, 
 from store.base.location import Location, locate, locate_new_memory
 from store.conversion import convert_memory
 from store.database.database import Database
+from store.doors.connection import examine_agents
 from store.health.checks import WRONG, Finding, ignore_progress
 from store.health.doctor import examine
 from store.memory import Memory
@@ -257,8 +258,6 @@ STATE_SIGNS = {"ok": "ok   ", "note": "note ", "wrong": "WRONG"}
 
 
 def doctor(session: Session, given: ParsedArguments) -> Outcome:
-    from store.doors.connection import examine_agents
-
     if given.head and (len(given.head) != HEAD_DIGITS or given.head.strip("0123456789abcdef")):
         raise InvalidInput("A head is 64 hexadecimal digits.", "`memoranda doctor` names the one that there is now.")
     progress = _show_progress if sys.stderr.isatty() and not session.json else ignore_progress

@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 from collections.abc import Generator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from store.base.clock import format_local_time, from_ms, utc_now
 from store.base.errors import Conflict, Declined, InvalidInput
@@ -32,6 +32,31 @@ from store.guard.moments import (
     recent_moments,
     untold_moments,
 )
+from store.guard.restoring import (
+    DiffLine,
+    GuardRestorePlan,
+    compare_lines,
+    parse_restore_target,
+    plan_guard_restore,
+    run_guard_restore,
+    version_lines,
+)
+from store.guests.changing import (
+    GuestPlan,
+    cut_secrets,
+    plan_guest_correction,
+    plan_guest_deletion,
+    plan_guest_undo,
+    run_guest_plan,
+)
+from store.guests.texts import (
+    GuestList,
+    GuestText,
+    filter_guest_texts,
+    find_guest_text,
+    guest_tool_title,
+    list_guest_texts,
+)
 from store.scan.report import PRICE_PER_MILLION, ScanFinding, ScanReport, SourceInventory, cost_in_dollars
 from store.scan.transcripts import SavedTranscripts, save_transcripts
 from store.services.source_import import this_machine
@@ -39,12 +64,6 @@ from tui.commands.call import Outcome, Session
 from tui.input.arguments import ParsedArguments
 from tui.render.lines import format_count
 from tui.theme.escape import visible, visible_lines
-
-if TYPE_CHECKING:
-    from store.guard.restoring import DiffLine, GuardRestorePlan
-    from store.guests.changing import GuestPlan
-    from store.guests.texts import GuestList, GuestText
-
 
 LISTED_FILES = 10  # files named below a moment
 
@@ -174,8 +193,6 @@ def _list_moments(given: ParsedArguments) -> Outcome:
 
 def _show_moment(given: ParsedArguments) -> Outcome:
     """Show what changed at a moment, file by file."""
-    from store.guard.restoring import compare_lines, version_lines
-
     with open_guard() as kept:
         moment = get_moment(kept, parse_moment_number(given.moment))
         files = find_changes(moment, given.file or "")
@@ -195,8 +212,6 @@ def _show_moment(given: ParsedArguments) -> Outcome:
 
 
 def _restore_moment(session: Session, given: ParsedArguments) -> Outcome:
-    from store.guard.restoring import parse_restore_target, plan_guard_restore, run_guard_restore
-
     config, machine = guard_config(session), this_machine()
     undo = given.what == "undo"
     number = None if undo else parse_moment_number(given.moment)
@@ -391,8 +406,6 @@ def guest(session: Session, given: ParsedArguments) -> Outcome:
 
 
 def _list_texts(session: Session, given: ParsedArguments, query: str) -> Outcome:
-    from store.guests.texts import filter_guest_texts, list_guest_texts
-
     session.wait("Reading what other tools remember")
     try:
         found = list_guest_texts(this_machine(), (given.tool,) if given.tool else GUEST_TOOLS)
@@ -421,15 +434,11 @@ def _text_line(one: GuestText) -> str:
 
 def guest_tool(one: GuestText) -> str:
     """Return the name of the tool that keeps a text."""
-    from store.guests.texts import guest_tool_title
-
     return guest_tool_title(one.tool)
 
 
 def guest_line(one: GuestText) -> str:
     """Return a text in a line, without secrets; one that has a title and lines of its own begins with that."""
-    from store.guests.changing import cut_secrets
-
     title = f"{one.title}: " if one.title and (one.whole or one.tool == "engram") else ""
     return visible(" ".join(cut_secrets(f"{title}{one.text}").split()))
 
@@ -441,9 +450,6 @@ def guest_place(one: GuestText) -> str:
 
 def _show_text(name: str) -> Outcome:
     """Show a text in full."""
-    from store.guests.changing import cut_secrets
-    from store.guests.texts import find_guest_text
-
     one = find_guest_text(this_machine(), name)
     about = " · ".join(filter(None, (guest_tool(one), one.note, cut_secrets(one.title))))
     lines = [f"{one.short}  {about}", guest_place(one), "", *cut_secrets(one.text).split("\n")]
@@ -454,9 +460,6 @@ def _show_text(name: str) -> Outcome:
 
 
 def _change_text(session: Session, given: ParsedArguments, act: str, words: list[str]) -> Outcome:
-    from store.guests.changing import plan_guest_correction, plan_guest_deletion, plan_guest_undo, run_guest_plan
-    from store.guests.texts import find_guest_text
-
     config, machine, now = guard_config(session), this_machine(), current_ms()
     if act == "undo":
         plan = plan_guest_undo(config, machine, now)
@@ -509,8 +512,6 @@ def guest_preview(plan: GuestPlan) -> list[str]:
 
 def _text_json(one: GuestText) -> dict[str, Any]:
     """Return a text for scripts."""
-    from store.guests.changing import cut_secrets
-
     return {
         "name": one.name,
         "tool": one.tool,

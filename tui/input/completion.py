@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from store.base.errors import InvalidInput
 from store.config.settings import KEYS_PREFIX, SETTINGS
-from tui.input import key_table
 from tui.input.arguments import Argument, Verb
 from tui.input.file_verbs import ALLOW_WORD
+from tui.input.key_table import KEYS
 from tui.input.verb_table import VERBS, VERBS_BY_SLASH, find_verb
 
 GLOBAL_OPTIONS = (
@@ -152,7 +152,7 @@ def _complete_setting(words: list[str], place: int, current: str) -> list[Comple
         texts = [(ALLOW_WORD, "let what reaches outside of the project count, in the project's file as it is now")]
         texts += [(setting.name, setting.meaning) for setting in SETTINGS]
         if current.startswith(KEYS_PREFIX):
-            texts += [(f"{KEYS_PREFIX}{key.id}", key.help) for key in key_table.KEYS]
+            texts += [(f"{KEYS_PREFIX}{key.id}", key.help) for key in KEYS]
     return [Completion(text, help) for text, help in texts if text.startswith(current)]
 
 

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Protocol, cast
 
 from textual.widgets import Input
 
@@ -29,15 +29,13 @@ from tui.panes.controllers import Host
 from tui.render.lines import format_count
 from tui.screens.base import Application
 from tui.screens.model import ModelScreen, model_status_forms
+from tui.screens.start import FirstStartScreen, model_sentence
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece
 from tui.widgets.bars import Split
+from tui.workers.engine import Engine
 from tui.workers.first_start import Ledger
 from tui.workers.model_worker import ModelWorker, PullState
-
-if TYPE_CHECKING:
-    from tui.workers.engine import Engine
-
 
 # Periodic checkpoints, the offer to resume an interrupted session, and the import of conversations that grew.
 
@@ -326,8 +324,6 @@ class UpkeepController:
 
     def _welcome(self, engine: Engine, ledger: Ledger) -> None:
         """Show what the first start found and did, unless the person began already."""
-        from tui.screens.start import FirstStartScreen, model_sentence
-
         self._welcomed = True
         begun = self.host.counts.get("active") or self.host.pane.record is not None
         if begun or not self.host.is_current or isinstance(self.host.focused, Input):

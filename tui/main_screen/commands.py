@@ -27,6 +27,7 @@ from tui.actions.action_table import ACTIONS
 from tui.actions.history import take_back_now
 from tui.actions.support import ActionHost
 from tui.actions.texts import default_export_path, edit_synced_file, show_purge
+from tui.commands.agents import SERVE_HINT, UNINSTALL_HINT
 from tui.commands.call import Outcome, parse_id
 from tui.commands.facts import fact_filters
 from tui.commands.history import AS_OF_KINDS
@@ -191,12 +192,8 @@ def _run_in_view(screen: CommandHost, verb: Verb, given: ParsedArguments) -> boo
     elif verb.name == "verify":
         _show_evidence(screen)
     elif verb.name == "uninstall":
-        from tui.commands.agents import UNINSTALL_HINT
-
         screen.say(UNINSTALL_HINT, "warning")
     elif verb.name == "serve":
-        from tui.commands.agents import SERVE_HINT
-
         screen.say(SERVE_HINT, "warning")
     elif verb.name == "doctor" and not given.head:
         screen.open_screen("doctor", given.quick)

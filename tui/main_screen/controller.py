@@ -14,14 +14,13 @@ from tui.theme.line_filters import Piece
 from tui.widgets.bars import Split
 from tui.widgets.inputs import AskBar
 from tui.widgets.record_list import RecordList
+from tui.workers.engine import Engine
 
 if TYPE_CHECKING:
     from textual.app import App
     from textual.message_pump import MessagePump
     from textual.screen import Screen
     from textual.worker import Worker
-
-    from tui.workers.engine import Engine
 
 
 class BackgroundTask(Protocol):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from textual.widgets import Input
 
@@ -49,10 +49,7 @@ from tui.theme.line_filters import Piece, fit_cells, pieces_width
 from tui.widgets.bars import Split
 from tui.widgets.inputs import YES_ANSWERS, SearchBar
 from tui.widgets.record_list import RecordList
-
-if TYPE_CHECKING:
-    from tui.workers.engine import Engine
-
+from tui.workers.engine import Engine
 
 # The filters of a search: the kinds of what was found, and how a filter that is being typed goes on.
 

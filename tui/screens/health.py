@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -36,10 +36,7 @@ from tui.theme.line_filters import fit_cells
 from tui.widgets.bars import Bar, SaysDefects, Split
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
-
-if TYPE_CHECKING:
-    from tui.workers.engine import Engine
-
+from tui.workers.engine import Engine
 
 # The doctor: the current check, the findings, and below them details of the finding under the cursor. Enter runs its
 # next step, if that is one of our verbs.

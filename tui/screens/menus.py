@@ -29,14 +29,13 @@ from tui.commands.location import read_recent, recent_label
 from tui.input.key_table import EDITABLE_LISTS, HITS, KEYS, KEYS_BY_ID, Key, further_screens, key_name
 from tui.input.verb_table import KEY_SYNONYMS, SYNONYMS, VERBS
 from tui.lists.filters import MOST_CHOICES, SHOW_ALL_KEY, Facet, FacetChoice, assign_letters
+from tui.screens.base import Application
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, escaped_content, fit_cells, pieces_width
 from tui.widgets.bars import Bar
 
 if TYPE_CHECKING:
     from textual.widget import Widget
-
-    from tui.screens.base import Application
 
 
 # The palette: every key and verb by name, from their tables; first those of the current list.

@@ -7,7 +7,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -33,10 +33,7 @@ from tui.widgets.bars import Footer, Split
 from tui.widgets.inputs import AskBar
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
-
-if TYPE_CHECKING:
-    from tui.workers.engine import Engine
-
+from tui.workers.engine import Engine
 
 # The base of screens that preview changes: a title, rows with checkboxes, details of the row under the cursor, a
 # count, the keys. Subclasses define the rows and the work.

@@ -30,11 +30,10 @@ from tui.input.completion import common_prefix, complete_line, split_line
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, escaped_content, pieces_width
 from tui.widgets.bars import Bar, CachedLines, Field, SaysDefects, Split
+from tui.workers.engine import Engine
 
 if TYPE_CHECKING:
     from textual.widgets import Input
-
-    from tui.workers.engine import Engine
 
 
 # The prompt line at the bottom: for a verb after `:`, for a text, or for a yes-or-no question.

@@ -6,7 +6,7 @@ first layer against hostile text); only citations in a text become links."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
@@ -37,10 +37,7 @@ from tui.theme.escape import visible
 from tui.theme.line_filters import fit_cells
 from tui.theme.styles import combine_looks
 from tui.widgets.bars import CachedLines, SaysDefects
-
-if TYPE_CHECKING:
-    from tui.workers.engine import Engine
-
+from tui.workers.engine import Engine
 
 PreviewRow = tuple[tuple[str, str, int], ...]  # a wrapped line: (text, style, index of its citation or -1)
 PROSE_CELLS = 84  # cells of a record's lines, which are read more easily so; other output takes all of the width

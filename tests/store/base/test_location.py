@@ -69,19 +69,6 @@ def test_a_named_file_inside_a_projects_folder_is_that_projects(world: Path) -> 
     assert (location.kind, location.project, location.display_name) == ("option", str(world / "project"), "project")
 
 
-def test_the_nearest_memory_upwards_is_opened(world: Path) -> None:
-    """From deep inside a checkout: the memory of a part of it before the one at its root."""
-    create(world / "project")
-    root = keep_memory(world / "project")
-    deep = world / "project/services/billing/src"
-    deep.mkdir(parents=True)
-    assert decide(deep).path == str(root)
-    part = keep_memory(world / "project/services/billing")
-    location = decide(deep)
-    assert (location.path, location.kind) == (str(part), "project")
-    assert location.project == str(world / "project/services/billing")
-
-
 @pytest.mark.parametrize("what", ["a link that leads nowhere", "an empty file", "another file"])
 def test_a_folder_that_only_seems_to_hold_backups_takes_no_memorys_place(world: Path, what: str) -> None:
     """A checkout may bring it: what is written below would go to a memory of its own."""
@@ -100,28 +87,6 @@ def test_a_folder_that_only_seems_to_hold_backups_takes_no_memorys_place(world: 
     assert locate(None, {}, str(project / "sub")).path == str(backups.parent / "memory.db"), "opening it says so"
 
 
-def test_looking_upwards_stops_at_the_root_of_the_checkout(world: Path) -> None:
-    """A memory above the checkout is another project's: this one gets its own."""
-    keep_memory(world)
-    create(world / "project")
-    (world / "project/src").mkdir()
-    location = decide(world / "project/src")
-    assert location.path == str(world / "project/.memoranda/memory.db")
-    assert (location.kind, location.project, location.display_name) == (
-        "new-project",
-        str(world / "project"),
-        "project",
-    )
-
-
-def test_a_checkout_inside_a_checkout_is_its_own_project(world: Path) -> None:
-    """A nested repository does not write into the memory of the one around it."""
-    create(world / "outer")
-    keep_memory(world / "outer")
-    create(world / "outer/vendor/inner")
-    assert decide(world / "outer/vendor/inner").path == str(world / "outer/vendor/inner/.memoranda/memory.db")
-
-
 def test_a_worktree_is_a_checkout_though_its_git_is_a_file(world: Path) -> None:
     """`git worktree add` leaves a `.git` file; the memory is the worktree's own."""
     commit(world / "project", "first")
@@ -132,11 +97,35 @@ def test_a_worktree_is_a_checkout_though_its_git_is_a_file(world: Path) -> None:
     assert (location.kind, location.project) == ("new-project", str(world / "project/tree"))
 
 
-def test_outside_of_checkouts_a_memory_upwards_is_used_all_the_same(world: Path) -> None:
-    """`memoranda init` in a folder that is no checkout serves the folders below it."""
-    kept = keep_memory(world / "notes")
-    (world / "notes/2026").mkdir()
-    assert decide(world / "notes/2026").path == str(kept)
+@pytest.mark.parametrize(
+    ("checkouts", "memories", "stand", "opened", "kind"),
+    [
+        (["project"], ["project"], "project/services/billing", "project", "project"),
+        (["project"], ["project", "project/services"], "project/services/billing", "project/services", "project"),
+        (["project"], ["."], "project/src", "project", "new-project"),
+        (["outer", "outer/inner"], ["outer"], "outer/inner", "outer/inner", "new-project"),
+        ([], ["notes"], "notes/2026", "notes", "project"),
+    ],
+    ids=[
+        "from deep inside a checkout",
+        "a part of a checkout has its own",
+        "one above the checkout is another project's",
+        "a nested repository does not write into the one around it",
+        "of a folder that is no checkout",
+    ],
+)
+def test_the_nearest_memory_upwards_is_opened_up_to_the_root_of_the_checkout(
+    world: Path, checkouts: list[str], memories: list[str], stand: str, opened: str, kind: str
+) -> None:
+    for folder in checkouts:
+        create(world / folder)
+    for folder in memories:
+        keep_memory(world / folder)
+    (world / stand).mkdir(parents=True, exist_ok=True)
+    location = decide(world / stand)
+    assert location.path == str(world / opened / ".memoranda/memory.db")
+    name = Path(opened).name
+    assert (location.kind, location.project, location.display_name) == (kind, str(world / opened), name)
 
 
 def test_outside_of_projects_there_is_the_personal_memory(world: Path) -> None:

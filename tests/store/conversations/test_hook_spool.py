@@ -146,9 +146,7 @@ def test_what_this_installation_did_not_leave_is_nobodys_word(memory: Memory, pa
 
 @pytest.mark.parametrize("ending", [".jsonl", ".taken1", ".broken"])
 @pytest.mark.parametrize("folder", [False, True])
-def test_a_symbolic_link_in_the_spool_is_never_followed(
-    memory: Memory, path: str, tmp_path: Path, ending: str, folder: bool
-):
+def test_a_symbolic_link_in_the_spool_is_never_followed(memory: Memory, path: str, tmp_path, ending: str, folder: bool):
     """Neither one in the place of a file nor one in the place of the folder; what it leads to stays as it is."""
     leave(path, "mine")
     spools = Path(path).parent / "spool"
@@ -210,7 +208,7 @@ APPEND = """
 import sys
 from store.conversations import hook_spool as spool
 for number in range(40):
-    spool.append(sys.argv[1], "event", {"event_type": f"writer {sys.argv[2]} says {number}"}, actor="hook")
+    spool.append_act(sys.argv[1], "event", {"event_type": f"writer {sys.argv[2]} says {number}"}, actor="hook")
 """
 DRAIN = """
 import sys
@@ -219,7 +217,7 @@ from store.memory import Memory
 with Memory.open(sys.argv[1]) as memory:
     print("ready", flush=True)
     while True:
-        spool.drain(memory.database)
+        spool.drain_spool(memory.database)
 """
 
 

@@ -6,7 +6,8 @@ import pytest
 from conftest import Clock
 
 from store.base.location import locate
-from store.config.configuration import user_settings_path, write_setting
+from store.config.configuration import load_config, user_settings_path, write_setting
+from store.config.settings import ENVIRONMENT_SETTINGS, SETTINGS
 from store.conversations import turns as retention
 from store.conversations.summaries import SummaryFields
 from store.conversations.summaries import insert_summary as put_summary
@@ -46,8 +47,19 @@ def left(memory: Memory) -> list[int]:
 
 
 def test_what_is_summarised_and_not_quoted_expires(told: Memory) -> None:
-    """The one whose words a summary has stays, and so do those that no summary stands for."""
-    assert retention.expire_turns(told.database, told.now, DAYS) == 5
+    """The one whose words a summary has stays, and so do those that no summary stands for or that are still to be read;
+    and nothing goes before its time."""
+    for days in (DAYS + 2, 0):
+        retention.expire_turns(told.database, told.now, days)
+        assert len(left(told)) == 8
+    pending = "INSERT INTO pending_extraction(turn, task, next_at) VALUES (4, 'reconfirm', '2026-01-01T00:00:00.000Z')"
+    with told.database.write("user", "test") as write:
+        write.execute(pending)
+    assert retention.expire_turns(told.database, told.now, DAYS) == 4
+    assert left(told) == [2, 4, 7, 8]
+    with told.database.write("user", "test") as write:
+        write.execute("DELETE FROM pending_extraction")
+    assert retention.expire_turns(told.database, told.now, DAYS) == 1
     assert left(told) == [2, 7, 8]
     assert told.search("three").total == 0 and told.search("seven").total >= 1
     assert len(told.summaries.list_of_session("s")) == 2
@@ -65,12 +77,6 @@ def test_it_is_off_unless_it_is_set(told: Memory) -> None:
     with Memory.open(told.location.path, "cli", told.database.clock) as again:
         maintenance.run_maintenance(again, "")
         assert left(again) == [2, 7, 8]
-
-
-@pytest.mark.parametrize("days, kept", [(DAYS + 2, 8), (DAYS, 3), (0, 8)])
-def test_nothing_goes_before_its_time(told: Memory, days: int, kept: int) -> None:
-    retention.expire_turns(told.database, told.now, days)
-    assert len(left(told)) == kept
 
 
 @pytest.mark.parametrize(
@@ -124,15 +130,6 @@ def test_the_evidence_of_a_fact_stays_with_it(memory: Memory, clock: Clock) -> N
     assert left(memory) == [1, 4], "also while the fact is forgotten: that may be undone"
 
 
-def test_a_turn_that_is_still_to_be_read_stays(told: Memory) -> None:
-    with told.database.write("user", "test") as write:
-        write.execute(
-            "INSERT INTO pending_extraction(turn, task, next_at) VALUES (4, 'reconfirm', '2026-01-01T00:00:00.000Z')"
-        )
-    retention.expire_turns(told.database, told.now, DAYS)
-    assert left(told) == [2, 4, 7, 8]
-
-
 def test_somebody_who_writes_meanwhile_is_waited_for(told: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was cited after the look is not deleted by it."""
     real = retention._summary_quotes
@@ -151,9 +148,6 @@ def test_somebody_who_writes_meanwhile_is_waited_for(told: Memory, monkeypatch: 
 
 def test_the_environment_sets_how_long_what_is_kept(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Over the person's file and the project's; what it says and cannot be used is said, and the files stand."""
-    from store.config.configuration import load_config
-    from store.config.settings import ENVIRONMENT_SETTINGS, SETTINGS
-
     place = locate(memory.location.path, {}, "")
     write_setting(user_settings_path(), "retention_days", "200")
     assert load_config(place)["retention_days"] == 200

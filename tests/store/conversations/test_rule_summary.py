@@ -15,29 +15,18 @@ from hypothesis import strategies as st
 from store.base.models import Turn
 from store.conversations.summaries import SUMMARY_TOKENS, summarize_by_rule
 from store.conversations.turns import NewTurn
+from store.exchange.exporter import save_export
+from store.exchange.importer import Import
 from store.history.checkpoint_payload import gather_contents
 from store.inbox.duplicates import join_fact_texts
+from store.ingest.runner import ingest_file
 from store.learning.rules import extract_by_rule
 from store.librarian.compose import MAX_QUOTE_CHARACTERS, find_quote_span
 from store.memory import Memory
 from store.services import session_flush
 from store.text.sentences import is_small_talk
 
-OPENINGS = [
-    "",
-    "No, ",
-    "Sí, ",
-    "Bueno, ",
-    "Ok, ",
-    "Pero ",
-    "Ya no ",
-    "Yes, ",
-    "No: ",
-    "Well, ",
-    "So ",
-    "But ",
-    "Gracias, ",
-]
+OPENINGS = "|No, |Sí, |Bueno, |Ok, |Pero |Ya no |Yes, |No: |Well, |So |But |Gracias, ".split("|")
 NAMES = ["MongoDB", "SQLite", "Redis", "el caché", "the queue", "`api.py`"]
 FORMS = [
     "no usamos {}",
@@ -71,6 +60,8 @@ FORMS = [
     "ya está listo {}, pero no en producción",
     "{} is not fixed yet",
 ]
+TURNED_ROUND = "no usamos|no decidimos|never decided|nunca usamos|don't|mentira|no le creí|not so|no es cierto|not true"
+TURNED_ROUND = (*TURNED_ROUND.split("|"), "ya no ")
 ASKED = ["¿usamos {}?", "¿no usamos {}?", "¿y si falla {}?", "do we use {}?", "don't we use {}?", "what about {}?"]
 SMALL = ["Hola!", "Gracias!", "¡Muchas gracias!", "Thanks a lot!", "Hi there!", "¿Qué tal?"]
 
@@ -125,27 +116,7 @@ def test_a_summary_holds_whole_sentences_and_no_small_talk(talk: list[tuple[str,
     assert set(one.decisions) <= mine, "what the assistant says decides nothing"
 
 
-PIECES = [
-    "No usamos",
-    "MongoDB",
-    "si",
-    "que",
-    ".",
-    "\n",
-    "\n\n",
-    ":",
-    "- ",
-    "> ",
-    "```",
-    '"',
-    "«",
-    "»",
-    "(",
-    "~~",
-    "# ",
-    "?",
-    " ",
-]
+PIECES = 'No usamos|MongoDB|si|que|.|\n|\n\n|:|- |> |```|"|«|»|(|~~|# |?| '.split("|")
 
 
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=14).map(" ".join))
@@ -161,12 +132,7 @@ def test_of_any_text_only_its_own_words_in_a_row_are_told(text: str) -> None:
 def test_what_is_told_as_decided_is_neither_denied_nor_supposed_nor_quoted(talk: list[tuple[str, list[str]]]) -> None:
     for sentence in summarize_by_rule(turns(*((role, written(said)) for role, said in talk))).decisions:
         plain = sentence.lower()
-        assert not any(
-            form in plain for form in ("no usamos", "no decidimos", "never decided", "nunca usamos", "don't")
-        )
-        assert not any(
-            form in plain for form in ("mentira", "no le creí", "not so", "no es cierto", "not true", "ya no ")
-        )
+        assert not any(form in plain for form in TURNED_ROUND)
 
 
 @given(talks())
@@ -325,18 +291,13 @@ def test_a_question_stays_with_its_answer(memory: Memory) -> None:
         )
     session_flush.flush_session(memory)
     found = memory.summaries.list_of_session("s")
-    assert [(one.topic, one.outcome) for one in found] == [
-        (f"Which port has {name}?", f"It is {port}.") for name, port in ports.items()
-    ]
+    told = [(f"Which port has {name}?", f"It is {port}.") for name, port in ports.items()]
+    assert [(one.topic, one.outcome) for one in found] == told
     assert [one.open_questions for one in found] == [()] * 4
 
 
 def test_sessions_that_came_from_elsewhere_are_summarised(memory: Memory, tmp_path: Path) -> None:
     """However old they are: read from a transcript, or from another memory's export."""
-    from store.exchange.exporter import save_export
-    from store.exchange.importer import Import
-    from store.ingest.runner import ingest_file
-
     file = tmp_path / "talk.jsonl"
     file.write_text(
         '{"session": "old", "role": "user", "text": "No usamos MongoDB.", "at": "2026-01-02T10:00:00Z"}\n'
@@ -344,9 +305,8 @@ def test_sessions_that_came_from_elsewhere_are_summarised(memory: Memory, tmp_pa
     )
     ingest_file(memory.database, str(file))
     session_flush.flush_due_sessions(memory)
-    assert [(one.topic, one.first, one.last) for one in memory.summaries.list_of_session("old")] == [
-        ("No usamos MongoDB.", 1, 2)
-    ]
+    (one,) = memory.summaries.list_of_session("old")
+    assert (one.topic, one.first, one.last) == ("No usamos MongoDB.", 1, 2)
     with Memory.open(str(tmp_path / "other" / "memory.db"), clock=memory.database.clock) as other:
         other.turns.add_turns(
             "theirs", [NewTurn("user", "Si falla la red, no guardamos nada.", at="2026-02-03T10:00:00Z")]
@@ -401,9 +361,8 @@ def test_a_change_of_topic_begins_the_window_and_closes_what_was_before(memory: 
     before = {one.name: one.text for one in memory.context("", "s").parts}["summaries"]
     assert "[T#1] topic: No usamos MongoDB." in before, "it is told at once, though nobody summarised it yet"
     session_flush.flush_due_sessions(memory)
-    assert [(one.first, one.last, one.topic) for one in memory.summaries.list_of_session("s")] == [
-        (1, 2, "No usamos MongoDB.")
-    ]
+    (one,) = memory.summaries.list_of_session("s")
+    assert (one.first, one.last, one.topic) == (1, 2, "No usamos MongoDB.")
     context = memory.context("", "s")
     part = {one.name: one.text for one in context.parts}
     assert "No usamos MongoDB." in part["summaries"] and "MongoDB" not in part["window"]

@@ -20,7 +20,7 @@ from support.secrets import word
 
 from store.base.clock import from_ms, to_ms
 from store.base.errors import NotFound, StorageError
-from store.base.models import Turn
+from store.base.models import Turn, format_summary_line
 from store.config.configuration import user_settings_path, write_setting
 from store.conversations import sessions as session_snapshot
 from store.conversations.summaries import MOST_ACTIVE, SUMMARY_TOKENS, SummaryFields, fit_summary, summarize_by_rule
@@ -37,7 +37,6 @@ from store.embedding.vectors import Vectors
 from store.memory import Memory
 from store.purge.registry import list_store_files as files_of
 from store.services import maintenance, session_flush
-from store.services import maintenance as automatic_checkpoints
 from store.text import words as token_count
 
 STRIPE = "sk" + "_live_" + word(24)
@@ -67,16 +66,18 @@ def embed(memory: Memory) -> None:
 # the window -----------------------------------------------------------------------------------------------------------
 
 
-def test_turns_are_added_as_they_are_told(memory: Memory) -> None:
-    """(role, text, at), to the end of their session."""
+def test_turns_are_added_as_they_are_told_whatever_their_times(memory: Memory) -> None:
+    """(role, text, at), to the end of their session: the last of a session is the one that was told last."""
     ids = memory.turns.add_turns(
         "s", [("user", "hello there", "2026-11-20T10:00:00Z"), ("assistant", "hi", "")], "hook"
     )
-    assert [(turn.id, turn.number, turn.at[:10], turn.origin) for turn in memory.turns.last("s", 9)] == [
-        (ids[0], 1, "2026-11-20", "hook"),
-        (ids[1], 2, memory.now[:10], "hook"),
-    ]
+    turns = memory.turns.last("s", 9)
+    assert [(turn.id, turn.number, turn.origin) for turn in turns] == [(ids[0], 1, "hook"), (ids[1], 2, "hook")]
+    assert [turn.at[:10] for turn in turns] == ["2026-11-20", memory.now[:10]]
     assert [turn.number for turn in memory.turns.last("s")] == [2]
+    later = from_ms(to_ms(memory.now) - 5)
+    ids = memory.turns.add_turns("t", [("user", "b", later), ("user", "a", "2026-01-01")])
+    assert memory.sessions.get("t").last_at == memory.turns.get(ids[1]).at
 
 
 @pytest.mark.parametrize(
@@ -94,9 +95,7 @@ def test_turns_are_added_as_they_are_told(memory: Memory) -> None:
         ((0.9, 0.2), WINDOW_TURNS),
     ],
 )
-def test_the_window_is_as_long_as_the_talk_goes_on(
-    memory: Memory, continuity: tuple[float | None, ...], many: int
-) -> None:
+def test_the_window_is_as_long_as_the_talk_goes_on(memory: Memory, continuity: tuple[float | None, ...], many: int):
     """Six turns; four where the last two wander, eight where they keep to one thing; what is unknown does not count."""
     talk(memory)
     link(memory, "s", continuity)
@@ -206,8 +205,6 @@ WORDS = st.text(max_size=400)
 def test_a_summary_is_never_longer_than_its_slot(
     topic: str, discussed: list[str], outcome: str, decisions: list[str], questions: list[str]
 ) -> None:
-    from store.base.models import format_summary_line
-
     one = fit_summary(topic, discussed, outcome, decisions, questions)
     text = format_summary_line(one.topic, one.discussed, one.outcome, one.decisions, one.open_questions)
     assert token_count.count_tokens(text) <= SUMMARY_TOKENS
@@ -258,14 +255,8 @@ def test_words_that_go_take_the_summaries_of_them_along(memory: Memory) -> None:
 
 
 def test_a_topic_that_changes_ends_a_summary(memory: Memory) -> None:
-    memory.turns.add_turns(
-        "s",
-        [
-            NewTurn("user", "The importer fails."),
-            NewTurn("user", "Otra cosa: ¿cuándo es la feria?"),
-            NewTurn("assistant", "En mayo."),
-        ],
-    )
+    said = [("user", "The importer fails."), ("user", "Otra cosa: ¿cuándo es la feria?"), ("assistant", "En mayo.")]
+    memory.turns.add_turns("s", [NewTurn(*one) for one in said])
     session_flush.flush_session(memory)
     assert [(one.first, one.last) for one in memory.summaries.list_of_session("s")] == [(1, 1), (2, 3)]
 
@@ -310,7 +301,7 @@ def test_a_session_that_broke_off_is_ended_at_the_next_start(memory: Memory, clo
     to be gone on with, for nobody did."""
     talk(memory, "one", 4)
     last = memory.sessions.get("one").last_at
-    assert automatic_checkpoints.end_broken_off_sessions(memory) == 0  # it goes on
+    assert maintenance.end_broken_off_sessions(memory) == 0  # it goes on
     clock.advance(milliseconds=31 * 60_000)
     talk(memory, "old", 1)
     with memory.database.write("agent", "test") as write:
@@ -318,14 +309,14 @@ def test_a_session_that_broke_off_is_ended_at_the_next_start(memory: Memory, clo
     clock.advance(milliseconds=31 * 60_000)
     talk(memory, "two", 4)
     clock.advance(milliseconds=31 * 60_000)
-    assert automatic_checkpoints.end_broken_off_sessions(memory) == 3
-    assert automatic_checkpoints.end_broken_off_sessions(memory) == 0
+    assert maintenance.end_broken_off_sessions(memory) == 3
+    assert maintenance.end_broken_off_sessions(memory) == 0
     assert memory.sessions.get("one").ended_at == last
     (only,) = memory.checkpoints.list_newest_first()
     assert (only.session, only.level, only.trigger, only.origin) == ("two", "macro", "session_end", "agent")
     assert [one.last for one in memory.summaries.active("two")] == [3, 4]
     assert memory.summaries.list_of_session("old") == []  # nobody goes on with it
-    offered = automatic_checkpoints.offer_recovery(memory)
+    offered = maintenance.offer_recovery(memory)
     assert offered is not None and offered.id == only.id
 
 
@@ -338,14 +329,12 @@ def test_a_kill_at_the_end_of_a_session_costs_no_summary(memory: Memory, clock: 
 
     with monkeypatch.context() as patch, pytest.raises(SystemExit):
         patch.setattr("store.conversations.summaries.summarize_by_rule", killed)
-        automatic_checkpoints.end_broken_off_sessions(memory)
-    assert automatic_checkpoints.end_broken_off_sessions(memory) == 1
+        maintenance.end_broken_off_sessions(memory)
+    assert maintenance.end_broken_off_sessions(memory) == 1
     assert [one.last for one in memory.summaries.list_of_session("one")] == [3, 6, 7]
 
 
 def test_what_is_purged_while_it_is_summarised_leaves_nothing(memory: Memory) -> None:
-    from store.conversations.summaries import summarize_by_rule
-
     talk(memory, "one", 12)
     first = memory.turns.last("one", 12)[0]
 
@@ -363,9 +352,9 @@ def test_a_session_whose_end_was_told_is_not_ended_twice(memory: Memory, clock: 
     talk(memory)
     session_flush.clear_session(memory)
     clock.advance(days=1)
-    assert automatic_checkpoints.end_broken_off_sessions(memory) == 0
+    assert maintenance.end_broken_off_sessions(memory) == 0
     assert len(memory.checkpoints.list_newest_first()) == 1
-    assert automatic_checkpoints.offer_recovery(memory) is None
+    assert maintenance.offer_recovery(memory) is None
 
 
 def test_a_flush_makes_all_of_a_session_safe(memory: Memory) -> None:
@@ -421,9 +410,7 @@ def test_clearing_leaves_a_snapshot_of_the_last_fifteen(memory: Memory, tmp_path
 
 
 @pytest.mark.parametrize("error", [errno.EPERM, errno.EXDEV])
-def test_where_no_links_are_to_be_had_a_snapshot_is_written_all_the_same(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, error: int
-) -> None:
+def test_where_no_links_are_to_be_had_a_snapshot_is_written_all_the_same(memory: Memory, monkeypatch, error: int):
     """On a stick, say; under another name where that one is taken."""
     talk(memory)
 
@@ -436,14 +423,12 @@ def test_where_no_links_are_to_be_had_a_snapshot_is_written_all_the_same(
     assert len(os.listdir(os.path.dirname(first.path))) == 3, "and the rule that keeps them out of git"
 
 
-def test_a_kill_while_a_snapshot_is_written_leaves_nothing_that_a_proof_does_not_read(
-    memory: Memory, tmp_path: Path
-) -> None:
+def test_a_kill_while_a_snapshot_is_written_leaves_nothing_that_a_proof_does_not_read(memory: Memory, tmp_path: Path):
     talk(memory)
     code = (
         "import os, sys\nfrom store.services import session_flush as flushing\nfrom store.memory import Memory\n"
         "os.link = lambda *about, **how: os._exit(9)\n"
-        "with Memory.open(sys.argv[1]) as memory: flushing.clear(memory)"
+        "with Memory.open(sys.argv[1]) as memory: flushing.clear_session(memory)"
     )
     assert subprocess.run([sys.executable, "-c", code, memory.database.path], check=False).returncode == 9
     assert os.listdir(tmp_path / "memory" / "snapshots") == [".gitignore"]
@@ -508,10 +493,3 @@ def test_the_file_of_an_older_version_has_its_sessions(tmp_path: Path) -> None:
         assert memory.database.rows("SELECT id FROM embedding_queue ORDER BY id") == [(16 + 7,), (2 * 16 + 7,)]
         embed(memory)
         assert memory.turns.last("s")[0].continuity == pytest.approx(1, abs=0.01)
-
-
-def test_times_of_turns_are_kept_in_order(memory: Memory, clock: Any) -> None:
-    """The last of a session is the one that was told last, whatever its time."""
-    later = from_ms(to_ms(memory.now) - 5)
-    memory.turns.add_turns("s", [("user", "b", later), ("user", "a", "2026-01-01")])
-    assert memory.sessions.get("s").last_at == memory.turns.get(2).at

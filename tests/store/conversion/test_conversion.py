@@ -119,23 +119,14 @@ def test_a_memory_of_the_last_build_before_is_found_whole(tmp_path: Path) -> Non
             9: ("The ferry leaves at seven", "active"),
         }
         assert memory.facts.get(2).pinned and [fact.id for fact in memory.facts.chain(1)] == [1, 6]
-        assert [(one.title, one.chosen) for one in memory.decisions.get_many([1, 2])] == [
-            ("Language", "Python"),
-            ("Storage", "SQLite in WAL mode"),
-        ]
+        decisions = {one.title: one.chosen for one in memory.decisions.get_many([1, 2])}
+        assert decisions == {"Language": "Python", "Storage": "SQLite in WAL mode"}
         assert memory.database.rows("SELECT decision_id, link_type FROM commit_links") == [(2, "implements")]
-        assert [(one.text, one.status) for one in memory.tasks.get_many([1, 2])] == [
-            ("Write the tide report", "pending"),
-            ("Call the harbour master", "done"),
-        ]
-        assert [turn.text for turn in memory.turns.last("standup", 2)] == [
-            "We moved the mooring to pier four",
-            "Noted.",
-        ]
-        assert [one.text for one in memory.inbox.waiting()] == [
-            "We moved the mooring to pier four",
-            "Los jueves hay asado",
-        ]
+        tasks = {one.text: one.status for one in memory.tasks.get_many([1, 2])}
+        assert tasks == {"Write the tide report": "pending", "Call the harbour master": "done"}
+        said = "We moved the mooring to pier four"
+        assert [turn.text for turn in memory.turns.last("standup", 2)] == [said, "Noted."]
+        assert [one.text for one in memory.inbox.waiting()] == [said, "Los jueves hay asado"]
         assert [point.name for point in memory.checkpoints.list_newest_first()] == ["before refactor"]
         assert [hit.citation for hit in memory.search("tide table", meaning=False).hits][:2] == ["C#58021d0", "I#1"]
         assert memory.database.value("SELECT count(*) FROM vectors") == 19
@@ -189,9 +180,7 @@ def test_a_file_that_no_earlier_build_made_is_refused(statement: str, says: str,
 
 
 @pytest.mark.parametrize("version", [7, 12, LAST])
-def test_what_cannot_be_converted_stays_as_it_was(
-    version: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_converted_stays_as_it_was(version: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Whatever fails at the end of it; the next opening converts it."""
     path = of_version(tmp_path, version)
     with apsw.Connection(path) as connection:

@@ -17,11 +17,8 @@ from conftest import examples
 from store.base.errors import ForeignFile, NewerFile, StorageError, UnsafeFile
 from store.base.location import Location
 from store.database import connection as recipe
-from store.database import database as write
-from store.database import files
-from store.database import schema as schema_check
-from store.database import schema as steps
-from store.database import schema as tables
+from store.database import database as database_module
+from store.database import files, schema
 from store.exchange import backups as backup
 from store.exchange import exporter
 from store.memory import Memory
@@ -76,18 +73,14 @@ def test_everything_is_private_whatever_the_umask(tmp_path, umask, folder):
     assert born["files"] == dict.fromkeys(names | ({".gitignore"} if folder == ".memoranda" else set()), 0o600)
 
 
-def test_git_does_not_see_the_folder(tmp_path):
-    """The `.gitignore` beside a project's memory ignores everything in it, itself too."""
+def test_git_does_not_see_the_folder_and_permissions_that_were_opened_are_closed_again(tmp_path):
+    """The `.gitignore` beside a project's memory ignores everything in it, itself too. A memory whose modes were
+    widened (by a copy, say) is tightened when it is opened."""
     path = make(tmp_path / ".memoranda" / "memory.db")
     assert (path.parent / ".gitignore").read_text() == "*\n"
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     status = subprocess.run(["git", "-C", str(tmp_path), "status", "--short"], capture_output=True, check=True)
     assert status.stdout == b""
-
-
-def test_permissions_that_were_opened_are_closed_again(tmp_path):
-    """A memory whose modes were widened (by a copy, say) is tightened when it is opened."""
-    path = make(tmp_path / ".memoranda" / "memory.db")
     path.chmod(0o644)
     path.parent.chmod(0o755)
     Memory.open(str(path)).close()
@@ -107,18 +100,15 @@ def refused(path: Path, error: type[Exception], words: str) -> None:
     assert (sorted(path.parent.iterdir()) if path.parent.is_dir() else []) == before
 
 
-def test_a_symlink_is_not_followed(tmp_path):
-    """Neither to a memory nor to nothing: whoever made the link would choose what is written."""
+def test_no_symlink_is_followed(tmp_path):
+    """Neither to a memory nor to nothing: whoever made the link would choose what is written. Nor a `.memoranda` that
+    leads elsewhere, as a hostile repository could carry it."""
     make(tmp_path / "real.db")
     for target in ("real.db", "missing.db"):
         link = tmp_path / f"link-to-{target}"
         link.symlink_to(tmp_path / target)
         refused(link, UnsafeFile, "symbolic link")
     assert not (tmp_path / "missing.db").exists()
-
-
-def test_a_symlinked_folder_is_not_followed(tmp_path):
-    """A `.memoranda` that leads elsewhere, as a hostile repository could carry it, is refused."""
     make(tmp_path / "elsewhere" / "memory.db")
     (tmp_path / ".memoranda").symlink_to(tmp_path / "elsewhere")
     refused(tmp_path / ".memoranda" / "memory.db", UnsafeFile, "symbolic link")
@@ -147,29 +137,29 @@ def test_another_persons_file_is_refused(tmp_path):
     refused(path, UnsafeFile, "belongs to another user")
 
 
-@pytest.mark.parametrize("text", ["hello", "x" * 100_000, "SQLite format 3\0" + "\xff" * 5_000])
-def test_a_file_that_is_no_database_is_left_alone(tmp_path, text):
-    """A short file, a long one, and one that only begins like a database."""
+@pytest.mark.parametrize(
+    ("text", "statements"),
+    [
+        ("hello", ""),
+        ("x" * 100_000, ""),
+        ("SQLite format 3\0" + "\xff" * 5_000, ""),
+        ("", "CREATE TABLE books(title TEXT); INSERT INTO books VALUES ('Momo');"),
+        ("", "PRAGMA application_id = 252006673;"),
+        ("", "PRAGMA user_version = 1;"),
+    ],
+    ids=["short text", "long text", "begins like a database", "a catalogue", "signed", "versioned"],
+)
+def test_what_is_not_ours_is_left_alone(tmp_path, text, statements):
+    """No database, and the database of another program, with an application_id or without one."""
     path = tmp_path / "notes.txt"
     path.write_bytes(text.encode("latin-1"))
-    refused(path, ForeignFile, "not a memory|another program")
-    assert path.read_bytes() == text.encode("latin-1")
-
-
-def test_another_programs_database_is_left_alone(tmp_path):
-    """A browser's database or a book catalogue is not ours, with an application_id or without one."""
-    for name, statements in (
-        ("plain.db", "CREATE TABLE books(title TEXT); INSERT INTO books VALUES ('Momo');"),
-        ("signed.db", "PRAGMA application_id = 252006673;"),
-        ("versioned.db", "PRAGMA user_version = 1;"),
-    ):
-        path = tmp_path / name
+    if statements:
         other = sqlite3.connect(path)
         other.executescript(statements)
         other.close()
-        before = path.read_bytes()
-        refused(path, ForeignFile, "another program")
-        assert path.read_bytes() == before
+    before = path.read_bytes()
+    refused(path, ForeignFile, "another program" if statements else "not a memory|another program")
+    assert path.read_bytes() == before
 
 
 def test_nothing_is_made_when_nothing_may_be(tmp_path):
@@ -290,14 +280,14 @@ def schema_of(path: Path) -> tuple[object, ...]:
 
 def test_a_schema_that_fails_leaves_nothing(tmp_path, monkeypatch):
     """Whichever statement fails, the file is as empty as before, and the next opening makes it whole."""
-    parts = statements(Path(steps.SCHEMA_FILE).read_text(encoding="utf-8"))
+    parts = statements(Path(schema.SCHEMA_FILE).read_text(encoding="utf-8"))
     assert len(parts) > 150
     broken = tmp_path / "broken.sql"
     path = tmp_path / "memory.db"
     for place in range(1, len(parts) + 1, 3):
         broken.write_text("".join([*parts[:place], "SELECT no_such_function();"]), encoding="utf-8")
         with monkeypatch.context() as patch:
-            patch.setattr(steps, "SCHEMA_FILE", str(broken))
+            patch.setattr(schema, "SCHEMA_FILE", str(broken))
             with pytest.raises(StorageError):
                 Memory.open(str(path))
         assert schema_of(path) == (0, 0, 0)
@@ -313,30 +303,29 @@ def test_a_step_is_taken_whole_or_not_at_all(tmp_path, monkeypatch):
     is there. What a step made is a memory like one of the changed schema."""
     path = make(tmp_path / "memory.db")
     before = schema_of(path)
-    for module in (steps, recipe, write, schema_check):
+    for module in (schema, recipe, database_module):
         monkeypatch.setattr(module, "SCHEMA_VERSION", NEXT)
     added = "ALTER TABLE tasks ADD COLUMN due TEXT;"
     broken = f"{added} CREATE TABLE reminders(id INTEGER PRIMARY KEY); DELETE FROM facts; SELECT no_such_function();"
-    monkeypatch.setitem(steps.SCHEMA_STEPS, NEXT, broken)
+    monkeypatch.setitem(schema.SCHEMA_STEPS, NEXT, broken)
     with pytest.raises(StorageError):
         Memory.open(str(path))
     assert schema_of(path) == before
-    monkeypatch.setitem(steps.SCHEMA_STEPS, NEXT, added)
+    monkeypatch.setitem(schema.SCHEMA_STEPS, NEXT, added)
     with Memory.open(str(path)) as memory:
         assert memory.facts.get(1).fact == "the team is five" and not memory.database.warnings
         assert memory.database.value("SELECT count(due) FROM tasks") == 0
         assert memory.database.connection.pragma("user_version") == NEXT
         assert memory.database.value("SELECT value FROM meta WHERE key = 'schema_version'") == str(NEXT)
-        digest = schema_check.schema_digest(memory.database.connection)
+        digest = schema.schema_digest(memory.database.connection)
     assert not (tmp_path / "backups").exists()
-    schema = tmp_path / "schema.sql"
-    schema.write_text(f"{Path(steps.SCHEMA_FILE).read_text(encoding='utf-8')}\n{added}\n", encoding="utf-8")
-    for module in (steps, schema_check):
-        monkeypatch.setattr(module, "SCHEMA", str(schema))
-    monkeypatch.setitem(schema_check.SCHEMA_DIGESTS, NEXT, digest)
+    changed = tmp_path / "schema.sql"
+    changed.write_text(f"{Path(schema.SCHEMA_FILE).read_text(encoding='utf-8')}\n{added}\n", encoding="utf-8")
+    monkeypatch.setattr(schema, "SCHEMA_FILE", str(changed))
+    monkeypatch.setitem(schema.SCHEMA_DIGESTS, NEXT, digest)
     for each in (path, tmp_path / "new" / "memory.db"):
         with Memory.open(str(each)) as memory:
-            assert schema_check.schema_digest(memory.database.connection) == digest
+            assert schema.schema_digest(memory.database.connection) == digest
 
 
 def test_a_new_memory_says_what_it_is(tmp_path):
@@ -344,11 +333,8 @@ def test_a_new_memory_says_what_it_is(tmp_path):
     with Memory.open(str(tmp_path / "memory.db"), clock=lambda: "2026-11-01T09:00:00.000Z") as memory:
         held = dict(memory.database.rows("SELECT key, value FROM meta"))
     del held["identity"]
-    assert held == {
-        "schema_version": str(recipe.SCHEMA_VERSION),
-        "created_at": "2026-11-01T09:00:00.000Z",
-        "fts_enabled": "1",
-    }
+    version = str(recipe.SCHEMA_VERSION)
+    assert held == {"schema_version": version, "created_at": "2026-11-01T09:00:00.000Z", "fts_enabled": "1"}
 
 
 OPENER = """
@@ -445,46 +431,32 @@ def test_another_may_make_the_file_between_any_two_statements(tmp_path, monkeypa
 
 def test_every_table_has_exactly_one_kind(memory):
     """A new table that nobody gave a kind would silently have no history, no export and no purge."""
-    kinds = (
-        *tables.RECORDED_TABLES,
-        *tables.JOURNAL_TABLES,
-        *tables.PACKED_TABLES,
-        *tables.OPERATIONAL_TABLES,
-        *tables.DERIVED_TABLES,
-    )
+    groups = (schema.RECORDED_TABLES, schema.JOURNAL_TABLES, schema.PACKED_TABLES, schema.OPERATIONAL_TABLES)
+    kinds = [table for group in (*groups, schema.DERIVED_TABLES) for table in group]
     assert len(kinds) == len(set(kinds))
     rows = memory.database.rows("SELECT name, type FROM pragma_table_list WHERE schema = 'main'")
     found = {name for name, kind in rows if kind in ("table", "virtual")}  # not views, nor FTS5's shadow tables
     assert found - {"sqlite_schema", *INVISIBLE_TABLES} == set(kinds)
 
 
-def test_no_recorded_row_can_escape_its_session(memory):
-    """A session sees no row of a table without a primary key, nor one whose key is NULL."""
-    for table in tables.RECORDED_TABLES:
-        keys = memory.database.rows('SELECT name, type, "notnull" FROM pragma_table_info(?) WHERE pk', (table,))
+def test_tables_have_the_keys_that_history_needs(memory):
+    """A session sees no row of a table without a primary key, nor one whose key is NULL; without an index each delete
+    of a parent scans the whole child table; and a citation never comes to mean another record: ids are AUTOINCREMENT,
+    and an undone record's id stays used."""
+    rows = memory.database.rows
+    for table in schema.RECORDED_TABLES:
+        keys = rows('SELECT name, type, "notnull" FROM pragma_table_info(?) WHERE pk', (table,))
         assert keys, table
         assert all(kind == "INTEGER" and (not_null or len(keys) == 1) for _, kind, not_null in keys), table
-
-
-def test_ids_are_never_given_twice(memory):
-    """A citation never comes to mean another record: ids are AUTOINCREMENT, and an undone record's id stays used."""
-    for table in (*tables.RECORDED_TABLES, *tables.JOURNAL_TABLES):
+        indexed = "SELECT i.name FROM pragma_index_list(?) AS l, pragma_index_info(l.name) AS i WHERE i.seqno = 0"
+        for column in rows('SELECT "from" FROM pragma_foreign_key_list(?)', (table,)):
+            assert column in rows(indexed, (table,)), f"{table}.{column[0]}"
+    for table in (*schema.RECORDED_TABLES, *schema.JOURNAL_TABLES):
         sql = memory.database.value("SELECT sql FROM sqlite_schema WHERE name = ?", (table,))
         assert "AUTOINCREMENT" in sql or "WITHOUT ROWID" in sql, table
     assert memory.facts.remember("the team is five") == (1, True)
     memory.history.undo()
     assert memory.facts.remember("the team is six") == (2, True)
-
-
-def test_every_foreign_key_has_an_index(memory):
-    """Without one, each delete of a parent scans the whole child table."""
-    for table in tables.RECORDED_TABLES:
-        for column in memory.database.rows('SELECT "from" FROM pragma_foreign_key_list(?)', (table,)):
-            first = memory.database.rows(
-                "SELECT i.name FROM pragma_index_list(?) AS l, pragma_index_info(l.name) AS i WHERE i.seqno = 0",
-                (table,),
-            )
-            assert column in first, f"{table}.{column[0]}"
 
 
 def test_a_new_name_survives_a_power_cut(tmp_path, monkeypatch):
@@ -530,7 +502,7 @@ def test_what_cannot_be_opened_leaves_no_connection(tmp_path: Path, monkeypatch:
         raise StorageError("The disk failed.", "Look at it.")
 
     if where == "the memory":
-        monkeypatch.setattr(write.Database, "value", fail)
+        monkeypatch.setattr(database_module.Database, "value", fail)
     else:
         monkeypatch.setattr("store.database.wal.held_wal_warning", fail)
     with pytest.raises(StorageError) as raised:  # whose traceback keeps what is not closed

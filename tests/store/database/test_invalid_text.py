@@ -49,19 +49,10 @@ def test_records_are_read_and_the_bytes_shown_as_replaced(broken: Memory) -> Non
 
 
 @pytest.mark.parametrize("asked", ["team", "port", "author:user team", "by:agents", "tag:x team", "kind:fact"])
-def test_every_filter_of_a_search_runs(broken: Memory, asked: str) -> None:
+def test_every_filter_of_a_search_and_of_a_list_runs(broken: Memory, asked: str) -> None:
     broken.search(asked)
-
-
-def test_lists_by_word_and_tag_run(broken: Memory) -> None:
     assert list(broken.facts.ids(NOON, words="port")) == [2]
     assert list(broken.facts.ids(NOON, tag="other")) == []
-
-
-def test_what_is_not_damaged_is_written(broken: Memory) -> None:
-    number, _ = broken.facts.remember("A third")
-    assert broken.facts.get(number).fact == "A third"
-    broken.facts.forget([2])
 
 
 def test_export_and_backup_hold_it(broken: Memory, tmp_path: Path) -> None:
@@ -76,7 +67,11 @@ def test_functions_take_bytes(value: "apsw.SQLiteValue") -> None:
     assert argument_text(value) == {BYTES: SHOWN, None: "", 4: "4"}.get(value, SHOWN)
 
 
-def test_a_damaged_record_is_changed_and_the_index_built_again(broken: Memory) -> None:
+def test_a_damaged_record_is_changed_and_purged_and_the_index_built_again(broken: Memory) -> None:
+    """Beside others, which are written as ever; what cannot be done with it is said."""
+    with pytest.raises(DamagedFile, match="holds text that is not UTF-8"):
+        broken.facts.correct(1, "Team of 5")
+    assert broken.facts.get(1).status == "active"
     broken.facts.confirm([1])
     assert [hit.record.id for hit in broken.search("team").hits] == [1]
     broken.facts.forget([1])
@@ -84,12 +79,11 @@ def test_a_damaged_record_is_changed_and_the_index_built_again(broken: Memory) -
     rebuild_text_index(broken.database)
     assert [hit.record.id for hit in broken.search("port").hits] == [2]
     assert broken.facts.correct(2, "The port is 4983") == 3
-
-
-def test_a_damaged_record_is_purged(broken: Memory) -> None:
-    plan = broken.purge.plan([("fact", 1)])
-    broken.purge.run_plan(plan)
-    assert not [fact.id for fact in broken.facts.get_many([1])]
+    number, _ = broken.facts.remember("A third")
+    assert broken.facts.get(number).fact == "A third"
+    broken.facts.forget([number])
+    broken.purge.run_plan(broken.purge.plan([("fact", 1)]))
+    assert not broken.facts.get_many([1])
 
 
 @pytest.mark.parametrize("text", ["", "x", "y" * 127, "z" * 128, "é" * 9_000])
@@ -110,9 +104,3 @@ def test_a_changeset_of_valid_text_stays_as_it_is(text: str) -> None:
     whole = session.changeset()
     assert invalid_text.repair_changeset(whole) == whole
     session.close()
-
-
-def test_what_cannot_be_done_with_a_damaged_text_is_said(broken: Memory) -> None:
-    with pytest.raises(DamagedFile, match="holds text that is not UTF-8"):
-        broken.facts.correct(1, "Team of 5")
-    assert broken.facts.get(1).status == "active"

@@ -6,8 +6,7 @@ import apsw
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from store.database import schema as sql_functions
-from store.database import schema as steps
+from store.database import schema
 from store.text import words as identifiers
 from store.text.passages import PASSAGE_SIZE, split_passages
 
@@ -27,14 +26,14 @@ TEXTS = st.lists(WORDS, max_size=30).map(" ".join) | st.text(max_size=40)
 @example("x" * (PASSAGE_SIZE + 1))
 def test_a_plain_text_is_one_passage_of_speech(text: str) -> None:
     found = [[one.start, one.end, one.line, int(one.code)] for one in split_passages(text)] or [[0, len(text), 1, 0]]
-    assert sql_functions._passages_of(text) == str(found)
+    assert schema._passages_of(text) == str(found)
 
 
 @given(TEXTS)
 @example("José prefiere té")
 @example("ask McKay, then B2")
 def test_a_text_without_identifiers_has_no_words_inside_of_names(text: str) -> None:
-    assert sql_functions._identifier_words(text) == identifiers.expand_identifiers(text)
+    assert schema._identifier_words(text) == identifiers.expand_identifiers(text)
 
 
 @given(TEXTS)
@@ -56,5 +55,5 @@ def test_a_short_text_gets_the_passages_and_the_index_of_any_text(text: str) -> 
 @functools.cache
 def _empty() -> apsw.Connection:
     connection = apsw.Connection(":memory:")
-    steps.create_memory_schema(connection, "")
+    schema.create_memory_schema(connection, "")
     return connection

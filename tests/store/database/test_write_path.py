@@ -2,13 +2,12 @@
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.traces import traces
 
 from store.base.errors import InvalidInput, MemorandaError, NotFound, StorageError
 from store.conversations.summaries import SummaryFields
@@ -74,13 +73,8 @@ def tell(memory: Memory, text: str) -> None:
     memory.tasks.move(task, "done", actor=by)
     memory.events.log(text, phase=text, payload={"steps": [{text: [text, {"deep": text}]}]}, actor=by)
     memory.iterations.end_iteration(phases=[text], artifacts=[{"path": text}], actor=by)
-    memory.inbox.propose(
-        "add",
-        {"fact": f"{text} it seems", "tags": [text]},
-        evidence=[{"citation": "F#1", "quote": text}],
-        origin=by,
-        reason=text,
-    )
+    quote = [{"citation": "F#1", "quote": text}]
+    memory.inbox.propose("add", {"fact": f"{text} it seems", "tags": [text]}, evidence=quote, origin=by, reason=text)
     other, _ = memory.facts.remember(f"{text} once more", actor=by)
     memory.inbox.propose("merge", {"others": [other]}, target=fact, origin=by)
     memory.checkpoints.take_checkpoint(text, actor=by)
@@ -96,35 +90,17 @@ def tell(memory: Memory, text: str) -> None:
     memory.checkpoints.record_usage(190_000, session=text, actor=by)
     memory.checkpoints.record_session_end(session=text, actor=by)
     with memory.database.write(by, text) as write:  # the door itself: a reason is cleaned as well
-        write.insert(
-            "tasks",
-            text=text,
-            status=Verbatim("pending"),
-            created_at=Verbatim(write.at),
-            updated_at=Verbatim(write.at),
-            origin=by,
-        )
+        times = {"created_at": Verbatim(write.at), "updated_at": Verbatim(write.at)}
+        write.insert("tasks", text=text, status=Verbatim("pending"), origin=by, **times)
 
 
-SCAN = """
-import os, sys
-folder, part = sys.argv[1:]
-for name in sorted(os.listdir(folder)):
-    with open(os.path.join(folder, name), "rb") as file:
-        data = file.read().lower()
-    if any(part.encode(code) in data for code in ("utf-8", "utf-16-le", "utf-16-be")):
-        print(name)
-"""
+def leaked(memory: Memory) -> list[tuple[str, str]]:
+    """The files beside a memory that hold a part of the secret, in capitals or not."""
+    return traces(os.path.dirname(memory.location.path), BODY[8:24], BODY[8:24].lower())
 
 
-def traces(folder: str, words: str) -> list[str]:
-    """The names of the files of a folder that hold these words, or the middle of long ones, in capitals or not.
-
-    Read by a child process: closing a handle on the database in this one would drop SQLite's locks.
-    """
-    part = words[8:24].lower() if len(words) > 24 else words.lower()
-    done = subprocess.run([sys.executable, "-c", SCAN, folder, part], capture_output=True, text=True, check=True)
-    return done.stdout.split()
+def files_with(folder: str, words: str) -> set[str]:
+    return {name for name, _ in traces(folder, words)}
 
 
 # redaction ------------------------------------------------------------------------------------------------------------
@@ -137,12 +113,12 @@ def test_no_secret_reaches_the_disk(tmp_path, clock):
     with Memory.open(f"{folder}/memory.db", "cli", clock) as memory:
         tell(memory, f"{CONTROL} {SECRET}")
         exporter.save_export(memory.database, f"{folder}/export.json")
-        assert {"memory.db-wal", "export.json"} <= set(traces(folder, CONTROL))
-        assert traces(folder, BODY) == []
+        assert {"memory.db-wal", "export.json"} <= files_with(folder, CONTROL)
+        assert leaked(memory) == []
         assert "memory.db-shm" in os.listdir(folder)
         assert MARK in memory.facts.get(1).fact
-    assert {"memory.db", "export.json"} == set(traces(folder, CONTROL))
-    assert traces(folder, BODY) == []
+    assert files_with(folder, CONTROL) == {"memory.db", "export.json"}
+    assert leaked(memory) == []
 
 
 def test_every_text_column_is_redacted_or_known_to_be_ours(memory):
@@ -191,7 +167,7 @@ def test_a_verbatim_argument_takes_no_words_and_no_error_repeats_them(memory, at
     with pytest.raises(InvalidInput) as caught:
         attempt(memory)
     assert BODY[8:24].lower() not in f"{caught.value!s} {caught.value!r} {caught.value.__cause__!r}".lower()
-    assert traces(os.path.dirname(memory.location.path), BODY) == []
+    assert leaked(memory) == []
 
 
 def test_an_unknown_domain_is_redacted_before_it_is_cut(memory):
@@ -200,8 +176,8 @@ def test_an_unknown_domain_is_redacted_before_it_is_cut(memory):
     key = "AKIA" + "Q7ZX2LK9RT4WM1BN"  # recognised by its capitals, and a tag has none
     for secret in (long, key):
         memory.facts.remember(f"about {len(secret)}", domain=secret)
-    assert traces(os.path.dirname(memory.location.path), BODY) == []
-    assert traces(os.path.dirname(memory.location.path), key) == []
+    assert leaked(memory) == []
+    assert traces(os.path.dirname(memory.location.path), key, key.lower()) == []
     assert all(tag.startswith("[redacted:") for number in (1, 2) for tag in memory.facts.get(number).tags)
 
 
@@ -264,7 +240,7 @@ def test_json_is_redacted_at_any_depth_or_refused(memory):
     with pytest.raises(InvalidInput):
         memory.events.log("too deep", payload=nested(50_000, SECRET))
     assert memory.database.value("SELECT count(*) FROM events") == 1
-    assert traces(os.path.dirname(memory.location.path), BODY) == []
+    assert leaked(memory) == []
 
 
 # one transaction ------------------------------------------------------------------------------------------------------
@@ -340,28 +316,11 @@ def test_a_step_names_who_by_which_door_and_why(tmp_path, clock):
         memory.tasks.add_task("zeta")
         memory.tasks.move(1, "done")
         steps = memory.history.steps()[::-1]
-        assert [(step.seq, step.actor, step.reason) for step in steps] == list(
-            zip(
-                range(1, 14),
-                ("mcp:claude", "agent", *["user"] * 11),
-                (
-                    "remember F#1",
-                    "confirm F#1",
-                    "correct F#1",
-                    "pin F#2",
-                    "unpin F#2",
-                    "forget F#1 F#2",
-                    "decide D#1",
-                    "link C#a1b2c3d D#1",
-                    "unlink C#a1b2c3d D#1",
-                    "decide D#2",
-                    "forget D#2",
-                    "task add A#1",
-                    "task done A#1",
-                ),
-                strict=True,
-            )
-        )
+        assert [step.seq for step in steps] == list(range(1, 14))
+        assert [step.actor for step in steps] == ["mcp:claude", "agent", *["user"] * 11]
+        reasons = "remember F#1; confirm F#1; correct F#1; pin F#2; unpin F#2; forget F#1 F#2; decide D#1"
+        reasons += "; link C#a1b2c3d D#1; unlink C#a1b2c3d D#1; decide D#2; forget D#2; task add A#1; task done A#1"
+        assert [step.reason for step in steps] == reasons.split("; ")
         assert {step.door for step in steps} == {"mcp"}
         assert [step.at for step in steps] == sorted({step.at for step in steps})
         assert steps[0].at == memory.facts.get(1).created_at

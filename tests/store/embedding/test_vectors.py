@@ -17,13 +17,19 @@ from support.ours import ours
 
 from store.conversations.turns import NewTurn
 from store.database.database import Database, Lease
-from store.embedding import model_registry
-from store.embedding import vector_codes as binary_index
-from store.embedding import vector_codes as vector_backends
+from store.embedding import model_registry, vector_codes
 from store.embedding import vectors as vectors_module
-from store.embedding.calibration import calibrate_cosine, find_known_calibration, get_calibration, measure_calibration
+from store.embedding.calibration import (
+    calibrate_cosine,
+    find_known_calibration,
+    get_calibration,
+    measure_calibration,
+    read_texts,
+)
 from store.embedding.indexer import EMBEDDING_LEASE, IndexResult
+from store.embedding.model_registry import EmbeddingModel, find_serving_model
 from store.embedding.provider import Embedder, EmbeddingError, ProviderDown, digest_input_text, format_input_text
+from store.embedding.vector_codes import NUMPY_BACKEND, VEC0_BACKEND
 from store.embedding.vectors import Vectors
 from store.memory import Memory
 from store.services import background_embedding
@@ -41,13 +47,13 @@ TEXTS = (
 class Indexing(Vectors):
     """Vectors that are indexed for one who looks for the nearest, as the setting would have it."""
 
-    by = vector_backends.NUMPY_BACKEND
+    by = NUMPY_BACKEND
 
     def embed_queue(self, *given: Any, **more: Any) -> Any:
         return super().embed_queue(*given, **{"by": self.by, **more})
 
 
-@pytest.fixture(params=[vector_backends.NUMPY_BACKEND, vector_backends.VEC0_BACKEND, "vec0, which is not there"])
+@pytest.fixture(params=[NUMPY_BACKEND, VEC0_BACKEND, "vec0, which is not there"])
 def by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Every story that takes this is told for each who looks for the nearest."""
     if request.param.endswith("there"):
@@ -76,22 +82,18 @@ def check(database: Database, by: str) -> None:
         refused = set(model_registry.list_refused_passages(database))
         blank = {row[0] for row in database.rows("SELECT id FROM corpus WHERE trim(title || text) = ''")}
         assert corpus - waiting - refused - blank <= held, "lost"
-        if model_registry.read_vector_note(database, vector_backends.codes_marker_key(model.slot)):
+        if model_registry.read_vector_note(database, vector_codes.codes_marker_key(model.slot)):
             vec0 = bool(database.rows("SELECT 1 FROM sqlite_schema WHERE name = ?", (f"vector_bits_{model.slot}",)))
             # where the extension is gone its table stays, and is empty
-            assert vec0 == (by == vector_backends.VEC0_BACKEND) or not database.value(
-                f"SELECT 1 FROM vector_bits_{model.slot}_rowids"
-            )
-            assert by == vector_backends.VEC0_BACKEND or signs_of(database, model) == dict.fromkeys(held, True), (
-                "the blocks lag behind"
-            )
+            assert vec0 == (by == VEC0_BACKEND) or not database.value(f"SELECT 1 FROM vector_bits_{model.slot}_rowids")
+            assert by == VEC0_BACKEND or signs_of(database, model) == dict.fromkeys(held, True), "the blocks lag behind"
 
 
-def signs_of(database: Database, model: model_registry.EmbeddingModel) -> dict[int, bool]:
+def signs_of(database: Database, model: EmbeddingModel) -> dict[int, bool]:
     """Of each row in the blocks whether its signs are those of its vector."""
     kept, now = (
-        vector_backends.BLOCK_CODE_STORE.read_matrix(database, model),
-        binary_index.build_code_matrix(database, model),
+        vector_codes.BLOCK_CODE_STORE.read_matrix(database, model),
+        vector_codes.build_code_matrix(database, model),
     )
     right = dict(zip(now.ids.tolist(), now.columns.T, strict=True))
     rows = zip(kept.ids.tolist(), kept.columns.T, strict=True)
@@ -194,7 +196,7 @@ def test_what_changed_is_embedded_again_and_what_went_is_never_found(memory: Mem
     assert all(id in told(memory) for id, _ in vectors.nearest(provider.query("the cat is hungry"), 10))
     assert vectors.pending_counts()[0] == 1, "its signs wait to be taken away"
     vectors.embed_queue(provider)
-    if vectors.candidate_steps == vector_backends.CANDIDATE_STEPS[vector_backends.VEC0_BACKEND]:
+    if vectors.candidate_steps == vector_codes.CANDIDATE_STEPS[VEC0_BACKEND]:
         assert memory.database.value("SELECT count(*) FROM vector_bits_0") == 5
     assert memory.database.value("SELECT count(*) FROM vectors") == 5
 
@@ -320,7 +322,7 @@ def test_what_is_written_while_texts_wait_comes_first_once_they_are_sorted_again
     assert read.index("Written meanwhile") == place
 
 
-def test_one_process_at_a_time(memory: Memory, vectors: Vectors) -> None:
+def test_one_process_at_a_time_and_an_empty_record_needs_no_vector(memory: Memory, vectors: Vectors) -> None:
     remember(memory)
     with Memory.open(memory.database.path, clock=memory.database.clock) as other:
         lease = Lease(other.database, EMBEDDING_LEASE)
@@ -328,9 +330,6 @@ def test_one_process_at_a_time(memory: Memory, vectors: Vectors) -> None:
         assert vectors.embed_queue(embedding_models.nano()) is None
         lease.release()
     assert vectors.embed_queue(embedding_models.nano()) == IndexResult(embedded=5)
-
-
-def test_an_empty_record_needs_no_vector(memory: Memory, vectors: Vectors) -> None:
     memory.checkpoints.take_checkpoint("")
     vectors.embed_queue(embedding_models.nano())
     assert vectors.pending_counts()[0] == 0
@@ -340,18 +339,16 @@ INDEXING = """
 import sys
 sys.path[:0] = [{root!r}, {tests!r}]
 from support import embedding_models
-from support.older import begun
-from support.ours import ours
 from store.embedding.vectors import Vectors
 from store.memory import Memory
 with Memory.open(sys.argv[1]) as memory:
     def progress(done, total):
         print(done, flush=True)
-    print(Vectors(memory.database).index(embedding_models.nano(), progress, by={by!r}))
+    print(Vectors(memory.database).embed_queue(embedding_models.nano(), progress, by={by!r}))
 """
 
 
-def indexing(memory: Memory, by: str = vector_backends.NUMPY_BACKEND) -> "subprocess.Popen[str]":
+def indexing(memory: Memory, by: str = NUMPY_BACKEND) -> "subprocess.Popen[str]":
     """Another process that embeds what waits here: says how far it is, and at last what it did."""
     script = INDEXING.format(root=str(ROOT), tests=str(ROOT / "tests"), by=by)
     return subprocess.Popen([sys.executable, "-c", script, memory.database.path], stdout=subprocess.PIPE, text=True)
@@ -475,61 +472,59 @@ def crowd(memory: Memory, count: int, seed: int = 1) -> np.ndarray:
     return made
 
 
-def keep(memory: Memory, by: str) -> model_registry.EmbeddingModel:
+def keep(memory: Memory, by: str) -> EmbeddingModel:
     """Have the signs kept by this one, as an indexing does."""
     database = memory.database
-    model = model_registry.find_serving_model(database)
+    model = find_serving_model(database)
     assert model
     with database.write("user", "test") as write:
-        vector_backends.drop_codes(write)
-        one = vector_backends.choose_code_store(database.connection, by)
+        vector_codes.drop_codes(write)
+        one = vector_codes.choose_code_store(database.connection, by)
         assert one.name == by, "sqlite-vec is a dependency"
         one.create_store(write, model)
-        every = binary_index.build_code_matrix(database, model)
+        every = vector_codes.build_code_matrix(database, model)
         one.put_codes(write, 0, every.ids, np.ascontiguousarray(every.columns.T).view(np.uint8))
         model_registry.write_vector_note(
             write,
-            vector_backends.codes_marker_key(0),
-            vector_backends.codes_marker_value(one, model, model_registry.read_vector_changes(database)),
+            vector_codes.codes_marker_key(0),
+            vector_codes.codes_marker_value(one, model, model_registry.read_vector_changes(database)),
         )
     vectors_module._matrix_cache.clear()
     return model
 
 
-@pytest.mark.parametrize("by", [vector_backends.NUMPY_BACKEND, vector_backends.VEC0_BACKEND])
+@pytest.mark.parametrize("by", [NUMPY_BACKEND, VEC0_BACKEND])
 def test_the_nearest_hundred_are_nearly_all_found(memory: Memory, by: str) -> None:
     made = crowd(memory, 4_200)
     vectors = Vectors(memory.database)
     model = keep(memory, by)
-    assert vectors.is_in_vec0(model) == (by == vector_backends.VEC0_BACKEND)
+    assert vectors.is_in_vec0(model) == (by == VEC0_BACKEND)
     hits = 0
     for number in range(0, 400, 20):
         exact = set(np.argsort(-(made @ made[number]))[:100].tolist())
         got = vectors.nearest(made[number], 100)
         assert got[0][0] == number * 16 and got == sorted(got, key=lambda hit: -hit[1])
         hits += len(exact & {id // 16 for id, _ in got})
-    assert hits / 2_000 > (0.99 if by == vector_backends.NUMPY_BACKEND else 0.85)
+    assert hits / 2_000 > (0.99 if by == NUMPY_BACKEND else 0.85)
     few = [number * 16 for number in range(0, 4_000, 400)]
     assert {id for id, _ in vectors.nearest(made[0], 100, few)} == set(few)
     assert vectors.candidates(made[0], 100, kinds={1}).tolist() == []
-    assert len(vectors.candidates(made[0], 9_000)) == (
-        4_200 if by == vector_backends.NUMPY_BACKEND else vector_backends.MAX_VEC0_RESULTS
-    )
+    assert len(vectors.candidates(made[0], 9_000)) == (4_200 if by == NUMPY_BACKEND else vector_codes.MAX_VEC0_RESULTS)
 
 
-@pytest.mark.parametrize("one", vector_backends.CODE_STORES, ids=lambda one: one.name)
-def test_signs_are_kept_replaced_and_discarded(memory: Memory, one: vector_backends.CodeStore) -> None:
+@pytest.mark.parametrize("one", vector_codes.CODE_STORES, ids=lambda one: one.name)
+def test_signs_are_kept_replaced_and_discarded(memory: Memory, one: vector_codes.CodeStore) -> None:
     """In any order, beside those of another slot, over several blocks and kinds."""
     crowd(memory, 1)
     database = memory.database
-    assert vector_backends.load_vec0(database.connection)
-    model = model_registry.find_serving_model(database)
+    assert vector_codes.load_vec0(database.connection)
+    model = find_serving_model(database)
     assert model
     dice = np.random.default_rng(3)
     every = np.array([record * 16 + kind for record in (1, 2, 1_023, 1_024, 5_000, 70_000) for kind in (0, 7)])
     right: dict[tuple[int, int], bytes] = {}
     with database.write("user", "test") as write:
-        for slot in vector_backends.VECTOR_SLOTS:
+        for slot in vector_codes.VECTOR_SLOTS:
             one.create_store(write, replace(model, slot=slot))
         for turn in range(30):
             slot, ids = turn % 2, dice.permutation(every)[: dice.integers(0, 8)]
@@ -543,14 +538,14 @@ def test_signs_are_kept_replaced_and_discarded(memory: Memory, one: vector_backe
                 size = 48 * one.bits
                 right |= {(slot, id): row[:size].tobytes() for id, row in zip(ids.tolist(), packed, strict=True)}
             assert {
-                key: row for slot in vector_backends.VECTOR_SLOTS for key, row in kept_by(one, database, slot)
+                key: row for slot in vector_codes.VECTOR_SLOTS for key, row in kept_by(one, database, slot)
             } == right
         one.drop_store(write, 0)
         assert dict(kept_by(one, database, 1)) == {key: row for key, row in right.items() if key[0] == 1}
 
 
-def kept_by(one: vector_backends.CodeStore, database: Database, slot: int) -> Iterator[tuple[tuple[int, int], bytes]]:
-    if one is vector_backends.VEC0_CODE_STORE:
+def kept_by(one: vector_codes.CodeStore, database: Database, slot: int) -> Iterator[tuple[tuple[int, int], bytes]]:
+    if one is vector_codes.VEC0_CODE_STORE:
         if database.value("SELECT 1 FROM sqlite_schema WHERE name = ?", (f"vector_bits_{slot}",)):
             yield from (((slot, id), row) for id, row in database.rows(f"SELECT id, bits FROM vector_bits_{slot}"))
         return
@@ -562,17 +557,17 @@ def kept_by(one: vector_backends.CodeStore, database: Database, slot: int) -> It
 
 def test_vec0_finds_what_comparing_all_signs_finds(memory: Memory) -> None:
     made = crowd(memory, 3_000)
-    model = keep(memory, vector_backends.VEC0_BACKEND)
-    matrix = binary_index.build_code_matrix(memory.database, model)
+    model = keep(memory, VEC0_BACKEND)
+    matrix = vector_codes.build_code_matrix(memory.database, model)
     packed = np.ascontiguousarray(matrix.columns[: len(matrix.columns) // 2].T).view(np.uint8)
-    asked = binary_index.encode_vectors(made[7][None], model.mean)[0, :48]
+    asked = vector_codes.encode_vectors(made[7][None], model.mean)[0, :48]
     distances = np.bitwise_count(packed ^ asked).sum(axis=1)
-    found = vector_backends.VEC0_CODE_STORE.find_candidates(memory.database, model, made[7], 100, None, None)
+    found = vector_codes.VEC0_CODE_STORE.find_candidates(memory.database, model, made[7], 100, None, None)
     at = {id: place for place, id in enumerate(matrix.ids.tolist())}
     assert sorted(distances[[at[id] for id in found.tolist()]]) == sorted(distances)[:100]
 
 
-@pytest.mark.parametrize("by", [vector_backends.NUMPY_BACKEND, vector_backends.VEC0_BACKEND])
+@pytest.mark.parametrize("by", [NUMPY_BACKEND, VEC0_BACKEND])
 def test_what_is_gone_is_never_found_though_its_signs_lag_behind(memory: Memory, by: str) -> None:
     made = crowd(memory, 300)
     keep(memory, by)
@@ -586,18 +581,14 @@ def test_signs_move_where_the_setting_wants_them(memory: Memory, monkeypatch: py
     vectors = Vectors(memory.database)
     remember(memory)
     vectors.embed_queue(embedding_models.nano())
-    for without, by, who in (
-        ("", "vec0", "vec0"),
-        ("vec0", "vec0", "numpy"),
-        ("", "vec0", "vec0"),
-        ("", "numpy", "numpy"),
-    ):
+    vec0 = ("", "vec0", "vec0")
+    for without, by, who in (vec0, ("vec0", "vec0", "numpy"), vec0, ("", "numpy", "numpy")):
         monkeypatch.setenv("MEMORANDA_WITHOUT", without)
         assert found(memory, vectors, "allergic to peanuts") == TEXTS[3]
         choosy = Choosy()
         assert vectors.embed_queue(choosy, by=by) == IndexResult() and choosy.asked == []
-        first, *more = vector_backends.CANDIDATE_STEPS[who]
-        assert vectors.candidate_steps == (min(first, vector_backends.FEW_VECTORS_CANDIDATES), *more)
+        first, *more = vector_codes.CANDIDATE_STEPS[who]
+        assert vectors.candidate_steps == (min(first, vector_codes.FEW_VECTORS_CANDIDATES), *more)
         assert found(memory, vectors, "allergic to peanuts") == TEXTS[3]
         memory.facts.remember(f"The sea is cold, said {len(without)} {by} {who}")
         vectors.embed_queue(embedding_models.nano(), by=by)
@@ -605,16 +596,15 @@ def test_signs_move_where_the_setting_wants_them(memory: Memory, monkeypatch: py
 
 
 def test_of_more_vectors_more_are_compared(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    for text in TEXTS:
-        memory.facts.remember(text)
+    remember(memory)
     vectors = Vectors(memory.database)
-    vectors.embed_queue(embedding_models.nano(), by=vector_backends.NUMPY_BACKEND)
-    assert vectors.candidate_steps[0] == vector_backends.FEW_VECTORS_CANDIDATES
-    monkeypatch.setattr(vector_backends, "FEW_VECTORS", len(TEXTS) - 1)
-    assert vectors.candidate_steps == vector_backends.CANDIDATE_STEPS[vector_backends.NUMPY_BACKEND]
+    vectors.embed_queue(embedding_models.nano(), by=NUMPY_BACKEND)
+    assert vectors.candidate_steps[0] == vector_codes.FEW_VECTORS_CANDIDATES
+    monkeypatch.setattr(vector_codes, "FEW_VECTORS", len(TEXTS) - 1)
+    assert vectors.candidate_steps == vector_codes.CANDIDATE_STEPS[NUMPY_BACKEND]
 
 
-@pytest.mark.parametrize("by", [vector_backends.NUMPY_BACKEND, vector_backends.VEC0_BACKEND])
+@pytest.mark.parametrize("by", [NUMPY_BACKEND, VEC0_BACKEND])
 @pytest.mark.parametrize("without", ["", "vec0"])
 def test_a_purge_leaves_no_sign(memory: Memory, by: str, without: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not of the record that was purged, nor of what was changed and not embedded again; also where vec0 does not load
@@ -623,12 +613,12 @@ def test_a_purge_leaves_no_sign(memory: Memory, by: str, without: str, monkeypat
     memory.tasks.add_task("Water the ferns in the cellar")
     vectors = Vectors(memory.database)
     vectors.embed_queue(embedding_models.nano(), by=by)
-    model = model_registry.find_serving_model(memory.database)
+    model = find_serving_model(memory.database)
     assert model
     rows = memory.database.rows("SELECT key >> 1, vector FROM vectors JOIN embeddings e ON e.id = embedding")
-    size = 48 * (2 if by == vector_backends.NUMPY_BACKEND else 1)
+    size = 48 * (2 if by == NUMPY_BACKEND else 1)
     signs = {
-        id: binary_index.encode_vectors(np.frombuffer(row, "<f4")[None], model.mean)[0, :size].tobytes()
+        id: vector_codes.encode_vectors(np.frombuffer(row, "<f4")[None], model.mean)[0, :size].tobytes()
         for id, row in rows
     }
     memory.database.checkpoint_wal()
@@ -678,9 +668,9 @@ def test_many_equal_vectors_are_no_crowd(memory: Memory) -> None:
     ids = np.arange(10_000, dtype=np.int64)
     rows = np.zeros((10_000, 12), np.uint64)
     asked, mean = np.full(384, 0.05, np.float32), bytes(4 * 384)
-    assert len(binary_index.CodeMatrix(ids, rows).candidates(asked, mean, 500)) == 500
+    assert len(vector_codes.CodeMatrix(ids, rows).candidates(asked, mean, 500)) == 500
     among = np.array([3, 5, 10_001])
-    assert binary_index.CodeMatrix(ids, rows).candidates(asked, mean, 500, among).tolist() == [3, 5]
+    assert vector_codes.CodeMatrix(ids, rows).candidates(asked, mean, 500, among).tolist() == [3, 5]
 
 
 @pytest.mark.parametrize("dimension", [3, 64, 100, 384, 768])
@@ -689,8 +679,8 @@ def test_codes_fill_whole_words(dimension: int) -> None:
     made = dice.normal(size=(5, dimension)).astype(np.float32)
     made /= np.linalg.norm(made, axis=1, keepdims=True)
     mean = (made.mean(axis=0) / 2).astype("<f4")
-    packed = binary_index.encode_vectors(made, mean.tobytes())
-    width = binary_index.code_width(dimension)
+    packed = vector_codes.encode_vectors(made, mean.tobytes())
+    width = vector_codes.code_width(dimension)
     assert packed.shape == (5, width // 4) and width % 64 == 0
     signs, upper = np.split(np.unpackbits(packed, axis=1, bitorder="little"), 2, axis=1)
     assert (signs[:, :dimension] == (made > mean)).all()
@@ -707,13 +697,11 @@ def test_codes_of_one_bit_are_made_again_without_a_model(memory: Memory) -> None
     remember(memory)
     vectors = Vectors(memory.database)
     vectors.embed_queue(embedding_models.nano())
-    model = model_registry.find_serving_model(memory.database)
+    model = find_serving_model(memory.database)
     assert model
     with memory.database.write("user", "test") as write:
         model_registry.write_vector_note(
-            write,
-            vector_backends.codes_marker_key(0),
-            f"numpy 384 {model_registry.read_vector_changes(memory.database)}",
+            write, vector_codes.codes_marker_key(0), f"numpy 384 {model_registry.read_vector_changes(memory.database)}"
         )
         write.execute("UPDATE vector_blocks SET signs = substr(signs, 1, length(signs) / 2)")
     vectors_module._matrix_cache.clear()
@@ -722,7 +710,7 @@ def test_codes_of_one_bit_are_made_again_without_a_model(memory: Memory) -> None
     assert vectors.embed_queue(choosy) == IndexResult() and choosy.asked == []
     vectors_module._matrix_cache.clear()
     assert found(memory, vectors, "allergic to peanuts") == TEXTS[3]
-    check(memory.database, vector_backends.NUMPY_BACKEND)
+    check(memory.database, NUMPY_BACKEND)
 
 
 # what a text is, and what a cosine is worth -------------------------------------------------------------------------
@@ -732,9 +720,8 @@ def test_forms() -> None:
     assert format_input_text("turn", "Ana", "I moved") == "Ana: I moved"
     assert format_input_text("turn", "", "I moved") == format_input_text("fact", "", " I moved ") == "I moved"
     assert format_input_text("decision", "Use Postgres", "it is known") == "Use Postgres\nit is known"
-    assert (
-        format_input_text("checkpoint", "", "") == "" and len(format_input_text("document", "a", "b" * 99_999)) == 8_000
-    )
+    assert format_input_text("checkpoint", "", "") == ""
+    assert len(format_input_text("document", "a", "b" * 99_999)) == 8_000
     assert digest_input_text("a", "b") != digest_input_text("b", "b") and len(digest_input_text("a", "b \ud800")) == 16
 
 
@@ -746,11 +733,8 @@ def test_calibration_spreads_what_e5_crowds_together() -> None:
     assert shipped and shipped == get_calibration(provider), "python -m bench.embedding --calibrate"
     assert abs(shipped.zero - found.zero) < 0.002 and abs(shipped.one - found.one) < 0.002
     assert np.abs(np.frombuffer(shipped.mean, "<f4") - np.frombuffer(found.mean, "<f4")).max() < 0.002
-    assert (
-        calibrate_cosine(found.zero, found.zero, found.one) == 0
-        and calibrate_cosine(found.one, found.zero, found.one) == 1
-    )
-    assert calibrate_cosine(-1, found.zero, found.one) == 0 and calibrate_cosine(1, found.zero, found.one) == 1
+    edges = (found.zero, found.one, -1, 1)
+    assert [calibrate_cosine(edge, found.zero, found.one) for edge in edges] == [0, 1, 0, 1]
     alike, apart = provider.passages(["Lunch is at one o'clock.", "The driver of the printer is old."])
     asked = provider.query("We eat lunch at 1 pm.")
     assert calibrate_cosine(float(asked @ alike), found.zero, found.one) > 0.7
@@ -758,8 +742,6 @@ def test_calibration_spreads_what_e5_crowds_together() -> None:
 
 
 def test_the_texts_of_the_calibration_are_enough_and_none_twice() -> None:
-    from store.embedding.calibration import read_texts
-
     paraphrases, unrelated = read_texts()
     assert len(paraphrases) >= 60 and len(set(unrelated)) == len(unrelated) >= 60
     assert all(first != second for first, second in paraphrases) and len(set(paraphrases)) == len(paraphrases)
@@ -776,6 +758,8 @@ def test_the_job_finds_its_provider_and_questions_theirs(memory: Memory) -> None
     provider = background_embedding.provider_for_questions(memory)
     assert provider and found(memory, Vectors(memory.database), "coffee", provider) == TEXTS[1]
     assert Vectors(memory.database).stamp == provider.stamp != ""
+    for file in Path(memory.database.path).parent.iterdir():
+        assert oct(file.stat().st_mode & 0o777) == "0o600"
 
 
 def test_without_a_model_it_says_so_and_changes_nothing(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -785,10 +769,3 @@ def test_without_a_model_it_says_so_and_changes_nothing(memory: Memory, monkeypa
     assert background_embedding.embed_waiting(memory, trouble=said.append) == IndexResult(left=5)
     assert said == ["Switched off by MEMORANDA_WITHOUT."] == [Vectors(memory.database).read_status().error]
     assert background_embedding.provider_for_questions(memory) is None and background_embedding.is_embedding_due(memory)
-
-
-def test_the_vectors_stay_private(memory: Memory) -> None:
-    remember(memory)
-    background_embedding.embed_waiting(memory)
-    for file in Path(memory.database.path).parent.iterdir():
-        assert oct(file.stat().st_mode & 0o777) == "0o600"

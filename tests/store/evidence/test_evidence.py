@@ -57,25 +57,22 @@ def test_age_and_evidence_are_two_axes(project: BoundProject, clock: Clock) -> N
 
 
 def test_what_is_there_now_is_taken(project: BoundProject) -> None:
+    """By asking for it, and by binding the same place again."""
     project.bind("src/pay.py:4-5", "src/pay.py::Fee")
     moved = "# one\n" + PAY.replace("return 3", "return 4")
     project.put("src/pay.py", moved)
     assert [state for state, _ in project.seen()] == ["moved", "changed"]
     found = project.memory.evidence.bind_again("fact", project.fact)
-    assert [(one.item.typed_form, one.state) for one in found] == [
-        ("src/pay.py:5-6", "holds"),
-        ("src/pay.py::Fee", "holds"),
-    ]
+    assert [one.item.typed_form for one in found] == ["src/pay.py:5-6", "src/pay.py::Fee"]
+    assert [one.state for one in found] == ["holds", "holds"]
     (project.folder / "src" / "pay.py").unlink()
     with pytest.raises(Conflict, match="is gone"):
         project.memory.evidence.bind_again("fact", project.fact)
-
-
-def test_the_same_place_again_takes_what_is_there_now(project: BoundProject) -> None:
-    project.bind("src/pay.py:4-5")
     project.put("src/pay.py", PAY.replace("sum", "max"))
-    project.bind("src/pay.py:4-5")
-    assert states(project.memory) == ["holds"]
+    project.bind("src/pay.py:4-5", kind="decision")
+    project.put("src/pay.py", PAY)
+    project.bind("src/pay.py:4-5", kind="decision")
+    assert states(project.memory)[-1] == "holds"
 
 
 def test_taking_it_away(project: BoundProject) -> None:
@@ -96,17 +93,13 @@ def test_a_correction_rests_on_the_same(project: BoundProject) -> None:
     project.bind("src/pay.py::Fee", kind="decision")
     project.memory.facts.correct(project.fact, "Totals are sums of rows")
     project.memory.decisions.correct(project.decision, "A fee is a share")
-    assert [(one.citation, one.item.typed_form) for one in project.memory.evidence.list_all_bound()] == [
-        ("F#2", "src/pay.py:4-5"),
-        ("D#2", "src/pay.py::Fee"),
-    ]
+    bound = [(one.citation, one.item.typed_form) for one in project.memory.evidence.list_all_bound()]
+    assert bound == [("F#2", "src/pay.py:4-5"), ("D#2", "src/pay.py::Fee")]
 
 
 def test_no_secret_is_kept_in_it(project: BoundProject) -> None:
-    for text in (
-        "https://example.org/?key=AKIAQ7RM3XKD2WUZ5VTN",
-        "$ curl -H 'Authorization: Bearer ghp_" + "a1B2" * 9 + "'",
-    ):
+    curl = "$ curl -H 'Authorization: Bearer ghp_" + "a1B2" * 9 + "'"
+    for text in ("https://example.org/?key=AKIAQ7RM3XKD2WUZ5VTN", curl):
         with pytest.raises(InvalidInput, match="secret"):
             project.bind(text)
     assert project.memory.facts.get(project.fact).evidence == ()
@@ -270,14 +263,11 @@ def test_an_export_carries_it_and_no_permission(project: BoundProject, tmp_path:
             for _ in range(2):
                 with Import(other.database, str(path)) as brought:
                     brought.apply_import()
-            assert [str(one.item) for one in other.evidence.list_all_bound()] == [
-                str(one.item) for one in evidence.list_all_bound()
-            ]
-            assert [known for _, known in other.evidence.list_runnable(other.evidence.list_all_bound())] == [False]
+            bound = other.evidence.list_all_bound()
+            assert [str(one.item) for one in bound] == [str(one.item) for one in evidence.list_all_bound()]
+            assert [known for _, known in other.evidence.list_runnable(bound)] == [False]
             with pytest.raises(Conflict, match="not allowed"):
-                other.evidence.run_item(
-                    next(one for one in other.evidence.list_all_bound() if one.item.type == "command")
-                )
+                other.evidence.run_item(next(one for one in bound if one.item.type == "command"))
 
 
 def test_an_agent_reads_it_and_binds_nothing(project: BoundProject, clock: Clock) -> None:

@@ -11,6 +11,7 @@ from store.documents.files import LARGEST_FILE
 from store.evidence.items import ProjectSources
 from store.git import repository as moves
 from store.memory import Memory
+from store.services import maintenance
 
 
 def test_lines_hold_whatever_else_changes(project: BoundProject) -> None:
@@ -114,8 +115,6 @@ def test_commits(project: BoundProject) -> None:
 
 
 def test_a_commit_that_was_written_again_moved(project: BoundProject) -> None:
-    from store.services import maintenance
-
     sha = project.commit("Round half up", {"b.txt": "b\n"})
     maintenance.run_maintenance(project.memory, str(project.folder))
     project.bind(sha)
@@ -141,9 +140,7 @@ def test_without_git_lines_are_still_found_in_their_file(memory: Memory, tmp_pat
 # a hostile checkout
 
 
-def test_no_link_is_followed_out_of_the_project(
-    project: BoundProject, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_no_link_is_followed_out_of_the_project(project: BoundProject, tmp_path_factory: pytest.TempPathFactory):
     outside = tmp_path_factory.mktemp("outside")
     (outside / "secret.txt").write_text("one\ntwo\n")
     (project.folder / "link.txt").symlink_to(outside / "secret.txt")
@@ -177,13 +174,8 @@ def test_pipes_and_large_files_are_not_read_and_binary_ones_are_compared(project
 def test_nothing_that_the_repository_names_is_run(project: BoundProject) -> None:
     project.bind("src/pay.py:4-5", "src/pay.py::total")
     mark = project.folder / "ran"
-    for setting in (
-        "filter.evil.clean",
-        "filter.evil.smudge",
-        "diff.evil.command",
-        "diff.evil.textconv",
-        "core.fsmonitor",
-    ):
+    settings = "filter.evil.clean filter.evil.smudge diff.evil.command diff.evil.textconv core.fsmonitor"
+    for setting in settings.split():
         project.git("config", setting, f"touch {mark}; cat")
     project.put(".gitattributes", "* filter=evil diff=evil\n")
     project.put("src/pay.py", PAY.replace("sum", "max"))
@@ -201,17 +193,7 @@ def test_names_with_spaces_accents_and_marks(project: BoundProject) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "",
-        " ",
-        "src/pay.py:5-2",
-        "src/pay.py:99",
-        "nothing.py",
-        "src/pay.py::nothing",
-        "C#ffffffff",
-        "ftp://x.org/a",
-        "src",
-    ],
+    ["", " ", *"src/pay.py:5-2 src/pay.py:99 nothing.py src/pay.py::nothing C#ffffffff ftp://x.org/a src".split()],
 )
 def test_what_cannot_be_bound_is_refused_and_nothing_changes(project: BoundProject, text: str) -> None:
     before = project.memory.history.steps(limit=1)
@@ -226,7 +208,7 @@ def test_a_forgotten_fact_is_not_bound(project: BoundProject) -> None:
         project.bind("src/pay.py")
 
 
-def test_git_is_asked_once_for_many(project: BoundProject, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_git_is_asked_once_for_many_and_a_file_is_read_once_in_a_look(project: BoundProject, monkeypatch):
     for number in range(20):
         project.bind(f"src/pay.py:{number % 9 + 1}")
     project.commit("away", {"src/pay.py": "\n".join(f"{number}!" for number in range(12))})
@@ -235,9 +217,6 @@ def test_git_is_asked_once_for_many(project: BoundProject, monkeypatch: pytest.M
     monkeypatch.setattr(moves, "find_file_moves", lambda *given: asked.append(given) or real(*given))
     assert {state for state, _ in project.seen()} <= {"changed", "gone"}
     assert len(asked) == 1
-
-
-def test_a_file_is_read_once_in_a_look(project: BoundProject) -> None:
     sources = ProjectSources(str(project.folder))
     first = sources.read_lines("src/pay.py")
     project.put("src/pay.py", "other\n")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.ours import ours
-from support.writing import writing
+from support.writing import files_limited_to, writing
 
 from store.base.errors import Conflict, StorageError
 from store.conversations.turns import NewTurn
@@ -70,11 +70,6 @@ def test_it_says_what_it_is(full):
     assert (document["format"], document["version"], document["schema"]) == ("memoranda-export", 2, SCHEMA_VERSION)
 
 
-def test_a_new_memory_exports_too(memory):
-    """Empty is valid JSON as well."""
-    assert read(memory)["tables"] == {table: [] for table in (*RECORDED_TABLES, *JOURNAL_TABLES)}
-
-
 def test_the_same_memory_gives_the_same_bytes(full, tmp_path):
     """Twice, and from a copy whose pages lie in another order: the document depends on the records alone."""
     first = "".join(exporter.export_text(full.database))
@@ -118,7 +113,8 @@ def test_hostile_text_comes_through(memory):
 
 
 def test_ids_are_carried_so_that_none_is_given_twice(memory):
-    """The counters of AUTOINCREMENT are in it, also for records that are gone again."""
+    """The counters of AUTOINCREMENT are in it, also for records that are gone again. A new memory exports, too."""
+    assert read(memory)["tables"] == {table: [] for table in (*RECORDED_TABLES, *JOURNAL_TABLES)}
     memory.facts.remember("one")
     memory.facts.remember("two")
     memory.history.undo()
@@ -126,9 +122,8 @@ def test_ids_are_carried_so_that_none_is_given_twice(memory):
     assert isinstance(document["sequence"], dict)
     assert document["sequence"]["facts"] == 2
     counters = dict(memory.database.rows("SELECT name, seq FROM sqlite_sequence"))
-    assert document["sequence"] == {
-        name: last for name, last in counters.items() if name in (*RECORDED_TABLES, *JOURNAL_TABLES)
-    }
+    tables = (*RECORDED_TABLES, *JOURNAL_TABLES)
+    assert document["sequence"] == {name: last for name, last in counters.items() if name in tables}
 
 
 # the file -------------------------------------------------------------------------------------------------------------
@@ -177,22 +172,12 @@ def test_a_place_that_cannot_be_written_is_said_so(memory, tmp_path, target):
 
 
 def test_a_disk_that_fills_leaves_the_old_file_and_no_part(full, tmp_path):
-    """The limit is the process's own: past it a write fails as on a full disk. The file that was there stays."""
-    import resource
-    import signal
-
+    """The file that was there stays."""
     path = tmp_path / "memory.json"
     path.write_text("the old export")
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     full.database.connection.wal_checkpoint()
-    try:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
-        with pytest.raises(StorageError, match="cannot be written"):
-            exporter.save_export(full.database, str(path), replace=True)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        signal.signal(signal.SIGXFSZ, handler)
+    with files_limited_to(10_000), pytest.raises(StorageError, match="cannot be written"):
+        exporter.save_export(full.database, str(path), replace=True)
     assert path.read_text() == "the old export"
     assert [found.name for found in tmp_path.iterdir() if "part" in found.name] == []
     assert exporter.save_export(full.database, str(path), replace=True) > 10_000

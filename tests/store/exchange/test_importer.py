@@ -8,7 +8,7 @@ import os
 import random
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,6 @@ from store.database.schema import JOURNAL_TABLES, RECORDED_TABLES, SCHEMA_VERSIO
 from store.database.tombstones import add_tombstones, decision_text
 from store.exchange import backups as backup
 from store.exchange import exporter
-from store.exchange import exporter as markdown_export
 from store.exchange.export_schema import EXPORT_TABLES, export_columns, export_json_schema
 from store.exchange.importer import END_COLUMNS, IDENTITY_COLUMNS, UNMERGED_TABLES, Import
 from store.memory import Memory
@@ -48,9 +47,9 @@ def imported(memory: Memory, path: object, strategy: str = "mine") -> Import:
         return found
 
 
-def state(memory: Memory) -> list[list[tuple[Any, ...]]]:
+def state(memory: Memory, tables: Sequence[str] = EXPORT_TABLES) -> list[list[tuple[Any, ...]]]:
     """Every row of every table that an export holds."""
-    return [memory.database.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in EXPORT_TABLES]
+    return [memory.database.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in tables]
 
 
 def whole(memory: Memory) -> None:
@@ -83,14 +82,17 @@ def told(memory: Memory, tmp_path: Path, live: Any) -> Path:
 # the form -------------------------------------------------------------------------------------------------------------
 
 
+def published_schema() -> Any:
+    return json.loads((Path(exporter.__file__).parent / "export.schema.json").read_text(encoding="utf-8"))
+
+
 def test_no_column_is_left_out_of_export_schema_or_import(memory, told, other):
     """Found from the schema of the file: each column of each recorded and journal table is in the published schema, in
     each row of an export, and has its value again after an import. The published file is the one that the schema gives.
     """
-    published = json.loads((Path(exporter.__file__).parent / "export.schema.json").read_text(encoding="utf-8"))
-    assert published == export_json_schema(memory.database.connection, SCHEMA_VERSION), (
-        "run python -m store.exchange.export_schema"
-    )
+    published = published_schema()
+    current = export_json_schema(memory.database.connection, SCHEMA_VERSION)
+    assert published == current, "run python -m store.exchange.export_schema"
     rows = json.loads(told.read_text(encoding="utf-8"))["tables"]
     imported(other, told)
     for table in (*RECORDED_TABLES, *JOURNAL_TABLES):
@@ -110,7 +112,7 @@ def test_every_table_is_merged_by_an_identity_or_stays_for_a_reason():
 
 def test_what_is_exported_is_valid_by_the_published_schema(memory, told):
     """Types, closed lists, patterns and required names, checked value by value."""
-    published = json.loads((Path(exporter.__file__).parent / "export.schema.json").read_text(encoding="utf-8"))
+    published = published_schema()
     assert _faults(json.loads(told.read_text(encoding="utf-8")), published, "$") == []
     broken = json.loads(told.read_text(encoding="utf-8"))
     broken["tables"]["facts"][0]["confidence"] = "hgih"
@@ -189,7 +191,7 @@ def test_what_left_comes_back_byte_for_byte_and_twice_changes_nothing(tmp_path_f
     with Memory.open(str(folder / "three.db"), "cli", Clock("2026-11-21T12:00:00.100Z")) as three:
         live(three, theirs)
         facts = three.database.rows("SELECT id, fact FROM facts")
-        recorded = [three.database.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in RECORDED_TABLES]
+        recorded = state(three, RECORDED_TABLES)
         with Import(three.database, str(path)) as found:
             step = found.apply_import() if found.changes else None
         assert set(facts) <= set(three.database.rows("SELECT id, fact FROM facts"))
@@ -204,9 +206,7 @@ def test_what_left_comes_back_byte_for_byte_and_twice_changes_nothing(tmp_path_f
             for later in three.history.steps():
                 if later.seq >= step:
                     three.history.undo(later.seq)
-            assert [
-                three.database.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in RECORDED_TABLES
-            ] == recorded
+            assert state(three, RECORDED_TABLES) == recorded
 
 
 def test_a_life_goes_on_where_it_came_to(told, other):
@@ -285,13 +285,13 @@ def test_every_reference_follows_its_record(project, other):
 def test_an_import_is_one_step_that_undo_takes_back(project, other):
     """By `import:NAME`, so that history says who; the journal keeps what came."""
     other.facts.remember("ours")
-    before = [other.database.rows(f"SELECT * FROM {table}") for table in RECORDED_TABLES]
+    before = state(other, RECORDED_TABLES)
     with Import(other.database, str(project)) as found:
         step = found.apply_import()
     assert step == 2 and other.history.step(2).actor == "import:project"
     assert other.plans.plan_origin("import:project").changes
     other.history.undo(2)
-    assert [other.database.rows(f"SELECT * FROM {table}") for table in RECORDED_TABLES] == before
+    assert state(other, RECORDED_TABLES) == before
     assert other.commits.get(SHA).message == "store: schema v1"
 
 
@@ -315,10 +315,8 @@ def test_a_fact_that_was_corrected_there_is_corrected_here(memory, other, tmp_pa
     with Import(other.database, str(tmp_path / "b.json")) as found:
         assert [one.sign for one in found.list_records() if one.kind == "fact"] == ["+", "~", "="]
         found.apply_import()
-    assert [(fact.fact, fact.status) for fact in other.facts.get_many([2, 3])] == [
-        ("team of four", "superseded"),
-        ("team of five", "active"),
-    ]
+    facts = [(fact.fact, fact.status) for fact in other.facts.get_many([2, 3])]
+    assert facts == [("team of four", "superseded"), ("team of five", "active")]
 
 
 def test_mine_keeps_what_differs_and_replace_takes_it(memory, other, tmp_path):
@@ -344,19 +342,15 @@ def test_mine_keeps_what_differs_and_replace_takes_it(memory, other, tmp_path):
         Import(other.database, str(path), "theirs")
 
 
-def test_only_one_iteration_is_under_way(project, other):
-    """The document's is abandoned where another is active here, and the second import finds it all the same."""
+def test_a_merged_document_says_neither_who_wrote_it_nor_which_iteration_is_under_way(project, other):
+    """Its records are of `import:NAME`, whatever they say; only an empty memory takes everything as it is. Its
+    iteration is abandoned where another is active here, and the second import finds it all the same."""
+    other.facts.remember("ours")
     other.iterations.start_iteration("fix", "ours")
     imported(other, project)
+    assert {origin for (origin,) in other.database.rows("SELECT origin FROM facts WHERE id > 1")} == {"import:project"}
     assert other.iterations.get(2).status == "abandoned" and other.iterations.active().id == 1
     assert imported(other, project).changes == 0
-
-
-def test_a_document_is_no_witness_of_who_wrote_it(project, other):
-    """Merged, its records are of `import:NAME`, whatever they say; only an empty memory takes everything as it is."""
-    other.facts.remember("ours")
-    imported(other, project)
-    assert {origin for (origin,) in other.database.rows("SELECT origin FROM facts WHERE id > 1")} == {"import:project"}
 
 
 def test_what_was_erased_does_not_come_back(project, other):
@@ -416,12 +410,10 @@ def test_a_secret_in_a_document_is_cut_and_its_history_still_verifies(memory, ot
     assert other.facts.get(1).fact == "token [REDACTED:GITHUB_TOKEN]"
     assert SECRET.encode() not in document(other)
     assert other.database.rows("SELECT purged, salt IS NULL FROM history_row ORDER BY seq") == [(1, 1), (0, 0)]
-    exporter.save_export(other.database, str(tmp_path / "again.json"))
-    with (
-        Memory.open(str(tmp_path / "third.db")) as third,
-        Import(third.database, str(tmp_path / "again.json")) as again,
-    ):
-        assert (again.whole, again.torn) == (True, "")
+    again = str(tmp_path / "again.json")
+    exporter.save_export(other.database, again)
+    with Memory.open(str(tmp_path / "third.db")) as third, Import(third.database, again) as found:
+        assert (found.whole, found.torn) == (True, "")
 
 
 # broken and hostile ---------------------------------------------------------------------------------------------------
@@ -456,29 +448,27 @@ def changed(**values: object) -> Callable[[dict[str, Any]], object]:
     return lambda rows: rows["facts"][1].update(values)
 
 
+def respelt(old: str, new: str) -> Callable[[dict[str, Any]], object]:
+    """The second fact as JSON that no program of ours writes."""
+    return lambda rows: rows["facts"].__setitem__(1, json.dumps(rows["facts"][1]).replace(old, new))
+
+
+def instead(row: object) -> Callable[[dict[str, Any]], object]:
+    """Something else in the place of the second fact."""
+    return lambda rows: rows["facts"].__setitem__(1, row)
+
+
 HOSTILE: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
-    "a number that is none": (
-        lambda rows: rows["facts"].__setitem__(0, json.dumps(rows["facts"][0]).replace("0.5", "NaN")),
-        "facts, row 1: NaN is not a number",
-    ),
+    "a number that is none": (respelt("0.5", "NaN"), "facts, row 2: NaN is not a number"),
     "infinity": (changed(importance=1e999), "facts, row 2: Infinity is not a number"),
-    "an exponent without end": (
-        lambda rows: rows["facts"].__setitem__(1, json.dumps(rows["facts"][1]).replace("0.5", "1e999")),
-        "facts, row 2: importance is a number that cannot be there",
-    ),
+    "an exponent without end": (respelt("0.5", "1e999"), "facts, row 2: importance is a number that cannot be there"),
     "2^63": (changed(id=2**63), "facts, row 2: id is a number that cannot be there"),
-    "thousands of digits": (
-        lambda rows: rows["facts"].__setitem__(1, json.dumps(rows["facts"][1]).replace("0.5", "9" * 5000)),
-        "facts, row 2 is not JSON",
-    ),
+    "thousands of digits": (respelt("0.5", "9" * 5000), "facts, row 2 is not JSON"),
     "an id of zero": (changed(id=0), "facts, row 2: id is a number that cannot be there"),
     "an id that is text": (changed(id="2"), "facts, row 2: id is not a whole number"),
     "an id that is true": (changed(id=True), "facts, row 2: id is not a whole number"),
     "an id twice": (changed(id=1), "facts, row 2: another row has the same id"),
-    "a name twice": (
-        lambda rows: rows["facts"].__setitem__(1, '{"id":1,' + json.dumps(rows["facts"][1])[1:]),
-        "facts, row 2: id is there twice",
-    ),
+    "a name twice": (respelt("{", '{"id":1,'), "facts, row 2: id is there twice"),
     "a word of no list": (changed(confidence="hgih"), "facts, row 2: confidence is none of high, low, medium"),
     "a text that is a number": (changed(fact=7), "facts, row 2: fact is not a text"),
     "a text that is a list": (changed(fact=["x"]), "facts, row 2: fact is not a text"),
@@ -491,11 +481,8 @@ HOSTILE: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "tags that are no JSON": (changed(tags="[NaN]"), "facts, row 2: tags is not JSON"),
     "a column too many": (changed(more=1), "facts, row 2: it has a column that is not known"),
     "a column too few": (lambda rows: rows["facts"][1].pop("fact"), "facts, row 2: fact is missing"),
-    "a row that is a list": (lambda rows: rows["facts"].__setitem__(1, [["id", 1]]), "facts, row 2 is not an object"),
-    "a row that is nested": (
-        lambda rows: rows["facts"].__setitem__(1, "[" * 100_000 + "]" * 100_000),
-        "facts, row 2 is nested too deeply",
-    ),
+    "a row that is a list": (instead([["id", 1]]), "facts, row 2 is not an object"),
+    "a row that is nested": (instead("[" * 100_000 + "]" * 100_000), "facts, row 2 is nested too deeply"),
     "a payload that is nested": (
         lambda rows: rows["events"].append({**EVENT, "payload": "[" * 900 + "]" * 900}),
         "events, row 1: payload is nested too deeply",
@@ -506,10 +493,7 @@ HOSTILE: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
         "commit_links, row 1: decision_id refers to a row",
     ),
     "a commit that is none": (lambda rows: rows["commits"][0].update(sha="x"), "commits, row 1: sha has not the form"),
-    "a blob that is none": (
-        lambda rows: rows["history"][0].update(digest="xyz"),
-        "row 1: digest is not in hexadecimal",
-    ),
+    "a blob that is none": (lambda rows: rows["history"][0].update(digest="xy"), "row 1: digest is not in hexadecimal"),
     "a turn told twice": (
         lambda rows: rows["turns"].append({**rows["turns"][0], "id": 2}),
         "turns, row 2: another row has the same session and number",
@@ -517,15 +501,8 @@ HOSTILE: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "an unknown table": (lambda rows: rows.update(secrets=[]), "begins a table that is not expected there"),
     "bytes that are no text": (changed(fact="\udcff\ud800x"), "is not UTF-8"),
 }
-EVENT = {
-    "id": 1,
-    "iteration_id": None,
-    "event_type": "x",
-    "phase": "",
-    "payload": "null",
-    "created_at": "2026-11-21T12:00:00.000Z",
-    "origin": "agent",
-}
+EVENT = {"id": 1, "iteration_id": None, "event_type": "x", "phase": "", "payload": "null", "origin": "agent"}
+EVENT["created_at"] = "2026-11-21T12:00:00.000Z"
 
 
 @pytest.mark.sampled(3)
@@ -580,41 +557,34 @@ def test_any_changed_byte_is_noticed(project, other, tmp_path):
     assert sum(map(len, state(other))) == 0
 
 
-def test_a_document_that_was_edited_without_its_checksum_is_refused(project, other):
-    edit(project, changed(fact="team of nine"))
-    with pytest.raises(BrokenDocument, match="the checksum of facts is another"):
-        Import(other.database, str(project))
-
-
-def test_a_history_that_does_not_hold_together_stays_behind(project, other):
-    """Its rows were changed and the checksums made anew: the records come, as one step of this memory's own history."""
-    edit(project, lambda rows: rows["history"][1].update(actor="somebody"), seal=True)
-    with Import(other.database, str(project)) as found:
-        assert not found.whole and found.torn == "step 2"
-        found.apply_import()
-    assert [step.actor for step in other.history.steps()] == ["import:project"]
-    assert other.facts.get(2).fact == "team of five"
-
-
 @pytest.mark.parametrize(
-    "change, where",
+    ("change", "where"),
     [
+        (lambda rows: rows["history"][1].update(actor="somebody"), "step 2"),
         (lambda rows: rows["history_row"][1].update(after='{"status":"active"}'), "row 0 of step 2"),
         (lambda rows: rows["history_row"].pop(1), "the rows of step 2"),
         (lambda rows: rows["history_row"].pop(), "the rows of step 5"),
         (lambda rows: rows["history"][2].update(digest="00" * 32), "step 3"),
     ],
 )
-def test_a_changed_history_is_named(project, other, change, where):
+def test_a_history_that_does_not_hold_together_is_named_and_stays_behind(project, other, change, where):
+    """Its rows were changed and the checksums made anew: the records come, as one step of this memory's own history."""
     edit(project, change, seal=True)
     with Import(other.database, str(project)) as found:
-        assert found.torn == where
+        assert not found.whole and found.torn == where
+        found.apply_import()
+    assert [step.actor for step in other.history.steps()] == ["import:project"]
+    assert other.facts.get(2).fact == "team of five"
 
 
-def test_moments_that_are_yet_to_come_are_told(project, other):
+def test_an_edited_document_needs_its_checksum_and_moments_that_are_yet_to_come_are_told(project, other):
     """They are somebody's wrong clock: taken as they are, and said."""
     other.database.clock = Clock("2027-01-01T00:00:00.000Z")
-    edit(project, changed(created_at="2999-01-01T00:00:00.000Z"), seal=True)
+    future = changed(created_at="2999-01-01T00:00:00.000Z")
+    edit(project, future)
+    with pytest.raises(BrokenDocument, match="the checksum of facts is another"):
+        Import(other.database, str(project))
+    edit(project, future, seal=True)
     with Import(other.database, str(project)) as found:
         assert found.ahead == {"facts": 1}
 
@@ -664,13 +634,18 @@ def test_what_is_no_document_is_said_so(other, tmp_path, content, says):
         Import(other.database, str(tmp_path / "thing"))
 
 
-def test_an_export_as_markdown_is_called_so(memory, other, tmp_path):
+def test_what_is_no_export_for_programs_is_called_what_it_is(memory, other, tmp_path):
+    """An export as Markdown, a folder, a pipe, nothing."""
     path = str(tmp_path / "thing.md.gz")
-    text = partial(markdown_export.export_markdown, memory.database, "x", memory.now)
+    text = partial(exporter.export_markdown, memory.database, "x", memory.now)
     exporter.save_export(memory.database, path, compressed=True, text=text)
     with pytest.raises(BrokenDocument, match=r"thing\.md\.gz is an export as Markdown, for people") as caught:
         Import(other.database, path)
     assert "JSON" in caught.value.next
+    os.mkfifo(tmp_path / "fifo")
+    for name, error in (("", UnsafeFile), ("fifo", UnsafeFile), ("nothing", NotFound)):
+        with pytest.raises(error):
+            Import(other.database, str(tmp_path / name))
 
 
 def test_the_memory_file_that_is_damaged_is_named(memory, other, live, tmp_path):
@@ -688,15 +663,6 @@ def test_the_memory_file_that_is_damaged_is_named(memory, other, live, tmp_path)
     assert [one.message for one in said if not one.message.startswith("copy.db cannot be imported: ")] == []
     assert len(said) > 10
     assert f"memoranda salvage {path}" in said[-1].next
-
-
-def test_what_is_no_file_is_said_so(other, tmp_path):
-    os.mkfifo(tmp_path / "fifo")
-    for path in (tmp_path, tmp_path / "fifo"):
-        with pytest.raises(UnsafeFile):
-            Import(other.database, str(path))
-    with pytest.raises(NotFound):
-        Import(other.database, str(tmp_path / "nothing"))
 
 
 def test_a_large_document_is_read_in_little_memory(memory, other, tmp_path):

@@ -146,9 +146,7 @@ def test_stirring_is_when_catching_up_finds_something(watch: Watch, memory: Memo
         assert read_new_commits(memory, source) == 1
 
 
-def test_a_look_is_cheap_and_starts_nothing(
-    watch: Watch, memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_look_is_cheap_and_starts_nothing(watch: Watch, memory: Memory, tmp_path: Path, monkeypatch):
     commit(tmp_path, "one", {"a": "1"})
     for number in range(40):
         git(tmp_path, "update-ref", f"refs/heads/team-{number}/topic", "HEAD")
@@ -162,9 +160,7 @@ def test_a_look_is_cheap_and_starts_nothing(
     assert min(took) < 0.001
 
 
-def test_where_there_is_nothing_to_read_nothing_stirs(
-    watch: Watch, memory: Memory, tmp_path: Path, monkeypatch
-) -> None:
+def test_where_there_is_nothing_to_read_nothing_stirs(watch: Watch, memory: Memory, tmp_path: Path, monkeypatch):
     assert not watch.stirs()
     commit(tmp_path, "one", {"a": "1"})
     for off in ("enabled", "capture_commits"):

@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import sys
 import time
 import tracemalloc
 from collections.abc import Iterator
@@ -20,12 +19,6 @@ from store.git.repository import CommitInfo, Repository
 
 COMMITS, MERGES = 2_500, 40
 NOWHERE = "0123456789" * 4
-
-
-@pytest.fixture(autouse=True)
-def no_configuration_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    monkeypatch.setenv("GIT_CONFIG_SYSTEM", os.devnull)
 
 
 @pytest.fixture
@@ -109,34 +102,23 @@ def test_the_same_call_builds_the_same_repository(tmp_path: Path) -> None:
     assert git(tmp_path / "a", "status", "--porcelain") == ""
 
 
-def test_an_unborn_repository_has_no_history(tmp_path: Path) -> None:
+def test_an_unborn_repository_has_no_history_and_reading_nothing_is_not_reading_head(tmp_path: Path) -> None:
     create(tmp_path)
     repository = Repository(str(tmp_path))
     assert repository.tips() == []
     assert repository.list_new_commits([]) == []
     assert list(repository.read_commits([])) == []
-
-
-def test_reading_nothing_is_not_reading_head(tmp_path: Path) -> None:
     commit(tmp_path, "one")
     assert list(Repository(str(tmp_path)).read_commits([])) == []
 
 
 def test_one_commit_in_full(tmp_path: Path) -> None:
-    sha = commit(
-        tmp_path, "feat: añade el índice\n\nCuerpo.\n\n", {"a.txt": "1\n2\n", "ñ.txt": "x"}, when=1_795_302_747
-    )
-    assert everything(tmp_path) == [
-        CommitInfo(
-            sha=sha,
-            message="feat: añade el índice\n\nCuerpo.",
-            author="Lucía Fernández",
-            committed_at="2026-11-21T23:12:27.000Z",
-            files_changed=2,
-            insertions=3,
-            deletions=0,
-        )
-    ]
+    message = "feat: añade el índice\n\nCuerpo.\n\n"
+    sha = commit(tmp_path, message, {"a.txt": "1\n2\n", "ñ.txt": "x"}, when=1_795_302_747)
+    (told,) = everything(tmp_path)
+    assert (told.sha, told.message, told.author) == (sha, message.rstrip(), "Lucía Fernández")
+    assert told.committed_at == "2026-11-21T23:12:27.000Z"
+    assert (told.files_changed, told.insertions, told.deletions, told.measured) == (2, 3, 0, True)
 
 
 def test_what_is_missing_after_new_commits_is_only_them(tmp_path: Path) -> None:
@@ -214,7 +196,7 @@ def test_a_root_commit_is_compared_with_nothing(tmp_path: Path) -> None:
 
 def test_empty_commits_renames_modes_binaries_and_tags(tmp_path: Path) -> None:
     commit(tmp_path, "files", {"old.txt": "".join(f"{n}\n" for n in range(50)), "b.bin": b"\0\1", "run": "x\n"})
-    commit(tmp_path, "")
+    empty = commit(tmp_path, "")
     git(tmp_path, "mv", "old.txt", "new.txt")
     renamed = commit(tmp_path, "rename")
     binary = commit(tmp_path, "binary", {"b.bin": b"\0\2"})
@@ -228,13 +210,8 @@ def test_empty_commits_renames_modes_binaries_and_tags(tmp_path: Path) -> None:
     repository = Repository(str(tmp_path))
     assert "rename from old.txt\nrename to new.txt\n" in repository.diff(renamed).text
     assert "Binary files a/b.bin and b/b.bin differ\n" in repository.diff(binary).text
+    assert (repository.diff(empty).text, repository.diff(empty).truncated) == ("", False)
     assert len(repository.tips()) == 1
-
-
-def test_an_empty_commit_has_an_empty_diff(tmp_path: Path) -> None:
-    commit(tmp_path, "one", {"a": "1"})
-    diff = Repository(str(tmp_path)).diff(commit(tmp_path, "nothing"))
-    assert (diff.text, diff.truncated) == ("", False)
 
 
 def test_a_detached_head_is_a_tip(tmp_path: Path) -> None:
@@ -300,17 +277,8 @@ def test_a_repository_of_sha256(tmp_path: Path) -> None:
 # -- bytes that nobody promised ---------------------------------------------------------------------------------------
 
 text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=60)
-forged = st.sampled_from(
-    [
-        "\x1e\x1f",
-        f"{NOWHERE}\n",
-        "\n 3 files changed, 1 insertion(+)\n",
-        "\x01\x02%x00",
-        "commit :1\n",
-        "\r\n",
-        "1\t2\ta",
-    ]
-)
+FORGED = ["\x1e\x1f", f"{NOWHERE}\n", "\n 3 files changed, 1 insertion(+)\n", "\x01\x02%x00", "commit :1\n"]
+forged = st.sampled_from([*FORGED, "\r\n", "1\t2\ta"])
 messages = st.lists(st.lists(text | forged, max_size=4).map("".join), min_size=1, max_size=8)
 
 
@@ -374,15 +342,9 @@ def test_a_diff_has_a_summary_and_a_patch_whatever_the_configuration_of_diffs(tm
     assert plain.text.startswith(" ñandú.txt | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)\n\ndiff --git a/")
     assert plain.text.endswith("\n uno\n-dos\n+tres\n")
     assert not plain.truncated
-    for key, value in (
-        ("color.diff", "always"),
-        ("color.ui", "always"),
-        ("diff.noprefix", "true"),
-        ("diff.context", "0"),
-        ("diff.orderFile", "/nowhere"),
-        ("diff.renames", "false"),
-    ):
-        git(tmp_path, "config", key, value)
+    settings = "color.diff=always color.ui=always diff.noprefix=true diff.context=0 diff.orderFile=/nowhere"
+    for setting in f"{settings} diff.renames=false".split():
+        git(tmp_path, "config", *setting.split("="))
     assert Repository(str(tmp_path)).diff(sha) == plain
     assert Repository(str(tmp_path)).diff(sha[:10]) == plain
     assert len(everything(tmp_path)) == 2
@@ -433,16 +395,13 @@ def test_a_file_too_large_to_compare_counts_as_binary(tmp_path: Path) -> None:
     assert "Binary files /dev/null and b/huge.txt differ\n" in Repository(str(tmp_path)).diff(sha).text
 
 
-def test_an_endless_line_is_cut_between_characters(tmp_path: Path) -> None:
+def test_an_endless_line_is_cut_between_characters_and_what_just_fits_is_whole(tmp_path: Path) -> None:
     sha = commit(tmp_path, "line", {"a": "ñ" * 100_000})
     for limit in (5_000, 5_001):
         diff = Repository(str(tmp_path)).diff(sha, max_bytes=limit)
         assert diff.truncated
         assert limit - 2 < len(diff.text.encode()) <= limit
         assert diff.text.endswith("ñ")
-
-
-def test_a_diff_that_just_fits_is_not_called_truncated(tmp_path: Path) -> None:
     sha = commit(tmp_path, "one", {"a": "1\n"})
     repository = Repository(str(tmp_path))
     whole = repository.diff(sha)
@@ -454,17 +413,16 @@ def test_a_diff_that_just_fits_is_not_called_truncated(tmp_path: Path) -> None:
 # -- stopping ---------------------------------------------------------------------------------------------------------
 
 
-def test_closing_early_leaves_no_process(year: Path, children: list[subprocess.Popen[bytes]]) -> None:
+def test_a_reading_that_is_closed_or_cancelled_leaves_no_process(year: Path, children: list[subprocess.Popen[bytes]]):
+    """And one that was cancelled beforehand starts none."""
     repository = Repository(str(year))
+    assert list(repository.read_commits([NOWHERE], cancelled=lambda: True)) == []
+    assert children == []
     commits = repository.read_commits(repository.list_new_commits([]))
     next(commits)
     assert children[-1].poll() is None
     commits.close()
     assert all(gone(child) for child in children)
-
-
-def test_cancelling_ends_the_stream_and_the_process(year: Path, children: list[subprocess.Popen[bytes]]) -> None:
-    repository = Repository(str(year))
     read: list[CommitInfo] = []
     for each in repository.read_commits(repository.list_new_commits([]), cancelled=lambda: len(read) >= 10):
         read.append(each)
@@ -472,28 +430,8 @@ def test_cancelling_ends_the_stream_and_the_process(year: Path, children: list[s
     assert all(gone(child) for child in children)
 
 
-def test_cancelled_beforehand_starts_nothing(year: Path, children: list[subprocess.Popen[bytes]]) -> None:
-    assert list(Repository(str(year)).read_commits([NOWHERE], cancelled=lambda: True)) == []
-    assert children == []
-
-
-def test_cancelling_does_not_wait_for_a_git_that_says_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, children: list[subprocess.Popen[bytes]]
-) -> None:
-    put_on_path(tmp_path, monkeypatch, "exec sleep 60")  # stands for a git stuck on a dead network disk
-    start = time.monotonic()
-    assert (
-        list(Repository(str(tmp_path)).read_commits([NOWHERE], cancelled=lambda: time.monotonic() > start + 0.3)) == []
-    )
-    assert time.monotonic() - start < 10
-    assert len(children) == 1
-    assert gone(children[0])
-
-
-@pytest.mark.parametrize("method", ["tips", "missing", "lost", "reachable", "by hand"])
-def test_every_wait_can_be_cancelled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, children: list[subprocess.Popen[bytes]], method: str
-) -> None:
+@pytest.mark.parametrize("method", ["commits", "tips", "missing", "lost", "reachable", "by hand"])
+def test_every_wait_can_be_cancelled(tmp_path: Path, monkeypatch, children: list[subprocess.Popen[bytes]], method: str):
     put_on_path(tmp_path, monkeypatch, "exec sleep 60")  # stands for a git stuck on a dead network disk
     repository = Repository(str(tmp_path))
     start = time.monotonic()
@@ -501,14 +439,15 @@ def test_every_wait_can_be_cancelled(
     def cancelled() -> bool:
         return time.monotonic() > start + 0.2
 
-    {
+    found = {
+        "commits": lambda: list(repository.read_commits([NOWHERE], cancelled=cancelled)),
         "tips": lambda: repository.tips(cancelled),
         "missing": lambda: repository.list_new_commits([], [NOWHERE], cancelled),
         "lost": lambda: repository.list_lost_commits([NOWHERE], [NOWHERE[::-1]], cancelled),
         "reachable": lambda: repository.list_reachable_commits([NOWHERE], cancelled),
         "by hand": lambda: repository._walk_by_hand([NOWHERE], cancelled),
     }[method]()
-    assert time.monotonic() - start < 30
+    assert time.monotonic() - start < 30 and (method != "commits" or found == [])
     assert len(children) == 1
     assert gone(children[0])
 
@@ -529,19 +468,9 @@ def trap(tmp_path: Path) -> Iterator[tuple[Path, str, Path]]:
     )
     sha = git(path, "hash-object", "-t", "commit", "-w", "--stdin", stdin=f"{raw}\n".encode())
     git(path, "update-ref", "refs/heads/main", sha)
-    for key in (
-        "core.fsmonitor",
-        "core.pager",
-        "core.sshCommand",
-        "diff.doc.command",
-        "diff.doc.textconv",
-        "diff.external",
-        "filter.doc.process",
-        "filter.doc.smudge",
-        "gpg.program",
-        "pager.diff-tree",
-        "pager.log",
-    ):
+    keys = "core.fsmonitor core.pager core.sshCommand diff.doc.command diff.doc.textconv diff.external"
+    keys += " filter.doc.process filter.doc.smudge gpg.program pager.diff-tree pager.log"
+    for key in keys.split():
         git(path, "config", key, str(program))
     git(path, "config", "log.showSignature", "true")
     yield path, sha, sprung
@@ -581,13 +510,11 @@ def test_a_partial_clone_fetches_nothing(tmp_path: Path) -> None:
 def test_the_surroundings_of_a_hook_do_not_lead_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here, elsewhere = commit(tmp_path / "here", "here"), tmp_path / "elsewhere"
     commit(elsewhere, "elsewhere")
-    monkeypatch.setenv("GIT_DIR", str(elsewhere / ".git"))
-    monkeypatch.setenv("GIT_WORK_TREE", str(elsewhere))
-    monkeypatch.setenv("GIT_INDEX_FILE", str(elsewhere / ".git" / "index"))
-    monkeypatch.setenv("GIT_OBJECT_DIRECTORY", str(elsewhere / ".git" / "objects"))
-    monkeypatch.setenv("GIT_EXTERNAL_DIFF", "false")
-    monkeypatch.setenv("GIT_CONFIG_PARAMETERS", "'core.bare=true'")
-    monkeypatch.setenv("GIT_TRACE", "1")
+    paths = {"DIR": "", "INDEX_FILE": "/index", "OBJECT_DIRECTORY": "/objects"}
+    variables = {name: f"{elsewhere}/.git{end}" for name, end in paths.items()} | {"WORK_TREE": str(elsewhere)}
+    variables |= {"EXTERNAL_DIFF": "false", "CONFIG_PARAMETERS": "'core.bare=true'", "TRACE": "1"}
+    for name, value in variables.items():
+        monkeypatch.setenv(f"GIT_{name}", value)
     assert Repository(str(tmp_path / "here")).tips() == [here]
 
 
@@ -601,12 +528,9 @@ def test_a_replaced_commit_is_still_what_its_sha_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize("sha", ["--output=/tmp/x", "HEAD", "", "main..topic", "^" + NOWHERE, NOWHERE + "\n", "é" * 40])
 def test_what_is_not_a_sha_never_reaches_git(tmp_path: Path, children: list[subprocess.Popen[bytes]], sha: str) -> None:
     repository = Repository(str(tmp_path))
-    with pytest.raises(GitError, match="sha"):
-        repository.diff(sha)
-    with pytest.raises(GitError, match="sha"):
-        repository.read_commits([sha])
-    with pytest.raises(GitError, match="sha"):
-        repository.list_new_commits([sha])
+    for ask, one in ((repository.diff, sha), (repository.read_commits, [sha]), (repository.list_new_commits, [sha])):
+        with pytest.raises(GitError, match="sha"):
+            ask(one)
     assert children == []
 
 
@@ -645,24 +569,19 @@ def test_what_git_does_not_have_is_left_out(tmp_path: Path) -> None:
     assert list(repository.read_commits([NOWHERE])) == []
 
 
-def test_a_lost_file_costs_the_size_of_its_commits_and_nothing_else(tmp_path: Path) -> None:
+def test_a_lost_file_or_tree_costs_the_size_of_its_commits_and_nothing_else(tmp_path: Path) -> None:
     shas = [commit(tmp_path, str(number), {"a": f"{number}\n" * 9}) for number in range(30)]
     lose(tmp_path, f"{shas[20]}:a")
+    lose(tmp_path, f"{shas[10]}^{{tree}}", b"rubbish")
     repository = Repository(str(tmp_path))
     read = list(repository.read_commits(shas[::-1]))
     assert [(each.sha, each.message) for each in read] == [(sha, str(29 - n)) for n, sha in enumerate(shas[::-1])]
-    assert [each.message for each in read if not each.measured] == ["21", "20"]
+    assert [each.message for each in read if not each.measured] == ["21", "20", "11", "10"]
     for each in read:
         assert each.insertions == (9 if each.measured else 0)
         assert each.files_changed == (1 if each.measured else 0)
     with pytest.raises(GitError, match="not in this repository"):
         repository.diff(shas[20])
-
-
-def test_a_lost_tree_costs_no_more(tmp_path: Path) -> None:
-    shas = [commit(tmp_path, str(number), {"a": f"{number}\n"}) for number in range(5)]
-    lose(tmp_path, f"{shas[2]}^{{tree}}", b"rubbish")
-    assert [each.measured for each in Repository(str(tmp_path)).read_commits(shas)] == [True, True, False, False, True]
 
 
 @pytest.mark.parametrize("content", [None, b"rubbish", b""], ids=["lost", "damaged", "empty"])
@@ -730,9 +649,7 @@ def test_no_repository_no_folder_and_no_git(tmp_path: Path, monkeypatch: pytest.
     assert "Install git" in caught.value.next
 
 
-def test_a_repository_of_another_user_is_refused_with_the_way_to_trust_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_repository_of_another_user_is_refused_with_the_way_to_trust_it(tmp_path: Path, monkeypatch):
     path = tmp_path / "theirs"
     sha = commit(path, "one")
     # The real git, told by its own test switch to see another owner: only root could make one.
@@ -744,14 +661,6 @@ def test_a_repository_of_another_user_is_refused_with_the_way_to_trust_it(
     monkeypatch.setenv("GIT_CONFIG_KEY_0", "safe.directory")
     monkeypatch.setenv("GIT_CONFIG_VALUE_0", str(path))
     assert Repository(str(path)).tips() == [sha]
-
-
-def test_reading_git_needs_neither_the_database_nor_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)  # it imports modules of its own
-    program = "import sys, store.git.repository; print([m for m in ('apsw', 'sqlite3', 'textual') if m in sys.modules])"
-    root = Path(__file__).parents[3]
-    done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 def test_a_tag_has_the_time_of_its_commit(tmp_path: Path) -> None:

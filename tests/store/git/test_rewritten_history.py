@@ -41,6 +41,7 @@ def there(memory: Memory) -> set[str]:
 
 
 def test_an_amended_commit_is_kept_and_marked(memory: Memory, tmp_path: Path, read: Read) -> None:
+    """And that is no step of history, which an undo would take back."""
     commit(tmp_path, "one", {"a": "1"})
     commit(tmp_path, "twoo", {"a": "2"})
     read()
@@ -50,6 +51,7 @@ def test_an_amended_commit_is_kept_and_marked(memory: Memory, tmp_path: Path, re
     git(tmp_path, "reset", "--quiet", "--hard", "HEAD@{1}")
     assert read() == 0
     assert (there(memory), gone(memory)) == ({"one", "twoo"}, {"two"})
+    assert memory.history.steps() == []
 
 
 def test_reset_marks_and_the_way_back_unmarks(memory: Memory, tmp_path: Path, read: Read) -> None:
@@ -106,9 +108,7 @@ def test_a_tip_that_git_collected_is_compared_by_sets(memory: Memory, tmp_path: 
     assert there(memory) == {"one", "logged by its short sha"}, "git could not confirm an abbreviated sha: no verdict"
 
 
-def test_what_was_rewritten_during_an_interrupted_reading_is_marked_too(
-    memory: Memory, tmp_path: Path, read: Read
-) -> None:
+def test_what_was_rewritten_during_an_interrupted_reading_is_marked_too(memory: Memory, tmp_path: Path, read: Read):
     """The tips of a reading that never ended were never remembered, and those before it lead to nothing of this."""
     head = build_repository(tmp_path, 2 * COMMIT_BATCH, 4)
     git(tmp_path, "reset", "--quiet", "--soft", git(tmp_path, "rev-list", "--max-parents=0", "HEAD"))
@@ -157,28 +157,21 @@ def test_moving_on_walks_no_further_than_it_must(memory: Memory, tmp_path: Path,
     assert max(walked) < 10
 
 
-def test_reachability_is_no_history_and_no_undo(memory: Memory, tmp_path: Path, read: Read) -> None:
-    commit(tmp_path, "one", {"a": "1"})
-    commit(tmp_path, "two", {"a": "2"})
-    read()
-    git(tmp_path, "reset", "--quiet", "--hard", "HEAD~1")
-    read()
-    assert gone(memory) == {"two"}
-    assert memory.history.steps() == []
-
-
 # shapes --------------------------------------------------------------------------------------------------------------
 
 
+def cloned(folder: Path, commits: int, *options: str) -> Path:
+    """A clone of a repository with so many commits."""
+    for number in range(commits):
+        commit(folder / "whole", str(number), {"a": f"{number}\n"})
+    git(folder, "clone", "--quiet", *options, f"file://{folder / 'whole'}", "clone")
+    return folder / "clone"
+
+
 @pytest.mark.parametrize("how", ["--unshallow", "--deepen=2"])
-def test_a_shallow_clone_that_was_deepened_shows_its_older_commits(
-    memory: Memory, tmp_path: Path, read: Read, how: str
-) -> None:
+def test_a_shallow_clone_that_was_deepened_shows_its_older_commits(memory: Memory, tmp_path, read: Read, how: str):
     """No branch moved: only the end of the clone did."""
-    for number in range(6):
-        commit(tmp_path / "whole", str(number), {"a": f"{number}\n"})
-    clone = tmp_path / "clone"
-    git(tmp_path, "clone", "--quiet", "--depth=2", f"file://{tmp_path / 'whole'}", "clone")
+    clone = cloned(tmp_path, 6, "--depth=2")
     assert read(clone) == 2
     git(clone, "fetch", "--quiet", how)
     assert read(clone) == (4 if how == "--unshallow" else 2)
@@ -188,10 +181,7 @@ def test_a_shallow_clone_that_was_deepened_shows_its_older_commits(
 
 def test_a_clone_made_shallower_loses_nothing(memory: Memory, tmp_path: Path, read: Read) -> None:
     """What lies below its end may well be there: it is not called gone."""
-    for number in range(4):
-        commit(tmp_path / "whole", str(number), {"a": f"{number}\n"})
-    clone = tmp_path / "clone"
-    git(tmp_path, "clone", "--quiet", f"file://{tmp_path / 'whole'}", "clone")
+    clone = cloned(tmp_path, 4)
     assert read(clone) == 4
     git(clone, "fetch", "--quiet", "--depth=1")
     assert read(clone) == 0
@@ -276,10 +266,8 @@ def test_a_lost_file_is_told_in_one_sentence_and_the_rest_is_read(memory: Memory
     lose(tmp_path, f"{shas[4]}:a")
     said: list[str] = []
     assert read(trouble=said.append) == 5
-    assert said == [
-        f"git cannot tell the size of C#{shas[4][:7]}: objects are lost or were never fetched; `git fsck` names them."
-        " The rest was read."
-    ]
+    why = "objects are lost or were never fetched; `git fsck` names them. The rest was read."
+    assert said == [f"git cannot tell the size of C#{shas[4][:7]}: {why}"]
     broken = memory.commits.get(shas[4])
     assert (broken.message, broken.author) == ("number 4", "Lucía Fernández")
     assert (broken.files_changed, broken.insertions, broken.deletions) == (0, 0, 0)
@@ -322,7 +310,7 @@ def test_when_nothing_can_be_read_the_error_is_gits_own(memory: Memory, tmp_path
     assert memory.database.rows("SELECT * FROM leases") == []
 
 
-@pytest.mark.parametrize("moment", ["tips", "reachable"])
+@pytest.mark.parametrize("moment", ["tips", "list_reachable_commits"])
 def test_a_branch_that_is_deleted_and_collected_while_it_is_read(
     memory: Memory, tmp_path: Path, read: Read, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
@@ -356,9 +344,7 @@ def test_a_branch_that_is_deleted_and_collected_while_it_is_read(
 
 
 @pytest.mark.parametrize("command", ["show-ref", "rev-list", "log"])
-def test_a_cancel_comes_through_whatever_git_is_at(
-    memory: Memory, tmp_path: Path, read: Read, monkeypatch: pytest.MonkeyPatch, command: str
-) -> None:
+def test_a_cancel_comes_through_whatever_git_is_at(memory: Memory, tmp_path, read: Read, monkeypatch, command: str):
     """A git that is stuck in one of its commands, as on a dead network disk; what was read before it stays."""
     commit(tmp_path, "one", {"a": "1"})
     assert read() == 1

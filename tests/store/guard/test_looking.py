@@ -11,7 +11,7 @@ from support.guarded import MINUTE, NIGHT, GuardedHome, add_memory
 from support.samples import copied
 
 from store.base.errors import NotFound
-from store.guard import database, files
+from store.guard import database, files, moments
 from store.sources.source import Machine
 
 
@@ -66,8 +66,6 @@ def test_what_comes_soon_after_is_the_same_moment_until_a_person_was_told(home: 
         home.look()
     assert home.changes() == [[("rewritten", "a.md")]]
     assert home.shown(1) == ["-1 one", "+0 three"]
-    from store.guard import moments
-
     with database.open_guard(home.settings) as kept:
         moments.mark_told(kept, moments.recent_moments(kept, 9))
     home.now += MINUTE
@@ -143,13 +141,18 @@ def test_a_database_is_read_with_its_log_and_folding_that_in_is_no_change(home: 
     assert home.look(30).moments == []
 
 
-def test_a_damaged_database_is_a_version_too(home: GuardedHome) -> None:
+def test_a_damaged_database_is_a_version_too_and_a_tool_goes_with_its_folder(home: GuardedHome) -> None:
     engram = home.engram()
     home.look()
     for path in engram.parent.glob("engram.db-*"):
         path.unlink()
     engram.write_bytes(b"not any more")
     assert home.look(30).troubles == [] and home.changes() == [[("rewritten", "engram.db")]]
+    home.write("a.md", "one\n")
+    home.look(1)
+    shutil.rmtree(home.folder / ".claude")
+    home.look(30)
+    assert home.changes()[0] == [("removed", "a.md")]
 
 
 def test_what_cannot_be_read_is_named_and_is_not_removed(home: GuardedHome) -> None:
@@ -166,54 +169,29 @@ def test_what_cannot_be_read_is_named_and_is_not_removed(home: GuardedHome) -> N
     assert "16,000,000 bytes" in home.look(1).troubles[0].why
 
 
-def test_a_tool_that_is_gone_with_its_folder(home: GuardedHome) -> None:
-    home.write("a.md", "one\n")
-    home.look()
-    shutil.rmtree(home.folder / ".claude")
-    home.look(30)
-    assert home.changes() == [[("removed", "a.md")]]
+# below the home: memory files and a person's own instruction files
+GUARDED = """
+.claude/CLAUDE.md .claude/projects/-home-ines-faro/memory/below/deep.md .codex/AGENTS.md .codex/memories/raw.md
+.gemini/GEMINI.md .config/opencode/AGENTS.md .openclaw/workspace/MEMORY.md .openclaw/workspace/memory/2026-11-21.md
+basic-memory/note.md .mem0/history.db
+""".split()
+# conversations, vectors, files of projects, notes
+OUTSIDE = """
+.claude/projects/-home-ines-faro/one.jsonl .claude/projects/-home-ines-faro/notes.md
+.claude/projects/-home-ines-faro/memory/.hidden.md .codex/sessions/2026/11/21/rollout-1.jsonl
+.gemini/tmp/faro/chats/session-1.jsonl .local/share/opencode/opencode.db .openclaw/workspace/SOUL.md
+.mem0/qdrant/storage.sqlite notes/own.md
+""".split()
 
 
 def test_where_the_border_is(home: GuardedHome) -> None:
-    """Memory files and a person's own instruction files; no conversation, no vector, no project's file, no note."""
-    for place in (
-        ".claude/CLAUDE.md",
-        ".claude/projects/-home-ines-faro/one.jsonl",
-        ".claude/projects/-home-ines-faro/notes.md",
-        ".claude/projects/-home-ines-faro/memory/.hidden.md",
-        ".claude/projects/-home-ines-faro/memory/below/deep.md",
-        ".codex/AGENTS.md",
-        ".codex/memories/raw.md",
-        ".codex/sessions/2026/11/21/rollout-1.jsonl",
-        ".gemini/GEMINI.md",
-        ".gemini/tmp/faro/chats/session-1.jsonl",
-        ".config/opencode/AGENTS.md",
-        ".local/share/opencode/opencode.db",
-        ".openclaw/workspace/MEMORY.md",
-        ".openclaw/workspace/SOUL.md",
-        ".openclaw/workspace/memory/2026-11-21.md",
-        "basic-memory/note.md",
-        ".mem0/history.db",
-        ".mem0/qdrant/storage.sqlite",
-        "notes/own.md",
-    ):
+    for place in (*GUARDED, *OUTSIDE):
         path = home.folder / place
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x")
     found = files.list_guarded_files(Machine(str(home.folder)))
     base = f"{home.folder}/"
-    assert {one.path.removeprefix(base) for one in found} == {
-        ".claude/CLAUDE.md",
-        ".claude/projects/-home-ines-faro/memory/below/deep.md",
-        ".codex/AGENTS.md",
-        ".codex/memories/raw.md",
-        ".gemini/GEMINI.md",
-        ".config/opencode/AGENTS.md",
-        ".openclaw/workspace/MEMORY.md",
-        ".openclaw/workspace/memory/2026-11-21.md",
-        "basic-memory/note.md",
-        ".mem0/history.db",
-    }
+    assert {one.path.removeprefix(base) for one in found} == set(GUARDED)
     more = files.list_guarded_files(Machine(str(home.folder)), ["~/notes", "missing.md"])
     assert {one.path for one in more} - {one.path for one in found} == {f"{base}notes/own.md"}
 
@@ -238,9 +216,7 @@ def test_without_a_look_nothing_is_kept(home: GuardedHome) -> None:
         pass
 
 
-def test_a_copy_that_a_killed_process_left_is_deleted(
-    home: GuardedHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_copy_that_a_killed_process_left_is_deleted(home: GuardedHome, tmp_path: Path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     for name, age in (("memoranda-guard-old", 7200), ("memoranda-source-old", 7200), ("memoranda-guard-new", 0)):
         (tmp_path / name).mkdir()
@@ -258,9 +234,7 @@ def test_a_copy_that_a_killed_process_left_is_deleted(
     assert len([name for name in names if name.startswith("memoranda-")]) == 2  # nor is one of its own left
 
 
-def test_a_file_that_is_being_written_waits_for_the_next_look(
-    home: GuardedHome, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_is_being_written_waits_for_the_next_look(home: GuardedHome, monkeypatch: pytest.MonkeyPatch):
     path, real = home.write("a.md", "one\n"), files.open_plain_file
     home.look()
 
@@ -286,8 +260,6 @@ def test_a_pipe_in_the_place_of_a_file_stops_nothing(home: GuardedHome) -> None:
     for path in (home.memory / "a.md", engram.with_name("engram.db-wal")):
         path.unlink()
         os.mkfifo(path)
-    assert sorted(one.why for one in home.look(1).troubles) == [
-        "a part of it is not a plain file",
-        "it is not a plain file",
-    ]
+    why = sorted(one.why for one in home.look(1).troubles)
+    assert why == ["a part of it is not a plain file", "it is not a plain file"]
     assert home.moments() == []

@@ -22,7 +22,7 @@ from store.guard.restoring import RestoredLines, put_back_lines
 def night(home: GuardedHome) -> GuardedHome:
     """One moment, M#1: of four notes one went, one was reworded, one came."""
     for name in ("tides", "deploy", "team"):
-        home.write(f"{name}.md", f"About {name}.\nThe second line of {name}.\nThe third.\n")
+        home.write(f"{name}.md", about(name))
     home.look()
     home.now += 60 * MINUTE
     home.remove("tides.md")
@@ -32,10 +32,11 @@ def night(home: GuardedHome) -> GuardedHome:
     return home
 
 
-BEFORE = {
-    f"{name}.md": f"About {name}.\nThe second line of {name}.\nThe third.\n".encode()
-    for name in ("deploy", "team", "tides")
-}
+def about(name: str) -> str:
+    return f"About {name}.\nThe second line of {name}.\nThe third.\n"
+
+
+BEFORE = {f"{name}.md": about(name).encode() for name in ("deploy", "team", "tides")}
 
 
 def test_a_whole_moment_and_its_undo(night: GuardedHome) -> None:
@@ -50,15 +51,12 @@ def test_a_whole_moment_and_its_undo(night: GuardedHome) -> None:
     assert night.restore(3) == 4 and night.content() == BEFORE  # an undo can be taken back too
 
 
-def test_one_file(night: GuardedHome) -> None:
+def test_one_file_and_one_line(night: GuardedHome) -> None:
     night.restore(1, "tides.md")
     assert night.content()["tides.md"] == BEFORE["tides.md"]
     assert night.content()["deploy.md"] == b"About deploy.\nShorter.\nThe third.\n"
     night.restore()
     assert "tides.md" not in night.content()
-
-
-def test_one_line(night: GuardedHome) -> None:
     night.restore(1, "deploy.md:2")
     assert night.content()["deploy.md"] == BEFORE["deploy.md"]
     night.restore(1, f"{night.memory}/tides.md:2-3")
@@ -92,11 +90,9 @@ def test_a_folder_that_is_gone_is_made_again(night: GuardedHome) -> None:
 def test_a_plan_says_what_would_change_and_changes_nothing(night: GuardedHome) -> None:
     before = night.content()
     plan = night.plan(1)
-    assert [(one.effect, Path(one.change.file.path).name, one.again) for one in plan.files] == [
-        ("put back", "tides.md", False),
-        ("rewritten", "deploy.md", False),
-        ("removed", "merged.md", False),
-    ]
+    effects = {Path(one.change.file.path).name: one.effect for one in plan.files}
+    assert effects == {"tides.md": "put back", "deploy.md": "rewritten", "merged.md": "removed"}
+    assert not any(one.again for one in plan.files)
     lines = [(line.sign, line.text) for one in plan.files for line in one.difference if line.sign in "+-"]
     assert ("-", "Shorter.") in lines and ("+", "The second line of deploy.") in lines and ("-", "All in one.") in lines
     assert night.content() == before and len(night.moments()) == 1
@@ -171,7 +167,7 @@ def test_a_file_that_came_meanwhile_is_not_replaced(night: GuardedHome, monkeypa
         (night.memory / "tides.md").write_text("It is there again.\n")
         real(*words)
 
-    monkeypatch.setattr(swapping.atomic_write, "create_file", create)
+    monkeypatch.setattr(swapping.files, "create_file", create)
     with pytest.raises(Conflict, match="it was changed meanwhile"):
         night.run(plan)
     assert night.content()["tides.md"] == b"It is there again.\n"
@@ -184,7 +180,7 @@ def test_what_was_done_before_a_refusal_can_be_undone(night: GuardedHome, monkey
         (night.memory / "merged.md").write_text("Typed at the last moment.\n")
         real(*words)
 
-    monkeypatch.setattr(swapping.atomic_write, "remove_file", remove)
+    monkeypatch.setattr(swapping.files, "remove_file", remove)
     with pytest.raises(Conflict, match=r"merged\.md was not changed") as error:
         night.run(plan)
     assert error.value.next.startswith("2 of 3 files are changed")
@@ -205,16 +201,12 @@ def test_no_link_is_followed(night: GuardedHome, tmp_path: Path) -> None:
 
 
 def test_what_is_asked_for_has_to_be_there(night: GuardedHome) -> None:
-    for number, name, kind in (
-        (9, "", NotFound),
-        (1, "team.md", NotFound),
-        (1, "deploy.md:9", InvalidInput),
-        (1, "deploy.md:0", InvalidInput),
-        (1, "merged.md:1", NotFound),
-        (None, "", NotFound),
-    ):
-        with pytest.raises(kind):
+    for number, name in ((9, ""), (1, "team.md"), (1, "merged.md:1"), (None, "")):
+        with pytest.raises(NotFound):
             night.plan(number, name)
+    for line in (9, 0):
+        with pytest.raises(InvalidInput):
+            night.plan(1, f"deploy.md:{line}")
 
 
 # lines
@@ -317,9 +309,7 @@ def test_a_database_that_was_written_since(home: GuardedHome, engram: Path) -> N
     assert titles(engram)[-1] == "Meanwhile"
 
 
-def test_a_database_that_was_written_at_the_last_moment(
-    home: GuardedHome, engram: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_database_that_was_written_at_the_last_moment(home: GuardedHome, engram: Path, monkeypatch):
     plan, real = home.plan(1), swapping._is_readable_database
 
     def opens(path: str) -> bool:
@@ -332,7 +322,7 @@ def test_a_database_that_was_written_at_the_last_moment(
     assert titles(engram)[-1] == "Last moment" and len([one for one in home.moments() if one.restores]) == 0
 
 
-def test_a_database_that_is_gone_comes_back_whole(home: GuardedHome, engram: Path) -> None:
+def test_a_database_that_is_gone_or_damaged_comes_back_whole(home: GuardedHome, engram: Path) -> None:
     before = titles(engram)
     for path in engram.parent.glob("engram.db*"):
         path.unlink()
@@ -346,16 +336,12 @@ def test_a_database_that_is_gone_comes_back_whole(home: GuardedHome, engram: Pat
     home.now += MINUTE
     home.restore(2)
     assert titles(engram) == before
-
-
-def test_a_damaged_database_is_replaced(home: GuardedHome, engram: Path) -> None:
-    before = titles(engram)
     for path in engram.parent.glob("engram.db-*"):
         path.unlink()
     engram.write_bytes(b"no database" * 1000)
     home.age(engram)
     home.look(60)
-    home.restore(2)
+    home.restore(home.moments()[0].number)
     assert titles(engram) == before
 
 

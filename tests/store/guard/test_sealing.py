@@ -93,7 +93,7 @@ def test_two_seals_of_one_text_differ_and_a_changed_byte_is_noticed() -> None:
     assert sealer.digest(b"text") != Sealer(b"l" * 32).digest(b"text")
 
 
-def test_without_its_key_nothing_can_be_read_and_off_starts_over(home: GuardedHome) -> None:
+def test_without_its_own_key_nothing_can_be_read_and_off_starts_over(home: GuardedHome) -> None:
     home.write("a.md", "one\n")
     home.look()
     key_file(home).unlink()
@@ -103,14 +103,13 @@ def test_without_its_key_nothing_can_be_read_and_off_starts_over(home: GuardedHo
         assert "guard off" in error.value.next
     database.delete_guard()
     assert home.look(2).first
-
-
-def test_another_key_is_noticed(home: GuardedHome) -> None:
-    home.write("a.md", "one\n")
-    home.look()
     key_file(home).write_text("00" * 32)
     with pytest.raises(StorageError, match="cannot be opened"):
         home.moments()
+    assert database.delete_guard() > 0
+    assert not Path(database.guard_path()).exists() and not key_file(home).exists()
+    with pytest.raises(NotFound):
+        database.delete_guard()
 
 
 def test_the_key_is_moved_to_the_keyring_and_back(home: GuardedHome, ring: Ring) -> None:
@@ -135,9 +134,7 @@ def test_a_keyring_that_keeps_nothing_changes_nothing(home: GuardedHome, ring: R
     assert "guard.key file" in error.value.next and key_file(home).exists()
 
 
-def test_a_state_folder_that_cannot_be_written_makes_no_key(
-    home: GuardedHome, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_state_folder_that_cannot_be_written_makes_no_key(home: GuardedHome, monkeypatch, tmp_path: Path):
     """A key that held for this process alone would lose all at its end."""
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
@@ -146,15 +143,6 @@ def test_a_state_folder_that_cannot_be_written_makes_no_key(
         home.look()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     assert home.look(1).first
-
-
-def test_off_deletes_all_of_it(home: GuardedHome) -> None:
-    home.write("a.md", "one\n")
-    home.look()
-    assert database.delete_guard() > 0
-    assert not Path(database.guard_path()).exists() and not key_file(home).exists()
-    with pytest.raises(NotFound):
-        database.delete_guard()
 
 
 def test_what_is_no_database_of_ours_is_refused(home: GuardedHome, tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from support.guarded import GuardedHome
 
 from store.base.errors import InvalidInput, NotFound
 from store.guard import database, moments
-from store.guard import database as versions
 
 DAY = 24 * 60
 
@@ -86,12 +85,12 @@ def test_an_empty_file_has_a_version(home: GuardedHome) -> None:
 
 
 def test_a_version_in_pieces_is_put_together(home: GuardedHome) -> None:
-    raw = os.urandom(3 * versions.PIECE_BYTES + 17).hex().encode()[: 3 * versions.PIECE_BYTES + 17]
+    raw = os.urandom(3 * database.PIECE_BYTES + 17).hex().encode()[: 3 * database.PIECE_BYTES + 17]
     home.write("a.md", raw)
     home.look()
     with database.open_guard() as kept:
         assert kept.query_row("SELECT count(*) FROM version_pieces") == (4,)
-        assert versions.version_content(kept, 1) == raw
+        assert database.version_content(kept, 1) == raw
 
 
 @pytest.mark.parametrize("text", ["", "M", "#", "M#x", "G#1", "M#1 ", "-1", "1.0", "²", "1" * 30])

@@ -72,9 +72,7 @@ def test_an_undo_of_what_was_reworded_since_is_refused(home: GuestHome) -> None:
     assert home.sql("SELECT content FROM observations WHERE id = 7") == [("Their own.",)]
 
 
-def test_a_change_that_was_cut_short_is_told_as_engrams_own_and_can_be_put_back(
-    home: GuestHome, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_change_that_was_cut_short_is_told_as_engrams_own_and_can_be_put_back(home: GuestHome, monkeypatch):
     def cut(*_: object) -> None:
         raise KeyboardInterrupt
 

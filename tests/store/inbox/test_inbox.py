@@ -1,9 +1,6 @@
 """The inbox: what others would have remembered waits for a person's word, rests on evidence, and can be taken back."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 
@@ -298,18 +295,6 @@ def test_in_the_past_it_still_waited(memory, said):
     past = PastMemory(memory.location, "cli", read_past(memory, point_in_time(memory, then)))
     assert past.inbox.count_waiting() == 1 and past.inbox.get(1).state == "waiting"
     past.close()
-
-
-def test_remembering_loads_nothing_of_the_inbox(tmp_path):
-    code = (
-        "import sys; from store.memory import Memory\n"
-        "with Memory.open(sys.argv[1]) as memory: memory.facts.remember('x')\n"
-        "print([name for name in sys.modules if 'inbox' in name or name in ('re', 'json', 'rapidfuzz')])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / "memory.db")], capture_output=True, text=True, env={**os.environ}
-    )
-    assert "inbox" not in done.stdout, done.stderr
 
 
 # what was asked before

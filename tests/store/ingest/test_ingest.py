@@ -580,22 +580,21 @@ def test_others_write_between_two_batches(memory: Memory, tmp_path: Path, monkey
 
 KILLED = """
 import os, signal, sys
-from store.ingest import runner as running
-from store.ingest.runner import ingest_file as ingest
+from store.ingest import runner
 from store.memory import Memory
-running.TURNS = 7
+runner.BATCH_TURNS = 7
 path, source, batches = sys.argv[1], sys.argv[2], int(sys.argv[3])
 calls = 0
-inner = running._Run._put
-def put(self, *arguments):
+inner = runner._IngestRun._write_lines
+def write_lines(self, *arguments):
     global calls
     inner(self, *arguments)
     calls += 1
     if calls == batches:
         os.kill(os.getpid(), signal.SIGKILL)
-running._Run._put = put
+runner._IngestRun._write_lines = write_lines
 with Memory.open(path) as memory:
-    ingest(memory.database, source)
+    runner.ingest_file(memory.database, source)
 """
 
 

@@ -2,8 +2,6 @@
 server is left alone, and nobody waits for longer than was said."""
 
 import json
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -232,27 +230,6 @@ def test_no_transaction_is_open_while_it_is_looked_what_a_model_may_read(
     told(memory, 3)
     assert inside == [False] * 4, "and once for each turn"
     assert extraction_queue.count_queued_turns(memory.database, model=True)[0] == 4
-
-
-def test_a_look_at_what_waits_imports_nothing_that_reads(memory: Memory) -> None:
-    """It is looked on the thread that draws the screen."""
-    told(memory)
-    code = (
-        "import sys\n"
-        "from tui.workers.background import LearningWorker\n"
-        "from tui.workers.background import Pace\n"
-        "from store.memory import Memory\n"
-        f"with Memory.open({memory.location.path!r}) as memory:\n"
-        "    never = lambda: False\n"
-        "    learner = LearningWorker(memory.location, memory.database.clock, never, never, Pace())\n"
-        "    assert learner.due_for_model(memory) and not learner.due(memory)\n"
-        "print([name for name in sys.modules if name.startswith(('store.llm.', 'store.learning.'))])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = done.stdout.replace("'", "").strip("[]\n").split(", ")
-    assert sorted(loaded) == ["store.learning.model_due"] + [
-        f"store.llm.{name}" for name in ("circuit_breaker", "endpoint", "model_selection")
-    ]
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from support.ollama_server import OllamaServer
 
 from store.base.clock import days_before
 from store.base.errors import ModelFailed, NotFound
-from store.base.models import Turn
+from store.base.models import Summary, Turn
 from store.conversations import extraction_queue
 from store.conversations.summaries import SummaryFields, summarize_by_rule
 from store.conversations.turns import NewTurn
@@ -29,6 +29,7 @@ from store.memory import Memory
 from store.services import session_flush
 
 NAME = "model:qwen2.5:3b-instruct"
+BAKERY = "Mi viejo tiene una panadería en Salto"
 
 
 class Mind:
@@ -107,6 +108,48 @@ def texts(memory: Memory) -> list[str]:
     return [fact.fact for fact in memory.facts.get_many(sorted(memory.facts.ids(memory.now)))]
 
 
+def say_bakery(memory: Memory, mind: Mind) -> None:
+    """A person says it, and the model finds it."""
+    mind.facts = {"panadería": BAKERY}
+    say(memory, f"{BAKERY}.")
+
+
+def say_bakeries(memory: Memory, mind: Mind, names: str, joint: str | None = None) -> None:
+    """Each of these people has a bakery, said in a turn of its own, or in one."""
+    mind.facts = {name: f"{name} tiene una panadería en la calle {name}" for name in names.split()}
+    said = [f"{fact}." for fact in mind.facts.values()]
+    say(memory, *(said if joint is None else [joint.join(said)]))
+
+
+def meanwhile(memory: Memory, mind: Mind, statement: str) -> None:
+    """While the model thinks, another process purges with this statement."""
+
+    def purge() -> None:
+        with Memory(memory.location, "cli", memory.database.clock, create=False) as other:
+            with other.database.write("user", "purge") as write:
+                write.execute(statement)
+
+    mind.meanwhile = purge
+
+
+def flush(memory: Memory, cancelled: Callable[[], bool] = lambda: False) -> list[Summary]:
+    """The summaries of the session `s`, made by the model where it answers."""
+    with summarizers.turn_summarizer(memory, cancelled) as by:
+        session_flush.flush_due_sessions(memory, by)
+    return memory.summaries.list_of_session("s")
+
+
+def pressed_once_begun(server: OllamaServer) -> Callable[[], bool]:
+    """A key that is pressed as soon as the server works at a question."""
+    pressed = threading.Event()
+    threading.Thread(target=lambda: (server.begun.wait(30), pressed.set())).start()
+    return pressed.is_set
+
+
+def set_mode(memory: Memory, mode: str = "smart") -> None:
+    memory.config.find_value("agent.mode").value = mode  # type: ignore[union-attr]
+
+
 # what it adds ---------------------------------------------------------------------------------------------------------
 
 
@@ -135,24 +178,21 @@ def test_a_model_finds_what_rules_do_not_and_asks(memory: Memory, mind: Mind, se
 
 
 def test_without_a_model_everything_is_as_before(memory: Memory) -> None:
-    say(memory, "Mi viejo tiene una panadería en Salto.")
+    say(memory, f"{BAKERY}.")
     done = read(memory)
     assert (done.read, done.asked, done.by) == (0, (), "")
     assert extraction_queue.count_queued_turns(memory.database) == (0, 0), "nothing waits that anybody has to see"
     assert extraction_queue.count_queued_turns(memory.database, model=True) == (1, 0), "should a model come"
 
 
-def test_what_tells_nothing_is_not_kept_for_a_model(memory: Memory, server: OllamaServer) -> None:
+def test_what_tells_nothing_or_a_switch_forbids_is_not_kept_for_a_model(memory: Memory, server: OllamaServer) -> None:
     say(memory, "¿Qué hora es?", "Arreglá el test, por favor.", "Hola!", '"Trabajo en una fintech"')
     say(memory, "Trabajo en una fintech y me gusta el mate.", session="old", days=30)
     say(memory, "Trabajo en una fintech y me gusta el té.", session="theirs", origin="mcp:claude")
     read(memory)
     assert entries(memory) == [] and not server.asked
-
-
-def test_a_switch_keeps_turns_from_it(memory: Memory, server: OllamaServer) -> None:
-    memory.config.find_value("agent.mode").value = "off"  # type: ignore[union-attr]
-    say(memory, "Mi viejo tiene una panadería en Salto.")
+    set_mode(memory, "off")
+    say(memory, f"{BAKERY}.")
     read(memory)
     assert entries(memory) == [] and not server.asked
 
@@ -173,21 +213,10 @@ def test_what_rules_found_is_not_asked_again(memory: Memory, mind: Mind, server:
     assert server.asked and [one.text for one in memory.inbox.waiting()] == [*before, "Trabajo en una fintech, somos 5"]
 
 
-def test_what_was_rejected_is_never_asked_again_in_other_words(
-    memory: Memory, mind: Mind, server: OllamaServer
-) -> None:
-    mind.facts = {"panadería": "Mi viejo tiene una panadería en Salto"}
-    say(memory, "Mi viejo tiene una panadería en Salto.")
-    (asked,) = read(memory).asked
-    memory.inbox.reject([asked])
-    mind.facts = {"panadería": "El viejo tiene una panadería en Salto"}
-    say(memory, "Mi viejo tiene una panadería en Salto, te conté.", session="tuesday")
-    assert read(memory).asked == () and len(server.asked) > 1
-
-
 @pytest.mark.parametrize(
     ("said", "told", "again"),
     [
+        ("Mi viejo tiene una panadería en Salto.", "Mi viejo tiene una panadería en Salto, te conté.", False),
         ("Mi viejo tiene una panadería en Salto.", "Che, en Salto la panadería la tiene mi viejo.", False),
         ("Mi hermana Pilar da clases de piano los sábados.", "Los sábados mi hermana Pilar da clases de piano.", False),
         ("My brother repairs old radios in Leeds.", "In Leeds my brother repairs old radios.", False),
@@ -196,7 +225,7 @@ def test_what_was_rejected_is_never_asked_again_in_other_words(
         ("My brother Tom repairs old radios in Leeds.", "My brother Tom repairs old clocks in Leeds.", True),
     ],
 )
-def test_what_was_rejected_is_not_asked_again_in_another_order(
+def test_what_was_rejected_is_not_asked_again_in_other_words_or_another_order(
     memory: Memory, mind: Mind, server: OllamaServer, said: str, told: str, again: bool
 ) -> None:
     """And what says something else of the same words is."""
@@ -206,11 +235,11 @@ def test_what_was_rejected_is_not_asked_again_in_another_order(
     assert memory.inbox.waiting() == [] and server.asked
     mind.facts = {told[:12]: told[:-1].removeprefix("Che, ")}
     say(memory, told, session="tuesday")
-    assert bool(read(memory).asked) is again
+    assert bool(read(memory).asked) is again and len(server.asked) > 1
 
 
 def test_what_an_undo_took_out_is_not_asked_again(memory: Memory, mind: Mind, server: OllamaServer) -> None:
-    (turn,) = say(memory, "Mi viejo tiene una panadería en Salto.")
+    (turn,) = say(memory, f"{BAKERY}.")
     memory.facts.remember("Mi viejo tiene una panadería en Salto")
     memory.history.undo(memory.history.steps(limit=1)[0].seq)
     mind.facts = {"panadería": "Mi viejo tiene una panadería en Salto"}
@@ -297,7 +326,7 @@ def test_whatever_the_model_says_writes_no_fact_and_calls_nothing(
 ) -> None:
     known, _ = memory.facts.remember("La panadería de Salto cierra los lunes de enero")
     mind.raw = raw
-    say(memory, "Mi viejo tiene una panadería en Salto.")
+    say(memory, f"{BAKERY}.")
     before = memory.facts.get(known)
     read(memory)
     assert memory.facts.get(known) == before and len(texts(memory)) == 1
@@ -321,9 +350,7 @@ def test_it_asks_no_more_than_anybody_looks_at(
     memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(model_due, "MOST_MODEL_PROPOSALS", 3)
-    names = "Ana Bruno Carla Diego Elena".split()
-    mind.facts = {name: f"{name} tiene una panadería en la calle {name}" for name in names}
-    say(memory, *(f"{name} tiene una panadería en la calle {name}." for name in names))
+    say_bakeries(memory, mind, "Ana Bruno Carla Diego Elena")
     read(memory)
     assert len(memory.inbox.waiting()) == 3
     asked = len(server.asked)
@@ -340,9 +367,7 @@ def test_a_run_asks_only_so_much(
     memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(model_pass, "MOST_PROPOSED", 2)
-    names = "Ana Bruno Carla Diego Elena".split()
-    mind.facts = {name: f"{name} tiene una panadería en la calle {name}" for name in names}
-    say(memory, *(f"{name} tiene una panadería en la calle {name}." for name in names))
+    say_bakeries(memory, mind, "Ana Bruno Carla Diego Elena")
     done = read(memory)
     assert len(done.asked) == 2 and done.left
 
@@ -353,9 +378,7 @@ def test_what_one_turn_tells_too_much_is_asked_when_there_is_room(
 ) -> None:
     monkeypatch.setattr(model_pass, "MOST_PROPOSED", most)
     monkeypatch.setattr(model_due, "MOST_MODEL_PROPOSALS", waits)
-    names = "Ana Bruno Carla Diego Elena Fabio".split()
-    mind.facts = {name: f"{name} tiene una panadería en la calle {name}" for name in names}
-    say(memory, " ".join(f"{name} tiene una panadería en la calle {name}." for name in names))
+    say_bakeries(memory, mind, "Ana Bruno Carla Diego Elena Fabio", joint=" ")
     done = read(memory)
     assert len(done.asked) == 4 == len(memory.inbox.waiting()) and done.left == 1
     first = [one.text for one in memory.inbox.waiting()]
@@ -397,7 +420,7 @@ def test_after_three_failures_the_model_gives_up_and_all_else_stays(
 
 @pytest.mark.parametrize("fault", ["busy", "bad gateway"])
 def test_what_is_no_turns_fault_costs_it_no_try(memory: Memory, server: OllamaServer, fault: str) -> None:
-    say(memory, "Mi viejo tiene una panadería en Salto.")
+    say(memory, f"{BAKERY}.")
     rule_pass.run_rule_pass(memory)
     before = for_facts(memory)
     server.fault = fault
@@ -406,7 +429,7 @@ def test_what_is_no_turns_fault_costs_it_no_try(memory: Memory, server: OllamaSe
 
 
 def test_a_server_that_went_costs_no_try_and_is_left_alone(memory: Memory, server: OllamaServer) -> None:
-    say(memory, "Mi viejo tiene una panadería en Salto.")
+    say(memory, f"{BAKERY}.")
     rule_pass.run_rule_pass(memory)
     before = for_facts(memory)
     assert model_due.is_model_due(memory)
@@ -417,13 +440,11 @@ def test_a_server_that_went_costs_no_try_and_is_left_alone(memory: Memory, serve
 
 @pytest.mark.parametrize("fault", ["hangs", "hangs midway"])
 def test_a_key_stops_it_at_once_and_nothing_is_lost(memory: Memory, server: OllamaServer, fault: str) -> None:
-    say(memory, "Mi viejo tiene una panadería en Salto.")
+    say(memory, f"{BAKERY}.")
     rule_pass.run_rule_pass(memory)
     before = for_facts(memory)
     server.fault = fault
-    pressed = threading.Event()
-    threading.Thread(target=lambda: (server.begun.wait(30), pressed.set())).start()
-    done = model_pass.run_model_pass(memory, cancelled=pressed.is_set)
+    done = model_pass.run_model_pass(memory, cancelled=pressed_once_begun(server))
     assert (done.asked, done.failed, done.trouble) == ((), 0, "") and for_facts(memory) == before
     assert server.left.wait(30)
     assert by_task(memory.database) == [], "and it is no failure of the model"
@@ -435,7 +456,7 @@ def test_a_turn_that_was_purged_is_never_sent(memory: Memory, server: OllamaServ
     assert model_due.is_model_due(memory)
     plan = memory.purge.plan([("fact", 1)])
     memory.purge.run_plan(plan, range(len(plan.places)))
-    memory.config.find_value("agent.mode").value = "smart"  # type: ignore[union-attr]
+    set_mode(memory)
     model_pass.run_model_pass(memory)
     assert "tiene una panadería" not in json.dumps(server.asked, ensure_ascii=False)
 
@@ -443,24 +464,17 @@ def test_a_turn_that_was_purged_is_never_sent(memory: Memory, server: OllamaServ
 def test_a_turn_that_is_purged_while_the_model_thinks_leaves_nothing(
     memory: Memory, mind: Mind, server: OllamaServer
 ) -> None:
-    (turn,) = say(memory, "Mi viejo tiene una panadería en Salto.")
+    (turn,) = say(memory, f"{BAKERY}.")
     mind.facts = {"panadería": "Mi viejo tiene una panadería en Salto"}
 
-    def purge() -> None:
-        with (
-            Memory.open(memory.location.path, "cli", memory.database.clock) as other,
-            other.database.write("user", "purge") as write,
-        ):
-            write.execute("DELETE FROM turns WHERE id = ?", (turn,))
-
     rule_pass.run_rule_pass(memory)
-    mind.meanwhile = purge
+    meanwhile(memory, mind, f"DELETE FROM turns WHERE id = {turn}")
     model_pass.run_model_pass(memory)
     assert server.asked and memory.inbox.waiting() == []
 
 
 def test_two_processes_ask_once(memory: Memory, mind: Mind, server: OllamaServer) -> None:
-    say(memory, "Mi viejo tiene una panadería en Salto.")
+    say(memory, f"{BAKERY}.")
     rule_pass.run_rule_pass(memory)
     other = Lease(memory.database, model_pass.MODEL_LEASE)
     assert other.acquire()
@@ -472,8 +486,7 @@ def test_two_processes_ask_once(memory: Memory, mind: Mind, server: OllamaServer
 def test_whoever_lost_the_lease_while_thinking_writes_nothing(
     memory: Memory, mind: Mind, server: OllamaServer, clock: Any
 ) -> None:
-    mind.facts = {"panadería": "Mi viejo tiene una panadería en Salto"}
-    say(memory, "Mi viejo tiene una panadería en Salto.")
+    say_bakery(memory, mind)
     rule_pass.run_rule_pass(memory)
 
     def another_takes_it() -> None:
@@ -493,7 +506,7 @@ def test_turns_that_others_ingest_while_it_thinks_are_theirs(memory: Memory, min
         with Memory.open(memory.location.path, "mcp", memory.database.clock) as other:
             other.facts.remember("El mate va sin azúcar")
 
-    say(memory, "Mi viejo tiene una panadería en Salto.")
+    say(memory, f"{BAKERY}.")
     rule_pass.run_rule_pass(memory)
     mind.meanwhile = write
     assert model_pass.run_model_pass(memory).read == 2 and "El mate va sin azúcar" in texts(memory)
@@ -512,9 +525,7 @@ def talk(memory: Memory, count: int = 12) -> None:
 def test_summaries_are_the_models_where_there_is_one(memory: Memory, mind: Mind, server: OllamaServer) -> None:
     mind.summary = {"topic": 1}
     talk(memory)
-    with summarizers.turn_summarizer(memory, lambda: False) as by:
-        session_flush.flush_due_sessions(memory, by)
-    made = memory.summaries.list_of_session("s")
+    made = flush(memory)
     assert made and {one.origin for one in made} == {NAME}
 
 
@@ -524,11 +535,7 @@ def test_a_summary_that_nobody_waits_for_any_more_is_made_another_time(
     memory.config.find_value("flush.messages").value = 0  # type: ignore[union-attr]
     talk(memory)
     server.fault = "hangs"
-    pressed = threading.Event()
-    threading.Thread(target=lambda: (server.begun.wait(30), pressed.set())).start()
-    with summarizers.turn_summarizer(memory, pressed.is_set) as by:
-        session_flush.flush_due_sessions(memory, by)
-    assert memory.summaries.list_of_session("s") == []
+    assert flush(memory, pressed_once_begun(server)) == []
     session_flush.flush_due_sessions(memory)
     assert {one.origin for one in memory.summaries.list_of_session("s")} == {"agent"}
 
@@ -538,9 +545,7 @@ def test_where_the_model_fails_the_rules_summary_stands_and_says_so(
 ) -> None:
     talk(memory)
     server.fault = "html"
-    with summarizers.turn_summarizer(memory, lambda: False) as by:
-        session_flush.flush_due_sessions(memory, by)
-    made = memory.summaries.list_of_session("s")
+    made = flush(memory)
     assert made and {one.origin for one in made} == {"agent"}
     (counted,) = by_task(memory.database)
     assert counted.fell_back == len(made)
@@ -566,20 +571,9 @@ def test_words_that_are_purged_while_they_are_summed_up_are_in_no_summary(
 ) -> None:
     talk(memory)
 
-    def purge() -> None:
-        with (
-            Memory.open(memory.location.path, "cli", memory.database.clock) as other,
-            other.database.write("user", "purge") as write,
-        ):
-            write.execute("UPDATE turns SET text = '[purged]' WHERE number = 1")
-
     mind.summary = {"topic": 1}
-    mind.meanwhile = purge
-    with summarizers.turn_summarizer(memory, lambda: False) as by:
-        session_flush.flush_due_sessions(memory, by)
-    assert not any(
-        "opción 0" in one.topic.casefold() for one in memory.summaries.list_of_session("s") if one.first == 1
-    )
+    meanwhile(memory, mind, "UPDATE turns SET text = '[purged]' WHERE number = 1")
+    assert not any("opción 0" in one.topic.casefold() for one in flush(memory) if one.first == 1)
 
 
 def test_a_flush_by_itself_is_done_by_rule_where_its_model_is_broken_off(memory: Memory) -> None:
@@ -625,7 +619,7 @@ def old_facts(memory: Memory) -> None:
 def test_a_model_is_asked_before_an_answer_only_where_a_person_wants_it(
     memory: Memory, mind: Mind, server: OllamaServer, mode: str, asks: bool
 ) -> None:
-    memory.config.find_value("agent.mode").value = mode  # type: ignore[union-attr]
+    set_mode(memory, mode)
     mind.raw = json.dumps({"fact": 0})
     old_facts(memory)
     with summarizers.fact_summarizer(memory) as summary:
@@ -647,7 +641,7 @@ def test_facts_of_a_context_are_in_a_models_order_only_where_a_person_wants_it(
     muted = memory.facts.remember("Jenkins corre en el sótano")[0]
     memory.mutes.mute([muted])
     searched = memory.context("¿Qué sabemos de Jenkins?")
-    memory.config.find_value("agent.mode").value = mode  # type: ignore[union-attr]
+    set_mode(memory, mode)
     mind.raw, server.fault = json.dumps({"order": [3, 4, 0]}), fault
     with summarizers.context_ranker(memory) as rank:
         built = memory.context("¿Qué sabemos de Jenkins?", rank=rank)
@@ -664,7 +658,7 @@ def test_facts_of_a_context_are_in_a_models_order_only_where_a_person_wants_it(
 def test_a_fact_that_changes_while_the_model_sums_up_costs_its_question_alone(
     memory: Memory, mind: Mind, server: OllamaServer, does: str
 ) -> None:
-    memory.config.find_value("agent.mode").value = "smart"  # type: ignore[union-attr]
+    set_mode(memory)
     old_facts(memory)
     for text in ("Deploys on Fridays", "Deploys on Friday, always"):
         memory.facts.remember(text)
@@ -692,17 +686,10 @@ def test_a_fact_that_changes_while_the_model_sums_up_costs_its_question_alone(
 def test_what_is_purged_while_a_name_is_thought_of_is_in_no_snapshot(
     memory: Memory, mind: Mind, server: OllamaServer
 ) -> None:
-    memory.config.find_value("agent.mode").value = "smart"  # type: ignore[union-attr]
+    set_mode(memory)
     say(memory, "La clave de la clínica es morsa violeta.", "Plantamos el jardín de la clínica.", session="s")
 
-    def purge() -> None:
-        with (
-            Memory(memory.location, "cli", memory.database.clock, create=False) as other,
-            other.database.write("user", "purge") as write,
-        ):
-            write.execute("DELETE FROM turns WHERE id = 1")
-
-    mind.meanwhile = purge
+    meanwhile(memory, mind, "DELETE FROM turns WHERE id = 1")
     mind.raw = json.dumps({"words": ["clave", "morsa", "violeta"]})
     done = session_flush.clear_session(memory, "s")
     with open(done.path, encoding="utf-8") as file:
@@ -717,24 +704,17 @@ def test_what_is_purged_while_a_name_is_thought_of_is_in_no_snapshot(
 
 
 def test_where_all_of_it_is_purged_nothing_is_cleared(memory: Memory, mind: Mind, server: OllamaServer) -> None:
-    memory.config.find_value("agent.mode").value = "smart"  # type: ignore[union-attr]
+    set_mode(memory)
     say(memory, "La clave de la clínica es morsa violeta.", session="s")
 
-    def purge() -> None:
-        with (
-            Memory(memory.location, "cli", memory.database.clock, create=False) as other,
-            other.database.write("user", "purge") as write,
-        ):
-            write.execute("DELETE FROM turns")
-
-    mind.meanwhile = purge
+    meanwhile(memory, mind, "DELETE FROM turns")
     with pytest.raises(NotFound):
         session_flush.clear_session(memory, "s")
     assert server.asked and not list(Path(memory.location.path).parent.parent.rglob("snapshots/*.md"))
 
 
 def test_a_person_waits_for_no_cold_model(memory: Memory, mind: Mind, server: OllamaServer) -> None:
-    memory.config.find_value("agent.mode").value = "smart"  # type: ignore[union-attr]
+    set_mode(memory)
     server.loaded.clear()
     turns = memory.turns.get_many(say(memory, "Otra vez lo mismo: Jenkins tarda una eternidad."))
     assert summarizers.name_snapshot(memory, turns, "2026-11-21").startswith("2026-11-21-otra-vez")

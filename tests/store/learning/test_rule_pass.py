@@ -22,9 +22,6 @@ from store.health.checks import WRONG
 from store.health.doctor import examine
 from store.inbox.duplicates import FACT_CANDIDATES
 from store.learning import rule_pass
-from store.learning import rule_pass as actions
-from store.learning import rule_pass as known_facts
-from store.learning import rule_pass as request_counts
 from store.learning.rules import MIN_CONFLICT_SHARE
 from store.memory import Memory
 
@@ -32,7 +29,7 @@ ROOT = Path(__file__).parents[3]
 CASES = [json.loads(line) for line in (ROOT / "bench" / "cases" / "extraction.jsonl").read_text("utf-8").splitlines()]
 
 
-NOTHING = actions.LearningResult()
+NOTHING = rule_pass.LearningResult()
 
 
 def say(memory: Memory, *texts: str, session: str = "monday", origin: str = "agent", days: float = 0) -> list[int]:
@@ -198,16 +195,16 @@ def test_what_others_change_meanwhile_is_known(memory: Memory) -> None:
     with Memory.open(memory.location.path, "app", memory.database.clock) as other:
         second, _ = other.facts.remember("The nightly build runs on Jenkins")
         third = other.facts.correct(first, "The API freeze starts in June, on the 3rd")
-    build = known_facts.find_known_facts(memory.database, "the nightly build runs on jenkins")
+    build = rule_pass.find_known_facts(memory.database, "the nightly build runs on jenkins")
     assert build == [(second, "The nightly build runs on Jenkins")]
-    assert [number for number, _ in known_facts.find_known_facts(memory.database, "the api freeze starts in may")] == [
+    assert [number for number, _ in rule_pass.find_known_facts(memory.database, "the api freeze starts in may")] == [
         third
     ]
-    assert known_facts.find_most_alike("The nightly build runs on Jenkins!", build) == build[0]
+    assert rule_pass.find_most_alike("The nightly build runs on Jenkins!", build) == build[0]
     with Memory.open(memory.location.path, "app", memory.database.clock) as other:
         other.facts.forget([second])
-    assert known_facts.find_known_facts(memory.database, "the nightly build runs on jenkins") == []
-    assert known_facts.find_most_alike("The nightly build runs on Jenkins", []) is None
+    assert rule_pass.find_known_facts(memory.database, "the nightly build runs on jenkins") == []
+    assert rule_pass.find_most_alike("The nightly build runs on Jenkins", []) is None
 
 
 @settings(max_examples=examples(10), deadline=None)
@@ -223,7 +220,7 @@ def test_every_fact_that_shares_enough_words_is_found(
         wanted = {
             number for number, words in texts_of.items() if len(words & set(said)) >= MIN_CONFLICT_SHARE * len(words)
         }
-        assert wanted <= {number for number, _ in known_facts.find_known_facts(memory.database, " ".join(said))}
+        assert wanted <= {number for number, _ in rule_pass.find_known_facts(memory.database, " ".join(said))}
 
 
 def test_what_was_said_before_the_fact_was_told_does_not_speak_against_it(memory: Memory) -> None:
@@ -365,9 +362,10 @@ def test_what_is_purged_while_it_is_read_leaves_nothing(
 ) -> None:
     """Between the reading of a turn and the writing of what it taught."""
     (turn,) = say(memory, "Remember that the safe opens with 4312.")
+    plan_actions = rule_pass.plan_actions
 
-    def read(*about: object) -> list[actions.LearningAction]:
-        found = actions.plan_actions(*about)  # type: ignore[arg-type]
+    def read(*about: object) -> list[rule_pass.LearningAction]:
+        found = plan_actions(*about)  # type: ignore[arg-type]
         with Memory.open(memory.database.path) as other:
             if how == "purged":
                 other.purge.run_plan(other.purge.plan([("turn", turn)]))
@@ -439,7 +437,7 @@ def test_undo_without_a_number_takes_back_the_persons_own_change_and_not_what_wa
 def stumbling(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[int]]:
     """Turns on which reading fails, with a message that holds what was said."""
     bad: set[int] = set()
-    real = actions.plan_actions
+    real = rule_pass.plan_actions
 
     def lessons(turn: object, *rest: object) -> object:
         if turn.id in bad:  # type: ignore[attr-defined]
@@ -511,7 +509,7 @@ def test_a_turn_with_an_entry_for_each_task_as_older_files_have_is_read_once(mem
             )
     done = rule_pass.run_rule_pass(memory)
     assert (done.read, len(done.learned.facts), len(done.learned.confirmed)) == (2, 1, 1) and entries(memory) == []
-    assert request_counts.read_request_counts(memory.database) == (1, 1)
+    assert rule_pass.read_request_counts(memory.database) == (1, 1)
     assert [step.reason for step in memory.history.steps(actor="talk:monday")] == [
         f"remember F#2, confirm F#1: T#{turn}"
     ]
@@ -547,13 +545,12 @@ def test_a_run_that_is_stopped_leaves_the_rest_as_it_was(memory: Memory) -> None
 
 THREE = """
 import sys
-from store.inbox.duplicates import FACT_CANDIDATES as CANDIDATES
-from store.learning import rule_pass as known_facts, rule_pass as queue
+from store.learning.rule_pass import run_rule_pass
 from store.memory import Memory
 with Memory.open(sys.argv[1]) as memory:
     sys.stdin.readline()
     for _ in range(200):
-        done = queue.run(memory)
+        done = run_rule_pass(memory)
         if not done.left:
             break
 print(done.failed)

@@ -1,8 +1,6 @@
 """The agent's model: found in one order, asked at one address, and survived, whatever the server does."""
 
 import math
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 
@@ -351,15 +349,3 @@ def test_an_address_that_is_none_is_told(address: str) -> None:
         model_selection.open_selected_model(config) is None
         and "memoranda config agent.host" in read_model_status(config).chosen_step.next
     )
-
-
-def test_neither_the_client_nor_its_like_is_imported_before_something_listens() -> None:
-    code = (
-        "import sys\n"
-        "from store.learning import rule_pass\n"
-        "from store.llm import model_selection as model\n"
-        "from store.config.configuration import Config\n"
-        "assert model.found(Config()) is None\n"
-        "print([name for name in ('ollama', 'pydantic', 'httpx', 'httpcore', 'numpy') if name in sys.modules])"
-    )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -1,8 +1,6 @@
 """Setting the agent's model up: what the server is and has, who is asked and by whose word, fetching, trying."""
 
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -142,21 +140,6 @@ def test_an_address_as_people_write_it(said: str, meant: str, told: str) -> None
 def test_what_is_no_address_or_where_nothing_listens_is_said(address: str) -> None:
     trouble = read_server_info(address, 0.3).trouble
     assert trouble is not None and trouble.message and trouble.next
-
-
-def test_looking_imports_no_client() -> None:
-    """The status line looks from the first minute on, whether a model is ever asked or not."""
-    script = f"""
-import sys
-sys.path.insert(0, {str(Path(__file__).parents[3])!r})
-from store.llm.model_selection import read_model_status as model_status
-from store.config.configuration import Config
-model_status(Config())
-import store.llm.ollama_client, store.llm.model_selection
-print([name for name in "ollama httpx httpcore pydantic numpy".split() if name in sys.modules])
-"""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
 
 
 def test_a_proxy_is_not_asked(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,6 @@ a part of it is missing. The model is the real one."""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -590,13 +589,3 @@ def test_the_language_of_a_text(text: str, language: str) -> None:
     from store.text.language import detect_language as tell
 
     assert tell(text) == language
-
-
-def test_nothing_is_slow_to_import_for_who_only_writes() -> None:
-    """The room of embedding and numpy stay out of the way of the keywords' modules."""
-    import subprocess
-    import sys
-
-    code = "import store.search.fulltext, store.search.ranking, sys; print('numpy' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[3])
-    assert done.stdout.strip() == "False", done.stderr

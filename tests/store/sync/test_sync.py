@@ -544,7 +544,7 @@ def test_a_run_that_ended_anywhere_is_repeated_to_the_same_end(
 ) -> None:
     """Stopped before each of its transactions and before the file is written, as by a power cut."""
     from store.database.database import Database
-    from store.documents import files as atomic_write
+    from store.documents import files
 
     changes = (("The team is five", "The team is six"), ("- Tea, not coffee [F#2]\n", "- Lunch is at one\n"))
     text = notebook.text
@@ -559,7 +559,7 @@ def test_a_run_that_ended_anywhere_is_repeated_to_the_same_end(
         notebook.memory.facts.remember(f"Learned meanwhile {stop}")
         left = stop
         with monkeypatch.context() as patched:
-            for owner, name in ((Database, "write"), (atomic_write, "replace")):
+            for owner, name in ((Database, "write"), (files, "replace_file")):
                 real = getattr(owner, name)
 
                 def act(*words: object, real: Callable[..., object] = real) -> object:

@@ -43,22 +43,19 @@ abbreviations = 'mme'
 """
 READS = """
 import sys
-from store.text import words as vocabulary
-vocabulary.FOLDER = sys.argv[1]
-from store.text import sentences as clauses, language
-from store.text import similarity as contradiction, similarity as question_similarity
-from store.text import dates
-from store.text.similarity import compare_sentences as compare, parse_sentence as taken_apart
-one, other = taken_apart("Les factures partent lundi"), taken_apart("Les factures partent mardi")
+from store.text import words
+words.LANGUAGES_FOLDER = sys.argv[1]
+from store.text import dates, language, sentences, similarity
+one, other = map(similarity.parse_sentence, ("Les factures partent lundi", "Les factures partent mardi"))
 print(
-    vocabulary.languages(),
-    language.language("Nous avons la base dans le dossier pour les tests"),
-    sorted({"nous", "avec"} - vocabulary.stop_words("search")),
-    compare(one, other, 0.9),
-    dates.weekly(frozenset({"mardi"})), language.NamedDate("en mars").months,
-    contradiction.contrary("avant le release", "apres le release"),
-    question_similarity.may_be_same("qui valide la facture", "qui ne valide pas la facture"),
-    list(clauses.spans("Elle voit Mme. Noor ici.")),
+    words.list_languages(),
+    language.detect_language("Nous avons la base dans le dossier pour les tests"),
+    sorted({"nous", "avec"} - words.load_stop_words("search")),
+    similarity.compare_sentences(one, other, 0.9),
+    dates.is_weekly(frozenset({"mardi"})), language.NamedDate("en mars").months,
+    similarity.is_contrary_question("avant le release", "apres le release"),
+    similarity.may_be_same_question("qui valide la facture", "qui ne valide pas la facture"),
+    list(sentences.find_sentence_spans("Elle voit Mme. Noor ici.")),
 )
 """
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from support import repositories
-from support.screen import HUGE, NARROW, PATIENCE, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import HUGE, PATIENCE, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Clock, Story, copy, location
 from textual.command import CommandPalette
 from textual.widgets import OptionList
@@ -41,11 +41,6 @@ from tui.workers.background import MaintenanceWorker
 
 
 @pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
-
-
-@pytest.fixture
 def crowd(story: Story) -> list[int]:
     """A dozen facts more, in a domain of their own."""
     with story.open(now="2026-11-20T12:00:00.000Z") as memory:
@@ -67,60 +62,55 @@ async def answer(person: Person, *texts: str) -> None:
 
 
 class TestMarks:
-    async def test_mark_move_on_and_act_on_all_in_one_step(self, story: Story) -> None:
-        async with opened(story.folder) as person:
-            await person.press("space", "space", "j", "space")
-            assert [row[0] for row in person.rows[:6]] == ["✓", "✓", " ", "✓", "▸", " "]
-            assert "3 marked" in person.title
-            await person.press("f")
-            assert person.toasts == ["Forgot 3 facts, u to undo"] and len(person.rows) == 7
-            assert "marked" not in person.title and steps(story) == ["forget F#2 F#6 F#8"]
-            await person.press("u", "y")
-            assert len(person.rows) == 10
+    async def test_mark_move_on_and_act_on_all_in_one_step(self, story: Story, person: Person) -> None:
+        await person.press("space", "space", "j", "space")
+        assert [row[0] for row in person.rows[:6]] == ["✓", "✓", " ", "✓", "▸", " "]
+        assert "3 marked" in person.title
+        await person.press("f")
+        assert person.toasts == ["Forgot 3 facts, u to undo"] and len(person.rows) == 7
+        assert "marked" not in person.title and steps(story) == ["forget F#2 F#6 F#8"]
+        await person.press("u", "y")
+        assert len(person.rows) == 10
 
-    async def test_a_range_grows_and_shrinks_with_the_cursor(self, story: Story) -> None:
-        async with opened(story.folder) as person:
-            await person.press("j", "v", "j", "j")
-            assert "3 marked" in person.title and person.lines[-1].lstrip().startswith("Move to mark more; v ends it")
-            await person.press("k")
-            assert "2 marked" in person.title
-            await person.press("v", "j", "j")
-            assert "2 marked" in person.title and "f forget" in person.lines[-1], "it has ended"
-            await person.press("escape")
-            assert "marked" not in person.title
+    async def test_a_range_grows_and_shrinks_with_the_cursor(self, person: Person) -> None:
+        await person.press("j", "v", "j", "j")
+        assert "3 marked" in person.title and person.lines[-1].lstrip().startswith("Move to mark more; v ends it")
+        await person.press("k")
+        assert "2 marked" in person.title
+        await person.press("v", "j", "j")
+        assert "2 marked" in person.title and "f forget" in person.lines[-1], "it has ended"
+        await person.press("escape")
+        assert "marked" not in person.title
 
-    async def test_all_and_none(self, story: Story) -> None:
-        async with opened(story.folder) as person:
-            await person.press("ctrl+a")
-            assert "10 marked" in person.title
-            await person.press("space")
-            assert "9 marked" in person.title
-            await person.press("ctrl+a", "ctrl+a")
-            assert "marked" not in person.title
+    async def test_all_and_none(self, person: Person) -> None:
+        await person.press("ctrl+a")
+        assert "10 marked" in person.title
+        await person.press("space")
+        assert "9 marked" in person.title
+        await person.press("ctrl+a", "ctrl+a")
+        assert "marked" not in person.title
 
-    async def test_what_goes_is_no_longer_marked(self, story: Story) -> None:
+    async def test_what_goes_is_no_longer_marked(self, story: Story, person: Person) -> None:
         """Marked is what is in the list: what another process forgot, or a filter hides, is not acted on."""
         fact = story.facts["release"]
-        async with opened(story.folder) as person:
-            await person.press("ctrl+a")
-            with story.open(door="mcp") as memory:
-                memory.facts.forget([fact])
-            await person.until(lambda: len(person.rows) == 9)
-            await person.settle()
-            assert "9 marked" in person.title
-            await person.press("p")
-            assert person.toasts[-1].startswith("Pinned 9 facts")
-            with story.open() as memory:
-                assert not memory.facts.get(fact).pinned
+        await person.press("ctrl+a")
+        with story.open(door="mcp") as memory:
+            memory.facts.forget([fact])
+        await person.until(lambda: len(person.rows) == 9)
+        await person.settle()
+        assert "9 marked" in person.title
+        await person.press("p")
+        assert person.toasts[-1].startswith("Pinned 9 facts")
+        with story.open() as memory:
+            assert not memory.facts.get(fact).pinned
 
-    async def test_each_list_has_marks_of_its_own(self, story: Story) -> None:
-        async with opened(story.folder) as person:
-            await person.press("space", "2")
-            assert "marked" not in person.title
-            await person.press("space", "space", "1")
-            assert "1 marked" in person.title
-            await person.press("f")
-            assert person.toasts == ["Forgot F#2, u to undo"]
+    async def test_each_list_has_marks_of_its_own(self, person: Person) -> None:
+        await person.press("space", "2")
+        assert "marked" not in person.title
+        await person.press("space", "space", "1")
+        assert "1 marked" in person.title
+        await person.press("f")
+        assert person.toasts == ["Forgot F#2, u to undo"]
 
 
 class TestBulk:
@@ -132,13 +122,12 @@ class TestBulk:
             ("f", "Forgot 3 facts, u to undo", "forget F#6 F#7 F#8"),
         ],
     )
-    async def test_one_step_that_one_key_takes_back(self, story: Story, keys: str, said: str, reason: str) -> None:
-        async with opened(story.folder) as person:
-            before = person.rows
-            await person.press("j", "space", "space", "space", *keys)
-            assert person.toasts == [said] and steps(story) == [reason] and "marked" not in person.title
-            await person.press("u", "y")
-            assert [row[1:] for row in person.rows] == [row[1:] for row in before]
+    async def test_one_key_takes_it_back(self, story: Story, keys: str, said: str, reason: str, person: Person) -> None:
+        before = person.rows
+        await person.press("j", "space", "space", "space", *keys)
+        assert person.toasts == [said] and steps(story) == [reason] and "marked" not in person.title
+        await person.press("u", "y")
+        assert [row[1:] for row in person.rows] == [row[1:] for row in before]
 
     @pytest.mark.parametrize(("key", "question"), [("f", "Forget"), ("y", "Confirm"), ("p", "Pin")])
     async def test_above_ten_it_asks(self, story: Story, crowd: list[int], key: str, question: str) -> None:
@@ -157,153 +146,142 @@ class TestBulk:
             with story.open() as memory:
                 assert memory.checkpoints.get(2).name == f"before: {question.lower()} 12 facts"
 
-    async def test_ten_are_not_asked_about(self, story: Story, crowd: list[int]) -> None:
-        async with opened(story.folder) as person:
-            await person.command("facts Invoice")
-            await person.press(*["space"] * 10, "f")
-            assert person.toasts == ["Forgot 10 facts, u to undo"] and len(person.rows) == 2
-            with story.open() as memory:
-                assert len(memory.checkpoints.list_newest_first()) == 1, "a checkpoint of more is enough"
+    async def test_ten_are_not_asked_about(self, story: Story, crowd: list[int], person: Person) -> None:
+        await person.command("facts Invoice")
+        await person.press(*["space"] * 10, "f")
+        assert person.toasts == ["Forgot 10 facts, u to undo"] and len(person.rows) == 2
+        with story.open() as memory:
+            assert len(memory.checkpoints.list_newest_first()) == 1, "a checkpoint of more is enough"
 
-    async def test_pinning_some_pinned_ones_pins_all(self, story: Story) -> None:
-        async with opened(story.folder) as person:
-            await person.press("space", "space", "p")
-            assert [row[1] for row in person.rows[:2]] == ["★", "★"]
-            await person.press("g")
-            assert " p unpin " in person.lines[-1]
-            await person.press("g", "space", "space", "p")
-            assert person.toasts == ["Unpinned 2 facts, u to undo"] and [row[1] for row in person.rows[:2]] == [
-                "▲",
-                "▲",
-            ]
+    async def test_pinning_some_pinned_ones_pins_all(self, person: Person) -> None:
+        await person.press("space", "space", "p")
+        assert [row[1] for row in person.rows[:2]] == ["★", "★"]
+        await person.press("g")
+        assert " p unpin " in person.lines[-1]
+        await person.press("g", "space", "space", "p")
+        assert person.toasts == ["Unpinned 2 facts, u to undo"] and [row[1] for row in person.rows[:2]] == [
+            "▲",
+            "▲",
+        ]
 
-    async def test_tags_come_and_go(self, story: Story) -> None:
+    async def test_tags_come_and_go(self, story: Story, person: Person) -> None:
         facts = [story.facts[name] for name in ("release", "jenkins")]
-        async with opened(story.folder) as person:
-            await person.press("space", "space", "number_sign")
-            assert person.sees("tag F#2 F#6")
-            await answer(person, "care")
-            assert person.toasts == ["Tagged F#2 F#6: care, u to undo"] and steps(story) == ["tag F#2 F#6"]
-            await person.press("g")
-            assert "Tags         care" in person.preview
-            await person.press("number_sign")
-            assert person.sees("tag F#2 (care)")
-            await answer(person, "-care")
-            assert person.toasts == ["Removed the tag care from F#2, u to undo"]
-            with story.open() as memory:
-                assert [memory.facts.get(fact).tags for fact in facts] == [(), ("care",)]
-            await person.press("u", "u", "y")
-            with story.open() as memory:
-                assert [memory.facts.get(fact).tags for fact in facts] == [(), ()]
-            await person.press("number_sign", "enter")
-            await person.press("2", "number_sign")
-            assert person.toasts[-1] == "Only facts, decisions and tasks have tags." and len(steps(story)) == 4
+        await person.press("space", "space", "number_sign")
+        assert person.sees("tag F#2 F#6")
+        await answer(person, "care")
+        assert person.toasts == ["Tagged F#2 F#6: care, u to undo"] and steps(story) == ["tag F#2 F#6"]
+        await person.press("g")
+        assert "Tags         care" in person.preview
+        await person.press("number_sign")
+        assert person.sees("tag F#2 (care)")
+        await answer(person, "-care")
+        assert person.toasts == ["Removed the tag care from F#2, u to undo"]
+        with story.open() as memory:
+            assert [memory.facts.get(fact).tags for fact in facts] == [(), ("care",)]
+        await person.press("u", "u", "y")
+        with story.open() as memory:
+            assert [memory.facts.get(fact).tags for fact in facts] == [(), ()]
+        await person.press("number_sign", "enter")
+        await person.press("2", "number_sign")
+        assert person.toasts[-1] == "Only facts, decisions and tasks have tags." and len(steps(story)) == 4
 
-    async def test_several_tags_are_separated_by_commas(self, story: Story) -> None:
-        async with opened(story.folder) as person:
-            await person.press("number_sign")
-            await answer(person, "Pagos, due soon ,pagos")
-            assert person.toasts == ["Tagged F#2: Pagos, due-soon, u to undo"], "as they are stored"
-            with story.open() as memory:
-                assert memory.facts.get(2).tags == ("Pagos", "due-soon")
-            await person.press("number_sign")
-            await answer(person, "-pagos, due-soon")
-            with story.open() as memory:
-                assert memory.facts.get(2).tags == ()
-            assert len(steps(story)) == 2
+    async def test_several_tags_are_separated_by_commas(self, story: Story, person: Person) -> None:
+        await person.press("number_sign")
+        await answer(person, "Pagos, due soon ,pagos")
+        assert person.toasts == ["Tagged F#2: Pagos, due-soon, u to undo"], "as they are stored"
+        with story.open() as memory:
+            assert memory.facts.get(2).tags == ("Pagos", "due-soon")
+        await person.press("number_sign")
+        await answer(person, "-pagos, due-soon")
+        with story.open() as memory:
+            assert memory.facts.get(2).tags == ()
+        assert len(steps(story)) == 2
 
-    async def test_decisions_and_tasks_have_tags_too(self, story: Story) -> None:
-        async with opened(story.folder) as person:
-            await person.press("2", "d", "number_sign")
-            await answer(person, "storage")
-            assert "Tags         storage" in person.preview and person.preview[0].startswith("D#")
-            await person.press("5", "number_sign")
-            await answer(person, "soon")
-            assert "Tags         soon" in person.preview and person.preview[0].startswith("A#")
-            await person.press("slash")
-            await person.paste("tag:storage")
-            await person.press("enter")
-            assert len(person.hits) == 1 and "D#" in person.hits[0]
+    async def test_decisions_and_tasks_have_tags_too(self, person: Person) -> None:
+        await person.press("2", "d", "number_sign")
+        await answer(person, "storage")
+        assert "Tags         storage" in person.preview and person.preview[0].startswith("D#")
+        await person.press("5", "number_sign")
+        await answer(person, "soon")
+        assert "Tags         soon" in person.preview and person.preview[0].startswith("A#")
+        await person.press("slash")
+        await person.paste("tag:storage")
+        await person.press("enter")
+        assert len(person.hits) == 1 and "D#" in person.hits[0]
 
-    async def test_forgetting_facts_and_decisions_in_one_list(self, story: Story) -> None:
-        async with opened(story.folder) as person:
-            await person.search("cache kind:decision,fact")
-            await person.press("enter", "ctrl+a", "f")
-            assert person.toasts[-1].startswith("Forgot ") and "D#3" in person.toasts[-1]
+    async def test_forgetting_facts_and_decisions_in_one_list(self, person: Person) -> None:
+        await person.search("cache kind:decision,fact")
+        await person.press("enter", "ctrl+a", "f")
+        assert person.toasts[-1].startswith("Forgot ") and "D#3" in person.toasts[-1]
 
 
 class TestTasks:
-    async def test_add_and_move_through_its_states(self, story: Story) -> None:
-        async with opened(story.folder, NARROW) as person:
-            await person.press("5", "a")
-            assert person.sees("to be done")
-            await answer(person, "call the printer")
-            assert person.toasts == ["Added A#4, u to undo"]
-            assert any(row.startswith("▸☐ call the printer") and "A#4" in row for row in person.tasks)
-            for said, mark in (("Started A#4, u to undo", "◧"), ("Done: A#4, u to undo", "")):
-                await person.press("m")
-                assert person.toasts == [said]
-                shown = [row for row in person.tasks if "A#4" in row]
-                assert [row[1] for row in shown] == ([mark] if mark else []), "done ones are hidden"
-            await person.press("H")
-            await person.put_cursor(_task(4), "tasks")
-            await person.press("m")
-            assert person.toasts == ["Open again: A#4, u to undo"]
-            assert steps(story) == ["task add A#4", "task start A#4", "task done A#4", "task reopen A#4"]
+    async def test_add_and_move_through_its_states(self, story: Story, narrow: Person) -> None:
+        await narrow.press("5", "a")
+        assert narrow.sees("to be done")
+        await answer(narrow, "call the printer")
+        assert narrow.toasts == ["Added A#4, u to undo"]
+        assert any(row.startswith("▸☐ call the printer") and "A#4" in row for row in narrow.tasks)
+        for said, mark in (("Started A#4, u to undo", "◧"), ("Done: A#4, u to undo", "")):
+            await narrow.press("m")
+            assert narrow.toasts == [said]
+            shown = [row for row in narrow.tasks if "A#4" in row]
+            assert [row[1] for row in shown] == ([mark] if mark else []), "done ones are hidden"
+        await narrow.press("H")
+        await narrow.put_cursor(_task(4), "tasks")
+        await narrow.press("m")
+        assert narrow.toasts == ["Open again: A#4, u to undo"]
+        assert steps(story) == ["task add A#4", "task start A#4", "task done A#4", "task reopen A#4"]
 
-    async def test_the_key_says_what_it_does_to_this_one(self, story: Story) -> None:
-        async with opened(story.folder, NARROW) as person:
-            await person.press("5")
-            assert person.tasks[0].startswith("▸◧") and person.lines[-1].startswith(" m finish  ")
-            await person.press("m", "H")
-            await person.put_cursor(_task(2), "tasks")
-            assert person.main.footer.content.plain.startswith(" m open again ")  # below the message
-            await person.press("m")
-            await person.until(lambda: person.main.footer.content.plain.startswith(" m start  "))
-            assert "A#2  task · open" in person.preview, "as its chip says"
-            await person.press("space", "home")
-            assert "m start, finish" in person.lines[-1], "the marked one is not the one at the cursor"
+    async def test_the_key_says_what_it_does_to_this_one(self, narrow: Person) -> None:
+        await narrow.press("5")
+        assert narrow.tasks[0].startswith("▸◧") and narrow.lines[-1].startswith(" m finish  ")
+        await narrow.press("m", "H")
+        await narrow.put_cursor(_task(2), "tasks")
+        assert narrow.main.footer.content.plain.startswith(" m open again ")  # below the message
+        await narrow.press("m")
+        await narrow.until(lambda: narrow.main.footer.content.plain.startswith(" m start  "))
+        assert "A#2  task · open" in narrow.preview, "as its chip says"
+        await narrow.press("space", "home")
+        assert "m start, finish" in narrow.lines[-1], "the marked one is not the one at the cursor"
 
-    async def test_correct_and_refuse(self, story: Story) -> None:
-        async with opened(story.folder, NARROW) as person:
-            await person.press("5", "c")
-            assert person.sees("correct A#2", "probar el redondeo") and person.at == "edit"
-            await person.paste(", dos veces")
-            await person.press("enter")
-            assert "probar el redondeo, dos veces" in person.tasks[0] and person.toasts == ["Corrected A#2, u to undo"]
-            await person.press("f")
-            assert person.toasts[-1].startswith("A task is finished with m")
-            await person.press("y")
-            assert person.toasts[-1] == "Only facts, and decisions that an agent logged, are confirmed."
-            await person.press("1", "m")
-            assert person.toasts[-1] == "m starts and finishes tasks; 5 goes to them."
+    async def test_correct_and_refuse(self, narrow: Person) -> None:
+        await narrow.press("5", "c")
+        assert narrow.sees("correct A#2", "probar el redondeo") and narrow.at == "edit"
+        await narrow.paste(", dos veces")
+        await narrow.press("enter")
+        assert "probar el redondeo, dos veces" in narrow.tasks[0] and narrow.toasts == ["Corrected A#2, u to undo"]
+        await narrow.press("f")
+        assert narrow.toasts[-1].startswith("A task is finished with m")
+        await narrow.press("y")
+        assert narrow.toasts[-1] == "Only facts, and decisions that an agent logged, are confirmed."
+        await narrow.press("1", "m")
+        assert narrow.toasts[-1] == "m starts and finishes tasks; 5 goes to them."
 
-    async def test_several_at_once(self, story: Story) -> None:
-        async with opened(story.folder, NARROW) as person:
-            await person.press("5", "ctrl+a", "m")
-            assert person.toasts[0].startswith("Done: ") and "A#2" in person.toasts[0] and "A#3" in person.toasts[0]
-            assert person.tasks == [] and len(steps(story)) == 1
-            assert person.sees("3 done hidden: H", "No tasks to be done.")
-            await person.press("u", "y")
-            assert [row[1] for row in person.tasks] == ["◧", "☐"]
+    async def test_several_at_once(self, story: Story, narrow: Person) -> None:
+        await narrow.press("5", "ctrl+a", "m")
+        assert narrow.toasts[0].startswith("Done: ") and "A#2" in narrow.toasts[0] and "A#3" in narrow.toasts[0]
+        assert narrow.tasks == [] and len(steps(story)) == 1
+        assert narrow.sees("3 done hidden: H", "No tasks to be done.")
+        await narrow.press("u", "y")
+        assert [row[1] for row in narrow.tasks] == ["◧", "☐"]
 
-    async def test_a_key_begins_the_command_that_ends_or_starts_an_iteration(self, story: Story) -> None:
-        async with opened(story.folder, HUGE) as person:
-            line = person.main.query_one(Line)
-            await person.press("i")
-            assert line.value == "iteration "
-            await person.press("enter")
-            assert "I#2" not in person.toasts[-1], "a letter and enter end nothing, as where a prompt is typed"
-            await person.press("i", *"com", "tab", "enter")
-            assert "I#2" in person.toasts[-1]
-            await person.press("i")
-            assert line.value == "iteration start feature "
-            await person.paste("exportar a PDF")
-            await person.press("enter")
-            await person.press("2")
-            assert any("exportar" in row and "active" in row for row in person.timeline)
-            await person.command("iteration abandon")
-            assert any("exportar" in row and "abandoned" in row for row in person.timeline)
+    async def test_a_key_begins_the_command_that_ends_or_starts_an_iteration(self, huge: Person) -> None:
+        line = huge.main.query_one(Line)
+        await huge.press("i")
+        assert line.value == "iteration "
+        await huge.press("enter")
+        assert "I#2" not in huge.toasts[-1], "a letter and enter end nothing, as where a prompt is typed"
+        await huge.press("i", *"com", "tab", "enter")
+        assert "I#2" in huge.toasts[-1]
+        await huge.press("i")
+        assert line.value == "iteration start feature "
+        await huge.paste("exportar a PDF")
+        await huge.press("enter")
+        await huge.press("2")
+        assert any("exportar" in row and "active" in row for row in huge.timeline)
+        await huge.command("iteration abandon")
+        assert any("exportar" in row and "abandoned" in row for row in huge.timeline)
 
 
 def _task(number: int) -> int:
@@ -319,114 +297,108 @@ def _key(kind: str, number: int) -> int:
 
 
 class TestDecisions:
-    async def test_record_one_by_its_questions(self, story: Story) -> None:
-        async with opened(story.folder, NARROW) as person:
-            await person.press("2", "a")
-            assert person.sees("decision, in a few words")
-            await answer(person, "Send by e-mail", "SMTP", "fax | post |", "Everybody has it.")
-            assert person.toasts == ["Recorded D#6, u to undo"] and person.at == "timeline"
-            assert person.record is not None and person.record.citation == "D#6", "the cursor is on it"
-            with story.open() as memory:
-                made = memory.decisions.get(6)
-            assert (made.title, made.chosen, made.alternatives, made.rationale) == (
-                "Send by e-mail",
-                "SMTP",
-                ("fax", "post"),
-                "Everybody has it.",
-            )
+    async def test_record_one_by_its_questions(self, story: Story, narrow: Person) -> None:
+        await narrow.press("2", "a")
+        assert narrow.sees("decision, in a few words")
+        await answer(narrow, "Send by e-mail", "SMTP", "fax | post |", "Everybody has it.")
+        assert narrow.toasts == ["Recorded D#6, u to undo"] and narrow.at == "timeline"
+        assert narrow.record is not None and narrow.record.citation == "D#6", "the cursor is on it"
+        with story.open() as memory:
+            made = memory.decisions.get(6)
+        assert (made.title, made.chosen, made.alternatives, made.rationale) == (
+            "Send by e-mail",
+            "SMTP",
+            ("fax", "post"),
+            "Everybody has it.",
+        )
 
-    async def test_supersede(self, story: Story) -> None:
-        async with opened(story.folder) as person:
-            await person.press("2")
-            await person.put_cursor(_key("decision", story.decisions["pdf"]), "timeline")
-            line, labels = person.main.query_one(Line), []
-            await person.press("S")
-            for said in ("Facturas en PDF", "PDF 2.0", None, "Readers are everywhere."):
-                labels.append(person.lines[-2].partition(line.value or "\0")[0].strip())
-                if said is None:
-                    assert line.value == "PDF/A-3", "what was chosen before is the first alternative"
-                    await person.press("enter")
-                else:
-                    await answer(person, said)
-            assert labels == [
-                "instead of D#4: decision, in a few words",
-                "instead of D#4: chosen",
-                "instead of (| between several)",
-                "because",
-            ]
-            assert person.toasts == ["Recorded D#6, u to undo"] and "Replaces     D#4" in person.preview
-            with story.open() as memory:
-                assert memory.decisions.get(4).status == "superseded"
-                assert memory.decisions.get(6).alternatives == ("PDF/A-3",)
-            await person.press("u")
-            with story.open() as memory:
-                assert memory.decisions.get(4).status == "active"
+    async def test_supersede(self, story: Story, person: Person) -> None:
+        await person.press("2")
+        await person.put_cursor(_key("decision", story.decisions["pdf"]), "timeline")
+        line, labels = person.main.query_one(Line), []
+        await person.press("S")
+        for said in ("Facturas en PDF", "PDF 2.0", None, "Readers are everywhere."):
+            labels.append(person.lines[-2].partition(line.value or "\0")[0].strip())
+            if said is None:
+                assert line.value == "PDF/A-3", "what was chosen before is the first alternative"
+                await person.press("enter")
+            else:
+                await answer(person, said)
+        assert labels == [
+            "instead of D#4: decision, in a few words",
+            "instead of D#4: chosen",
+            "instead of (| between several)",
+            "because",
+        ]
+        assert person.toasts == ["Recorded D#6, u to undo"] and "Replaces     D#4" in person.preview
+        with story.open() as memory:
+            assert memory.decisions.get(4).status == "superseded"
+            assert memory.decisions.get(6).alternatives == ("PDF/A-3",)
+        await person.press("u")
+        with story.open() as memory:
+            assert memory.decisions.get(4).status == "active"
 
     @pytest.mark.parametrize("left", range(4))
-    async def test_leaving_any_of_the_questions_leaves_all(self, story: Story, left: int) -> None:
-        async with opened(story.folder) as person:
-            await person.press("2")
-            await person.put_cursor(_key("decision", story.decisions["pdf"]), "timeline")
+    async def test_leaving_any_of_the_questions_leaves_all(self, story: Story, left: int, person: Person) -> None:
+        await person.press("2")
+        await person.put_cursor(_key("decision", story.decisions["pdf"]), "timeline")
+        await person.press("S", *["x", "enter"] * left)
+        assert person.at == "line"
+        await person.press("escape")
+        assert person.at == "timeline" and not person.main.query_one("#ask").display and steps(story) == []
+        if left < 2:
             await person.press("S", *["x", "enter"] * left)
-            assert person.at == "line"
-            await person.press("escape")
-            assert person.at == "timeline" and not person.main.query_one("#ask").display and steps(story) == []
-            if left < 2:
-                await person.press("S", *["x", "enter"] * left)
-                await answer(person, "  ")
-                assert person.at == "timeline" and steps(story) == [], "without a title or a choice there is none"
+            await answer(person, "  ")
+            assert person.at == "timeline" and steps(story) == [], "without a title or a choice there is none"
 
-    async def test_only_decisions_are_superseded(self, story: Story) -> None:
-        async with opened(story.folder) as person:
-            await person.press("S")
-            assert person.toasts == ["Only a decision is replaced by another; c corrects a fact."]
+    async def test_only_decisions_are_superseded(self, person: Person) -> None:
+        await person.press("S")
+        assert person.toasts == ["Only a decision is replaced by another; c corrects a fact."]
 
-    async def test_links_between_what_is_marked(self, story: Story) -> None:
+    async def test_links_between_what_is_marked(self, story: Story, person: Person) -> None:
         sha, decision = story.shas["cache"], story.decisions["redis"]
-        async with opened(story.folder) as person:
-            await person.press("2")
-            commit = _commit(story, sha)
-            for key in (commit, _key("decision", decision)):
-                await person.put_cursor(key, "timeline")
-                await person.press("space")
-            await person.press("L")
-            assert person.toasts == ["Added 1 link, u to undo"] and "marked" not in person.title
-            assert "D#2" in next(row for row in person.timeline if "feat: redis" in row)
-            for key in (commit, _key("decision", decision)):
-                await person.put_cursor(key, "timeline")
-                await person.press("space")
-            await person.press("L")
-            assert person.toasts == ["Removed 1 link, u to undo"]
-            assert "D#2" not in next(row for row in person.timeline if "feat: redis" in row)
-            await person.press("u")
-            assert "D#2" in next(row for row in person.timeline if "feat: redis" in row)
+        await person.press("2")
+        commit = _commit(story, sha)
+        for key in (commit, _key("decision", decision)):
+            await person.put_cursor(key, "timeline")
+            await person.press("space")
+        await person.press("L")
+        assert person.toasts == ["Added 1 link, u to undo"] and "marked" not in person.title
+        assert "D#2" in next(row for row in person.timeline if "feat: redis" in row)
+        for key in (commit, _key("decision", decision)):
+            await person.put_cursor(key, "timeline")
+            await person.press("space")
+        await person.press("L")
+        assert person.toasts == ["Removed 1 link, u to undo"]
+        assert "D#2" not in next(row for row in person.timeline if "feat: redis" in row)
+        await person.press("u")
+        assert "D#2" in next(row for row in person.timeline if "feat: redis" in row)
 
-    async def test_links_by_asking_from_either_end(self, story: Story) -> None:
+    async def test_links_by_asking_from_either_end(self, story: Story, person: Person) -> None:
         sha = story.shas["cache"]
-        async with opened(story.folder) as person:
-            await person.press("2")
-            await person.put_cursor(_commit(story, sha), "timeline")
+        await person.press("2")
+        await person.put_cursor(_commit(story, sha), "timeline")
+        await person.press("L")
+        assert person.sees(f"link C#{sha[:7]} with which decision?")
+        await answer(person, "D#2")
+        assert person.toasts == ["Added 1 link, u to undo"]
+        assert any(line.startswith("Implements   D#2  ") for line in person.preview)
+        await person.put_cursor(_key("decision", 2), "timeline")
+        await person.press("L")
+        assert person.sees("link D#2 with which commit? C#…")
+        await answer(person, sha[:8])
+        assert person.toasts == ["Removed 1 link, u to undo"]
+        for text, said in (
+            ("C#ffffff1", "There is no commit"),
+            ("D#1", "D#1 is"),
+            ("nonsense", ""),
+        ):
             await person.press("L")
-            assert person.sees(f"link C#{sha[:7]} with which decision?")
-            await answer(person, "D#2")
-            assert person.toasts == ["Added 1 link, u to undo"]
-            assert any(line.startswith("Implements   D#2  ") for line in person.preview)
-            await person.put_cursor(_key("decision", 2), "timeline")
-            await person.press("L")
-            assert person.sees("link D#2 with which commit? C#…")
-            await answer(person, sha[:8])
-            assert person.toasts == ["Removed 1 link, u to undo"]
-            for text, said in (
-                ("C#ffffff1", "There is no commit"),
-                ("D#1", "D#1 is"),
-                ("nonsense", ""),
-            ):
-                await person.press("L")
-                await answer(person, text)
-                assert person.toasts[-1].startswith(said) and "link" not in person.toasts[-1], text
-            await person.press("1", "L")
-            assert person.toasts[-1] == "Put the cursor on a commit or a decision, or mark one of each."
-            assert len(steps(story)) == 2
+            await answer(person, text)
+            assert person.toasts[-1].startswith(said) and "link" not in person.toasts[-1], text
+        await person.press("1", "L")
+        assert person.toasts[-1] == "Put the cursor on a commit or a decision, or mark one of each."
+        assert len(steps(story)) == 2
 
 
 def _commit(story: Story, sha: str) -> int:
@@ -435,33 +407,31 @@ def _commit(story: Story, sha: str) -> int:
 
 
 class TestCheckpoints:
-    async def test_by_b_from_anywhere_and_by_a_in_their_list(self, story: Story) -> None:
-        async with opened(story.folder, NARROW) as person:
-            await person.press("b")
-            assert person.sees("checkpoint name")
-            await answer(person, "before lunch")
-            assert person.toasts == ["Made checkpoint K#2: before lunch"] and person.at == "facts"
-            await person.press("3", "a")
-            await answer(person, "after lunch")
-            assert person.toasts == ["Made checkpoint K#3: after lunch"]
-            assert ["after lunch" in person.checkpoints[0], "before lunch" in person.checkpoints[1]] == [True, True]
-            assert person.record is not None and person.record.citation == "K#3"
-            await person.press("b", "escape")
-            assert len(person.checkpoints) == 3
-            await person.press("b", "enter")
-            assert person.toasts[-1] == "No checkpoint was made: it needs a name to be found by."
-            assert len(person.checkpoints) == 3
+    async def test_by_b_from_anywhere_and_by_a_in_their_list(self, narrow: Person) -> None:
+        await narrow.press("b")
+        assert narrow.sees("checkpoint name")
+        await answer(narrow, "before lunch")
+        assert narrow.toasts == ["Made checkpoint K#2: before lunch"] and narrow.at == "facts"
+        await narrow.press("3", "a")
+        await answer(narrow, "after lunch")
+        assert narrow.toasts == ["Made checkpoint K#3: after lunch"]
+        assert ["after lunch" in narrow.checkpoints[0], "before lunch" in narrow.checkpoints[1]] == [True, True]
+        assert narrow.record is not None and narrow.record.citation == "K#3"
+        await narrow.press("b", "escape")
+        assert len(narrow.checkpoints) == 3
+        await narrow.press("b", "enter")
+        assert narrow.toasts[-1] == "No checkpoint was made: it needs a name to be found by."
+        assert len(narrow.checkpoints) == 3
 
-    async def test_one_is_removed_after_a_question(self, story: Story) -> None:
-        async with opened(story.folder, NARROW) as person:
-            await person.press("b")
-            await answer(person, "by mistake")
-            await person.press("3", "f")
-            assert person.sees("Remove K#2 for good? Every step stays in Changes. y/n"), "whole, where it is narrow"
-            await person.press("n")
-            assert person.toasts[-1] == "Nothing was changed." and len(person.checkpoints) == 2
-            await person.press("f", "y")
-            assert person.toasts[-1] == "Removed K#2" and len(person.checkpoints) == 1
+    async def test_one_is_removed_after_a_question(self, narrow: Person) -> None:
+        await narrow.press("b")
+        await answer(narrow, "by mistake")
+        await narrow.press("3", "f")
+        assert narrow.sees("Remove K#2 for good? Every step stays in Changes. y/n"), "whole, where it is narrow"
+        await narrow.press("n")
+        assert narrow.toasts[-1] == "Nothing was changed." and len(narrow.checkpoints) == 2
+        await narrow.press("f", "y")
+        assert narrow.toasts[-1] == "Removed K#2" and len(narrow.checkpoints) == 1
 
 
 class TestOut:
@@ -534,47 +504,44 @@ class TestConfiguration:
         async with opened(story.folder) as person:
             assert person.app.theme == "nord" and person.toasts == []
 
-    async def test_a_theme_from_the_bar_is_worn_at_once(self, story: Story) -> None:
-        async with opened(story.folder) as person:
-            await person.command("config theme gruvbox")
-            assert person.app.theme == "gruvbox"
-            await person.command("config theme --unset")
-            assert person.app.theme == "textual-dark"
-            await person.command("config theme nosuch")
-            assert person.app.theme == "textual-dark" and person.toasts
+    async def test_a_theme_from_the_bar_is_worn_at_once(self, person: Person) -> None:
+        await person.command("config theme gruvbox")
+        assert person.app.theme == "gruvbox"
+        await person.command("config theme --unset")
+        assert person.app.theme == "textual-dark"
+        await person.command("config theme nosuch")
+        assert person.app.theme == "textual-dark" and person.toasts
 
-    async def test_a_remapped_key_changes_footer_help_and_what_it_does_at_once(self, story: Story) -> None:
-        async with opened(story.folder, HUGE) as person:
-            assert "f forget" in person.lines[-1]
-            await person.command("config keys.record.forget X")
-            await person.press("1")
-            assert "X forget" in person.lines[-1] and "f forget" not in person.lines[-1]
-            await person.press("f")
-            assert len(person.rows) == 10, "the old key does nothing"
-            await person.press("X")
-            assert len(person.rows) == 9 and person.toasts == ["Forgot F#2, u to undo"]
-            assert ("forget", "X", KEYS_BY_ID["record.forget"].help, "key:record.forget") in palette_entries(
-                person.app.remapped
-            )
-            await person.press("question_mark")
-            assert any(line.split()[:2] == ["X", "Hide"] for line in _help(person))
-            await person.press("escape")
-            await person.command("config keys.record.forget --unset")
-            await person.press("1", "f")
-            assert len(person.rows) == 8
-            await person.press("j")  # the message stood in the place of the keys
-            assert "f forget" in person.lines[-1]
+    async def test_a_remapped_key_changes_footer_help_and_what_it_does_at_once(self, huge: Person) -> None:
+        assert "f forget" in huge.lines[-1]
+        await huge.command("config keys.record.forget X")
+        await huge.press("1")
+        assert "X forget" in huge.lines[-1] and "f forget" not in huge.lines[-1]
+        await huge.press("f")
+        assert len(huge.rows) == 10, "the old key does nothing"
+        await huge.press("X")
+        assert len(huge.rows) == 9 and huge.toasts == ["Forgot F#2, u to undo"]
+        assert ("forget", "X", KEYS_BY_ID["record.forget"].help, "key:record.forget") in palette_entries(
+            huge.app.remapped
+        )
+        await huge.press("question_mark")
+        assert any(line.split()[:2] == ["X", "Hide"] for line in _help(huge))
+        await huge.press("escape")
+        await huge.command("config keys.record.forget --unset")
+        await huge.press("1", "f")
+        assert len(huge.rows) == 8
+        await huge.press("j")  # the message stood in the place of the keys
+        assert "f forget" in huge.lines[-1]
 
-    async def test_ascii_badges_at_once(self, story: Story) -> None:
-        async with opened(story.folder, NARROW) as person:
-            assert "▲" in person.lines[4]
-            await person.command("config badges ascii")
-            await person.press("j")
-            screen = [
-                strip.apply_filter(person.app._ascii, person.app.screen.background_colors[1]).text
-                for strip in person.strips
-            ]
-            assert person.app.get_line_filters()[-1] is person.app._ascii and not any("▲" in line for line in screen)
+    async def test_ascii_badges_at_once(self, narrow: Person) -> None:
+        assert "▲" in narrow.lines[4]
+        await narrow.command("config badges ascii")
+        await narrow.press("j")
+        screen = [
+            strip.apply_filter(narrow.app._ascii, narrow.app.screen.background_colors[1]).text
+            for strip in narrow.strips
+        ]
+        assert narrow.app.get_line_filters()[-1] is narrow.app._ascii and not any("▲" in line for line in screen)
 
 
 def _help(person: Person) -> list[str]:
@@ -610,16 +577,15 @@ class TestOtherMemories:
                 str(other),
             ]
 
-    async def test_what_is_no_memory_is_refused_and_escape_stays(self, story: Story, tmp_path: Path) -> None:
-        async with opened(story.folder) as person:
-            await person.press("O", "escape")
-            assert person.at == "facts"
-            await person.command(f"open {tmp_path / 'nowhere'}")
-            assert person.toasts and person.sees("billing-api", "All 10")
-            await person.command("open")
-            assert isinstance(person.app.screen, RecentScreen)
-            await person.press("j", "k", "q")
-            assert person.app.screen is person.main
+    async def test_what_is_no_memory_is_refused_and_escape_stays(self, tmp_path: Path, person: Person) -> None:
+        await person.press("O", "escape")
+        assert person.at == "facts"
+        await person.command(f"open {tmp_path / 'nowhere'}")
+        assert person.toasts and person.sees("billing-api", "All 10")
+        await person.command("open")
+        assert isinstance(person.app.screen, RecentScreen)
+        await person.press("j", "k", "q")
+        assert person.app.screen is person.main
 
 
 async def _arrived(person: Person, name: str) -> None:
@@ -632,34 +598,31 @@ async def _arrived(person: Person, name: str) -> None:
 
 
 class TestOthers:
-    async def test_only_what_others_change_is_lit(self, story: Story) -> None:
-        async with opened(story.folder) as person:
-            facts = person.main.list_of("facts")
-            await person.press("y")
-            await person.press("j", "p")
-            assert not facts._flashing, "one's own changes are no news"
-            with story.open(door="mcp") as memory:
-                memory.facts.confirm([story.facts["jenkins"]], actor="agent")
-                memory.decisions.correct(story.decisions["pdf"], "PDF 2.0", actor="agent")
-            await person.until(lambda: facts._flashing == {story.facts["jenkins"]})
-            await person.until(lambda: person.main.list_of("timeline")._flashing)
+    async def test_only_what_others_change_is_lit(self, story: Story, person: Person) -> None:
+        facts = person.main.list_of("facts")
+        await person.press("y")
+        await person.press("j", "p")
+        assert not facts._flashing, "one's own changes are no news"
+        with story.open(door="mcp") as memory:
+            memory.facts.confirm([story.facts["jenkins"]], actor="agent")
+            memory.decisions.correct(story.decisions["pdf"], "PDF 2.0", actor="agent")
+        await person.until(lambda: facts._flashing == {story.facts["jenkins"]})
+        await person.until(lambda: person.main.list_of("timeline")._flashing)
 
-    async def test_a_changed_task_is_lit(self, story: Story) -> None:
-        async with opened(story.folder) as person:
-            await person.press("5")
-            with story.open(door="mcp") as memory:
-                memory.tasks.move(3, "in_progress", actor="agent")
-            await person.until(lambda: person.main.list_of("tasks")._flashing == {_task(3)})
+    async def test_a_changed_task_is_lit(self, story: Story, person: Person) -> None:
+        await person.press("5")
+        with story.open(door="mcp") as memory:
+            memory.tasks.move(3, "in_progress", actor="agent")
+        await person.until(lambda: person.main.list_of("tasks")._flashing == {_task(3)})
 
-    async def test_new_commits_appear_while_it_is_open(self, story: Story) -> None:
-        async with opened(story.folder) as person:
-            await person.press("2")
-            when = to_ms("2026-11-21T11:30:00.000Z") // 1000
-            sha = repositories.commit(story.folder, "feat: while you looked", {"b.txt": "b"}, when=when)
-            await person.until(lambda: any("feat: while" in row and f"C#{sha[:7]}" in row for row in person.timeline))
-            await person.until(lambda: "Read 1 new commit from git." in person.toasts)
+    async def test_new_commits_appear_while_it_is_open(self, story: Story, person: Person) -> None:
+        await person.press("2")
+        when = to_ms("2026-11-21T11:30:00.000Z") // 1000
+        sha = repositories.commit(story.folder, "feat: while you looked", {"b.txt": "b"}, when=when)
+        await person.until(lambda: any("feat: while" in row and f"C#{sha[:7]}" in row for row in person.timeline))
+        await person.until(lambda: "Read 1 new commit from git." in person.toasts)
 
-    async def test_escape_stops_reading_git_and_what_was_read_stays(
+    async def test_escape_stops_reading_git_and_keeps_commits(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The real reading, held after its first report until Escape was pressed."""
@@ -714,7 +677,7 @@ class TestTheSameEverywhere:
                 assert found is not None and found[0] is verb, typed
         assert all(VERBS_BY_SLASH[slash] is verb for verb in VERBS for slash in verb.slash)
 
-    async def test_the_palette_does_what_it_lists(self, story: Story) -> None:
+    async def test_the_palette_does_what_it_lists(self, person: Person) -> None:
         async def choose(*keys: str) -> None:
             await person.pilot.press("ctrl+p")
             await person.until(lambda: isinstance(person.app.screen, CommandPalette))
@@ -726,13 +689,12 @@ class TestTheSameEverywhere:
             await person.until(lambda: person.app.screen is person.main)
             await person.settle()
 
-        async with opened(story.folder) as person:
-            await choose(*"forget")
-            assert person.toasts == ["Forgot F#2, u to undo"]
-            await choose("colon", *"stats")
-            assert person.main.query_one(Line).value == "stats "
-            await person.press("enter")
-            assert person.at == "health"
+        await choose(*"forget")
+        assert person.toasts == ["Forgot F#2, u to undo"]
+        await choose("colon", *"stats")
+        assert person.main.query_one(Line).value == "stats "
+        await person.press("enter")
+        assert person.at == "health"
 
     @pytest.mark.sampled(2)
     @pytest.mark.parametrize("half", range(2))
@@ -752,56 +714,52 @@ class TestTheSameEverywhere:
                 await person.until(lambda: person.app.screen is person.main and person.at in LIST_NAMES)
                 assert not any("defect" in said.lower() for said in person.toasts), (target, person.toasts)
 
-    async def test_help_says_of_each_verb_how_it_is_used(self, story: Story) -> None:
-        async with opened(story.folder, HUGE) as person:
-            await person.press("question_mark")
-            help_screen = person.app.screen
-            assert isinstance(help_screen, HelpScreen)
-            for verb in VERBS:
-                text = "\n".join("".join(part for part, _ in line) for line in help_screen._more("verb", verb.name))
-                assert text.startswith(f"memoranda {verb.name}") and verb.summary in text
-                assert all(argument.help in text for argument in verb.arguments), verb.name
-                assert all(f"/{slash}" in text for slash in verb.slash)
-            await person.press("G")
-            assert person.sees(f"memoranda {VERBS[-1].name} CLIENT")
-            await person.press("enter")
-            assert person.app.screen is person.main and person.main.query_one(Line).value == f"{VERBS[-1].name} "
+    async def test_help_says_of_each_verb_how_it_is_used(self, huge: Person) -> None:
+        await huge.press("question_mark")
+        help_screen = huge.app.screen
+        assert isinstance(help_screen, HelpScreen)
+        for verb in VERBS:
+            text = "\n".join("".join(part for part, _ in line) for line in help_screen._more("verb", verb.name))
+            assert text.startswith(f"memoranda {verb.name}") and verb.summary in text
+            assert all(argument.help in text for argument in verb.arguments), verb.name
+            assert all(f"/{slash}" in text for slash in verb.slash)
+        await huge.press("G")
+        assert huge.sees(f"memoranda {VERBS[-1].name} CLIENT")
+        await huge.press("enter")
+        assert huge.app.screen is huge.main and huge.main.query_one(Line).value == f"{VERBS[-1].name} "
 
-    async def test_help_does_the_key_under_its_cursor(self, story: Story) -> None:
-        async with opened(story.folder, HUGE) as person:
-            await person.press("question_mark")
-            assert person.app.screen.query_one("#help-list", RecordList).select("key:pane.tasks")
-            await person.press("enter")
-            assert person.app.screen is person.main and person.at == "tasks"
+    async def test_help_does_the_key_under_its_cursor(self, huge: Person) -> None:
+        await huge.press("question_mark")
+        assert huge.app.screen.query_one("#help-list", RecordList).select("key:pane.tasks")
+        await huge.press("enter")
+        assert huge.app.screen is huge.main and huge.at == "tasks"
 
-    async def test_the_footer_offers_what_the_record_at_the_cursor_takes(self, story: Story) -> None:
+    async def test_the_footer_offers_what_the_record_at_the_cursor_takes(self, huge: Person) -> None:
         """A key that would be refused is not offered: what is typed after it would run as keys."""
-        async with opened(story.folder, HUGE) as person:
-            footer = person.main.query_one("#footer", Footer)
-            await person.press("2")
-            offered: dict[str, set[str]] = {}
-            for _ in person.timeline:
-                assert person.record is not None
-                shown = str(footer.render())
-                words = {word for word in (" # tag ", " f forget ", " c correct ") if word in shown}
-                offered.setdefault(type(person.record).__name__, set()).update(words)
-                await person.press("down")
-            assert offered["Decision"] == {" # tag ", " f forget ", " c correct "}
-            assert offered["Commit"] == offered["Checkpoint"] - {" f forget "} == set()
+        footer = huge.main.query_one("#footer", Footer)
+        await huge.press("2")
+        offered: dict[str, set[str]] = {}
+        for _ in huge.timeline:
+            assert huge.record is not None
+            shown = str(footer.render())
+            words = {word for word in (" # tag ", " f forget ", " c correct ") if word in shown}
+            offered.setdefault(type(huge.record).__name__, set()).update(words)
+            await huge.press("down")
+        assert offered["Decision"] == {" # tag ", " f forget ", " c correct "}
+        assert offered["Commit"] == offered["Checkpoint"] - {" f forget "} == set()
 
     def test_the_footer_names_only_panes_that_are(self) -> None:
         assert {pane for key in KEYS for pane in key.panes} <= {*PANE_NAMES, HITS, PREVIEW}
 
-    async def test_every_label_of_the_footer_is_a_key_that_works_there(self, story: Story) -> None:
-        async with opened(story.folder, HUGE) as person:
-            footer = person.main.query_one("#footer", Footer)
-            for number, pane in enumerate(("facts", "timeline", "checkpoints", "history", "tasks"), 1):
-                await person.press(str(number))
-                shown = str(footer.render())
-                for key in KEYS:
-                    if pane in key.panes and f" {key.first_key()} {key.label} " in shown:
-                        name = key.keys.split(",")[0]
-                        assert name in person.app.screen.active_bindings, (pane, key.id)
+    async def test_every_label_of_the_footer_is_a_key_that_works_there(self, huge: Person) -> None:
+        footer = huge.main.query_one("#footer", Footer)
+        for number, pane in enumerate(("facts", "timeline", "checkpoints", "history", "tasks"), 1):
+            await huge.press(str(number))
+            shown = str(footer.render())
+            for key in KEYS:
+                if pane in key.panes and f" {key.first_key()} {key.label} " in shown:
+                    name = key.keys.split(",")[0]
+                    assert name in huge.app.screen.active_bindings, (pane, key.id)
 
 
 LINES = (

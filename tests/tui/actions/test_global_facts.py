@@ -1,11 +1,9 @@
 """Global facts in the application: marked in the list and in a search, changed, moved by one key, and undone."""
 
-from pathlib import Path
-
 import pytest
 from conftest import Clock
-from support.screen import NARROW, opened
-from support.stories import Story, copy
+from support.screen import NARROW, Person, opened
+from support.stories import Story
 
 from store.base.location import Location, personal_memory_path
 from store.base.models import GlobalFact
@@ -14,11 +12,6 @@ from store.purge.proof import find_traces
 from tui.commands.privacy import plan_in_both
 from tui.lists.fact_groups import fact_list_key
 from tui.screens.plans import PurgeScreen
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
 
 
 @pytest.fixture
@@ -34,25 +27,24 @@ def status(story: Story, number: int) -> str:
         return memory.facts.get(number).status
 
 
-async def test_a_key_makes_a_fact_global_and_undo_takes_it_back(story: Story) -> None:
-    async with opened(story.folder) as person:
-        await person.put_cursor(2)
-        text = person.record.fact  # type: ignore[union-attr]
-        await person.press("V")
-        assert person.toasts[-1] == "Moved F#2 to G#1, seen in every project, u to undo"
-        assert isinstance(person.record, GlobalFact)
-        assert (person.record.citation, person.record.fact) == ("G#1", text)
-        assert person.preview[0].startswith("G#1  global fact")
-        await person.press("u")
-        assert person.toasts[-1] == "Undid: move F#2 G#1; ^r redoes it"
-        assert status(story, 2) == "active"
-        await person.press("ctrl+r")
-        assert status(story, 2) == "forgotten"
-        await person.put_cursor(fact_list_key("global", 1))
-        await person.press("V")
-        assert person.toasts[-1].startswith("Moved G#1 to F#")
-        with story.open() as memory:
-            assert list(memory.globals.order(memory.now)) == []
+async def test_a_key_makes_a_fact_global_and_undo_takes_it_back(story: Story, person: Person) -> None:
+    await person.put_cursor(2)
+    text = person.record.fact  # type: ignore[union-attr]
+    await person.press("V")
+    assert person.toasts[-1] == "Moved F#2 to G#1, seen in every project, u to undo"
+    assert isinstance(person.record, GlobalFact)
+    assert (person.record.citation, person.record.fact) == ("G#1", text)
+    assert person.preview[0].startswith("G#1  global fact")
+    await person.press("u")
+    assert person.toasts[-1] == "Undid: move F#2 G#1; ^r redoes it"
+    assert status(story, 2) == "active"
+    await person.press("ctrl+r")
+    assert status(story, 2) == "forgotten"
+    await person.put_cursor(fact_list_key("global", 1))
+    await person.press("V")
+    assert person.toasts[-1].startswith("Moved G#1 to F#")
+    with story.open() as memory:
+        assert list(memory.globals.order(memory.now)) == []
 
 
 @pytest.mark.parametrize("size", [NARROW, (160, 45)])
@@ -123,22 +115,20 @@ async def test_a_mixture_is_refused(shared: Story) -> None:
             assert len(memory.globals.order(memory.now)) == 1
 
 
-async def test_what_changed_meanwhile_is_not_moved(story: Story) -> None:
-    async with opened(story.folder) as person:
-        await person.put_cursor(2)
-        with story.open() as memory:
-            memory.facts.pin([2], not memory.facts.get(2).pinned)
-        await person.press("V")
-        assert person.toasts[-1].startswith("F#2 changed since it was shown.")
-        assert status(story, 2) == "active"
+async def test_what_changed_meanwhile_is_not_moved(story: Story, person: Person) -> None:
+    await person.put_cursor(2)
+    with story.open() as memory:
+        memory.facts.pin([2], not memory.facts.get(2).pinned)
+    await person.press("V")
+    assert person.toasts[-1].startswith("F#2 changed since it was shown.")
+    assert status(story, 2) == "active"
 
 
-async def test_a_step_of_a_move_is_undone_in_the_history(story: Story) -> None:
-    async with opened(story.folder) as person:
-        await person.put_cursor(2)
-        await person.press("V", "4", "U")
-        assert person.toasts[-1] == "Undid: move F#2 G#1; ^r redoes it"
-        assert status(story, 2) == "active"
+async def test_a_step_of_a_move_is_undone_in_the_history(story: Story, person: Person) -> None:
+    await person.put_cursor(2)
+    await person.press("V", "4", "U")
+    assert person.toasts[-1] == "Undid: move F#2 G#1; ^r redoes it"
+    assert status(story, 2) == "active"
 
 
 @pytest.mark.parametrize("size", [NARROW, (160, 45)])

@@ -1,17 +1,9 @@
 """What `u` asks before it undoes, and `U` on marked steps."""
 
-from pathlib import Path
-
-import pytest
-from support.screen import opened
-from support.stories import Story, copy
+from support.screen import Person, opened
+from support.stories import Story
 
 BEFORE = "2026-11-21T10:00:00.000Z"  # two hours before the application starts
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
 
 
 def newest(story: Story) -> tuple[int, str]:
@@ -20,29 +12,26 @@ def newest(story: Story) -> tuple[int, str]:
         return step.seq, step.reason
 
 
-async def test_a_change_of_this_sitting_is_undone_at_once(story: Story) -> None:
-    async with opened(story.folder) as person:
-        await person.press("f", "u")
-        assert person.toasts[-1].startswith("Undid: forget")
-        await person.press("ctrl+r", "u")
-        assert person.toasts[-1].startswith("Undid: forget"), "what was redone just now is of this sitting too"
+async def test_a_change_of_this_sitting_is_undone_at_once(person: Person) -> None:
+    await person.press("f", "u")
+    assert person.toasts[-1].startswith("Undid: forget")
+    await person.press("ctrl+r", "u")
+    assert person.toasts[-1].startswith("Undid: forget"), "what was redone just now is of this sitting too"
 
 
-async def test_a_yes_that_nothing_asked_for_confirms_nothing(story: Story) -> None:
+async def test_a_yes_that_nothing_asked_for_confirms_nothing(story: Story, person: Person) -> None:
     """Of several records `u` asks; whoever is used to `u y` must not confirm a fact where it does not."""
-    async with opened(story.folder) as person:
-        await person.press("f", "u", "y")
-        assert person.toasts[-1] == "It was undone already, without a question. Confirm by the same key again."
-        assert newest(story)[1].startswith("undo")
-        await person.press("y")
-        assert person.toasts[-1].startswith("Confirmed")
+    await person.press("f", "u", "y")
+    assert person.toasts[-1] == "It was undone already, without a question. Confirm by the same key again."
+    assert newest(story)[1].startswith("undo")
+    await person.press("y")
+    assert person.toasts[-1].startswith("Confirmed")
 
 
-async def test_a_correction_is_one_record(story: Story) -> None:
-    async with opened(story.folder) as person:
-        await person.command("correct F#1 no nuts at all")
-        await person.press("u")
-        assert person.toasts[-1].startswith("Undid: correct F#1")
+async def test_a_correction_is_one_record(person: Person) -> None:
+    await person.command("correct F#1 no nuts at all")
+    await person.press("u")
+    assert person.toasts[-1].startswith("Undid: correct F#1")
 
 
 async def test_an_older_change_is_named_and_asked_about(story: Story) -> None:
@@ -64,15 +53,14 @@ async def test_an_older_change_is_named_and_asked_about(story: Story) -> None:
             assert memory.facts.get(1).status == "active"
 
 
-async def test_a_change_of_many_records_is_counted_and_asked_about(story: Story) -> None:
-    async with opened(story.folder) as person:
-        rows = len(person.rows)
-        await person.press("space", "space", "space", "f")
-        assert person.toasts[-1].startswith("Forgot 3 facts")
-        await person.press("u")
-        assert person.sees("(3 records)? y/n")
-        await person.press("y")
-        assert len(person.rows) == rows
+async def test_a_change_of_many_records_is_counted_and_asked_about(person: Person) -> None:
+    rows = len(person.rows)
+    await person.press("space", "space", "space", "f")
+    assert person.toasts[-1].startswith("Forgot 3 facts")
+    await person.press("u")
+    assert person.sees("(3 records)? y/n")
+    await person.press("y")
+    assert len(person.rows) == rows
 
 
 async def test_another_change_meanwhile_is_not_undone_instead(story: Story) -> None:
@@ -99,15 +87,14 @@ async def test_one_that_is_marked_is_undone_not_the_one_under_the_cursor(story: 
         assert [fact.id for fact in person.main.engine.present.facts.get_many([first, second])] == [first]
 
 
-async def test_one_that_is_marked_is_corrected_not_the_one_under_the_cursor(story: Story) -> None:
-    async with opened(story.folder) as person:
-        await person.put_cursor(story.facts["jenkins"])
-        await person.press("space", "c", "ctrl+u")
-        await person.paste("Uses Buildkite")
-        await person.press("enter")
-        assert person.main.engine is not None
-        fact = person.main.engine.present.facts.get(story.facts["jenkins"])
-        assert fact.status == "superseded"
+async def test_one_that_is_marked_is_corrected_not_the_one_under_the_cursor(story: Story, person: Person) -> None:
+    await person.put_cursor(story.facts["jenkins"])
+    await person.press("space", "c", "ctrl+u")
+    await person.paste("Uses Buildkite")
+    await person.press("enter")
+    assert person.main.engine is not None
+    fact = person.main.engine.present.facts.get(story.facts["jenkins"])
+    assert fact.status == "superseded"
 
 
 async def test_the_marked_steps_are_undone(story: Story) -> None:
@@ -151,9 +138,8 @@ async def test_after_another_change_undo_is_of_that_one(story: Story) -> None:
             assert not memory.facts.get_many(made), "both are undone still"
 
 
-async def test_a_new_checkpoint_is_under_the_cursor_where_it_is_looked_for(story: Story) -> None:
-    async with opened(story.folder) as person:
-        await person.press("3", "4", "b")
-        await person.paste("release")
-        await person.press("enter", "3")
-        await person.until(lambda: person.record is not None and person.record.citation == "K#2")
+async def test_a_new_checkpoint_is_under_the_cursor_where_it_is_looked_for(person: Person) -> None:
+    await person.press("3", "4", "b")
+    await person.paste("release")
+    await person.press("enter", "3")
+    await person.until(lambda: person.record is not None and person.record.citation == "K#2")

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlparse
 
 import pyte
 import pytest
-from support.stories import Story, copy
+from support.stories import Story
 
 import tui
 from store.memory import Memory
@@ -72,11 +72,6 @@ class Tab:
 
     def press(self, key: str) -> None:
         self.page.keyboard.press(key)
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
 
 
 @pytest.fixture

@@ -29,35 +29,33 @@ def told(person: Person) -> str:
     return " ".join(person.lines[bar.region.y] for bar in bars if bar is not None and bar.region.height)
 
 
-async def test_each_step_is_done_by_the_keys_that_it_names(story: Story) -> None:
-    async with opened(story.folder, NARROW) as person:
-        steps = (
-            ("1 of 5", "d shows only the stale", ["d"]),
-            ("2 of 5", "c, change the text, enter", ["c", "x", "enter"]),
-            ("3 of 5", "u undoes it", ["u"]),
-            ("4 of 5", "8, type", ["8", *"sqlite", "enter"]),
-            ("5 of 5", "6, read the evidence, then y", ["escape", "6", "y"]),
-        )
-        for place, what, keys in steps:
-            assert place in told(person) and what in told(person), told(person)
-            await person.press(*keys)
-            await person.until(lambda place=place: place not in told(person))
-        assert "That was all" in told(person)
-        await person.press("1")
-        await person.until(lambda: told(person) == "")
+async def test_each_step_is_done_by_the_keys_that_it_names(story: Story, narrow: Person) -> None:
+    steps = (
+        ("1 of 5", "d shows only the stale", ["d"]),
+        ("2 of 5", "c, change the text, enter", ["c", "x", "enter"]),
+        ("3 of 5", "u undoes it", ["u"]),
+        ("4 of 5", "8, type", ["8", *"sqlite", "enter"]),
+        ("5 of 5", "6, read the evidence, then y", ["escape", "6", "y"]),
+    )
+    for place, what, keys in steps:
+        assert place in told(narrow) and what in told(narrow), told(narrow)
+        await narrow.press(*keys)
+        await narrow.until(lambda place=place: place not in told(narrow))
+    assert "That was all" in told(narrow)
+    await narrow.press("1")
+    await narrow.until(lambda: told(narrow) == "")
     assert tour.read_tour(str(story.path)) == (len(tour.TOUR_STOPS), True)
 
 
-async def test_what_was_done_before_it_is_asked_for_is_not_asked_for(story: Story) -> None:
-    async with opened(story.folder, NARROW) as person:
-        assert "1 of 5" in told(person)
-        await person.press("c", "x", "enter")
-        await person.press("d")
-        await person.until(lambda: "3 of 5" in told(person))
-        assert "2 done already" in told(person)
-        await person.press("u")
-        await person.until(lambda: "4 of 5" in told(person))
-        assert "done already" not in told(person)
+async def test_what_was_done_before_it_is_asked_for_is_not_asked_for(narrow: Person) -> None:
+    assert "1 of 5" in told(narrow)
+    await narrow.press("c", "x", "enter")
+    await narrow.press("d")
+    await narrow.until(lambda: "3 of 5" in told(narrow))
+    assert "2 done already" in told(narrow)
+    await narrow.press("u")
+    await narrow.until(lambda: "4 of 5" in told(narrow))
+    assert "done already" not in told(narrow)
 
 
 async def test_a_proposal_that_came_meanwhile_leaves_the_last_step_to_be_done(story: Story) -> None:
@@ -72,14 +70,13 @@ async def test_a_proposal_that_came_meanwhile_leaves_the_last_step_to_be_done(st
         await person.until(lambda: "That was all" in told(person))
 
 
-async def test_every_line_of_it_fits_the_narrowest_screen(story: Story) -> None:
-    async with opened(story.folder, NARROW) as person:
-        tasks = [task for task in person.main.tasks if hasattr(task, "action_tour")]
-        for number in range(len(tour.TOUR_STOPS) + 1):
-            tasks[0]._go_to(number)  # type: ignore[attr-defined]
-            await person.settle()
-            assert fill_in_keys(tour.tour_stop(number).why) in told(person), tour.tour_stop(number)
-            assert "f3 leaves" in told(person)
+async def test_every_line_of_it_fits_the_narrowest_screen(narrow: Person) -> None:
+    tasks = [task for task in narrow.main.tasks if hasattr(task, "action_tour")]
+    for number in range(len(tour.TOUR_STOPS) + 1):
+        tasks[0]._go_to(number)  # type: ignore[attr-defined]
+        await narrow.settle()
+        assert fill_in_keys(tour.tour_stop(number).why) in told(narrow), tour.tour_stop(number)
+        assert "f3 leaves" in told(narrow)
 
 
 async def test_it_is_left_and_resumed_in_another_sitting(story: Story) -> None:

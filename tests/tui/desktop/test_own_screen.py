@@ -15,13 +15,13 @@ ROOT = str(Path(tui.__file__).parent.parent)
 PROGRAM = """
 import os, subprocess, sys
 from tui.desktop import editor_process
-from tui.app import own_terminal as own_screen
+from tui.app import own_terminal
 
-with own_screen():
+with own_terminal():
     os.write(2, b"a warning of a library\\n")
     print("what Textual draws", file=sys.__stderr__, flush=True)
     print("what Python writes", file=sys.stderr, flush=True)
-    editor_process.run(["sh", "-c", "echo what the editor says >&2"], lambda: None)
+    editor_process.run_editor(["sh", "-c", "echo what the editor says >&2"], lambda: None)
 os.write(2, b"and afterwards all\\n")
 print("by every way", file=sys.stderr, flush=True)
 """

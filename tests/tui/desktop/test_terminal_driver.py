@@ -104,7 +104,7 @@ async def test_it_sleeps_while_nothing_comes(reading: Reading, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("gone", [b"", OSError("Input/output error")])
-async def test_it_sleeps_where_the_terminal_is_gone(
+async def test_it_sleeps_without_a_terminal(
     reading: Reading, gone: bytes | OSError, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Such a terminal always has something to read, which is nothing."""

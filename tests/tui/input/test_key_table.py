@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from support.screen import opened, utc
-from support.stories import Story, copy
+from support.stories import Story
 
 import tui
 from store.config.configuration import user_settings_path
@@ -14,11 +14,6 @@ from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID, resolve_keys
 from tui.screens.menus import palette_entries
 
 __all__ = ["utc"]
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
 
 
 def remap(**wanted: str) -> None:
@@ -110,9 +105,7 @@ async def test_nobody_is_locked_out(story: Story) -> None:
         await person.until(lambda: not person.app.is_running)
 
 
-async def test_what_a_line_or_a_list_needs_cannot_be_other_keys(
-    story: Story, capsys: pytest.CaptureFixture[str]
-) -> None:
+async def test_what_a_line_or_a_list_needs_stays_its_key(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
     remap(ask__leave="f2")
     said = "ask.leave cannot have other keys: the line that asks needs it as it is."
     async with opened(story.folder) as person:

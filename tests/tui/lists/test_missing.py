@@ -55,11 +55,10 @@ async def test_commits_that_were_read_can_be_seen_and_asked_before_there_is_a_fa
         assert "Change 11" in taught(person)
 
 
-async def test_a_filter_that_hides_all_is_not_taught_as_something_missing(tmp_path: Path) -> None:
-    async with opened(copy(tmp_path / "billing-api").folder) as person:
-        await person.command("facts nobody said this")
-        assert person.rows == [] or "No facts match" in person.rows[0]
-        assert taught(person) == ""
+async def test_a_filter_that_hides_all_is_not_taught_as_something_missing(person: Person) -> None:
+    await person.command("facts nobody said this")
+    assert person.rows == [] or "No facts match" in person.rows[0]
+    assert taught(person) == ""
 
 
 def test_what_is_there_is_not_missing(tmp_path: Path) -> None:

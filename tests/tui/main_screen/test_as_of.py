@@ -5,11 +5,9 @@ The story's checkpoint K#1 was taken a day and a half ago; a decision was supers
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
-from support.stories import Story, copy
+from support.stories import Story
 
 from tui.input.key_table import KEYS
 from tui.input.verb_table import VERBS
@@ -19,11 +17,6 @@ Size = tuple[int, int]
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
 WRITING = [key for key in KEYS if key.action_name and not key.looks]
 REFUSED = "You are looking at 20 Nov 2026 00:00; esc comes back to now."
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
 
 
 def everything(story: Story) -> dict[str, list[tuple[object, ...]]]:
@@ -49,27 +42,26 @@ async def to_checkpoint(person: Person) -> None:
 
 
 @SIZES
-async def test_the_checkpoint_under_the_cursor_is_the_moment(story: Story, size: Size) -> None:
+async def test_the_checkpoint_under_the_cursor_is_the_moment(size: Size, person: Person) -> None:
     """A band names it; facts, decisions and tasks stand as they stood; ages are counted to it; escape leads back to
     now."""
-    async with opened(story.folder, size) as person:
-        now = [person.rows, person.lines[0].split()[-8:]]
-        await person.press("3")
-        await person.until(lambda: person.checkpoints)
-        await to_checkpoint(person)
-        assert person.sees("AS OF", "20 Nov 2026 00:00", "read-only", "@ another  D compare  esc now")
-        assert size == NARROW or person.sees("K#1 “before refactor”")
-        await person.press("5")
-        assert not person.main.list_of("tasks").rows
-        await person.press("2")
-        assert any("Cache in Redis" in row for row in person.timeline)
-        assert not any("Cache in memory" in row for row in person.timeline)
-        await person.press("1")
-        assert "Team of five" in "".join(person.rows) and person.rows != now[0]
-        await person.press("escape")
-        assert not person.sees("AS OF") and person.toasts[-1] == "Back to now."
-        assert person.at == "facts", "where one reads"
-        assert [person.rows, person.lines[0].split()[-8:]] == now
+    now = [person.rows, person.lines[0].split()[-8:]]
+    await person.press("3")
+    await person.until(lambda: person.checkpoints)
+    await to_checkpoint(person)
+    assert person.sees("AS OF", "20 Nov 2026 00:00", "read-only", "@ another  D compare  esc now")
+    assert size == NARROW or person.sees("K#1 “before refactor”")
+    await person.press("5")
+    assert not person.main.list_of("tasks").rows
+    await person.press("2")
+    assert any("Cache in Redis" in row for row in person.timeline)
+    assert not any("Cache in memory" in row for row in person.timeline)
+    await person.press("1")
+    assert "Team of five" in "".join(person.rows) and person.rows != now[0]
+    await person.press("escape")
+    assert not person.sees("AS OF") and person.toasts[-1] == "Back to now."
+    assert person.at == "facts", "where one reads"
+    assert [person.rows, person.lines[0].split()[-8:]] == now
 
 
 async def test_a_record_is_shown_as_it_said_then(story: Story) -> None:
@@ -88,36 +80,35 @@ async def test_a_record_is_shown_as_it_said_then(story: Story) -> None:
         assert "There is no decision D#3" in person.toasts[-1]
 
 
-async def test_a_step_and_an_entry_of_the_timeline_are_moments_too(story: Story) -> None:
+async def test_a_step_and_an_entry_of_the_timeline_are_moments_too(person: Person) -> None:
     """The key asks, and offers what the cursor is on; anything else can be typed; `now` comes back."""
-    async with opened(story.folder) as person:
-        assert person.sees("@ as of"), "also where facts are"
-        await person.press("4")
-        await person.put_cursor(3, "history")
-        await person.press("at")
-        assert person.sees("as of (a day, 3w, K#3, a step) 3", "typing replaces it")
-        await person.press("escape")
-        await look_back(person, "at")
-        assert person.sees("AS OF step 3") and len(person.history) == 3
-        await look_back(person, "at", typed="D#1")
-        await person.press("2")
-        assert person.sees("AS OF D#1") and any("Use SQLite" in row for row in person.timeline)
-        await person.press("4")
-        await person.command("as-of 2026-10-01")
-        assert person.sees("AS OF 1 Oct 2026 00:00") and person.at != "line"
-        await person.command("as-of whenever")
-        assert "not a time" in person.toasts[-1] and person.sees("AS OF 1 Oct 2026 00:00")
-        for typed, at in (
-            ("yesterday 18:00", "20 Nov 2026 18:00"),
-            ("last monday", "16 Nov 2026 00:00"),
-            ("ayer a las 6 de la tarde", "20 Nov 2026 18:00"),
-            ("yesterday facts", "20 Nov 2026 00:00"),
-        ):
-            await person.command(f"as-of {typed}")
-            await person.until(lambda at=at: person.sees("AS OF", at))
-        await person.command("as-of now")
-        assert not person.sees("AS OF") and person.at == "history"
-        assert person.main.list_of("history").cursor_key == 3
+    assert person.sees("@ as of"), "also where facts are"
+    await person.press("4")
+    await person.put_cursor(3, "history")
+    await person.press("at")
+    assert person.sees("as of (a day, 3w, K#3, a step) 3", "typing replaces it")
+    await person.press("escape")
+    await look_back(person, "at")
+    assert person.sees("AS OF step 3") and len(person.history) == 3
+    await look_back(person, "at", typed="D#1")
+    await person.press("2")
+    assert person.sees("AS OF D#1") and any("Use SQLite" in row for row in person.timeline)
+    await person.press("4")
+    await person.command("as-of 2026-10-01")
+    assert person.sees("AS OF 1 Oct 2026 00:00") and person.at != "line"
+    await person.command("as-of whenever")
+    assert "not a time" in person.toasts[-1] and person.sees("AS OF 1 Oct 2026 00:00")
+    for typed, at in (
+        ("yesterday 18:00", "20 Nov 2026 18:00"),
+        ("last monday", "16 Nov 2026 00:00"),
+        ("ayer a las 6 de la tarde", "20 Nov 2026 18:00"),
+        ("yesterday facts", "20 Nov 2026 00:00"),
+    ):
+        await person.command(f"as-of {typed}")
+        await person.until(lambda at=at: person.sees("AS OF", at))
+    await person.command("as-of now")
+    assert not person.sees("AS OF") and person.at == "history"
+    assert person.main.list_of("history").cursor_key == 3
 
 
 async def test_where_one_was_is_found_again(story: Story) -> None:
@@ -174,15 +165,14 @@ async def test_every_writing_verb_is_refused(story: Story, half: int) -> None:
     assert everything(story) == before
 
 
-async def test_the_pen_itself_cannot_change_the_past(story: Story) -> None:
+async def test_the_pen_itself_cannot_change_the_past(person: Person) -> None:
     """Behind the keys stands the door: whatever reaches the writer meets a memory that refuses."""
-    async with opened(story.folder) as person:
-        await to_checkpoint(person)
-        errors: list[str] = []
-        assert person.main.engine is not None
-        person.main.engine.write(lambda memory: memory.facts.remember("x"), lambda _, error: errors.append(str(error)))
-        await person.settle()
-        assert errors[0].startswith("You are looking at K#1 “before refactor”")
+    await to_checkpoint(person)
+    errors: list[str] = []
+    assert person.main.engine is not None
+    person.main.engine.write(lambda memory: memory.facts.remember("x"), lambda _, error: errors.append(str(error)))
+    await person.settle()
+    assert errors[0].startswith("You are looking at K#1 “before refactor”")
 
 
 async def test_search_in_the_past(story: Story) -> None:
@@ -223,44 +213,41 @@ async def test_files_are_shown_as_they_are_now_and_it_says_so(story: Story, size
         assert "Files are shown as they are now: what they said then is not kept." in " ".join(person.preview)
 
 
-async def test_the_past_is_compared_with_now_and_with_another_moment(story: Story) -> None:
+async def test_the_past_is_compared_with_now_and_with_another_moment(person: Person) -> None:
     """`D` from the band: record by record, nothing to apply, and back to the past."""
-    async with opened(story.folder) as person:
-        await to_checkpoint(person)
-        await person.press("D")
-        await person.plan_of("enter")
-        assert person.sees("CHANGED since K#1 “before refactor”", "11 records")
-        assert not person.sees("[x]")
-        await person.press("escape")
-        await person.press("D")
-        await person.paste("11h")
-        await person.plan_of("enter")
-        assert person.sees("CHANGED from K#1 “before refactor”", "to 21 Nov 2026 01:00")
-        assert [row[1:6] for row in person.plan] == ["+ D#5", "+ D#4", "~ D#2", "+ D#3"]
-        await person.press("escape")
-        assert person.sees("AS OF")
+    await to_checkpoint(person)
+    await person.press("D")
+    await person.plan_of("enter")
+    assert person.sees("CHANGED since K#1 “before refactor”", "11 records")
+    assert not person.sees("[x]")
+    await person.press("escape")
+    await person.press("D")
+    await person.paste("11h")
+    await person.plan_of("enter")
+    assert person.sees("CHANGED from K#1 “before refactor”", "to 21 Nov 2026 01:00")
+    assert [row[1:6] for row in person.plan] == ["+ D#5", "+ D#4", "~ D#2", "+ D#3"]
+    await person.press("escape")
+    assert person.sees("AS OF")
 
 
-async def test_two_moments_are_compared_from_the_bar(story: Story) -> None:
-    async with opened(story.folder) as person:
-        await person.pilot.press("colon")
-        await person.paste("diff 4d 1d")
-        await person.plan_of("enter")
-        assert person.sees("CHANGED from 17 Nov 2026 12:00 to 20 Nov 2026 12:00", "+ D#1", "+ D#2")
-        assert not person.sees("D#3")
+async def test_two_moments_are_compared_from_the_bar(person: Person) -> None:
+    await person.pilot.press("colon")
+    await person.paste("diff 4d 1d")
+    await person.plan_of("enter")
+    assert person.sees("CHANGED from 17 Nov 2026 12:00 to 20 Nov 2026 12:00", "+ D#1", "+ D#2")
+    assert not person.sees("D#3")
 
 
-async def test_what_others_write_does_not_disturb(story: Story) -> None:
+async def test_what_others_write_does_not_disturb(story: Story, person: Person) -> None:
     """It is not there while one looks back, and it is there afterwards."""
-    async with opened(story.folder) as person:
-        await to_checkpoint(person)
-        await person.press("1")
-        then = person.rows
-        with story.open() as memory:
-            memory.facts.remember("A fact of now")
-        person.main.poll()
-        await person.settle()
-        assert person.rows == then
-        await person.press("escape")
-        await person.press("1")
-        await person.until(lambda: any("A fact of now" in row for row in person.rows))
+    await to_checkpoint(person)
+    await person.press("1")
+    then = person.rows
+    with story.open() as memory:
+        memory.facts.remember("A fact of now")
+    person.main.poll()
+    await person.settle()
+    assert person.rows == then
+    await person.press("escape")
+    await person.press("1")
+    await person.until(lambda: any("A fact of now" in row for row in person.rows))

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
-from support.stories import Story, copy
+from support.stories import Story
 from support.strangers import PAYLOADS
 
 from store.base.vocabulary import pack_key
@@ -21,11 +20,6 @@ from tui import cli
 from tui.lists.pane_rows import WHOLE_TEXT, ContextRows
 
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
 
 
 def shown(person: Person) -> list[str]:
@@ -46,29 +40,27 @@ async def ask(person: Person, question: str) -> None:
 
 
 @SIZES
-async def test_a_question_shows_what_is_in_what_is_out_and_what_it_costs(story: Story, size: tuple[int, int]) -> None:
-    async with opened(story.folder, size) as person:
-        await ask(person, "does the build deploy on Jenkins?")
-        rows = shown(person)
-        static = next(row for row in rows if "fixed text" in row)
-        assert "270" in static and any(block in static for block in "▏▎▍▌▋▊▉█")
-        heads = [row.split("─")[0].strip() for row in rows if "──" in row]
-        with story.open() as memory:
-            active = memory.facts.count_by_state(memory.now)["active"]
-        assert heads[:2] == ["1 fact in", f"{active - 1} facts left out  nearest 2 listed"], "all are counted"
-        nuts = next(row for row in rows if "Alérgica" in row)
-        jenkins = next(row for row in rows if "Jenkins f" in row)
-        assert nuts.strip().startswith("★") and "pinned" in nuts
-        assert jenkins.strip().startswith("▲") and "stale" in jenkins
-        assert "tokens" in person.title and "ask another: I" in person.title
+async def test_a_question_shows_what_is_in_what_is_out_and_what_it_costs(story: Story, person: Person) -> None:
+    await ask(person, "does the build deploy on Jenkins?")
+    rows = shown(person)
+    static = next(row for row in rows if "fixed text" in row)
+    assert "270" in static and any(block in static for block in "▏▎▍▌▋▊▉█")
+    heads = [row.split("─")[0].strip() for row in rows if "──" in row]
+    with story.open() as memory:
+        active = memory.facts.count_by_state(memory.now)["active"]
+    assert heads[:2] == ["1 fact in", f"{active - 1} facts left out  nearest 2 listed"], "all are counted"
+    nuts = next(row for row in rows if "Alérgica" in row)
+    jenkins = next(row for row in rows if "Jenkins f" in row)
+    assert nuts.strip().startswith("★") and "pinned" in nuts
+    assert jenkins.strip().startswith("▲") and "stale" in jenkins
+    assert "tokens" in person.title and "ask another: I" in person.title
 
 
-async def test_a_question_is_whole_in_the_title_where_there_is_room(story: Story) -> None:
-    async with opened(story.folder, WIDE) as person:
-        await ask(person, "write tests for the invoice numbering")
-        assert "“write tests for the invoice numbering”" in person.title
-        await ask(person, f"write tests for {'the invoice numbering and ' * 9}")
-        assert "“write tests for the invoice n…”" in person.title and "tokens" in person.title
+async def test_a_question_is_whole_in_the_title_where_there_is_room(person: Person) -> None:
+    await ask(person, "write tests for the invoice numbering")
+    assert "“write tests for the invoice numbering”" in person.title
+    await ask(person, f"write tests for {'the invoice numbering and ' * 9}")
+    assert "“write tests for the invoice n…”" in person.title and "tokens" in person.title
 
 
 def test_what_nearly_came_in_is_the_first_of_what_was_left_out(story: Story) -> None:
@@ -107,10 +99,9 @@ def test_the_line_that_counts_what_is_left_out_has_room_for_what_it_lacks(story:
     assert any("1,200 facts left out  nearest 35 listed; 0.40 relevant is needed" in line for line in drawn)
 
 
-async def test_before_a_question_facts_that_are_not_pinned_are_counted_as_left_out(story: Story) -> None:
-    async with opened(story.folder, WIDE) as person:
-        await person.press("7")
-        await person.until(lambda: "facts left out  there is no question yet" in " ".join(shown(person)))
+async def test_before_a_question_facts_that_are_not_pinned_are_counted_as_left_out(person: Person) -> None:
+    await person.press("7")
+    await person.until(lambda: "facts left out  there is no question yet" in " ".join(shown(person)))
 
 
 async def test_what_a_message_costs_is_told_from_its_own_length(story: Story) -> None:
@@ -141,60 +132,55 @@ async def test_each_part_has_one_cost_and_its_limit(story: Story, size: tuple[in
         assert f"facts {facts.tokens:,} tokens, {facts.left_out:,} had no room" in told(person)
 
 
-async def test_the_preview_says_why_above_the_record(story: Story) -> None:
-    async with opened(story.folder, NARROW) as person:
-        await ask(person, "does the build deploy on Jenkins?")
-        await person.put_cursor(story.facts["jenkins"] * 16, "context")
-        assert told(person).startswith("Not sent stale, 133 days: confirm it to bring it back F#")
-        await person.put_cursor(story.facts["nuts"] * 16, "context")
-        assert told(person).startswith("Sent pinned, ")
+async def test_the_preview_says_why_above_the_record(story: Story, narrow: Person) -> None:
+    await ask(narrow, "does the build deploy on Jenkins?")
+    await narrow.put_cursor(story.facts["jenkins"] * 16, "context")
+    assert told(narrow).startswith("Not sent stale, 133 days: confirm it to bring it back F#")
+    await narrow.put_cursor(story.facts["nuts"] * 16, "context")
+    assert told(narrow).startswith("Sent pinned, ")
 
 
-async def test_the_first_line_is_the_whole_text_as_it_is_sent(story: Story) -> None:
-    async with opened(story.folder, WIDE) as person:
-        await ask(person, "does the build deploy on Jenkins?")
-        await person.press("g")
-        assert person.main.list_of("context").cursor_key == WHOLE_TEXT
-        with story.open() as memory:
-            text = memory.context("does the build deploy on Jenkins?").text
-        assert all(" ".join(line.split()) in told(person) for line in text.split("\n"))
+async def test_the_first_line_is_the_whole_text_as_it_is_sent(story: Story, person: Person) -> None:
+    await ask(person, "does the build deploy on Jenkins?")
+    await person.press("g")
+    assert person.main.list_of("context").cursor_key == WHOLE_TEXT
+    with story.open() as memory:
+        text = memory.context("does the build deploy on Jenkins?").text
+    assert all(" ".join(line.split()) in told(person) for line in text.split("\n"))
 
 
-async def test_confirming_brings_a_fact_back_and_muting_keeps_it_out(story: Story) -> None:
+async def test_confirming_brings_a_fact_back_and_muting_keeps_it_out(story: Story, person: Person) -> None:
     """y, - and u from the pane itself: each shows at once in the list and in the preview."""
-    async with opened(story.folder, WIDE) as person:
-        await ask(person, "does the build deploy on Jenkins?")
-        key = story.facts["jenkins"] * 16
-        await person.put_cursor(key, "context")
-        await person.press("y")
-        await person.until(lambda: "2 facts in" in " ".join(shown(person)))
-        await person.put_cursor(key, "context")
-        await person.until(lambda: told(person).startswith("Sent "))
-        await person.press("-")
-        await person.until(lambda: told(person).startswith("Not sent muted"))
-        assert person.toasts[-1].startswith("Muted F#") and person.at == "context"
-        with story.open() as memory:
-            assert memory.mutes.filter_muted_facts([story.facts["jenkins"]])
-        await person.until(lambda: " - unmute " in person.main.footer.content.plain)
-        await person.press("-")
-        await person.until(lambda: told(person).startswith("Sent "))
-        await person.press("u")
-        await person.until(lambda: told(person).startswith("Not sent muted"))
+    await ask(person, "does the build deploy on Jenkins?")
+    key = story.facts["jenkins"] * 16
+    await person.put_cursor(key, "context")
+    await person.press("y")
+    await person.until(lambda: "2 facts in" in " ".join(shown(person)))
+    await person.put_cursor(key, "context")
+    await person.until(lambda: told(person).startswith("Sent "))
+    await person.press("-")
+    await person.until(lambda: told(person).startswith("Not sent muted"))
+    assert person.toasts[-1].startswith("Muted F#") and person.at == "context"
+    with story.open() as memory:
+        assert memory.mutes.filter_muted_facts([story.facts["jenkins"]])
+    await person.until(lambda: " - unmute " in person.main.footer.content.plain)
+    await person.press("-")
+    await person.until(lambda: told(person).startswith("Sent "))
+    await person.press("u")
+    await person.until(lambda: told(person).startswith("Not sent muted"))
 
 
-async def test_pinning_lets_a_fact_in_whatever_is_asked(story: Story) -> None:
-    async with opened(story.folder, WIDE) as person:
-        await ask(person, "does the build deploy on Jenkins?")
-        await person.put_cursor(story.facts["jenkins"] * 16, "context")
-        await person.press("p")
-        await person.until(lambda: told(person).startswith("Sent pinned"))
+async def test_pinning_lets_a_fact_in_whatever_is_asked(story: Story, person: Person) -> None:
+    await ask(person, "does the build deploy on Jenkins?")
+    await person.put_cursor(story.facts["jenkins"] * 16, "context")
+    await person.press("p")
+    await person.until(lambda: told(person).startswith("Sent pinned"))
 
 
-async def test_the_verb_in_the_bar_opens_the_pane(story: Story) -> None:
-    async with opened(story.folder, WIDE) as person:
-        await person.command("context where are invoices rounded")
-        await person.until(lambda: any("“where ar" in row for row in shown(person)))
-        assert person.at == "context"
+async def test_the_verb_in_the_bar_opens_the_pane(person: Person) -> None:
+    await person.command("context where are invoices rounded")
+    await person.until(lambda: any("“where ar" in row for row in shown(person)))
+    assert person.at == "context"
 
 
 async def test_without_a_question_it_is_the_last_thing_that_was_said(story: Story) -> None:
@@ -206,15 +192,14 @@ async def test_without_a_question_it_is_the_last_thing_that_was_said(story: Stor
         assert not any("nobody" in row for row in shown(person))
 
 
-async def test_in_the_past_it_is_what_would_have_been_sent_then(story: Story) -> None:
-    async with opened(story.folder, WIDE) as person:
-        await ask(person, "does the build deploy on Jenkins?")
-        await person.press("@")
-        await person.paste("60d")
-        await person.press("enter")
-        await person.until(lambda: any("◐" in row and "Jenkins" in row for row in shown(person)))
-        await person.press("-")
-        assert "You are looking at" in person.toasts[-1]
+async def test_in_the_past_it_is_what_would_have_been_sent_then(person: Person) -> None:
+    await ask(person, "does the build deploy on Jenkins?")
+    await person.press("@")
+    await person.paste("60d")
+    await person.press("enter")
+    await person.until(lambda: any("◐" in row and "Jenkins" in row for row in shown(person)))
+    await person.press("-")
+    assert "You are looking at" in person.toasts[-1]
 
 
 async def test_a_warning_stands_where_the_costs_are(story: Story) -> None:
@@ -278,11 +263,10 @@ async def test_what_looks_like_an_order_bears_a_flag(story: Story, size: tuple[i
     }
 
 
-async def test_the_prompt_offers_no_key_of_a_record(story: Story) -> None:
-    async with opened(story.folder, size=WIDE) as person:
-        await person.press("7")
-        await ask(person, "which tests are there?")
-        await person.press("home")
-        assert not isinstance(person.main.list_of("context").cursor_key, int), "the prompt is the first row"
-        keys = [key.strip() for key in person.lines[-1].split("  ")]
-        assert "I question" in keys and not {"f forget", "y confirm", "p pin", "- mute"} & set(keys)
+async def test_the_prompt_offers_no_key_of_a_record(person: Person) -> None:
+    await person.press("7")
+    await ask(person, "which tests are there?")
+    await person.press("home")
+    assert not isinstance(person.main.list_of("context").cursor_key, int), "the prompt is the first row"
+    keys = [key.strip() for key in person.lines[-1].split("  ")]
+    assert "I question" in keys and not {"f forget", "y confirm", "p pin", "- mute"} & set(keys)

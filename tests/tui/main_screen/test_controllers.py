@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import os
-import re
-from pathlib import Path
 from time import monotonic
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from support.screen import WIDE, Person, opened
-from support.stories import Clock, Story, copy
+from support.stories import Clock, Story
 from textual.app import App
 
 from tui.actions.action_table import ACTIONS
 from tui.app import Memoranda
 from tui.input.key_table import KEYS
+from tui.main_screen import background, lists
 from tui.main_screen.background import TeamController
 from tui.main_screen.controller import POLL_SECONDS, POLLS_AT_REST, RESTING_SECONDS, Polling, adopt_actions, try_steps
 from tui.main_screen.screen import MainScreen
 from tui.screens.base import ResponsiveScreen
 
-ROOT = Path(__file__).parents[3]
-FOLDERS = (ROOT / "tui" / "main_screen", ROOT / "tui" / "panes")
-MODULES = [path for folder in FOLDERS for path in sorted(folder.rglob("*.py"))]
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
+PERIODS = {
+    name: polls for module in (background, lists) for name, polls in vars(module).items() if name.endswith("_POLLS")
+}
 
 
 def test_the_screen_is_one_class():
@@ -40,30 +34,28 @@ def test_the_screen_is_one_class():
     assert not handlers & set(vars(ResponsiveScreen)), "Textual calls a handler of every class that has one"
 
 
-async def test_no_controller_holds_the_screen_class_or_another_controller(story: Story):
+async def test_no_controller_holds_the_screen_class_or_another_controller(person: Person):
     """A controller has its own state and a host; what it needs of a neighbour it asks of the host."""
-    async with opened(story.folder, WIDE) as person:
-        screen = person.main
-        parts = [*vars(screen).values(), *screen.tasks, *screen.pane_controllers]
-        controllers = [part for part in parts if type(part).__name__.endswith("Controller")]
-        assert len(controllers) >= 20
-        for controller in controllers:
-            kept = [value for name, value in vars(controller).items() if name != "host"]
-            assert not any(value is screen or value in controllers for value in kept), controller
+    screen = person.main
+    parts = [*vars(screen).values(), *screen.tasks, *screen.pane_controllers]
+    controllers = [part for part in parts if type(part).__name__.endswith("Controller")]
+    assert len(controllers) >= 20
+    for controller in controllers:
+        kept = [value for name, value in vars(controller).items() if name != "host"]
+        assert not any(value is screen or value in controllers for value in kept), controller
 
 
-async def test_an_event_is_handled_once(story: Story, monkeypatch: pytest.MonkeyPatch):
+async def test_an_event_is_handled_once(monkeypatch: pytest.MonkeyPatch, person: Person):
     """A change of focus is looked at once, whoever had the keys: Textual calls the handler of every base class."""
-    async with opened(story.folder, WIDE) as person:
-        screen, calls = person.main, []
-        moved = screen.navigation.focus_moved
-        monkeypatch.setattr(screen.navigation, "focus_moved", lambda: (calls.append(person.at), moved()))
-        await person.press("tab")
-        assert calls == ["timeline"]
-        await person.press("8")
-        assert calls == ["timeline", "librarian"]
-        await person.press("1")
-        assert calls == ["timeline", "librarian", "facts"]
+    screen, calls = person.main, []
+    moved = screen.navigation.focus_moved
+    monkeypatch.setattr(screen.navigation, "focus_moved", lambda: (calls.append(person.at), moved()))
+    await person.press("tab")
+    assert calls == ["timeline"]
+    await person.press("8")
+    assert calls == ["timeline", "librarian"]
+    await person.press("1")
+    assert calls == ["timeline", "librarian", "facts"]
 
 
 async def test_keys_that_come_before_the_panes_do_no_harm(story: Story, monkeypatch: pytest.MonkeyPatch):
@@ -97,25 +89,12 @@ def test_an_action_has_one_owner():
 
 
 async def test_every_action_exists(story: Story):
-    """Those of the keys, and those of a click anywhere in the interface; what they do in `tui.actions` too."""
-    clicks = {
-        found
-        for path in sorted((ROOT / "tui").rglob("*.py"))
-        for found in re.findall(r"""["']((?:change|ask_for)\('[\w.]+'\))["']""", path.read_text(encoding="utf-8"))
-    }
+    """Those of the keys, and those of clicks on pieces of text; what the keys do in `tui.actions` too."""
     pieces = {"answer", "complete", "leave_bar", "agree", "to_hits", "leave", "leave_search", "sources", "unmark"}
-    pieces |= {
-        "submit_question",
-        "come_back",
-        "open_memory",
-        "search_for('x')",
-        "doctor",
-        "show_all",
-        "only('state', 'stale')",
-        "complete_filter('is:stale')",
-    }
+    pieces |= {"submit_question", "come_back", "open_memory", "search_for('x')", "doctor", "show_all"}
+    pieces |= {"only('state', 'stale')", "complete_filter('is:stale')", "change('history.since')"}
     async with opened(story.folder, WIDE) as person:
-        for action in {key.action for key in KEYS} | clicks | pieces:
+        for action in {key.action for key in KEYS} | pieces:
             name, _, argument = action.partition("(")
             owner = person.app if name.startswith("app.") else person.main
             assert callable(getattr(owner, f"action_{name.removeprefix('app.')}", None)), action
@@ -161,18 +140,8 @@ def test_at_rest_one_poll_stands_for_several_and_none_that_is_due_is_left_out() 
     for polls in (1, 1, 1, POLLS_AT_REST, POLLS_AT_REST, 1, 4, POLLS_AT_REST - 6, 3, 3):
         polling.poll(polls)
     two = 2 * POLLS_AT_REST
-    assert counts == [
-        1,
-        2,
-        3,
-        POLLS_AT_REST,
-        two,
-        two + 1,
-        two + 5,
-        two + POLLS_AT_REST - 1,
-        3 * POLLS_AT_REST,
-        3 * POLLS_AT_REST + 3,
-    ]
+    three = 3 * POLLS_AT_REST
+    assert counts == [1, 2, 3, POLLS_AT_REST, two, two + 1, two + 5, two + POLLS_AT_REST - 1, three, three + 3]
 
 
 class Rest:
@@ -255,59 +224,49 @@ def test_a_file_that_cannot_be_read_at_rest_is_met_by_the_poll(monkeypatch: pyte
     assert rest.until(43) == [(42.5, 84)]
 
 
-def test_what_is_due_at_rest_is_not_late() -> None:
+@pytest.mark.parametrize("polls", PERIODS.values(), ids=PERIODS)
+def test_what_is_due_at_rest_is_not_late(polls: int) -> None:
     """What is done at every so many polls would otherwise be done at a common multiple: an exchange after twice its
     minutes."""
-    periods = {
-        f"{path.stem}.{name}": int(polls)
-        for path in MODULES
-        for name, polls in re.findall(
-            r"^([A-Z]+) = (\d+)  # .*\bpolls\b", path.read_text(encoding="utf-8"), re.MULTILINE
-        )
-    }
-    assert len(periods) > 7
-    assert not [name for name, polls in periods.items() if polls % POLLS_AT_REST and POLLS_AT_REST % polls]
+    assert polls % POLLS_AT_REST == 0 or POLLS_AT_REST % polls == 0
 
 
-async def test_what_nobody_misses_is_done_less_often_at_rest(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_nobody_misses_is_done_less_often_at_rest(monkeypatch: pytest.MonkeyPatch, person: Person) -> None:
     """Ages by the minute, looks at evidence, backups and the model; not what others may have written."""
-    async with opened(story.folder, WIDE) as person:
-        main = person.main
-        assert main.engine is not None
-        done: list[str] = []
-        monkeypatch.setattr(main.lists, "reload", lambda: done.append("ages"))
-        monkeypatch.setattr(main.lists, "was_written", lambda: False)
-        monkeypatch.setattr(main.upkeep, "_look_after_backups", lambda make: done.append("backups"))
-        monkeypatch.setattr(person.app.modeller, "check_status", lambda config: done.append("model"))
-        monkeypatch.setattr(main, "in_background", lambda work, group, *names, **more: done.append(group))
-        counts = {}
-        for rested in (0.0, RESTING_SECONDS + 1):
-            done.clear()
-            person.app._touched = monotonic() - rested
-            for count in range(1_200, 2_400):
-                main.lists._aged, main.lists.rested = False, 0.0  # a load was quick, and showed every age
-                for step in main.polling._steps:
-                    step(count)
-            counts[rested] = {name: done.count(name) for name in ("ages", "backups", "evidence", "model")}
-        assert counts[0.0] == {"ages": 10, "backups": 10, "evidence": 20, "model": 20}
-        assert counts[RESTING_SECONDS + 1] == {"ages": 1, "backups": 1, "evidence": 2, "model": 2}
+    main = person.main
+    assert main.engine is not None
+    done: list[str] = []
+    monkeypatch.setattr(main.lists, "reload", lambda: done.append("ages"))
+    monkeypatch.setattr(main.lists, "was_written", lambda: False)
+    monkeypatch.setattr(main.upkeep, "_look_after_backups", lambda make: done.append("backups"))
+    monkeypatch.setattr(person.app.modeller, "check_status", lambda config: done.append("model"))
+    monkeypatch.setattr(main, "in_background", lambda work, group, *names, **more: done.append(group))
+    counts = {}
+    for rested in (0.0, RESTING_SECONDS + 1):
+        done.clear()
+        person.app._touched = monotonic() - rested
+        for count in range(1_200, 2_400):
+            main.lists._aged, main.lists.rested = False, 0.0  # a load was quick, and showed every age
+            for step in main.polling._steps:
+                step(count)
+        counts[rested] = {name: done.count(name) for name in ("ages", "backups", "evidence", "model")}
+    assert counts[0.0] == {"ages": 10, "backups": 10, "evidence": 20, "model": 20}
+    assert counts[RESTING_SECONDS + 1] == {"ages": 1, "backups": 1, "evidence": 2, "model": 2}
 
 
-async def test_a_key_ends_the_rest(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with opened(story.folder, WIDE) as person:
-        used: list[bool] = []
-        monkeypatch.setattr(person.main.polling, "wake", lambda: used.append(True))
-        await person.press("down")
-        assert used
+async def test_a_key_ends_the_rest(monkeypatch: pytest.MonkeyPatch, person: Person) -> None:
+    used: list[bool] = []
+    monkeypatch.setattr(person.main.polling, "wake", lambda: used.append(True))
+    await person.press("down")
+    assert used
 
 
-async def test_the_documents_are_told_of_a_rest(story: Story) -> None:
-    async with opened(story.folder, WIDE) as person:
-        assert person.main.engine is not None
-        for rested, told in ((RESTING_SECONDS + 1, True), (0.0, False)):
-            person.app._touched = monotonic() - rested
-            person.main.poll()
-            assert person.main.engine.documents.resting is told
+async def test_the_documents_are_told_of_a_rest(person: Person) -> None:
+    assert person.main.engine is not None
+    for rested, told in ((RESTING_SECONDS + 1, True), (0.0, False)):
+        person.app._touched = monotonic() - rested
+        person.main.poll()
+        assert person.main.engine.documents.resting is told
 
 
 def test_the_team_s_minutes_are_minutes() -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
-from support.stories import NOON, Story, copy, noon
+from support.stories import NOON, Story, noon
 from support.strangers import PAYLOADS
 
 from store.conversations.turns import NewTurn
@@ -19,11 +18,6 @@ from tui.lists.pane_rows import HealthRows
 from tui.render.metrics import Figure, draw_steps, format_duration, format_percent, metric_sections
 
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
 
 
 @pytest.fixture
@@ -113,25 +107,24 @@ async def test_the_bars_of_the_facts_have_one_scale_and_a_trend(lived: Story) ->
         assert len(figures["learned"].series) == 12 and any(step in row(person, "learned") for step in "▁▂▃▄▅▆▇█")
 
 
-async def test_what_nobody_can_know_yet_says_so_and_is_no_nought(story: Story) -> None:
-    async with opened(story.folder, WIDE) as person:
-        await at(person, "useful")
-        for label, words in (
-            ("cited", "no answer was rated yet"),
-            ("read", "no turn was read yet"),
-            ("takes", "nothing was searched yet"),
-            ("reused", "no answer was looked for yet"),
-            ("sessions", "none yet"),
-            ("sent", "none was sent yet"),
-            ("backups", "none yet"),
-            ("requests", "no turn asked for anything yet"),
-            ("model", "no vectors yet"),
-            ("mean", "no request was measured yet"),
-        ):
-            assert words in row(person, label) and "0" not in row(person, label), label
-        assert "No answer was rated yet." in told(person) and "enter" not in told(person)
-        await person.press("enter")
-        assert person.at == "preview", "it leads nowhere else"
+async def test_what_nobody_can_know_yet_says_so_and_is_no_nought(person: Person) -> None:
+    await at(person, "useful")
+    for label, words in (
+        ("cited", "no answer was rated yet"),
+        ("read", "no turn was read yet"),
+        ("takes", "nothing was searched yet"),
+        ("reused", "no answer was looked for yet"),
+        ("sessions", "none yet"),
+        ("sent", "none was sent yet"),
+        ("backups", "none yet"),
+        ("requests", "no turn asked for anything yet"),
+        ("model", "no vectors yet"),
+        ("mean", "no request was measured yet"),
+    ):
+        assert words in row(person, label) and "0" not in row(person, label), label
+    assert "No answer was rated yet." in told(person) and "enter" not in told(person)
+    await person.press("enter")
+    assert person.at == "preview", "it leads nowhere else"
 
 
 async def test_the_preview_says_what_it_means_from_how_much_it_is_known_and_what_enter_does(lived: Story) -> None:
@@ -192,9 +185,7 @@ async def test_enter_goes_where_a_figure_leads(lived: Story, key: str, place: st
         await person.until(lambda: person.at == place and any(sees in line for line in person.lines))
 
 
-async def test_figures_move_while_the_cursor_stays_and_say_of_when_they_are(
-    lived: Story, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_figures_move_while_the_cursor_stays_and_are_dated(lived: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that are not measured again at once, for what it would cost, are measured a little later."""
     monkeypatch.setattr("tui.workers.engine.MEASURE_REST", 60)
     async with opened(lived.folder, WIDE) as person:
@@ -207,15 +198,14 @@ async def test_figures_move_while_the_cursor_stays_and_say_of_when_they_are(
         assert person.main.list_of("health").cursor_key == "fresh" and person.at == "health"
 
 
-async def test_what_is_searched_in_the_application_is_measured(story: Story) -> None:
-    async with opened(story.folder, WIDE) as person:
-        for _ in range(2):
-            await person.search("jenkins")
-            await person.press("enter")
-            await person.press("escape")
-        await at(person, "fresh")
-        await person.until(lambda: "2 ×" in row(person, "jenkins"))
-        assert "100 %" in row(person, "found") and "of 2" in row(person, "found")
+async def test_what_is_searched_in_the_application_is_measured(story: Story, person: Person) -> None:
+    for _ in range(2):
+        await person.search("jenkins")
+        await person.press("enter")
+        await person.press("escape")
+    await at(person, "fresh")
+    await person.until(lambda: "2 ×" in row(person, "jenkins"))
+    assert "100 %" in row(person, "found") and "of 2" in row(person, "found")
     with story.open() as memory:
         assert [found for _, _, found in memory.search.latency_log.last_searches()] == [1, 1]
 
@@ -245,12 +235,11 @@ async def test_figures_are_not_marked(lived: Story) -> None:
         assert "mark" not in person.lines[-1] and "go there" in person.lines[-1]
 
 
-async def test_the_verbs_in_the_bar_open_the_panes(story: Story) -> None:
-    async with opened(story.folder, WIDE) as person:
-        await person.command("stats")
-        assert person.at == "health"
-        await person.command("inbox")
-        assert person.at == "inbox"
+async def test_the_verbs_in_the_bar_open_the_panes(person: Person) -> None:
+    await person.command("stats")
+    assert person.at == "health"
+    await person.command("inbox")
+    assert person.at == "inbox"
 
 
 async def test_hostile_text_is_shown_and_not_obeyed(story: Story) -> None:

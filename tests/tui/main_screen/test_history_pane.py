@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
-from support.stories import Story, copy
+from support.stories import Story
 
 from store.base.clock import days_before, format_local_time
 from tui.screens.plans import PlanScreen
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
 
 
 def told(person: Person) -> str:
@@ -34,19 +28,17 @@ def number_of(row: str) -> int:
 
 
 class TestRows:
-    async def test_the_footer_says_how_many_are_marked(self, story: Story) -> None:
-        async with opened(story.folder, WIDE) as person:
-            await person.press("4")
-            assert person.sees("U undo step", "u undo my last")
-            await person.press("space", "space", "space")
-            assert person.lines[-1].startswith(" 3 marked: U undo step")
+    async def test_the_footer_says_how_many_are_marked(self, person: Person) -> None:
+        await person.press("4")
+        assert person.sees("U undo step", "u undo my last")
+        await person.press("space", "space", "space")
+        assert person.lines[-1].startswith(" 3 marked: U undo step")
 
-    async def test_where_it_is_narrow_the_footer_says_that_steps_can_be_marked(self, story: Story) -> None:
-        async with opened(story.folder, NARROW) as person:
-            await person.press("4")
-            assert person.sees("U undo step", "W undo all by author", "u undo my last  space mark")
+    async def test_where_it_is_narrow_the_footer_says_that_steps_can_be_marked(self, narrow: Person) -> None:
+        await narrow.press("4")
+        assert narrow.sees("U undo step", "W undo all by author", "u undo my last  space mark")
 
-    async def test_the_menu_of_filters_says_how_a_writer_that_it_does_not_list_is_chosen(
+    async def test_the_menu_says_how_to_choose_an_unlisted_writer(
         self, story: Story, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """There is nothing to type in a search for that."""
@@ -61,15 +53,14 @@ class TestRows:
             assert person.sees("esc, then d", "type them in /")
 
     @pytest.mark.parametrize("size", [(44, 60), NARROW, WIDE, HUGE], ids=["44x60", "80x24", "120x40", "200x60"])
-    async def test_newest_first_with_who_when_why_and_about_what(self, story: Story, size: tuple[int, int]) -> None:
-        async with opened(story.folder, size) as person:
-            await person.press("4")
-            first, started = person.history[0], next(row for row in person.history if "task start" in row)
-            assert first.startswith("▸•") and "link C#a383156" in first and "agent" in first
-            assert "probar" in started and ("3 h" in started or "21 Nov 2026 08:24" in started)
-            assert numbers(person) == list(range(30, 30 - len(person.history), -1))
-            assert "you" in started and ("you, cli" in started) is (size == HUGE), "the door, where there is room"
-            assert size == NARROW or len(person.history) > 15
+    async def test_newest_first_with_who_when_why_and_about_what(self, size: tuple[int, int], person: Person) -> None:
+        await person.press("4")
+        first, started = person.history[0], next(row for row in person.history if "task start" in row)
+        assert first.startswith("▸•") and "link C#a383156" in first and "agent" in first
+        assert "probar" in started and ("3 h" in started or "21 Nov 2026 08:24" in started)
+        assert numbers(person) == list(range(30, 30 - len(person.history), -1))
+        assert "you" in started and ("you, cli" in started) is (size == HUGE), "the door, where there is room"
+        assert size == NARROW or len(person.history) > 15
 
     async def test_an_undo_and_a_restore_name_what_they_changed(self, story: Story) -> None:
         """Not one of many records, and of an undo what it undid, also if that was redone."""
@@ -94,60 +85,55 @@ class TestRows:
             ):
                 assert row.startswith(words)
 
-    async def test_what_a_step_changed_before_and_after(self, story: Story) -> None:
-        async with opened(story.folder, HUGE) as person:
-            await person.press("4")
-            await person.put_cursor(5, "history")
-            assert person.preview[:2] == ["step 5  you, cli", "correct F#4"]
-            assert person.preview[2].startswith("11 Sep 2026 12:00 (71 d ago)")
-            changed = [line.split() for line in person.preview]
-            at = changed.index(["F#4", "changed"])
-            assert changed[at + 1 : at + 3] == [["status", "−", "active"], ["+", "replaced"]]
-            assert ["F#5", "came"] in changed
-            assert ["fact", "+", "Team", "of", "five,", "two", "of", "them", "part", "time"] in changed
+    async def test_what_a_step_changed_before_and_after(self, huge: Person) -> None:
+        await huge.press("4")
+        await huge.put_cursor(5, "history")
+        assert huge.preview[:2] == ["step 5  you, cli", "correct F#4"]
+        assert huge.preview[2].startswith("11 Sep 2026 12:00 (71 d ago)")
+        changed = [line.split() for line in huge.preview]
+        at = changed.index(["F#4", "changed"])
+        assert changed[at + 1 : at + 3] == [["status", "−", "active"], ["+", "replaced"]]
+        assert ["F#5", "came"] in changed
+        assert ["fact", "+", "Team", "of", "five,", "two", "of", "them", "part", "time"] in changed
 
-    async def test_what_no_agent_is_sent_is_said_in_words(self, story: Story) -> None:
-        async with opened(story.folder, HUGE) as person:
-            number = person.record.id
-            await person.press("-")
-            await person.until(lambda: any("Muted" in toast for toast in person.toasts))
-            await person.press("4", "g")
-            assert any(f"F#{number}" in line and "not sent to agents" in line for line in person.preview)
-            assert not any("T" in line and line.rstrip().endswith("Z") for line in person.preview), "a time of a table"
+    async def test_what_no_agent_is_sent_is_said_in_words(self, huge: Person) -> None:
+        number = huge.record.id
+        await huge.press("-")
+        await huge.until(lambda: any("Muted" in toast for toast in huge.toasts))
+        await huge.press("4", "g")
+        assert any(f"F#{number}" in line and "not sent to agents" in line for line in huge.preview)
+        assert not any("T" in line and line.rstrip().endswith("Z") for line in huge.preview), "a time of a table"
 
-    async def test_a_step_taken_back_is_marked_and_so_is_the_one_that_did_it(self, story: Story) -> None:
-        async with opened(story.folder, NARROW) as person:
-            await person.press("4")
-            await person.put_cursor(24, "history")
-            await person.press("u", "y", "g")
-            undo = person.history[0]
-            assert undo.startswith("▸↷") and "undo" in undo and "you" in undo
-            assert person.preview[0] == "step 31  you, app"
-            back = next(row for row in person.history if "undone by" in row)
-            assert back[1] == "↶"
-            number = number_of(back)
-            assert f"Undoes       step {number}" in person.preview
-            await person.put_cursor(number, "history")
-            assert "Undone       by step 31" in person.preview
+    async def test_a_step_taken_back_is_marked_and_so_is_the_one_that_did_it(self, narrow: Person) -> None:
+        await narrow.press("4")
+        await narrow.put_cursor(24, "history")
+        await narrow.press("u", "y", "g")
+        undo = narrow.history[0]
+        assert undo.startswith("▸↷") and "undo" in undo and "you" in undo
+        assert narrow.preview[0] == "step 31  you, app"
+        back = next(row for row in narrow.history if "undone by" in row)
+        assert back[1] == "↶"
+        number = number_of(back)
+        assert f"Undoes       step {number}" in narrow.preview
+        await narrow.put_cursor(number, "history")
+        assert "Undone       by step 31" in narrow.preview
 
-    async def test_a_step_of_one_record_is_taken_back_at_once(self, story: Story) -> None:
-        async with opened(story.folder, NARROW) as person:
-            await person.press("4")
-            await person.put_cursor(26, "history")
-            await person.press("U")
-            await person.until(lambda: _has(person, 31))
-            assert not isinstance(person.app.screen, PlanScreen)
-            assert person.toasts[-1].startswith("Undid step 26: ask for a logo")
+    async def test_a_step_of_one_record_is_taken_back_at_once(self, narrow: Person) -> None:
+        await narrow.press("4")
+        await narrow.put_cursor(26, "history")
+        await narrow.press("U")
+        await narrow.until(lambda: _has(narrow, 31))
+        assert not isinstance(narrow.app.screen, PlanScreen)
+        assert narrow.toasts[-1].startswith("Undid step 26: ask for a logo")
 
-    async def test_a_change_elsewhere_comes_in_on_top_and_the_cursor_keeps_its_record(self, story: Story) -> None:
-        async with opened(story.folder, NARROW) as person:
-            await person.press("4", "j", "j")
-            record = person.record
-            with story.open(door="mcp") as memory:
-                memory.facts.remember("an agent was here", actor="mcp:codex")
-            await person.until(lambda: _has(person, 31))
-            assert person.record == record and person.main.list_of("history").scroll_offset.y == 0
-            assert "an agent was here" in person.history[0] and person.history[3].startswith("▸")
+    async def test_a_change_elsewhere_comes_on_top_and_moves_no_cursor(self, story: Story, narrow: Person) -> None:
+        await narrow.press("4", "j", "j")
+        record = narrow.record
+        with story.open(door="mcp") as memory:
+            memory.facts.remember("an agent was here", actor="mcp:codex")
+        await narrow.until(lambda: _has(narrow, 31))
+        assert narrow.record == record and narrow.main.list_of("history").scroll_offset.y == 0
+        assert "an agent was here" in narrow.history[0] and narrow.history[3].startswith("▸")
 
 
 def _has(person: Person, seq: int) -> bool:
@@ -156,122 +142,111 @@ def _has(person: Person, seq: int) -> bool:
 
 
 class TestFilter:
-    async def test_only_one_origin_then_the_next(self, story: Story) -> None:
-        async with opened(story.folder, HUGE) as person:
-            await person.press("4")
-            shown = []
-            for _ in range(5):
-                await person.press("d")
-                shown.append((person.main.view.actor, len(person.history)))
-            assert shown == [("user", 25), ("agent", 3), ("hook", 1), ("mcp:claude-code", 1), (None, 30)]
-            assert "you 25" in person.title and "agent 3" in person.title
-            await person.press("1")
-            assert len(person.rows) == 10 and person.main.view.origin is None, "the facts have an origin of their own"
+    async def test_only_one_origin_then_the_next(self, huge: Person) -> None:
+        await huge.press("4")
+        shown = []
+        for _ in range(5):
+            await huge.press("d")
+            shown.append((huge.main.view.actor, len(huge.history)))
+        assert shown == [("user", 25), ("agent", 3), ("hook", 1), ("mcp:claude-code", 1), (None, 30)]
+        assert "you 25" in huge.title and "agent 3" in huge.title
+        await huge.press("1")
+        assert len(huge.rows) == 10 and huge.main.view.origin is None, "the facts have an origin of their own"
 
     @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
-    async def test_a_filter_is_always_said(self, story: Story, size: tuple[int, int]) -> None:
-        async with opened(story.folder, size) as person:
-            await person.command("history --actor mcp:claude-code")
-            assert person.at == "history" and "claude-code 1 ×" in person.title
-            assert len(person.history) == 1 and "F#11" in person.history[0]
-            await person.command("history")
-            assert "×" not in person.title and len(person.history) > 8
+    async def test_a_filter_is_always_said(self, person: Person) -> None:
+        await person.command("history --actor mcp:claude-code")
+        assert person.at == "history" and "claude-code 1 ×" in person.title
+        assert len(person.history) == 1 and "F#11" in person.history[0]
+        await person.command("history")
+        assert "×" not in person.title and len(person.history) > 8
 
-    async def test_nothing_by_an_origin_says_what_to_do(self, story: Story) -> None:
-        async with opened(story.folder, WIDE) as person:
-            await person.command("history --actor nobody")
-            assert person.history == [] and person.sees("Nothing by this author.")
-            await person.press("escape")
-            assert person.history and "×" not in person.title
+    async def test_nothing_by_an_origin_says_what_to_do(self, person: Person) -> None:
+        await person.command("history --actor nobody")
+        assert person.history == [] and person.sees("Nothing by this author.")
+        await person.press("escape")
+        assert person.history and "×" not in person.title
 
-    async def test_one_records_history_is_read_out(self, story: Story) -> None:
-        async with opened(story.folder, WIDE) as person:
-            await person.command("history --record A#2")
-            assert person.at == "preview"
-            assert "task start A#2" in told(person) and "task add A#2" in told(person)
-            assert "task add A#3" not in told(person)
+    async def test_one_records_history_is_read_out(self, person: Person) -> None:
+        await person.command("history --record A#2")
+        assert person.at == "preview"
+        assert "task start A#2" in told(person) and "task add A#2" in told(person)
+        assert "task add A#3" not in told(person)
 
 
 class TestDays:
     @pytest.mark.parametrize(
         ("day", "seq"), [("2026-10-23", 15), ("2026-10-22", 14), ("2026-11-19", 17), ("today", 30), ("2025-12-01", 1)]
     )
-    async def test_to_the_newest_step_of_a_day_or_before_it(self, story: Story, day: str, seq: int) -> None:
-        async with opened(story.folder, NARROW) as person:
-            await person.press("4", "t")
-            assert person.sees("to the day (2026-10-01, yesterday, 3w)")
-            await person.paste(day)
-            await person.press("enter")
-            assert person.at == "history" and person.main.list_of("history").cursor_key == seq
-            assert any(row.startswith("▸") for row in person.history), "it is scrolled to"
+    async def test_to_the_newest_step_of_a_day_or_before_it(self, day: str, seq: int, narrow: Person) -> None:
+        await narrow.press("4", "t")
+        assert narrow.sees("to the day (2026-10-01, yesterday, 3w)")
+        await narrow.paste(day)
+        await narrow.press("enter")
+        assert narrow.at == "history" and narrow.main.list_of("history").cursor_key == seq
+        assert any(row.startswith("▸") for row in narrow.history), "it is scrolled to"
 
-    async def test_in_the_timeline_and_from_the_facts(self, story: Story) -> None:
-        async with opened(story.folder, WIDE) as person:
-            for start in ("2", "1"):
-                await person.press(start, "t")
-                await person.paste("2026-11-19")
-                await person.press("enter")
-                assert person.at == "timeline" and person.record is not None
-                assert person.record.citation == f"C#{story.shas['cache'][:7]}", "the newest of the day"
-                await person.press("g")
+    async def test_in_the_timeline_and_from_the_facts(self, story: Story, person: Person) -> None:
+        for start in ("2", "1"):
+            await person.press(start, "t")
+            await person.paste("2026-11-19")
+            await person.press("enter")
+            assert person.at == "timeline" and person.record is not None
+            assert person.record.citation == f"C#{story.shas['cache'][:7]}", "the newest of the day"
+            await person.press("g")
 
-    async def test_before_everything_and_no_day(self, story: Story) -> None:
-        async with opened(story.folder, WIDE) as person:
-            await person.press("4", "t")
-            await person.paste("1999-01-01")
-            await person.press("enter")
-            assert person.toasts == ["There is nothing on Fri 01 Jan 1999 or before."]
-            await person.press("t")
-            await person.paste("someday")
-            await person.press("enter")
-            assert person.said == 2 and person.main.list_of("history").cursor_key == 30
-            await person.press("t", "escape")
-            assert person.at == "history" and person.said == 2
+    async def test_before_everything_and_no_day(self, person: Person) -> None:
+        await person.press("4", "t")
+        await person.paste("1999-01-01")
+        await person.press("enter")
+        assert person.toasts == ["There is nothing on Fri 01 Jan 1999 or before."]
+        await person.press("t")
+        await person.paste("someday")
+        await person.press("enter")
+        assert person.said == 2 and person.main.list_of("history").cursor_key == 30
+        await person.press("t", "escape")
+        assert person.at == "history" and person.said == 2
 
-    async def test_under_a_filter_the_day_is_that_origins(self, story: Story) -> None:
-        async with opened(story.folder, NARROW) as person:
-            await person.command("history --actor agent")
-            await person.press("t")
-            await person.paste("2026-11-20")
-            await person.press("enter")
-            assert person.main.list_of("history").cursor_key == 7
-            said = "Nothing is on Fri 20 Nov 2026 among what the filter shows; this is the newest before it"
-            assert person.toasts[-1] == f"{said}; esc shows all."
+    async def test_under_a_filter_the_day_is_that_origins(self, narrow: Person) -> None:
+        await narrow.command("history --actor agent")
+        await narrow.press("t")
+        await narrow.paste("2026-11-20")
+        await narrow.press("enter")
+        assert narrow.main.list_of("history").cursor_key == 7
+        said = "Nothing is on Fri 20 Nov 2026 among what the filter shows; this is the newest before it"
+        assert narrow.toasts[-1] == f"{said}; esc shows all."
 
-    async def test_three_weeks_ago_is_a_whole_day_and_no_more(self, story: Story) -> None:
-        async with opened(story.folder, NARROW) as person:
-            await person.press("4", "t")
-            await person.paste("3w")
-            await person.press("enter")
-            step = person.main.list_of("history").cursor_key
-            with story.open() as memory:
-                day = format_local_time(days_before(memory.now, 21)).rpartition(" ")[0]
-                newer = [one for one in memory.history.steps() if one.seq > step]
-                assert all(format_local_time(one.at).rpartition(" ")[0] != day for one in newer)
+    async def test_three_weeks_ago_is_a_whole_day_and_no_more(self, story: Story, narrow: Person) -> None:
+        await narrow.press("4", "t")
+        await narrow.paste("3w")
+        await narrow.press("enter")
+        step = narrow.main.list_of("history").cursor_key
+        with story.open() as memory:
+            day = format_local_time(days_before(memory.now, 21)).rpartition(" ")[0]
+            newer = [one for one in memory.history.steps() if one.seq > step]
+            assert all(format_local_time(one.at).rpartition(" ")[0] != day for one in newer)
 
 
 class TestLinks:
-    async def test_the_records_of_a_step_open_and_back_leads_to_it(self, story: Story) -> None:
-        async with opened(story.folder, WIDE) as person:
-            await person.press("4")
-            await person.put_cursor(5, "history")
-            await person.press("enter")
-            preview = person.main.pane.preview
-            assert person.at == "preview" and {str(citation) for citation in preview.citations} == {"F#4", "F#5"}
-            chosen = str(preview.citations[preview.selected])
-            await person.press("enter")
-            assert person.record is not None and person.record.citation == chosen
-            await person.press("backspace")
-            assert person.preview[0].startswith("step 5") and person.at == "preview"
-            await person.press("shift+right")
-            assert person.record.citation == chosen
-            await person.press("backspace", "escape")
-            assert person.at == "history" and person.main.list_of("history").cursor_key == 5
+    async def test_the_records_of_a_step_open_and_back_leads_to_it(self, person: Person) -> None:
+        await person.press("4")
+        await person.put_cursor(5, "history")
+        await person.press("enter")
+        preview = person.main.pane.preview
+        assert person.at == "preview" and {str(citation) for citation in preview.citations} == {"F#4", "F#5"}
+        chosen = str(preview.citations[preview.selected])
+        await person.press("enter")
+        assert person.record is not None and person.record.citation == chosen
+        await person.press("backspace")
+        assert person.preview[0].startswith("step 5") and person.at == "preview"
+        await person.press("shift+right")
+        assert person.record.citation == chosen
+        await person.press("backspace", "escape")
+        assert person.at == "history" and person.main.list_of("history").cursor_key == 5
 
-    async def test_a_copied_step_is_named(self, story: Story) -> None:
-        async with opened(story.folder, WIDE) as person:
-            await person.press("4", "Y")
-            assert person.app.clipboard == "step 30"
+    async def test_a_copied_step_is_named(self, person: Person) -> None:
+        await person.press("4", "Y")
+        assert person.app.clipboard == "step 30"
 
 
 async def test_an_undo_leaves_the_cursor_on_its_step(story: Story) -> None:

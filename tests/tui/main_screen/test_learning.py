@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from support.ollama_server import OllamaServer
-from support.screen import NARROW, WIDE, opened, utc  # noqa: F401  (a fixture)
-from support.stories import Story, copy
+from support.screen import NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.stories import Story
 
 from store.base.models import Fact, Turn
 from store.conversations.turns import NewTurn
@@ -28,11 +28,6 @@ SAID = (
 )
 
 
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
-
-
 def say(story: Story, read: bool = False) -> None:
     """Somebody talks to an agent in another window."""
     with story.open() as memory:
@@ -48,37 +43,33 @@ def learned(story: Story) -> int:
         return number
 
 
-async def test_what_was_said_elsewhere_is_learned_while_the_app_is_open(story: Story) -> None:
-    async with opened(story.folder, WIDE) as person:
-        assert not any("deploy se hace" in row for row in person.rows)
-        say(story)
-        await person.until(lambda: any("deploy se hace" in row for row in person.rows))
-        await person.settle()
-        assert any(
-            "Learned 1 fact from what was said, 1 question waits in the inbox" in toast for toast in person.toasts
-        )
-        assert any("undoes all of its conversation" in toast for toast in person.toasts)
+async def test_what_was_said_elsewhere_is_learned_while_the_app_is_open(story: Story, person: Person) -> None:
+    assert not any("deploy se hace" in row for row in person.rows)
+    say(story)
+    await person.until(lambda: any("deploy se hace" in row for row in person.rows))
+    await person.settle()
+    assert any("Learned 1 fact from what was said, 1 question waits in the inbox" in toast for toast in person.toasts)
+    assert any("undoes all of its conversation" in toast for toast in person.toasts)
     with story.open() as memory:
         direct = memory.facts.get(story.facts["direct"])
         assert direct.last_confirmed_at == "2026-11-21T09:02:00.000Z", "said again, it is confirmed"
         assert not rule_pass.run_rule_pass(memory).read
 
 
-async def test_something_like_what_is_known_is_written_and_asked_about(story: Story) -> None:
+async def test_something_like_what_is_known_is_written_and_asked_about(person: Person) -> None:
     """A moment later, beside everything else; the person goes on meanwhile."""
-    async with opened(story.folder, WIDE) as person:
-        await person.press("a")
-        await person.paste("Direct answers, no hedging!!")  # the very same: confirmed, and nothing to ask
-        await person.press("enter")
-        await person.press("a")
-        await person.paste("Direct answer, no hedging")
-        await person.press("enter")
-        assert any("Direct answer, no hedging" in row for row in person.rows)
-        await person.until(lambda: person.sees("6 Inbox 1"))
-        assert any("Similar facts are known already: a question waits" in toast for toast in person.toasts)
-        await person.press("6")
-        told = " ".join(" ".join(person.preview).split())
-        assert "say the same" in told or "look like the same" in told
+    await person.press("a")
+    await person.paste("Direct answers, no hedging!!")  # the very same: confirmed, and nothing to ask
+    await person.press("enter")
+    await person.press("a")
+    await person.paste("Direct answer, no hedging")
+    await person.press("enter")
+    assert any("Direct answer, no hedging" in row for row in person.rows)
+    await person.until(lambda: person.sees("6 Inbox 1"))
+    assert any("Similar facts are known already: a question waits" in toast for toast in person.toasts)
+    await person.press("6")
+    told = " ".join(" ".join(person.preview).split())
+    assert "say the same" in told or "look like the same" in told
 
 
 def test_a_command_that_reads_asks_about_what_the_shell_remembered(tmp_path: Path, capsys, monkeypatch) -> None:
@@ -208,32 +199,27 @@ async def test_what_a_model_reads_in_it_waits_in_the_inbox(story: Story, server:
         assert (asked.text, asked.origin) == ("Mi viejo tiene una panadería en Salto", "model:qwen2.5:3b-instruct")
 
 
-async def test_a_key_breaks_off_what_a_model_thinks_and_it_thinks_again_later(
-    story: Story, server: OllamaServer
-) -> None:
+async def test_a_key_stops_a_model_which_thinks_again_later(story: Story, server: OllamaServer, person: Person) -> None:
     server.faults = ["hangs"]
-    async with opened(story.folder, WIDE) as person:
-        mention(story)
-        await person.until(server.begun.is_set)
-        await person.press("j")
-        await person.until(server.left.is_set)
-        await person.until(lambda: any("1 question waits in the inbox" in toast for toast in person.toasts))
+    mention(story)
+    await person.until(server.begun.is_set)
+    await person.press("j")
+    await person.until(server.left.is_set)
+    await person.until(lambda: any("1 question waits in the inbox" in toast for toast in person.toasts))
     assert len(server.asked) >= 2
 
 
-async def test_what_is_said_while_a_model_thinks_is_learned_by_rule(story: Story, server: OllamaServer) -> None:
+async def test_what_is_said_meanwhile_is_learned_by_rule(story: Story, server: OllamaServer, person: Person) -> None:
     server.fault = "hangs"
-    async with opened(story.folder, WIDE) as person:
-        mention(story)
-        await person.until(server.begun.is_set)
-        say(story)
-        await person.until(lambda: any("deploy se hace" in row for row in person.rows))
-        assert not server.left.is_set()
+    mention(story)
+    await person.until(server.begun.is_set)
+    say(story)
+    await person.until(lambda: any("deploy se hace" in row for row in person.rows))
+    assert not server.left.is_set()
 
 
-async def test_closing_waits_for_no_model(story: Story, server: OllamaServer) -> None:
+async def test_closing_waits_for_no_model(story: Story, server: OllamaServer, person: Person) -> None:
     server.fault = "hangs"
-    async with opened(story.folder, WIDE) as person:
-        mention(story)
-        await person.until(server.begun.is_set)
+    mention(story)
+    await person.until(server.begun.is_set)
     assert server.left.wait(30)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
-from support.stories import Clock, Story, copy
+from support.stories import Clock, Story
 from textual.command import CommandPalette
 
 from store.memory import Memory
@@ -21,11 +21,6 @@ from tui.screens.menus import PaletteCommands, RecentScreen, palette_entries
 from tui.screens.plans import PlanScreen
 
 SIZES = pytest.mark.parametrize("size", [NARROW, (200, 60)], ids=["80x24", "200x60"])
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
 
 
 class Mouse:

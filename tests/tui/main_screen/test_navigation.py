@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
-from support.stories import Clock, Story, copy
+from support.stories import Clock, Story
 
 from store.base.vocabulary import pack_key
 from store.conversations.turns import NewTurn
@@ -21,11 +21,6 @@ from tui.widgets.record_list import RecordList
 
 Size = tuple[int, int]
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
 
 
 @pytest.fixture
@@ -55,28 +50,24 @@ def number_of(pane: str) -> str:
 
 
 class TestWhichAreSeen:
-    async def test_narrow_shows_the_one_the_person_is_in(self, story: Story) -> None:
-        async with opened(story.folder, NARROW) as person:
-            assert person.seen == ["facts"]
-            for pane in (*LISTED[1:], "facts"):
-                await person.press(number_of(pane))
-                assert person.seen == [pane] and person.at == pane
-                shown = person.main.list_of(pane).region
-                assert shown.width == 80 and shown.bottom < person.main.pane.region.y + 1, "the preview is below"
+    async def test_narrow_shows_the_one_the_person_is_in(self, narrow: Person) -> None:
+        assert narrow.seen == ["facts"]
+        for pane in (*LISTED[1:], "facts"):
+            await narrow.press(number_of(pane))
+            assert narrow.seen == [pane] and narrow.at == pane
+            shown = narrow.main.list_of(pane).region
+            assert shown.width == 80 and shown.bottom < narrow.main.pane.region.y + 1, "the preview is below"
 
     @pytest.mark.parametrize(("size", "share"), [(WIDE, 0.60), (HUGE, 0.56)], ids=["120x40", "200x60"])
-    async def test_a_wide_screen_shows_it_alone_too_beside_the_preview(
-        self, story: Story, size: Size, share: float
-    ) -> None:
-        async with opened(story.folder, size) as person:
-            assert person.seen == ["facts"]
-            for pane in (*LISTED[1:], "facts"):
-                await person.press(number_of(pane))
-                assert person.seen == [pane] and person.at == pane
-                shown, preview = person.main.list_of(pane).region, person.main.pane.region
-                beside = 24 if size == HUGE else 0  # the sidebar
-                assert (shown.x, shown.right, preview.right) == (beside, preview.x, size[0]), "they fill the screen"
-                assert abs(shown.width - share * (size[0] - beside)) < 1
+    async def test_a_wide_screen_shows_it_beside_the_preview(self, size: Size, share: float, person: Person) -> None:
+        assert person.seen == ["facts"]
+        for pane in (*LISTED[1:], "facts"):
+            await person.press(number_of(pane))
+            assert person.seen == [pane] and person.at == pane
+            shown, preview = person.main.list_of(pane).region, person.main.pane.region
+            beside = 24 if size == HUGE else 0  # the sidebar
+            assert (shown.x, shown.right, preview.right) == (beside, preview.x, size[0]), "they fill the screen"
+            assert abs(shown.width - share * (size[0] - beside)) < 1
 
     @SIZES
     async def test_a_pane_is_left_and_found_again_with_its_record(self, full: Story, size: Size) -> None:
@@ -92,31 +83,29 @@ class TestWhichAreSeen:
                     assert (person.main.list_of(pane).cursor_key, person.record) == held[pane], pane
 
     @SIZES
-    async def test_tab_goes_round_and_back(self, story: Story, size: Size) -> None:
+    async def test_tab_goes_round_and_back(self, person: Person) -> None:
         order = [*PANE_NAMES[1:], "preview", "facts"]
-        async with opened(story.folder, size) as person:
-            visited = []
-            for _ in order:
-                await person.press("tab")
-                visited.append(person.at)
-            assert visited == order
-            await person.press("shift+tab")
-            assert person.at == "preview"
-            await person.press("shift+tab")
-            assert person.at == order[-3]
+        visited = []
+        for _ in order:
+            await person.press("tab")
+            visited.append(person.at)
+        assert visited == order
+        await person.press("shift+tab")
+        assert person.at == "preview"
+        await person.press("shift+tab")
+        assert person.at == order[-3]
 
     @SIZES
-    async def test_all_panes_are_named_and_the_one_seen_counted(self, story: Story, size: Size) -> None:
-        async with opened(story.folder, size) as person:
-            gap = "" if size == NARROW else " "
-            counts = []
-            for pane in ("facts", "timeline", "checkpoints", "history", "tasks", "inbox"):
-                await person.press(number_of(pane))
-                named = " ".join(person.lines) if size == HUGE else person.lines[0]
-                assert all(f"{number_of(name)}{gap}{PANE_LABELS[name]}" in named for name in PANE_NAMES), pane
-                counts.append(person.title.split()[1])
-                assert person.lines[1].startswith(" billing-api / ") is (size == NARROW)
-            assert counts == ["10", "13", "1", "30", "2", "0"]
+    async def test_all_panes_are_named_and_the_one_seen_counted(self, size: Size, person: Person) -> None:
+        gap = "" if size == NARROW else " "
+        counts = []
+        for pane in ("facts", "timeline", "checkpoints", "history", "tasks", "inbox"):
+            await person.press(number_of(pane))
+            named = " ".join(person.lines) if size == HUGE else person.lines[0]
+            assert all(f"{number_of(name)}{gap}{PANE_LABELS[name]}" in named for name in PANE_NAMES), pane
+            counts.append(person.title.split()[1])
+            assert person.lines[1].startswith(" billing-api / ") is (size == NARROW)
+        assert counts == ["10", "13", "1", "30", "2", "0"]
 
     @pytest.mark.parametrize("waiting", [0, 8, 123, 12_345])
     @pytest.mark.parametrize("current", PANE_NAMES)
@@ -148,9 +137,7 @@ class TestWhichAreSeen:
                 assert ("+" in text) is not all(word in text for word in ("Stale", "Low", "Aging", "Pinned", "Fresh"))
 
     @SIZES
-    async def test_what_is_under_way_takes_the_place_of_the_figures_and_leaves_the_names(
-        self, full: Story, size: Size
-    ) -> None:
+    async def test_work_under_way_takes_the_place_of_the_figures(self, full: Story, size: Size) -> None:
         async with opened(full.folder, size) as person:
             person.main.set_status("meaning 12,138/48,502")
             person.main.draw_top()
@@ -196,48 +183,45 @@ class TestSizes:
                 assert facts.scroll_offset.y == top, f"its first line is the same, {size}"
             assert person._rows("facts") == shown
 
-    async def test_the_preview_keeps_its_citation(self, story: Story) -> None:
-        async with opened(story.folder, WIDE) as person:
-            await person.press("2", "G", "k", "enter", "right")
-            preview = person.main.pane.preview
-            chosen = str(preview.citations[preview.selected])
-            for size in (NARROW, HUGE, (60, 15), WIDE):
-                await person.pilot.resize_terminal(*size)
-                await person.settle()
-                assert person.at == "preview" and str(preview.citations[preview.selected]) == chosen, size
-            await person.press("enter")
-            assert person.record is not None and person.record.citation == chosen
+    async def test_the_preview_keeps_its_citation(self, person: Person) -> None:
+        await person.press("2", "G", "k", "enter", "right")
+        preview = person.main.pane.preview
+        chosen = str(preview.citations[preview.selected])
+        for size in (NARROW, HUGE, (60, 15), WIDE):
+            await person.pilot.resize_terminal(*size)
+            await person.settle()
+            assert person.at == "preview" and str(preview.citations[preview.selected]) == chosen, size
+        await person.press("enter")
+        assert person.record is not None and person.record.citation == chosen
 
-    async def test_the_pane_that_was_left_last_is_the_one_that_stays(self, story: Story) -> None:
-        async with opened(story.folder, HUGE) as person:
-            await person.press("5")
-            await person.pilot.resize_terminal(*NARROW)
-            await person.settle()
-            assert person.seen == ["tasks"] and person.at == "tasks"
-            await person.pilot.resize_terminal(*WIDE)
-            await person.settle()
-            assert person.seen == ["tasks"] and person.tasks, "what comes into sight is read"
-            await person.press("2")
-            await person.pilot.resize_terminal(*HUGE)
-            await person.settle()
-            assert person.seen == ["timeline"] and person.timeline
+    async def test_the_pane_that_was_left_last_is_the_one_that_stays(self, huge: Person) -> None:
+        await huge.press("5")
+        await huge.pilot.resize_terminal(*NARROW)
+        await huge.settle()
+        assert huge.seen == ["tasks"] and huge.at == "tasks"
+        await huge.pilot.resize_terminal(*WIDE)
+        await huge.settle()
+        assert huge.seen == ["tasks"] and huge.tasks, "what comes into sight is read"
+        await huge.press("2")
+        await huge.pilot.resize_terminal(*HUGE)
+        await huge.settle()
+        assert huge.seen == ["timeline"] and huge.timeline
 
-    async def test_a_plan_is_resized_too(self, story: Story) -> None:
-        async with opened(story.folder, WIDE) as person:
-            await person.press("3")
-            await person.plan_of("R")
-            await person.press("j", "j", "j", "j", "space", "j")
-            before, shown = person.plan, person.app.screen.query_one("#plan", RecordList)
-            key = shown.cursor_key
-            for size in (NARROW, HUGE, (60, 15), WIDE):
-                await person.pilot.resize_terminal(*size)
-                await person.settle()
-                assert person.planning and shown.cursor_key == key
-                assert len(person.lines) == size[1] and all(len(line) <= size[0] for line in person.lines)
-                assert any(row.startswith("▸") for row in person.plan) and "10 of 11 chosen" in person.lines[-2]
-            assert person.plan == before
-            await person.press("escape")
-            assert person.at == "checkpoints"
+    async def test_a_plan_is_resized_too(self, person: Person) -> None:
+        await person.press("3")
+        await person.plan_of("R")
+        await person.press("j", "j", "j", "j", "space", "j")
+        before, shown = person.plan, person.app.screen.query_one("#plan", RecordList)
+        key = shown.cursor_key
+        for size in (NARROW, HUGE, (60, 15), WIDE):
+            await person.pilot.resize_terminal(*size)
+            await person.settle()
+            assert person.planning and shown.cursor_key == key
+            assert len(person.lines) == size[1] and all(len(line) <= size[0] for line in person.lines)
+            assert any(row.startswith("▸") for row in person.plan) and "10 of 11 chosen" in person.lines[-2]
+        assert person.plan == before
+        await person.press("escape")
+        assert person.at == "checkpoints"
 
 
 def marks(rows: list[str]) -> list[str]:
@@ -292,15 +276,14 @@ class TestWhatTheyHold:
             assert {"To do", "Decided", "Said last"} <= set(person.preview)
             assert any("  open: " in line for line in person.preview), "the word of the tasks' own list"
 
-    async def test_c_reads_out_what_a_checkpoint_holds_and_marks_it(self, story: Story) -> None:
-        async with opened(story.folder, WIDE) as person:
-            await person.press("C")
-            await person.until(lambda: person.preview[0].startswith("K#1 “before refactor”: how things"))
-            assert person.at == "preview"
-            await person.press("3")
-            assert "↺" in person.checkpoints[0]
-            with story.open() as memory:
-                assert memory.checkpoints.get(1).recovered_at
+    async def test_c_reads_out_what_a_checkpoint_holds_and_marks_it(self, story: Story, person: Person) -> None:
+        await person.press("C")
+        await person.until(lambda: person.preview[0].startswith("K#1 “before refactor”: how things"))
+        assert person.at == "preview"
+        await person.press("3")
+        assert "↺" in person.checkpoints[0]
+        with story.open() as memory:
+            assert memory.checkpoints.get(1).recovered_at
 
     async def test_the_offer_waits_while_the_past_is_looked_at(self, story: Story, monkeypatch) -> None:
         monkeypatch.setattr(checkpoints, "OFFER_SECONDS", 0.05)
@@ -361,68 +344,62 @@ class TestWhatTheyHold:
                 found = memory.checkpoints.list_newest_first()
                 assert [(point.level, point.trigger) for point in found[:-1]] == [("meso", "interval")]
 
-    async def test_tasks_open_ones_first_done_ones_hidden(self, story: Story) -> None:
-        async with opened(story.folder, NARROW) as person:
-            await person.press("5")
-            assert marks(person.tasks) == ["◧ A#2", "☐ A#3"]
-            assert "1 done hidden: H" in person.title
-            await person.press("H")
-            assert marks(person.tasks) == ["◧ A#2", "☐ A#3", "☑ A#1"]
-            assert "1 done shown: H" in person.title and "done" in person.tasks[2]
-            await person.press("H")
-            assert len(person.tasks) == 2
+    async def test_tasks_open_ones_first_done_ones_hidden(self, narrow: Person) -> None:
+        await narrow.press("5")
+        assert marks(narrow.tasks) == ["◧ A#2", "☐ A#3"]
+        assert "1 done hidden: H" in narrow.title
+        await narrow.press("H")
+        assert marks(narrow.tasks) == ["◧ A#2", "☐ A#3", "☑ A#1"]
+        assert "1 done shown: H" in narrow.title and "done" in narrow.tasks[2]
+        await narrow.press("H")
+        assert len(narrow.tasks) == 2
 
-    async def test_what_changes_while_a_pane_is_out_of_sight_is_there_when_it_comes(self, story: Story) -> None:
-        async with opened(story.folder, NARROW) as person:
-            await person.press("5", "1")
-            with story.open() as memory:
-                memory.tasks.add_task("call the printer")
-            await person.until(lambda: not person.main.lists.reading and person.main.lists.step > 30)
-            await person.press("5")
-            assert any("call the printer" in row for row in person.tasks)
-            with story.open() as memory:
-                memory.tasks.add_task("and the lawyer")
-            await person.until(lambda: any("and the lawyer" in row for row in person.tasks))
+    async def test_a_change_in_a_hidden_pane_is_there_when_it_comes(self, story: Story, narrow: Person) -> None:
+        await narrow.press("5", "1")
+        with story.open() as memory:
+            memory.tasks.add_task("call the printer")
+        await narrow.until(lambda: not narrow.main.lists.reading and narrow.main.lists.step > 30)
+        await narrow.press("5")
+        assert any("call the printer" in row for row in narrow.tasks)
+        with story.open() as memory:
+            memory.tasks.add_task("and the lawyer")
+        await narrow.until(lambda: any("and the lawyer" in row for row in narrow.tasks))
 
-    async def test_the_timeline_by_kind(self, story: Story) -> None:
-        async with opened(story.folder, WIDE) as person:
-            await person.press("2")
-            shown = []
-            for _ in range(6):
-                await person.press("d")
-                marks = {row[1] for row in person.timeline if "──" not in row}
-                shown.append((person.main.view.kind, marks))
-            assert shown == [
-                ("decision", {"◆"}),
-                ("commit", {"○"}),
-                ("event", {"·"}),
-                ("iteration", {"↻"}),
-                ("checkpoint", {"▪"}),
-                (None, set("◆○·↻▪")),
-            ]
+    async def test_the_timeline_by_kind(self, person: Person) -> None:
+        await person.press("2")
+        shown = []
+        for _ in range(6):
+            await person.press("d")
+            marks = {row[1] for row in person.timeline if "──" not in row}
+            shown.append((person.main.view.kind, marks))
+        assert shown == [
+            ("decision", {"◆"}),
+            ("commit", {"○"}),
+            ("event", {"·"}),
+            ("iteration", {"↻"}),
+            ("checkpoint", {"▪"}),
+            (None, set("◆○·↻▪")),
+        ]
 
-    async def test_the_menu_of_filters_counts_them_and_a_letter_picks_one(self, story: Story) -> None:
-        async with opened(story.folder, WIDE) as person:
-            await person.press("o")
-            assert person.sees("Show only…", "y   you", "   agent", "State ", "Domain", "Written by")
-            await person.press("y")
-            assert person.main.view.origin == "user" and len(person.rows) == 7 and person.sees("you ×")
-            await person.press("o", "s")
-            assert (person.main.view.origin, person.main.view.state) == (None, "stale"), "it takes the other's place"
-            await person.press("o", "space", "w")
-            assert (person.main.view.domain, person.main.view.state) == ("work", "stale"), "after space it is added"
-            assert len(person.rows) == 1 and person.sees("work ×", "Stale 2 ×")
-            await person.press("o", "escape")
-            assert person.main.view.domain == "work"
-            await person.press("o", "0")
-            assert person.main.view == View()
-            await person.press("o", "g")
-            assert {row[1] for row in person.rows} == {"✕"} and person.sees("forgotten ×"), "what is kept is listed too"
+    async def test_the_menu_of_filters_counts_them_and_a_letter_picks_one(self, person: Person) -> None:
+        await person.press("o")
+        assert person.sees("Show only…", "y   you", "   agent", "State ", "Domain", "Written by")
+        await person.press("y")
+        assert person.main.view.origin == "user" and len(person.rows) == 7 and person.sees("you ×")
+        await person.press("o", "s")
+        assert (person.main.view.origin, person.main.view.state) == (None, "stale"), "it takes the other's place"
+        await person.press("o", "space", "w")
+        assert (person.main.view.domain, person.main.view.state) == ("work", "stale"), "after space it is added"
+        assert len(person.rows) == 1 and person.sees("work ×", "Stale 2 ×")
+        await person.press("o", "escape")
+        assert person.main.view.domain == "work"
+        await person.press("o", "0")
+        assert person.main.view == View()
+        await person.press("o", "g")
+        assert {row[1] for row in person.rows} == {"✕"} and person.sees("forgotten ×"), "what is kept is listed too"
 
     @pytest.mark.parametrize("size", [NARROW, WIDE])
-    async def test_the_menu_of_filters_cuts_no_word_that_there_is_room_for(
-        self, story: Story, size: tuple[int, int]
-    ) -> None:
+    async def test_the_menu_of_filters_cuts_no_word_without_need(self, story: Story, size: tuple[int, int]) -> None:
         with story.open() as memory:
             said = "Is the importer done? It is due."
             memory.turns.add_turns("s1", [NewTurn("user", said, "Ana", "2026-11-20T09:00:00.000Z")])
@@ -431,12 +408,11 @@ class TestWhatTheyHold:
             await person.press("2", "o")
             assert person.sees("Summaries, not in All "), "\n".join(person.lines)
 
-    async def test_tasks_by_how_far_they_are(self, story: Story) -> None:
-        async with opened(story.folder, WIDE) as person:
-            await person.press("5", "d")
-            assert person.main.view.progress == "in_progress" and marks(person.tasks) == ["◧ A#2"]
-            await person.press("d", "d")
-            assert person.main.view.progress == "done" and marks(person.tasks) == ["☑ A#1"]
+    async def test_tasks_by_how_far_they_are(self, person: Person) -> None:
+        await person.press("5", "d")
+        assert person.main.view.progress == "in_progress" and marks(person.tasks) == ["◧ A#2"]
+        await person.press("d", "d")
+        assert person.main.view.progress == "done" and marks(person.tasks) == ["☑ A#1"]
 
     async def test_an_origin_without_living_facts_says_so(self, story: Story) -> None:
         with story.open() as memory:
@@ -524,17 +500,16 @@ class TestEmpty:
             assert [row.split()[1] for row in person.history] == ["task", "decide", "remember"]
 
 
-async def test_escape_shows_all_of_a_filtered_list_again(story: Story) -> None:
+async def test_escape_shows_all_of_a_filtered_list_again(person: Person) -> None:
     """In each pane its own filter, and no other's."""
-    async with opened(story.folder) as person:
-        await person.press("2", "d", "4", "d", "1", "d")
+    await person.press("2", "d", "4", "d", "1", "d")
+    view = person.main.view
+    assert view.kind == "decision" and view.actor and view.state == "stale"
+    for pane, left in (("1", {"state"}), ("4", {"state", "actor"}), ("2", {"state", "actor", "kind"})):
+        await person.press(pane, "escape")
         view = person.main.view
-        assert view.kind == "decision" and view.actor and view.state == "stale"
-        for pane, left in (("1", {"state"}), ("4", {"state", "actor"}), ("2", {"state", "actor", "kind"})):
-            await person.press(pane, "escape")
-            view = person.main.view
-            gone = {name for name in ("state", "actor", "kind") if getattr(view, name) is None}
-            assert gone == left
+        gone = {name for name in ("state", "actor", "kind") if getattr(view, name) is None}
+        assert gone == left
 
 
 async def test_where_it_is_narrow_few_hits_leave_their_room_to_the_preview(story: Story) -> None:
@@ -555,21 +530,19 @@ async def test_where_it_is_narrow_few_hits_leave_their_room_to_the_preview(story
 
 
 @pytest.mark.parametrize("pane", ["1", "2", "6"])
-async def test_where_it_is_narrow_the_footer_names_what_the_tabs_have_no_room_for(story: Story, pane: str) -> None:
-    async with opened(story.folder, NARROW) as person:
-        await person.press(pane)
-        assert person.lines[-1].endswith("0 panes")
-        assert person.sees("/ search"), "which stands above the list, so not here too"
-        assert "/ search" not in person.lines[-1]
-        assert pane != "2" or "t day" in person.lines[-1]
+async def test_where_it_is_narrow_the_footer_names_what_the_tabs_have_no_room_for(pane: str, narrow: Person) -> None:
+    await narrow.press(pane)
+    assert narrow.lines[-1].endswith("0 panes")
+    assert narrow.sees("/ search"), "which stands above the list, so not here too"
+    assert "/ search" not in narrow.lines[-1]
+    assert pane != "2" or "t day" in narrow.lines[-1]
 
 
-async def test_a_panes_own_keys_come_before_what_the_tabs_have_no_room_for(story: Story) -> None:
-    async with opened(story.folder, NARROW) as person:
-        await person.press("7")
-        assert "I question" in person.lines[-1] and "0 panes" not in person.lines[-1]
-        await person.press("4")
-        assert "u undo my last" in person.lines[-1] and "0 panes" not in person.lines[-1]
+async def test_a_panes_own_keys_come_before_what_the_tabs_have_no_room_for(narrow: Person) -> None:
+    await narrow.press("7")
+    assert "I question" in narrow.lines[-1] and "0 panes" not in narrow.lines[-1]
+    await narrow.press("4")
+    assert "u undo my last" in narrow.lines[-1] and "0 panes" not in narrow.lines[-1]
 
 
 async def test_where_it_is_narrow_it_is_said_in_words_what_is_hidden_and_how_to_narrow(story: Story) -> None:

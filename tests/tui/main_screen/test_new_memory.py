@@ -95,7 +95,7 @@ def broken(person: Person) -> bool:
 
 
 @pytest.mark.parametrize("ends", ["a defect", "interrupted"])
-async def test_a_search_that_breaks_off_waits_for_meaning_no_longer(
+async def test_a_search_that_ends_waits_for_no_meaning(
     tmp_path: Path, meaning: None, monkeypatch: pytest.MonkeyPatch, ends: str
 ) -> None:
     """Whatever happens on the way: the keywords' answer stands, and Enter goes to it at once."""

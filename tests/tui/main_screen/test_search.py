@@ -79,7 +79,7 @@ class TestEmbedding:
             await person.search("coffee café")
             assert "meaning" not in found(person) and "café" in person.hits[0]
 
-    async def test_a_model_that_fails_is_said_in_the_top_line(
+    async def test_the_top_line_says_that_a_model_failed(
         self, folder: Path, meaning: None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """A clear word with the reason, no toast; it is not tried every second."""
@@ -97,7 +97,7 @@ class TestEmbedding:
                 person.main.engine.screen
             )
 
-    async def test_f4_stops_it_and_goes_on_and_escape_does_neither(
+    async def test_f4_stops_it_and_escape_does_not(
         self, folder: Path, meaning: None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The progress stands in the top line; what was made stays."""
@@ -147,7 +147,7 @@ class TestEmbedding:
             await person.until(lambda: not engine.embedder.is_embedding_due(engine.screen, resumed=True))
             assert not engine.embedder.stopped and not person.sees("indexing stopped")
 
-    async def test_who_asks_while_the_model_still_reads_is_answered_again(
+    async def test_the_answer_changes_once_the_model_has_read(
         self, folder: Path, meaning: None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The empty list says why, and fills by itself."""
@@ -199,9 +199,7 @@ class TestOrder:
         await person.pilot.pause()
         return bar
 
-    async def test_keywords_come_first_and_meaning_joins_them(
-        self, folder: Path, meaning: None, gate: threading.Event
-    ) -> None:
+    async def test_keywords_first_then_meaning(self, folder: Path, meaning: None, gate: threading.Event) -> None:
         """What was selected stays selected, on its line."""
         async with opened(folder) as person:
             await self.ask(person, "the database at nine ")
@@ -215,7 +213,7 @@ class TestOrder:
             assert person.hits[0] == before[0] and len(person.hits) > len(before)
             assert person.at == "query"
 
-    async def test_nothing_on_the_screen_moves_once_one_is_among_the_hits(
+    async def test_nothing_moves_under_a_cursor_in_the_hits(
         self, folder: Path, meaning: None, gate: threading.Event
     ) -> None:
         async with opened(folder) as person:
@@ -231,9 +229,7 @@ class TestOrder:
             assert [row[1:] for row in person.hits[: len(before)]] == [row[1:] for row in before]
             assert person.main.list_of("hits").cursor_key == selected
 
-    async def test_enter_waits_a_moment_for_meaning_and_goes_to_the_best(
-        self, folder: Path, meaning: None, gate: threading.Event
-    ) -> None:
+    async def test_enter_waits_a_moment_for_meaning(self, folder: Path, meaning: None, gate: threading.Event) -> None:
         async with opened(folder) as person:
             await self.ask(person, "database at nine, which service is used? ")
             await person.pilot.press("enter")
@@ -245,9 +241,7 @@ class TestOrder:
             assert [hit.citation in row for hit, row in zip(best, person.hits, strict=False)] == [True] * len(best)
             assert person.record == best[0].record
 
-    async def test_a_letter_does_not_wait_for_the_model(
-        self, folder: Path, meaning: None, gate: threading.Event
-    ) -> None:
+    async def test_a_letter_waits_for_no_model(self, folder: Path, meaning: None, gate: threading.Event) -> None:
         """The next question's keywords answer while the last one's meaning is still on its way, which is dropped."""
         async with opened(folder) as person:
             bar = await self.ask(person, "thursdays ")
@@ -507,7 +501,7 @@ class TestUnfound:
             await person.search("cache -thursdays")
             assert person.sees("-thursdays is looked for as a word: nothing is excluded.")
 
-    async def test_a_model_that_cannot_be_asked_is_noted_without_a_toast(
+    async def test_a_model_that_is_away_makes_no_toast(
         self, folder: Path, meaning: None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The vectors are there, their model went: keywords answer, and the title says so."""

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
-from support.stories import Story, copy
+from support.stories import Story
 
 from tui.widgets.bars import Sidebar
 from tui.widgets.inputs import SearchBar
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
 
 
 def bar(user: Person) -> Sidebar:

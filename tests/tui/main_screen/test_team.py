@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from support.screen import Person as User
 from support.screen import opened, utc  # noqa: F401  (a fixture)
-from support.stories import Story, copy
+from support.stories import Story
 from support.team import WORK, Join, join, remote  # noqa: F401  (fixtures)
 
 from store.base.state_files import team_folder
 from store.team.exchange import Team
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
 
 
 def receives(story: Story, remote: Path) -> None:  # noqa: F811
@@ -29,7 +23,7 @@ async def arrived(user: User, words: str) -> None:
     await user.until(lambda: any(words in toast for toast in user.toasts))
 
 
-async def test_what_a_teammate_shared_arrives_while_the_application_is_open(
+async def test_what_a_teammate_shared_arrives(
     story: Story,
     join: Join,  # noqa: F811
     remote: Path,  # noqa: F811
@@ -44,7 +38,7 @@ async def test_what_a_teammate_shared_arrives_while_the_application_is_open(
         assert user.sees("Releases are cut on Tuesdays")
 
 
-async def test_a_remote_that_is_gone_is_said_and_nothing_else_happens(
+async def test_a_remote_that_is_gone_is_said(
     story: Story,
     tmp_path: Path,
     remote: Path,  # noqa: F811

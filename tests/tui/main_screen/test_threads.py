@@ -15,7 +15,7 @@ class Host:
     its end; on a real screen that is one time in eight, under load."""
 
     def __init__(self, closed: bool | None) -> None:
-        self.engine: Any = None if closed is None else SimpleNamespace(closed=closed)
+        self.engine: Any = None if closed is None else SimpleNamespace(is_closed=closed)
         self.app: Any = None
 
     def run_worker(self, work: Callable[[], object], **options: object) -> Any:

@@ -1,62 +1,49 @@
 """The preview alone, the list alone, and from heading to heading."""
 
-from pathlib import Path
-
 import pytest
 from support.screen import NARROW, WIDE, Person, opened
-from support.stories import Story, copy
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
+from support.stories import Story
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])
-async def test_the_preview_alone_has_the_screen_and_goes_to_the_next_record(
-    story: Story, size: tuple[int, int]
-) -> None:
-    async with opened(story.folder, size=size) as person:
-        await person.press("j")
-        first = person.record
-        await person.press("z")
-        pane = person.main.pane.region
-        assert (pane.x, pane.width) == (0, size[0]) and pane.height >= size[1] - 5
-        assert person.seen == []
-        await person.press("n")
-        assert person.record is not None and first is not None and person.record.citation != first.citation
-        await person.press("N")
-        assert person.record.citation == first.citation
-        await person.press("escape")
-        assert person.seen == ["facts"] and person.at == "facts"
-        assert person.record.citation == first.citation, "the selection is kept"
+async def test_the_preview_alone_goes_to_the_next_record(size: tuple[int, int], person: Person) -> None:
+    await person.press("j")
+    first = person.record
+    await person.press("z")
+    pane = person.main.pane.region
+    assert (pane.x, pane.width) == (0, size[0]) and pane.height >= size[1] - 5
+    assert person.seen == []
+    await person.press("n")
+    assert person.record is not None and first is not None and person.record.citation != first.citation
+    await person.press("N")
+    assert person.record.citation == first.citation
+    await person.press("escape")
+    assert person.seen == ["facts"] and person.at == "facts"
+    assert person.record.citation == first.citation, "the selection is kept"
 
 
-async def test_the_list_alone_has_the_screen(story: Story) -> None:
-    async with opened(story.folder, size=WIDE) as person:
-        await person.press("Z")
-        assert person.main.list_of("facts").region.width == 120
-        await person.press("Z")
-        assert person.main.list_of("facts").region.width < 80
+async def test_the_list_alone_has_the_screen(person: Person) -> None:
+    await person.press("Z")
+    assert person.main.list_of("facts").region.width == 120
+    await person.press("Z")
+    assert person.main.list_of("facts").region.width < 80
 
 
-async def test_another_pane_shows_both_again(story: Story) -> None:
-    async with opened(story.folder) as person:
-        await person.press("z", "5")
-        assert person.seen == ["tasks"] and person.at == "tasks"
+async def test_another_pane_shows_both_again(person: Person) -> None:
+    await person.press("z", "5")
+    assert person.seen == ["tasks"] and person.at == "tasks"
 
 
-async def test_braces_go_from_heading_to_heading(story: Story) -> None:
-    async with opened(story.folder) as person:
-        states = []
-        for _ in range(3):
-            await person.press("right_curly_bracket")
-            states.append(person.preview[0].split()[-1])
-        assert states == ["low", "aging", "pinned"]
-        await person.press("j", "left_curly_bracket")
-        assert person.preview[0].endswith("pinned"), "to the start of its own group first"
-        await person.press("left_curly_bracket")
-        assert person.preview[0].endswith("aging")
+async def test_braces_go_from_heading_to_heading(person: Person) -> None:
+    states = []
+    for _ in range(3):
+        await person.press("right_curly_bracket")
+        states.append(person.preview[0].split()[-1])
+    assert states == ["low", "aging", "pinned"]
+    await person.press("j", "left_curly_bracket")
+    assert person.preview[0].endswith("pinned"), "to the start of its own group first"
+    await person.press("left_curly_bracket")
+    assert person.preview[0].endswith("aging")
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])

@@ -10,18 +10,13 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from support.stories import Story, copy
+from support.stories import Story
 from test_docs import CONTRIBUTING, ROOT, section
 
 from tui.input.key_table import KEYS, KEYS_BY_ID, LIST_NAMES, PANES_BY_NAME, RECORD_LISTS, TAB_ORDER, Pane
 from tui.lists.fact_groups import PANE_FACETS, kind_facet
 from tui.lists.view_state import PANE_TITLES, View, empty_list_text, empty_pane_text
 from tui.workers.engine import PANE_COUNTS, PANE_ROWS
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
 
 
 @pytest.mark.parametrize("pane", PANES_BY_NAME.values(), ids=TAB_ORDER)

@@ -38,18 +38,17 @@ def act(story: Story, title: str, client: str = "codex-mcp-client") -> None:
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])
-async def test_what_agents_do_arrives_while_one_looks(story: Story, size: tuple[int, int]) -> None:
-    async with opened(story.folder, size=size) as person:
-        await person.command("agents")
-        await person.until(lambda: person.sees("AGENTS", "No agent asked for anything here yet"))
-        act(story, "Use a queue")
-        await person.until(lambda: person.sees("● codex  at work", "2 calls today", "1 at work"))
-        assert person.sees("memory_log_decision")
-        await person.press("j")
-        await person.press("j")
-        await person.until(lambda: person.sees("Wrote D#"))
-        await person.press("escape")
-        await person.until(lambda: not looking(person))
+async def test_what_agents_do_arrives_while_one_looks(story: Story, person: Person) -> None:
+    await person.command("agents")
+    await person.until(lambda: person.sees("AGENTS", "No agent asked for anything here yet"))
+    act(story, "Use a queue")
+    await person.until(lambda: person.sees("● codex  at work", "2 calls today", "1 at work"))
+    assert person.sees("memory_log_decision")
+    await person.press("j")
+    await person.press("j")
+    await person.until(lambda: person.sees("Wrote D#"))
+    await person.press("escape")
+    await person.until(lambda: not looking(person))
 
 
 async def test_what_was_sent_is_opened_and_all_of_it_muted_and_let_in_again(story: Story) -> None:
@@ -114,9 +113,7 @@ async def test_what_an_agent_wrote_in_a_session_is_taken_back(story: Story) -> N
         await person.until(lambda: any(said in text for _, text in person.app.messages))
 
 
-async def test_after_a_whole_session_the_application_shows_what_happened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_application_shows_a_whole_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
     at_once(monkeypatch)
     root = tmp_path / "shop"
@@ -142,19 +139,17 @@ async def test_after_a_whole_session_the_application_shows_what_happened(
         await person.until(lambda: person.sees("start", "used by the reply"))
 
 
-async def test_one_key_silences_all_and_lets_them_speak_again(story: Story) -> None:
-    async with opened(story.folder) as person:
-        await person.command("agents")
-        await person.until(lambda: person.sees("p pauses all"))
-        await person.press("p")
-        await person.until(lambda: person.sees("paused until", "p ends the pause"))
-        assert get_pause_end(str(story.path), "2000-01-01T00:00:00.000Z")
-        await person.press("p")
-        await person.until(lambda: person.sees("p pauses all"))
-        assert not get_pause_end(str(story.path), "2000-01-01T00:00:00.000Z")
+async def test_one_key_silences_all_and_lets_them_speak_again(story: Story, person: Person) -> None:
+    await person.command("agents")
+    await person.until(lambda: person.sees("p pauses all"))
+    await person.press("p")
+    await person.until(lambda: person.sees("paused until", "p ends the pause"))
+    assert get_pause_end(str(story.path), "2000-01-01T00:00:00.000Z")
+    await person.press("p")
+    await person.until(lambda: person.sees("p pauses all"))
+    assert not get_pause_end(str(story.path), "2000-01-01T00:00:00.000Z")
 
 
-async def test_the_server_is_not_started_in_the_application(story: Story) -> None:
-    async with opened(story.folder) as person:
-        await person.command("mcp")
-        await person.until(lambda: any("An agent starts that" in toast for toast in person.toasts))
+async def test_the_server_is_not_started_in_the_application(person: Person) -> None:
+    await person.command("mcp")
+    await person.until(lambda: any("An agent starts that" in toast for toast in person.toasts))

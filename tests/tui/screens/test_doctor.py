@@ -28,14 +28,13 @@ def looking(person: Person) -> bool:
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])
-async def test_a_healthy_memory(story: Story, size: tuple[int, int]) -> None:
-    async with opened(story.folder, size=size) as person:
-        await person.command("doctor")
-        await person.until(lambda: person.sees("DOCTOR", "Nothing is wrong."))
-        assert person.sees("✓ private", "✓ history", "each as history says")
-        assert "enter" not in person.lines[-1], "there is nothing to be done about the first finding"
-        await person.press("escape")
-        await person.until(lambda: not looking(person))
+async def test_a_healthy_memory(person: Person) -> None:
+    await person.command("doctor")
+    await person.until(lambda: person.sees("DOCTOR", "Nothing is wrong."))
+    assert person.sees("✓ private", "✓ history", "each as history says")
+    assert "enter" not in person.lines[-1], "there is nothing to be done about the first finding"
+    await person.press("escape")
+    await person.until(lambda: not looking(person))
 
 
 async def test_enter_does_the_next_step(story: Story) -> None:

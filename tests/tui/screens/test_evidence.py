@@ -26,9 +26,7 @@ def bind(story: Story, *texts: str, fact: int = 1) -> None:
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])
-async def test_a_fact_is_bound_by_a_key_and_its_evidence_is_looked_at_again(
-    story: Story, size: tuple[int, int]
-) -> None:
+async def test_a_fact_is_bound_by_a_key_and_looked_at_again(story: Story, size: tuple[int, int]) -> None:
     async with opened(story.folder, size) as user:
         await user.press("B")
         await user.paste("tax.py::tax")

@@ -7,17 +7,12 @@ from pathlib import Path
 import pytest
 from support.guarded import GuardedHome
 from support.screen import NARROW, WIDE, Person, opened
-from support.stories import Story, copy
+from support.stories import Story
 
 from store.guard.moments import current_ms
 from tui.screens.tools import GuardScreen
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
 
 
 @pytest.fixture
@@ -52,48 +47,44 @@ def difference(screen: GuardScreen) -> list[str]:
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
-async def test_what_changed_putting_it_back_and_undoing_that(
-    story: Story, home: GuardedHome, size: tuple[int, int]
-) -> None:
-    async with opened(story.folder, size) as person:
-        await person.press("0", "g")
-        await person.until(lambda: isinstance(person.app.screen, GuardScreen) and person.sees("M#1"))
-        screen = person.app.screen
-        assert isinstance(screen, GuardScreen)
-        await person.settle()
-        assert person.sees(
-            "GUARD", "2 files of 1 tool", "1 file of Claude Code's memory changed", "deploy.md", "r put back"
-        )
-        assert difference(screen)[-2:] == ["-    1 About deploy.", "+      Shorter."]
+async def test_what_changed_putting_it_back_and_undoing_that(home: GuardedHome, person: Person) -> None:
+    await person.press("0", "g")
+    await person.until(lambda: isinstance(person.app.screen, GuardScreen) and person.sees("M#1"))
+    screen = person.app.screen
+    assert isinstance(screen, GuardScreen)
+    await person.settle()
+    assert person.sees(
+        "GUARD", "2 files of 1 tool", "1 file of Claude Code's memory changed", "deploy.md", "r put back"
+    )
+    assert difference(screen)[-2:] == ["-    1 About deploy.", "+      Shorter."]
+    await person.press("r")
+    await person.until(lambda: person.sees("Put 1 file back to before M#1?", "y does it"))
+    assert difference(screen)[-2:] == ["-    1 Shorter.", "+      About deploy."]
+    assert home.content()["deploy.md"] == b"Shorter.\n"
+    await person.press("y")
+    await person.until(lambda: person.sees("You put 1 file back to before M#1"))
+    assert home.content()["deploy.md"] == b"About deploy.\n"
+    assert any(toast.endswith("M#2, u to undo") for toast in person.toasts)
+    await person.press("u")
+    await person.until(lambda: person.sees("Put 1 file back to before M#2?"))
+    await person.press("y")
+    await person.until(lambda: home.content()["deploy.md"] == b"Shorter.\n")
+    await person.until(lambda: any("M#3" in toast for toast in person.toasts))
+    await person.settle()
+    await person.press("escape")
+    assert person.app.screen is person.main
+
+
+async def test_no_and_moving_on_leave_everything_as_it_is(home: GuardedHome, person: Person) -> None:
+    screen = await at_guard(person)
+    for key in ("n", "escape", "down"):
         await person.press("r")
-        await person.until(lambda: person.sees("Put 1 file back to before M#1?", "y does it"))
-        assert difference(screen)[-2:] == ["-    1 Shorter.", "+      About deploy."]
-        assert home.content()["deploy.md"] == b"Shorter.\n"
+        await person.until(lambda: screen.plan is not None)
+        await person.press(key)
+        await person.until(lambda: screen.plan is None)
         await person.press("y")
-        await person.until(lambda: person.sees("You put 1 file back to before M#1"))
-        assert home.content()["deploy.md"] == b"About deploy.\n"
-        assert any(toast.endswith("M#2, u to undo") for toast in person.toasts)
-        await person.press("u")
-        await person.until(lambda: person.sees("Put 1 file back to before M#2?"))
-        await person.press("y")
-        await person.until(lambda: home.content()["deploy.md"] == b"Shorter.\n")
-        await person.until(lambda: any("M#3" in toast for toast in person.toasts))
-        await person.settle()
-        await person.press("escape")
-        assert person.app.screen is person.main
-
-
-async def test_no_and_moving_on_leave_everything_as_it_is(story: Story, home: GuardedHome) -> None:
-    async with opened(story.folder) as person:
-        screen = await at_guard(person)
-        for key in ("n", "escape", "down"):
-            await person.press("r")
-            await person.until(lambda: screen.plan is not None)
-            await person.press(key)
-            await person.until(lambda: screen.plan is None)
-            await person.press("y")
-            await person.until(lambda: difference(screen)[-2:] == ["-    1 About deploy.", "+      Shorter."])
-        assert home.content()["deploy.md"] == b"Shorter.\n" and person.app.screen is screen
+        await person.until(lambda: difference(screen)[-2:] == ["-    1 About deploy.", "+      Shorter."])
+    assert home.content()["deploy.md"] == b"Shorter.\n" and person.app.screen is screen
 
 
 async def test_one_file_of_a_moment(story: Story, home: GuardedHome) -> None:
@@ -113,16 +104,15 @@ async def test_one_file_of_a_moment(story: Story, home: GuardedHome) -> None:
         assert home.content()["deploy.md"] == b"Shorter.\n"
 
 
-async def test_other_bytes_than_those_shown_are_refused_and_shown_again(story: Story, home: GuardedHome) -> None:
-    async with opened(story.folder) as person:
-        screen = await at_guard(person)
-        await person.press("r")
-        await person.until(lambda: screen.plan is not None)
-        home.write("deploy.md", "Typed meanwhile.\n")
-        await person.press("y")
-        await person.until(lambda: any("it changed since it was shown" in toast for toast in person.toasts))
-        assert home.content()["deploy.md"] == b"Typed meanwhile.\n"
-        await person.until(lambda: difference(screen)[-2:] == ["-    1 Shorter.", "+      Typed meanwhile."])
+async def test_other_bytes_than_those_shown_are_refused_and_shown_again(home: GuardedHome, person: Person) -> None:
+    screen = await at_guard(person)
+    await person.press("r")
+    await person.until(lambda: screen.plan is not None)
+    home.write("deploy.md", "Typed meanwhile.\n")
+    await person.press("y")
+    await person.until(lambda: any("it changed since it was shown" in toast for toast in person.toasts))
+    assert home.content()["deploy.md"] == b"Typed meanwhile.\n"
+    await person.until(lambda: difference(screen)[-2:] == ["-    1 Shorter.", "+      Typed meanwhile."])
 
 
 async def test_a_secret_is_cut_and_a_name_is_harmless(story: Story, home: GuardedHome) -> None:
@@ -146,21 +136,19 @@ async def test_nothing_yet(story: Story, tmp_path: Path, monkeypatch: pytest.Mon
 # the same by a command
 
 
-async def test_an_answer_is_only_to_what_was_shown(story: Story, home: GuardedHome) -> None:
+async def test_an_answer_is_only_to_what_was_shown(home: GuardedHome, person: Person) -> None:
     """Another text in the file by then is shown first, and asked about again."""
-    async with opened(story.folder) as person:
-        await person.command("guard --once")
-        await person.command("guard restore 1")
-        await person.until(lambda: person.sees("-    1 Shorter."))
-        home.write("deploy.md", "Typed by somebody meanwhile.\n")
-        await person.press("y")
-        await person.until(lambda: person.sees("-    1 Typed by somebody meanwhile."))
-        assert home.content()["deploy.md"] == b"Typed by somebody meanwhile.\n"
-        await person.press("y")
-        await person.until(lambda: home.content()["deploy.md"] == b"About deploy.\n")
+    await person.command("guard --once")
+    await person.command("guard restore 1")
+    await person.until(lambda: person.sees("-    1 Shorter."))
+    home.write("deploy.md", "Typed by somebody meanwhile.\n")
+    await person.press("y")
+    await person.until(lambda: person.sees("-    1 Typed by somebody meanwhile."))
+    assert home.content()["deploy.md"] == b"Typed by somebody meanwhile.\n"
+    await person.press("y")
+    await person.until(lambda: home.content()["deploy.md"] == b"About deploy.\n")
 
 
-async def test_what_stays_is_for_a_terminal_of_its_own(story: Story, home: GuardedHome) -> None:
-    async with opened(story.folder) as person:
-        await person.command("guard --watch")
-        await person.until(lambda: any("a terminal of its own" in toast for toast in person.toasts))
+async def test_what_stays_is_for_a_terminal_of_its_own(home: GuardedHome, person: Person) -> None:
+    await person.command("guard --watch")
+    await person.until(lambda: any("a terminal of its own" in toast for toast in person.toasts))

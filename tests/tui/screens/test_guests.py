@@ -7,16 +7,11 @@ from pathlib import Path
 import pytest
 from support.guests import GuestHome
 from support.screen import NARROW, WIDE, Person, opened
-from support.stories import Story, copy
+from support.stories import Story
 
 from store.guard.moments import current_ms
 from tui.screens.tools import GuestsScreen
 from tui.widgets.preview import Preview
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
 
 
 @pytest.fixture
@@ -102,36 +97,32 @@ async def test_delete_no_and_escape(story: Story, home: GuestHome) -> None:
         assert "Nothing has the words “almanac”." in told(screen)
 
 
-async def test_a_refusal_says_why_and_shows_what_is_there(story: Story, home: GuestHome) -> None:
-    async with opened(story.folder) as person:
-        screen = await at_guests(person, "guest search percebe --tool openclaw")
-        await person.press("f")
-        await person.until(lambda: screen.plan is not None)
-        path = home.openclaw / "MEMORY.md"
-        path.write_bytes(path.read_bytes().replace(b"percebe", b"percebe or almeja"))
-        await person.press("y")
-        await person.until(lambda: any("it changed since it was shown" in toast for toast in person.toasts))
-        await person.until(lambda: screen._at is not None and "almeja" in screen._at.text)
-        assert b"almeja" in path.read_bytes()
+async def test_a_refusal_says_why_and_shows_what_is_there(home: GuestHome, person: Person) -> None:
+    screen = await at_guests(person, "guest search percebe --tool openclaw")
+    await person.press("f")
+    await person.until(lambda: screen.plan is not None)
+    path = home.openclaw / "MEMORY.md"
+    path.write_bytes(path.read_bytes().replace(b"percebe", b"percebe or almeja"))
+    await person.press("y")
+    await person.until(lambda: any("it changed since it was shown" in toast for toast in person.toasts))
+    await person.until(lambda: screen._at is not None and "almeja" in screen._at.text)
+    assert b"almeja" in path.read_bytes()
 
 
-async def test_the_secret_of_a_text_that_is_corrected_stays(story: Story, home: GuestHome) -> None:
-    async with opened(story.folder) as person:
-        screen = await at_guests(person, "guest search bucket --tool engram")
-        assert "[REDACTED:AWS_KEY]" in told(screen)
-        await person.press("c")
-        await person.until(lambda: person.sees("enter shows what changes"))
-        await person.press(*" Since May.", "enter")
-        await person.until(lambda: screen.plan is not None)
-        assert "AKIA" not in told(screen)
-        await person.press("y")
-        await person.until(lambda: "Since May." in home.text("faro-mareas", "engram").text)
-        assert "access key AKIAQ7RM3XKD2WUZ5VTN" in home.text("faro-mareas", "engram").text
+async def test_the_secret_of_a_text_that_is_corrected_stays(home: GuestHome, person: Person) -> None:
+    screen = await at_guests(person, "guest search bucket --tool engram")
+    assert "[REDACTED:AWS_KEY]" in told(screen)
+    await person.press("c")
+    await person.until(lambda: person.sees("enter shows what changes"))
+    await person.press(*" Since May.", "enter")
+    await person.until(lambda: screen.plan is not None)
+    assert "AKIA" not in told(screen)
+    await person.press("y")
+    await person.until(lambda: "Since May." in home.text("faro-mareas", "engram").text)
+    assert "access key AKIAQ7RM3XKD2WUZ5VTN" in home.text("faro-mareas", "engram").text
 
 
-async def test_a_text_that_a_line_cannot_show_goes_to_the_editor(
-    story: Story, home: GuestHome, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_long_text_goes_to_the_editor(story: Story, home: GuestHome, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[str] = []
     monkeypatch.setattr("tui.desktop.programs.edit_in_editor", lambda app, text, **_: given.append(text))
     async with opened(story.folder) as person:

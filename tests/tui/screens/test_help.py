@@ -1,21 +1,17 @@
 """The help: every key and command with what it does."""
 
-from pathlib import Path
-
 import pytest
-from support.screen import opened
-from support.stories import copy
+from support.screen import Person
 from textual.command import CommandPalette
 
 from tui.screens.base import HelpRows, HelpScreen, help_entries
 from tui.widgets.record_list import RecordList
 
 
-async def test_slash_finds_and_does_nothing_else(tmp_path: Path) -> None:
+async def test_slash_finds_and_does_nothing_else(person: Person) -> None:
     """Whoever looks for a word there begins with it; enter on the first row would forget the fact."""
-    async with opened(copy(tmp_path / "billing-api").folder) as person:
-        await person.press("question_mark", "slash")
-        await person.until(lambda: isinstance(person.app.screen, CommandPalette))
+    await person.press("question_mark", "slash")
+    await person.until(lambda: isinstance(person.app.screen, CommandPalette))
 
 
 def test_a_long_name_and_its_description_stand_apart() -> None:
@@ -28,40 +24,37 @@ def test_a_long_name_and_its_description_stand_apart() -> None:
             assert line.startswith(f"  {key.removeprefix('verb:')} "), line
 
 
-async def test_a_key_is_named_as_it_is_typed(tmp_path: Path) -> None:
-    async with opened(copy(tmp_path / "billing-api").folder) as person:
-        await person.press("question_mark")
-        found = person.app.screen.query_one(RecordList)
-        assert found.select("key:record.tag")
-        await person.settle()
-        assert person.sees("All its keys: #")
+async def test_a_key_is_named_as_it_is_typed(person: Person) -> None:
+    await person.press("question_mark")
+    found = person.app.screen.query_one(RecordList)
+    assert found.select("key:record.tag")
+    await person.settle()
+    assert person.sees("All its keys: #")
 
 
-async def test_a_screen_that_is_no_pane_lists_its_keys_and_does_the_one_that_is_chosen(tmp_path: Path) -> None:
-    async with opened(copy(tmp_path / "billing-api").folder) as person:
-        await person.command("config")
-        shown = person.app.screen
-        await person.press("question_mark")
-        assert isinstance(person.app.screen, HelpScreen)
-        assert person.sees("Keys of this screen", "Undo the last change made here", "Keys of every list")
-        assert not person.sees("finds by other words") and not person.sees("Commands, after :")
-        assert person.app.screen.query_one(RecordList).select("here:find")
-        await person.settle()
-        assert person.sees("/  Find settings by words")
-        await person.press("enter")
-        assert person.app.screen is shown and person.sees("to these")
+async def test_a_screen_that_is_no_pane_lists_its_keys_and_does_the_one_that_is_chosen(person: Person) -> None:
+    await person.command("config")
+    shown = person.app.screen
+    await person.press("question_mark")
+    assert isinstance(person.app.screen, HelpScreen)
+    assert person.sees("Keys of this screen", "Undo the last change made here", "Keys of every list")
+    assert not person.sees("finds by other words") and not person.sees("Commands, after :")
+    assert person.app.screen.query_one(RecordList).select("here:find")
+    await person.settle()
+    assert person.sees("/  Find settings by words")
+    await person.press("enter")
+    assert person.app.screen is shown and person.sees("to these")
 
 
 @pytest.mark.parametrize("line", ["stats --plot -", "doctor", "agents", "scan", "purge 1", "plan"])
-async def test_the_question_mark_is_help_everywhere(tmp_path: Path, line: str) -> None:
-    async with opened(copy(tmp_path / "billing-api").folder) as person:
-        if line == "plan":
-            await person.press("3", "R")
-        else:
-            await person.command(line)
-        await person.until(lambda: person.app.screen is not person.main)
-        shown = person.app.screen
-        await person.press("question_mark")
-        assert isinstance(person.app.screen, HelpScreen) and person.sees("Keys of this screen", "esc")
-        await person.press("question_mark")
-        assert person.app.screen is shown
+async def test_the_question_mark_is_help_everywhere(line: str, person: Person) -> None:
+    if line == "plan":
+        await person.press("3", "R")
+    else:
+        await person.command(line)
+    await person.until(lambda: person.app.screen is not person.main)
+    shown = person.app.screen
+    await person.press("question_mark")
+    assert isinstance(person.app.screen, HelpScreen) and person.sees("Keys of this screen", "esc")
+    await person.press("question_mark")
+    assert person.app.screen is shown

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 from support.screen import opened, utc
-from support.stories import Story, copy
+from support.stories import Story
 from textual.color import Color
 
 import tui
@@ -38,11 +38,6 @@ OTHERS = (
     "store/database/",
     "tui/theme/escape.py",
 )
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
 
 
 def wish(text: str = "badges = 'ascii'\n") -> None:

@@ -6,7 +6,7 @@ import pytest
 from rich.color import Color as RichColor
 from rich.style import Style
 from support.screen import Person, opened, utc
-from support.stories import Story, copy
+from support.stories import Story
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES
 
@@ -23,11 +23,6 @@ THEMES = {**BUILTIN_THEMES, **{theme.name: theme for theme in HIGH_CONTRAST}}
 MIXED = sorted(name for name, theme in THEMES.items() if not theme.ansi)
 OWN = ("ansi-dark", "ansi-light")
 ROWS: tuple[tuple[str, ...], ...] = ((), ("cursor",), ("cursor-blurred",), ("flash",), ("flash", "cursor"))
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
 
 
 def variables(theme: str) -> dict[str, str]:
@@ -76,15 +71,14 @@ def test_a_theme_of_high_contrast_is_one(theme: str) -> None:
             )
 
 
-async def test_the_themes_are_light_dark_and_of_high_contrast(story: Story) -> None:
-    async with opened(story.folder) as person:
-        names = person.app.available_themes
-        assert {theme.dark for theme in HIGH_CONTRAST} == {True, False}
-        for theme in ("textual-dark", "textual-light", *OWN, *(theme.name for theme in HIGH_CONTRAST)):
-            assert theme in names
-            person.app.theme = theme
-            await person.settle()
-            assert person.app.theme == theme and person.sees("Stale 2")
+async def test_the_themes_are_light_dark_and_of_high_contrast(person: Person) -> None:
+    names = person.app.available_themes
+    assert {theme.dark for theme in HIGH_CONTRAST} == {True, False}
+    for theme in ("textual-dark", "textual-light", *OWN, *(theme.name for theme in HIGH_CONTRAST)):
+        assert theme in names
+        person.app.theme = theme
+        await person.settle()
+        assert person.app.theme == theme and person.sees("Stale 2")
 
 
 def test_a_colour_that_can_be_read_stays_what_it_was() -> None:
@@ -143,13 +137,12 @@ SCREENS = (
 
 
 @pytest.mark.parametrize("theme", OWN)
-async def test_every_screen_of_an_ansi_theme_is_in_its_own_colours(story: Story, theme: str) -> None:
-    async with opened(story.folder) as person:
-        person.app.theme = theme
-        await person.settle()
-        for keys in SCREENS:
-            await person.press(*keys)
-            assert not [name for name in colours(person) if name.startswith("#")]
+async def test_every_screen_of_an_ansi_theme_is_in_its_own_colours(theme: str, person: Person) -> None:
+    person.app.theme = theme
+    await person.settle()
+    for keys in SCREENS:
+        await person.press(*keys)
+        assert not [name for name in colours(person) if name.startswith("#")]
 
 
 async def test_without_colour_every_screen_has_none(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,13 +199,12 @@ async def test_badges_and_signs_differ_without_colour() -> None:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
-async def test_the_pane_with_the_keys_can_be_told_without_colour(story: Story, size: tuple[int, int]) -> None:
+async def test_the_pane_with_the_keys_can_be_told_without_colour(size: tuple[int, int], person: Person) -> None:
     """A list by its cursor, the preview by its edge; and the title that is bold is one."""
     edge = "━" if size[0] == 80 else "┃"
-    async with opened(story.folder, size) as person:
-        assert any(line.startswith("▸") for line in person.lines) and not any(edge in line for line in person.lines)
-        await person.press("enter")
-        assert any(edge in line for line in person.lines) and any(line.startswith("▹") for line in person.lines)
+    assert any(line.startswith("▸") for line in person.lines) and not any(edge in line for line in person.lines)
+    await person.press("enter")
+    assert any(edge in line for line in person.lines) and any(line.startswith("▹") for line in person.lines)
 
 
 async def test_a_theme_that_was_chosen_is_kept(story: Story) -> None:
@@ -224,10 +216,9 @@ async def test_a_theme_that_was_chosen_is_kept(story: Story) -> None:
         assert person.app.theme == "nord" and person.toasts == []
 
 
-async def test_a_theme_chosen_right_before_the_end_is_kept(story: Story) -> None:
-    async with opened(story.folder) as person:
-        person.app.theme = "gruvbox"
-        person.app.exit()
+async def test_a_theme_chosen_right_before_the_end_is_kept(person: Person) -> None:
+    person.app.theme = "gruvbox"
+    person.app.exit()
     assert Path(user_settings_path()).read_text() == 'theme = "gruvbox"\n'
 
 
@@ -259,9 +250,7 @@ async def test_where_the_projects_file_wins_a_choice_says_so(story: Story) -> No
         assert person.app.theme == "dracula"
 
 
-async def test_a_theme_chosen_where_no_colour_is_shown_is_kept_for_where_it_is(
-    story: Story, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_theme_chosen_without_colour_is_kept(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "")
     async with opened(story.folder) as person:
         person.app.theme = "solarized-light"
@@ -289,9 +278,8 @@ async def test_without_motion_nothing_moves_by_itself(story: Story, monkeypatch:
         assert person.app.animation_level == "full"
 
 
-async def test_the_palette_opens_though_it_lists_a_slash(story: Story) -> None:
-    async with opened(story.folder) as person:
-        await person.press("ctrl+p")
-        await person.until(lambda: person.sees("undo step        U     Undo the step"))
-        await person.press("end")
-        assert any(key.keys == "slash" for key in KEYS) and person.app.is_running
+async def test_the_palette_opens_though_it_lists_a_slash(person: Person) -> None:
+    await person.press("ctrl+p")
+    await person.until(lambda: person.sees("undo step        U     Undo the step"))
+    await person.press("end")
+    assert any(key.keys == "slash" for key in KEYS) and person.app.is_running

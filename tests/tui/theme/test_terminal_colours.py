@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support.stories import Story, copy
+from support.stories import Story
 
 import tui
 from bench.terminal import Terminal
@@ -19,11 +19,6 @@ COMMAND = [sys.executable, "-P", "-m", "tui.main"]
 ENVIRONMENT = {"PYTHONPATH": str(Path(tui.__file__).parent.parent), "TZ": "UTC", "COLUMNS": "", "LINES": ""}
 PLAIN = {0, 1, 2, 3, 4, 7, 9, 22, 23, 24, 27, 29}  # bold, dim, underlined, reversed and their ends
 SIXTEEN = PLAIN | {*range(30, 38), *range(40, 48), *range(90, 98), *range(100, 108), 39, 49}
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
 
 
 def codes(output: bytes) -> set[int]:

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
 from unittest.mock import Mock
@@ -14,17 +15,12 @@ from support.waiting import lined_up, until
 
 from store.base.errors import Busy, StorageError
 from store.database import wal
-from store.database import wal as writer_queue
 from store.database.connection import HOOK_BUSY_MS
 from store.database.values import Verbatim
-from store.embedding import vector_codes as binary_index
-from store.embedding import vector_codes as vector_backends
+from store.embedding import vector_codes
 from store.embedding.vectors import Vectors
 from store.exchange import backups as backup
 from store.exchange import exporter, importer
-from store.exchange import exporter as markdown_export
-from store.exchange import importer as merge
-from store.exchange import importer as staging
 from store.memory import Memory
 
 WAIT = 20.0
@@ -45,7 +41,7 @@ sys.stdin.readline()
 WRITER = """
 import sys
 from store.database import wal as queue
-queue.LINE_SECONDS = 60
+queue.MAX_QUEUE_SECONDS = 60
 from store.memory import Memory
 with Memory.open(sys.argv[1]) as memory:
     memory.database.patience = 120_000
@@ -121,7 +117,7 @@ def written(path: str, children: "list[subprocess.Popen[str]]") -> list[str]:
 
 def test_a_queue_that_does_not_move_is_left(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody stopped in it costs a writer LINE_SECONDS, a hook less than it has, and never the write."""
-    monkeypatch.setattr(writer_queue, "MAX_QUEUE_SECONDS", 0.4)
+    monkeypatch.setattr(wal, "MAX_QUEUE_SECONDS", 0.4)
     stopped = start(STOPPED, os.path.dirname(path))
     for door in ("cli", "hook"):
         with Memory.open(path, door) as memory:
@@ -177,18 +173,16 @@ def test_a_busy_file_is_waited_for_as_long_as_the_door_may(path: str) -> None:
 
 
 @pytest.mark.parametrize("place", ["open to others", "no locks"])
-def test_without_a_queue_everybody_writes_all_the_same(
-    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_queue_everybody_writes_all_the_same(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     folder = tmp_path / "shared"
     folder.mkdir(mode=0o700)
     if place == "open to others":
         folder.chmod(0o755)
     else:
-        monkeypatch.setattr(writer_queue, "fcntl", None)
+        monkeypatch.setattr(wal, "fcntl", None)
     path = str(folder / "memory.db")
     asked: list[object] = []
-    monkeypatch.setattr(writer_queue, "_wait_in_queue", lambda *_: asked.append(1))
+    monkeypatch.setattr(wal, "_wait_in_queue", lambda *_: asked.append(1))
 
     def write(name: int) -> None:
         with Memory.open(path) as memory:
@@ -264,17 +258,6 @@ def test_a_short_log_is_not_looked_at_before_each_write(path: str, monkeypatch: 
         assert 1 <= length.call_count <= 8  # the first write, and those after a log of 256 pages
 
 
-def test_an_export_that_is_taken_slowly_holds_no_log(path: str) -> None:
-    """Whoever takes it, a pager that waits for a person for instance: it tells of one moment all the same."""
-    with Memory.open(path) as memory, Memory.open(path) as writer:
-        whole = b"".join(exporter.export_bytes(memory.database))
-        pieces = exporter.export_bytes(memory.database)
-        taken = [next(pieces)]
-        writer.facts.remember("meanwhile")
-        assert writer.database.checkpoint_wal()
-        assert b"".join([*taken, *pieces]) == whole
-
-
 @pytest.fixture
 def wide(path: str) -> str:
     """A memory of more rows than one piece of what reads them."""
@@ -301,11 +284,18 @@ def lets_the_log_go(monkeypatch: pytest.MonkeyPatch, path: str, owner: object, n
     return said
 
 
-def test_markdown_that_is_taken_slowly_holds_no_log(wide: str) -> None:
+@pytest.mark.parametrize("form", ["json", "markdown"])
+def test_an_export_that_is_taken_slowly_holds_no_log(wide: str, form: str) -> None:
+    """Whoever takes it, a pager that waits for a person for instance: it tells of one moment all the same."""
     with Memory.open(wide) as memory, Memory.open(wide) as writer:
         now = memory.now
-        whole = "".join(markdown_export.export_markdown(memory.database, "it", now))
-        pieces = markdown_export.export_markdown(memory.database, "it", now)
+
+        def begin() -> Iterator[str]:
+            if form == "json":
+                return exporter.export_text(memory.database)
+            return exporter.export_markdown(memory.database, "it", now)
+
+        whole, pieces = "".join(begin()), begin()
         taken = [next(pieces), next(pieces), next(pieces)]
         writer.facts.remember("meanwhile")
         assert writer.database.checkpoint_wal()
@@ -314,24 +304,27 @@ def test_markdown_that_is_taken_slowly_holds_no_log(wide: str) -> None:
 
 def test_a_backup_holds_the_log_while_it_copies_and_no_longer(wide: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither its proof, which takes longest, nor the syncs of what it wrote."""
-    said = [lets_the_log_go(monkeypatch, wide, backup, name) for name in ("_pages", "_examined", "_compared", "put")]
+    said = [
+        lets_the_log_go(monkeypatch, wide, backup, name)
+        for name in ("_copy_pages", "_find_damage", "_compare_table", "publish_file")
+    ]
     with Memory.open(wide) as memory:
         made = backup.make_backup(memory.database)
         assert made is not None and backup.verify_backup(memory.database) == (made.path, "")
     assert all(map(len, said)) and all(map(all, said))
 
 
-def test_what_an_import_would_do_is_shown_without_holding_the_log(
-    wide: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_an_import_would_do_is_shown_without_holding_the_log(wide: str, tmp_path: Path, monkeypatch):
     """Neither that of this memory nor that of the one which is brought in; each as it was when it was read."""
     other = str(tmp_path / "other" / "memory.db")
     with Memory.open(other) as memory:
         memory.facts.remember("of another")
-    ours = [
-        lets_the_log_go(monkeypatch, wide, merge.ImportMerge, name) for name in ("match", "_pair", "count", "left_out")
-    ] + [lets_the_log_go(monkeypatch, wide, staging.StagedDocument, name) for name in ("_checked", "_whole")]
-    theirs = lets_the_log_go(monkeypatch, other, staging.StagedDocument, "_index")
+    reads = {
+        importer.ImportMerge: ("match_rows", "_pair_rows", "count_rows", "count_left_out"),
+        importer.StagedDocument: ("_validate_rows", "_check_references"),
+    }
+    ours = [lets_the_log_go(monkeypatch, wide, owner, name) for owner, names in reads.items() for name in names]
+    theirs = lets_the_log_go(monkeypatch, other, importer.StagedDocument, "_index_key")
     with Memory.open(wide) as memory, importer.Import(memory.database, other) as found:
         assert found.counts["facts"].new == 1 and found.counts["tasks"].new == 0
     assert all(map(len, ours)) and all(map(all, ours)) and theirs and all(theirs)
@@ -339,7 +332,7 @@ def test_what_an_import_would_do_is_shown_without_holding_the_log(
 
 def test_vectors_are_loaded_without_holding_the_log(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that nobody packed, a piece at a time; one that goes meanwhile is not among them."""
-    monkeypatch.setattr(binary_index, "CODES_PER_WRITE", 4)
+    monkeypatch.setattr(vector_codes, "CODES_PER_WRITE", 4)
     with Memory.open(path) as memory:
         for number in range(24):
             memory.facts.remember(f"number {number}")
@@ -347,11 +340,11 @@ def test_vectors_are_loaded_without_holding_the_log(path: str, monkeypatch: pyte
         vectors.embed_queue(embedding_models.nano())
         model = vectors.serving
         assert model is not None
-        before = binary_index.build_code_matrix(memory.database, model)
+        before = vector_codes.build_code_matrix(memory.database, model)
         with memory.database.write("user", "test") as write:
-            write.execute("DELETE FROM meta WHERE key = ?", (Verbatim(vector_backends.codes_marker_key(model.slot)),))
-        said = lets_the_log_go(monkeypatch, path, binary_index, "fetch")
-        fetch = binary_index.read_embeddings
+            write.execute("DELETE FROM meta WHERE key = ?", (Verbatim(vector_codes.codes_marker_key(model.slot)),))
+        said = lets_the_log_go(monkeypatch, path, vector_codes, "read_embeddings")
+        fetch = vector_codes.read_embeddings
 
         def goes(database: object, embeddings: object) -> object:
             found = fetch(database, embeddings)  # type: ignore[arg-type]
@@ -359,7 +352,7 @@ def test_vectors_are_loaded_without_holding_the_log(path: str, monkeypatch: pyte
                 found.pop(next(iter(found)))
             return found
 
-        monkeypatch.setattr(binary_index, "read_embeddings", goes)
+        monkeypatch.setattr(vector_codes, "read_embeddings", goes)
         matrix = vectors.code_matrix(model)
         assert len(said) > 5 and all(said) and len(matrix.ids) == len(before.ids) - 1
         assert set(matrix.ids.tolist()) < set(before.ids.tolist())

@@ -7,15 +7,14 @@ import subprocess
 import sys
 import textwrap
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from store.base import state_files as installation
-from store.doors import client as claude_code
 from store.doors import client as clients
-from store.doors import client as gemini
 from store.doors import config_edit as jsonc
 from store.doors import connection
 from store.doors.client import CONNECTION_SCOPES, SCOPE_LOCAL, SCOPE_PROJECT, SCOPE_USER, ClientPlace
@@ -86,16 +85,23 @@ class World:
                     found[str(path)] = path.read_bytes()
         return found
 
-    def connect(self, name: str, scope: str) -> connection.ConnectionPlan:
-        plan = connection.plan_connection(CLIENTS[name], self.place(scope))
+    def plan(self, name: str, where: str | ClientPlace) -> connection.ConnectionPlan:
+        return connection.plan_connection(CLIENTS[name], where if isinstance(where, ClientPlace) else self.place(where))
+
+    def connect(self, name: str, where: str | ClientPlace) -> connection.ConnectionPlan:
+        plan = self.plan(name, where)
         assert not plan.in_the_way
         connection.apply_connection(plan)
         return plan
 
-    def disconnect(self, name: str, scope: str) -> connection.ConnectionPlan:
-        plan = connection.plan_disconnection(CLIENTS[name], self.place(scope))
+    def disconnect(self, name: str, where: str | ClientPlace) -> connection.ConnectionPlan:
+        place = where if isinstance(where, ClientPlace) else self.place(where)
+        plan = connection.plan_disconnection(CLIENTS[name], place)
         connection.apply_disconnection(plan)
         return plan
+
+    def connected(self) -> list[tuple[clients.AgentClient, ClientPlace]]:
+        return list(connection.list_connected(str(self.root), str(self.home), {}))
 
 
 @pytest.fixture
@@ -104,12 +110,8 @@ def world(tmp_path: Path) -> World:
 
 
 def folders(world: World) -> set[str]:
-    return {
-        str(path)
-        for base in (world.home, world.root)
-        for path in base.rglob("*")
-        if path.is_dir() and ".git/" not in f"{path}/"
-    }
+    found = [path for base in (world.home, world.root) for path in base.rglob("*") if path.is_dir()]
+    return {str(path) for path in found if ".git/" not in f"{path}/"}
 
 
 @pytest.mark.parametrize("filled", [False, True])
@@ -133,14 +135,13 @@ def test_connected_once_and_everything_as_it_was_again(
         for path, text in before.items():
             if path in after and not path.endswith(".json"):
                 assert text.splitlines()[:2] == after[path].splitlines()[:2]  # comments and order stay
-    again = connection.plan_connection(CLIENTS[name], world.place(scope))
-    assert again.is_empty
-    ((one, place),) = connection.list_connected(str(world.root), str(world.home), {})
+    assert world.plan(name, scope).is_empty
+    ((one, place),) = world.connected()
     assert (one.name, place.scope, place.hook) == (name, scope, world.place(scope).hook)
     world.disconnect(name, scope)
     assert world.files() == before
     assert folders(world) == around
-    assert not list(connection.list_connected(str(world.root), str(world.home), {}))
+    assert not world.connected()
 
 
 def test_what_could_not_be_put_back_is_not_changed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,7 +150,7 @@ def test_what_could_not_be_put_back_is_not_changed(world: World, monkeypatch: py
     (folder / "config.toml").write_text('#"\n' * 900)
     (folder / "hooks.json").write_text(json.dumps(['"'] * 450).join(('{"a":', "}")))
     before = world.files()
-    plan = connection.plan_connection(CLIENTS["codex"], world.place(SCOPE_LOCAL))
+    plan = world.plan("codex", SCOPE_LOCAL)
     monkeypatch.setattr(installation, "MAX_STATE_BYTES", 10_000)
     with pytest.raises(EditBlocked, match="larger together"):
         connection.apply_connection(plan)
@@ -177,9 +178,10 @@ def test_what_others_changed_meanwhile_stays(world: World, name: str, scope: str
         assert says(path_, after[path_].decode()) == says(path_, text)
         assert b"memoranda" not in after[path_]
         assert b"//" not in before[path_] or b"// mine" in after[path_]
-    assert {path: text for path, text in after.items() if path not in changed} == {
-        path: text for path, text in before.items() if path not in changed
-    }
+    for files in (before, after):
+        for path_ in changed:
+            del files[path_]
+    assert before == after
 
 
 TRUSTED = (
@@ -227,7 +229,7 @@ def test_what_was_made_ours_by_hand_is_left_to_its_person(world: World) -> None:
     plan = world.disconnect("gemini", SCOPE_USER)
     assert plan.in_the_way == [f"mcpServers.memoranda in {file} is another one by now than we wrote."]
     assert file.read_text() == other
-    assert list(connection.list_connected(str(world.root), str(world.home), {}))  # it is kept in mind
+    assert world.connected()  # it is kept in mind
     file.write_text(jsonc.set_jsonc_value(other, ("mcpServers", "memoranda", "command"), COMMAND[0]))
     assert not world.disconnect("gemini", SCOPE_USER).in_the_way
     assert not file.exists()
@@ -266,9 +268,9 @@ def test_a_file_of_the_team_is_not_changed_for_one_person(world: World) -> None:
     file.parent.mkdir()
     file.write_text("{}")
     subprocess.run(["git", "-C", world.root, "add", "-A"], check=True)
-    plan = connection.plan_connection(CLIENTS["gemini"], world.place(SCOPE_LOCAL))
+    plan = world.plan("gemini", SCOPE_LOCAL)
     assert plan.in_the_way and "kept in git" in plan.in_the_way[0]
-    assert not connection.plan_connection(CLIENTS["gemini"], world.place(SCOPE_PROJECT)).in_the_way
+    assert not world.plan("gemini", SCOPE_PROJECT).in_the_way
 
 
 @pytest.mark.parametrize("name", list(CLIENTS))
@@ -291,7 +293,7 @@ def test_a_file_that_cannot_be_read_is_in_the_way_and_stays(world: World, name: 
     path = world.home / file
     path.parent.mkdir()
     path.write_text(text)
-    plan = connection.plan_connection(CLIENTS[name], world.place(SCOPE_USER))
+    plan = world.plan(name, SCOPE_USER)
     assert len(plan.in_the_way) == 1 and str(path) in plan.in_the_way[0]
     assert path.read_text() == text
 
@@ -314,7 +316,7 @@ def test_a_newer_command_takes_the_place_of_the_older(world: World) -> None:
     before = world.files()
     world.connect("codex", SCOPE_USER)
     newer = ClientPlace(SCOPE_USER, str(world.root), str(world.home), {}, ("/new/memoranda",))
-    connection.apply_connection(connection.plan_connection(CLIENTS["codex"], newer))
+    world.connect("codex", newer)
     hooks = jsonc.parse_jsonc((world.home / ".codex" / "hooks.json").read_text())["hooks"]
     assert [len(entries) for entries in hooks.values()] == [2, 1, 1, 1, 1, 1]  # the person's own is the first
     assert "say done" in json.dumps(hooks["Stop"][0]) and "/new/memoranda" in json.dumps(hooks["Stop"][1])
@@ -332,14 +334,12 @@ def test_an_earlier_connection_is_one_until_it_is_renewed(world: World, name: st
     world.hook = EARLIER
     world.connect(name, scope)
     old = world.files()
-    ((client, place),) = connection.list_connected(str(world.root), str(world.home), {})
+    ((client, place),) = world.connected()
     assert connection.plan_connection(client, place).is_empty
     world.hook = HOOK
     assert world.connect(name, scope).changes
     new = world.files()
-    assert [path for path in old if old[path] != new[path]] and connection.plan_connection(
-        client, world.place(scope)
-    ).is_empty
+    assert [path for path in old if old[path] != new[path]] and world.plan(name, scope).is_empty
     said = "".join(text.decode() for path, text in new.items() if before.get(path) != text)
     assert f"hook {name}" not in said and '"hook"' not in said
     world.disconnect(name, scope)
@@ -352,18 +352,14 @@ def test_an_entry_that_git_tracks_stays_when_somebody_else_connects(world: World
     subprocess.run(["git", "-C", world.root, "add", "-A", "--force"], check=True)
     shared = {path: text for path, text in world.files().items() if path.startswith(str(world.root))}
     assert not [path for path, text in shared.items() if b"/" in text and HOOK[1].encode() in text]
-    elsewhere = ClientPlace(
-        SCOPE_USER, str(world.root), str(world.home), {}, ("/their/memoranda",), ("/their/python", "/their/hook")
-    )
-    connection.apply_connection(connection.plan_connection(CLIENTS[name], elsewhere))
-    alone = connection.plan_connection(CLIENTS[name], world.place(SCOPE_LOCAL))
+    theirs = {"command": ("/their/memoranda",), "hook": ("/their/python", "/their/hook"), "environ": {}}
+    world.connect(name, replace(world.place(SCOPE_USER), **theirs))
+    alone = world.plan(name, SCOPE_LOCAL)
     if not alone.in_the_way:
         connection.apply_connection(alone)
-    assert connection.plan_connection(CLIENTS[name], world.place(SCOPE_PROJECT)).is_empty
+    assert world.plan(name, SCOPE_PROJECT).is_empty
     now = world.files()
-    assert {path: now[path] for path in shared if "/.git/" not in path} == {
-        path: text for path, text in shared.items() if "/.git/" not in path
-    }
+    assert all(now[path] == text for path, text in shared.items() if "/.git/" not in path)
 
 
 def lines(world: World, name: str) -> set[str]:
@@ -377,9 +373,7 @@ def lines(world: World, name: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", [name for name in list(CLIENTS) if name != "opencode"])
-def test_the_line_of_a_team_runs_ours_where_it_is_and_says_nothing_where_not(
-    world: World, tmp_path: Path, name: str
-) -> None:
+def test_the_line_of_a_team_runs_ours_where_it_is_and_says_nothing_where_not(world: World, tmp_path: Path, name: str):
     world.connect(name, SCOPE_PROJECT)
     (line,) = lines(world, name)
     for place in ("first", "second"):
@@ -401,16 +395,14 @@ def test_the_line_of_one_person_runs_the_file_and_says_nothing_once_that_is_gone
     file = tmp_path / "it's here" / "memoranda_hook.py"
     file.parent.mkdir()
     file.write_text("import sys; print(sys.flags.isolated, sys.flags.no_site, *sys.argv[1:], sys.stdin.read())")
-    place = world.place(scope)
-    place = ClientPlace(
-        scope, place.root, place.home, place.environ, (*COMMAND, "--db", "/a b/c.db"), (sys.executable, str(file))
-    )
-    connection.apply_connection(connection.plan_connection(CLIENTS[name], place))
+    command = (*COMMAND, "--db", "/a b/c.db")
+    place = replace(world.place(scope), command=command, hook=(sys.executable, str(file)))
+    world.connect(name, place)
     (line,) = lines(world, name)
     assert run_line(line, "/usr/bin:/bin") == (0, f"1 1 {name} --db /a b/c.db event\n", "")
     file.unlink()
     assert run_line(line, "/usr/bin:/bin") == (0, "", "")
-    connection.apply_disconnection(connection.plan_disconnection(CLIENTS[name], place))
+    world.disconnect(name, place)
     assert not lines(world, name)
 
 
@@ -431,7 +423,7 @@ TOOLS = {
 
 @pytest.mark.parametrize("name", list(TOOLS))
 def test_a_hook_for_tools_hears_each_tool_by_the_name_that_its_client_has(name: str) -> None:
-    events = {"claude-code": claude_code.CLAUDE_EVENTS, "gemini": gemini.GEMINI_EVENTS}[name]
+    events = {"claude-code": clients.CLAUDE_EVENTS, "gemini": clients.GEMINI_EVENTS}[name]
     matchers = [matcher for _, matcher, _ in events if matcher]
     assert len(matchers) == 1
     assert sorted(matchers[0].split("|")) == sorted(TOOLS[name])
@@ -453,8 +445,6 @@ def test_the_recipe_of_contributing_connects_a_client(world: World) -> None:
 
 
 def test_what_is_kept_is_private(world: World) -> None:
-    from store.base import state_files as installation
-
     world.connect("codex", SCOPE_USER)
     kept = Path(installation.state_folder()) / connection._record_name("codex", world.place(SCOPE_USER))
     assert kept.stat().st_mode & 0o077 == 0 and os.path.isfile(kept)
@@ -463,13 +453,11 @@ def test_what_is_kept_is_private(world: World) -> None:
 @pytest.mark.parametrize(("name", "file"), [("codex", ".codex/config.toml"), ("gemini", ".gemini/settings.json")])
 def test_a_client_that_passes_few_variables_is_told_where_our_files_are(world: World, name: str, file: str) -> None:
     here = world.place(SCOPE_USER)
-    here = ClientPlace(
-        SCOPE_USER, here.root, here.home, {**here.environ, "XDG_STATE_HOME": "/state", "SECRET": "x"}, COMMAND
-    )
-    connection.apply_connection(connection.plan_connection(CLIENTS[name], here))
+    here = replace(here, environ={**here.environ, "XDG_STATE_HOME": "/state", "SECRET": "x"}, hook=())
+    world.connect(name, here)
     said = says(file, (world.home / file).read_text())
     assert (said.get("mcp_servers") or said["mcpServers"])["memoranda"]["env"] == {"XDG_STATE_HOME": "/state"}
-    assert connection.plan_connection(CLIENTS[name], here).is_empty
+    assert world.plan(name, here).is_empty
 
 
 def installed(folder: Path, dependencies: dict[str, str]) -> None:

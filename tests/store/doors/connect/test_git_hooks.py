@@ -31,10 +31,14 @@ def root(tmp_path: Path) -> Path:
 @pytest.fixture
 def command(tmp_path: Path) -> tuple[str, ...]:
     """A program in the place of memoranda, which writes down what it was told."""
-    program = tmp_path / "our program"
-    program.write_text(f'#!/bin/sh\necho "ours $*" >> "{tmp_path}/p/told"\nexit 3\n')
-    program.chmod(0o755)
-    return (str(program),)
+    return (str(put(tmp_path / "our program", f'#!/bin/sh\necho "ours $*" >> "{tmp_path}/p/told"\nexit 3\n')),)
+
+
+def put(path: Path, text: str) -> Path:
+    """Write a script."""
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
 
 
 def told(root: Path) -> list[str]:
@@ -67,9 +71,7 @@ def test_where_no_hook_was(root: Path, command: tuple[str, ...]) -> None:
     ],
 )
 def test_behind_a_hook_whatever_it_ends_with(root: Path, command: tuple[str, ...], text: str, said: list[str]) -> None:
-    hook = root / ".git" / "hooks" / "post-commit"
-    hook.write_text(text)
-    hook.chmod(0o755)
+    hook = put(root / ".git" / "hooks" / "post-commit", text)
     git_hooks.install_git_hooks(str(root), command)
     git_hooks.install_git_hooks(str(root), command)
     git(root, "commit", "--allow-empty", "-qm", "x")
@@ -93,19 +95,13 @@ def test_a_hook_that_git_does_not_run_is_left_alone(root: Path, command: tuple[s
 
 
 def test_one_script_that_is_several_hooks(root: Path, command: tuple[str, ...]) -> None:
-    script = root / "dispatch"
-    script.write_text('#!/bin/sh\necho "theirs ${0##*/}" >> told\n')
-    script.chmod(0o755)
+    script = put(root / "dispatch", '#!/bin/sh\necho "theirs ${0##*/}" >> told\n')
     for hook in git_hooks.GIT_HOOKS:
         (root / ".git" / "hooks" / hook).symlink_to(script)
     git_hooks.install_git_hooks(str(root), command)
     git(root, "commit", "--allow-empty", "-qm", "x")
-    assert (root / "told").read_text().splitlines() == [
-        "theirs commit-msg",
-        f"{OURS[0]} .git/COMMIT_EDITMSG",
-        "theirs post-commit",
-        OURS[1],
-    ]
+    lines = (root / "told").read_text().splitlines()
+    assert lines == ["theirs commit-msg", f"{OURS[0]} .git/COMMIT_EDITMSG", "theirs post-commit", OURS[1]]
     git_hooks.uninstall_git_hooks(str(root))
     assert script.read_text() == '#!/bin/sh\necho "theirs ${0##*/}" >> told\n'
 
@@ -116,9 +112,7 @@ def test_a_program_that_is_gone_is_not_missed(root: Path) -> None:
 
 
 def test_a_hook_that_refuses_a_commit_still_does(root: Path, command: tuple[str, ...]) -> None:
-    hook = root / ".git" / "hooks" / "commit-msg"
-    hook.write_text('#!/bin/sh\ngrep -q good "$1" || exit 7\n')
-    hook.chmod(0o755)
+    put(root / ".git" / "hooks" / "commit-msg", '#!/bin/sh\ngrep -q good "$1" || exit 7\n')
     git_hooks.install_git_hooks(str(root), command)
     assert git(root, "commit", "--allow-empty", "-qm", "bad", fine=False).returncode != 0
     assert told(root) == []
@@ -132,8 +126,7 @@ def test_husky(root: Path, command: tuple[str, ...]) -> None:
     (folder / ".gitignore").write_text("*\n")
     (folder / "h").write_text(HUSKY_H)
     for hook in git_hooks.GIT_HOOKS:
-        (folder / hook).write_text(HUSKY)
-        (folder / hook).chmod(0o755)
+        put(folder / hook, HUSKY)
     (root / ".husky" / "post-commit").write_text("echo husky >> told\n")
     (root / ".husky" / "commit-msg").write_text("true\n")
     git(root, "config", "core.hooksPath", ".husky/_")
@@ -147,8 +140,7 @@ def test_husky(root: Path, command: tuple[str, ...]) -> None:
 
 def test_hooks_that_git_keeps_for_everybody_are_not_changed_for_one(root: Path, command: tuple[str, ...]) -> None:
     (root / "hooks").mkdir()
-    (root / "hooks" / "post-commit").write_text("#!/bin/sh\n")
-    (root / "hooks" / "post-commit").chmod(0o755)
+    put(root / "hooks" / "post-commit", "#!/bin/sh\n")
     git(root, "config", "core.hooksPath", "hooks")
     git(root, "add", "-A")
     refused = git_hooks.install_git_hooks(str(root), command)
@@ -166,9 +158,7 @@ def test_a_worktree_has_the_hooks_of_its_repository(root: Path, command: tuple[s
 
 
 def test_a_hook_in_another_language_is_left_alone(root: Path, command: tuple[str, ...]) -> None:
-    hook = root / ".git" / "hooks" / "post-commit"
-    hook.write_text("#!/usr/bin/env python3\nprint(1)\n")
-    hook.chmod(0o755)
+    hook = put(root / ".git" / "hooks" / "post-commit", "#!/usr/bin/env python3\nprint(1)\n")
     found = git_hooks.install_git_hooks(str(root), command)
     assert [one.state for one in found] == ["refused", "added"] and "not a shell script" in found[0].says
     assert hook.read_text() == "#!/usr/bin/env python3\nprint(1)\n"

@@ -46,9 +46,7 @@ def test_hooks_exchange_with_the_team_where_a_person_said_so(join: Join) -> None
     assert len(after(EVENT_END, 1)) == 3
 
 
-def test_hooks_exchange_nothing_of_a_memory_that_is_not_shared_and_hold_up_nothing_where_no_remote_answers(
-    join: Join,
-) -> None:
+def test_hooks_exchange_nothing_of_a_memory_that_is_not_shared_and_hold_up_nothing_where_no_remote_answers(join: Join):
     ana = join("Ana")
     ana.memory.turns.add_turns("s", [("user", "We write the parser", ""), ("assistant", "Yes.", "")])
     write_setting(user_settings_path(), "team.hooks", "true")

@@ -15,7 +15,6 @@ from store.base.clock import utc_now
 from store.conversations import hook_spool
 from store.doors import agent_log as injections
 from store.doors import hook_events as events
-from store.doors import hook_events as own_words
 from store.doors import hook_handlers as handlers
 from store.doors import hook_process as process
 from store.doors import trust as pause
@@ -31,6 +30,11 @@ def nothing_behind(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     begun: list[str] = []
     monkeypatch.setattr(handlers, "start_background", lambda memory, event, caller: begun.append(event.kind))
     return begun
+
+
+def configure(root: Path, text: str) -> None:
+    (root / ".memoranda" / "config.toml").write_text(text)
+    (root / ".memoranda" / "config.toml").chmod(0o600)
 
 
 def reply(client: str, raw: bytes) -> bytes:
@@ -86,16 +90,14 @@ def test_what_the_real_clients_reported(memory: Memory, tmp_path: Path, client: 
         event = events.parse_event(client, json.dumps(said).encode())
         assert event is not None and not event.inner and event.session
         kinds.append(event.kind)
-        prompt = own_words.strip_prompt(client, event.text) if event.kind == "prompt" else prompt
+        prompt = events.strip_prompt(client, event.text) if event.kind == "prompt" else prompt
         assert ("git commit" in event.shell_command) == (event.kind == "tool")
         context(client, reply(client, json.dumps(said).encode()))
     assert [kind for kind in kinds if kind != "compact"][:4] == ["start", "prompt", "tool", "stop"]
     assert prompt.startswith("Please commit what we have") and "memory" not in prompt
     turns = memory.turns.last("", 9)
-    assert [(turn.role, turn.text) for turn in turns] == [
-        ("user", prompt),
-        ("assistant", "All is done as decided [D#1]."),
-    ]
+    told = [(turn.role, turn.text) for turn in turns]
+    assert told == [("user", prompt), ("assistant", "All is done as decided [D#1].")]
     assert any(one.used == ("D#1",) for one in injections.list_injections(memory.database))
 
 
@@ -111,9 +113,7 @@ def test_the_same_report_twice_is_stored_and_answered_once(memory: Memory, tmp_p
     assert len(memory.turns.last("5f0e", 9)) == 3  # who says it again says it twice
 
 
-def test_a_session_that_is_gone_on_with_is_told_again(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_session_that_is_gone_on_with_is_told_again(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     memory.facts.remember("Tabs, never spaces", domain="preferences")
     monkeypatch.setattr(handlers, "start_background", lambda *_: None)
     (tmp_path / "transcript").write_text("{}")
@@ -140,8 +140,7 @@ def test_a_prompt_adds_what_bears_on_it_once_a_session(memory: Memory, tmp_path:
 
 def test_one_setting_turns_recall_off(memory: Memory, tmp_path: Path) -> None:
     memory.facts.remember("The deployment window is Thursday afternoon")
-    (tmp_path / ".memoranda" / "config.toml").write_text("[agents]\nrecall = false\n")
-    (tmp_path / ".memoranda" / "config.toml").chmod(0o600)
+    configure(tmp_path, "[agents]\nrecall = false\n")
     assert reply("codex", report("codex", "prompt", tmp_path, "when is the deployment window?")) == b""
     assert memory.turns.last("5f0e")
 
@@ -166,9 +165,7 @@ def test_a_turn_is_not_kept_twice_when_the_transcript_tells_it_again(memory: Mem
     assert sorted(turn.text for turn in memory.turns.last("5f0e", 9)) == ["Done.", "Looking.", "go on", "go on"]
 
 
-def test_while_the_store_is_busy_a_turn_waits_in_the_spool(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_while_the_store_is_busy_a_turn_waits_in_the_spool(memory: Memory, tmp_path: Path, monkeypatch):
     memory.facts.remember("The deployment window is Thursday afternoon")
     monkeypatch.setattr("store.database.database.HOOK_BUSY_MS", 20)
     raw = report("gemini", "prompt", tmp_path, "when is the deployment window?")
@@ -188,8 +185,7 @@ def test_silence(tmp_path: Path, memory: Memory, how: str, monkeypatch: pytest.M
     if how == "foreign":
         monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another's"))
     elif how == "disabled":
-        (tmp_path / ".memoranda" / "config.toml").write_text("enabled = false\n")
-        (tmp_path / ".memoranda" / "config.toml").chmod(0o600)
+        configure(tmp_path, "enabled = false\n")
     elif how == "paused":
         pause.pause_doors(memory.database.path, utc_now())
     elif how == "none":
@@ -227,13 +223,13 @@ def test_a_hook_makes_no_memory(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_what_we_put_in_ourselves_is_nobodys_word(client: str, text: str, own: str) -> None:
-    assert own_words.strip_prompt(client, text) == own
+    assert events.strip_prompt(client, text) == own
 
 
 def test_a_reply_full_of_marks_that_end_nowhere_is_read_in_time() -> None:
     marks = "<memoranda-memory 0123456789>" * 60_000
     started = time.process_time()
-    assert own_words.strip_fences(marks + "a</memoranda-memory 0123456789>b" + marks) == "b" + marks
+    assert events.strip_fences(marks + "a</memoranda-memory 0123456789>b" + marks) == "b" + marks
     assert time.process_time() - started < 5  # it took 100 seconds: each mark was looked for to the end
 
 
@@ -242,10 +238,8 @@ def test_what_was_injected_is_not_learned_from(memory: Memory, tmp_path: Path) -
     sent = context("gemini", reply("gemini", report("gemini", "prompt", tmp_path, "the deployment window?")))
     again = f"thanks, and now rename it\n\n<hook_context>{sent}</hook_context>"
     reply("gemini", report("gemini", "prompt", tmp_path, again, number="2"))
-    assert [turn.text for turn in memory.turns.last("5f0e", 9)] == [
-        "the deployment window?",
-        "thanks, and now rename it",
-    ]
+    turns = [turn.text for turn in memory.turns.last("5f0e", 9)]
+    assert turns == ["the deployment window?", "thanks, and now rename it"]
 
 
 def test_codex_notify_comes_as_the_last_argument(memory: Memory, tmp_path: Path) -> None:
@@ -286,9 +280,9 @@ def malformed(dice: random.Random, folder: Path) -> tuple[str, bytes]:
     return dice.choice([client, client, client, "nobody", ""]), raw
 
 
-def fuzz(memory: Memory, folder: Path, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Report nonsense `number` times. `process.run` is silent about a defect: what it catches fails here."""
-    from store.doors import hook_handlers as handlers
+@pytest.mark.parametrize("number", [500, pytest.param(10_000, marks=pytest.mark.whole)])
+def test_malformed_reports_break_nothing(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int):
+    """`process.run` is silent about a defect: what it catches fails here."""
 
     def handle(*given: Any) -> str:
         try:
@@ -302,32 +296,19 @@ def fuzz(memory: Memory, folder: Path, number: int, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(handlers, "handle_event", handle)
     dice = random.Random(19)
     for _ in range(number):
-        client, raw = malformed(dice, folder)
+        client, raw = malformed(dice, tmp_path)
         out = io.BytesIO()
         process.run([client] if client else [], io.BytesIO(raw), out)
         if out.getvalue():
             context(client, out.getvalue())
-    good = report("codex", "prompt", folder, "a last word, said well", number="last", session_id="last")
+    good = report("codex", "prompt", tmp_path, "a last word, said well", number="last", session_id="last")
     process.run(["codex"], io.BytesIO(good), io.BytesIO())
     assert memory.turns.last("last")[0].text == "a last word, said well"
     assert memory.database.value("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'") == 0
     assert not problems
 
 
-def test_malformed_reports_break_nothing(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fuzz(memory, tmp_path, 500, monkeypatch)
-
-
-@pytest.mark.whole
-def test_ten_thousand_malformed_reports_break_nothing(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fuzz(memory, tmp_path, 10_000, monkeypatch)
-
-
 def test_a_handler_that_fails_is_silent(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from store.doors import hook_handlers as handlers
-
     def fails(*told: object) -> str:
         raise RuntimeError("a defect")
 

@@ -383,9 +383,7 @@ def test_at_rest_it_becomes_a_new_process_that_answers_on_the_same_socket(machin
     assert machine.pid() == listening.pid and len(machine.turns()) == 3
 
 
-def test_it_ends_when_it_is_asked_to_and_when_its_folder_is_gone(
-    machine: HookMachine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_ends_when_it_is_asked_to_and_when_its_folder_is_gone(machine: HookMachine, monkeypatch: pytest.MonkeyPatch):
     first = machine.resident()
     assert hook_resident.end() and first.wait() == 0 and not machine.socket_path.exists()
     assert hook_resident.end() and hook_resident.release(), "nobody is there"

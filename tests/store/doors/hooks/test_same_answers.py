@@ -31,9 +31,7 @@ SESSION = (
 
 @pytest.mark.parametrize("how", ["warm", "cold"])
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_session_is_answered_and_stored_alike(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, client: str, how: str
-) -> None:
+def test_a_session_is_answered_and_stored_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, client: str, how: str):
     machine = HookMachine(tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", machine.environ["XDG_STATE_HOME"])
     monkeypatch.setenv("HOME", machine.environ["HOME"])

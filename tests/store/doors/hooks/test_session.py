@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from support.agent_session import PROMPTS, SESSION, Agent, at_once, git, replay, repository
 
-from store.base.clock import utc_now
+from store.base.clock import from_ms, to_ms, utc_now
 from store.doors import agent_log as calls
 from store.doors import agent_log as injections
 from store.doors import git_hooks
@@ -23,10 +23,15 @@ from store.services import maintenance
 AGENT = [sys.executable, "-m", "tui.main"]
 
 
-def test_a_whole_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository; what a hook leaves to another process is done at once."""
     at_once(monkeypatch)
-    root = tmp_path / "shop"
-    repository(root)
+    repository(tmp_path / "shop")
+    return tmp_path / "shop"
+
+
+def test_a_whole_session(tmp_path: Path, root: Path) -> None:
     with Memory.open(str(root / ".memoranda" / "memory.db"), "app") as memory:
         decision = memory.decisions.decide("Format of the export of invoices", "CSV", rationale="the accountant asks")
         memory.facts.remember("Invoices are exported with the library polars")
@@ -41,15 +46,11 @@ def test_a_whole_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         facts = {fact.fact for fact in memory.facts.get_many(memory.facts.ids(memory.now))}
         assert any("cents" in fact for fact in facts) and any("Rosa Vidal" in fact for fact in facts)
         every = memory.tasks.ids(statuses=("pending", "in_progress", "done"))
-        assert sorted((task.text, task.status) for task in memory.tasks.get_many(every)) == [
-            ("Document it", "pending"),
-            ("Write its tests", "in_progress"),
-            ("Write the exporter", "done"),
-        ]
+        tasks = {task.text: task.status for task in memory.tasks.get_many(every)}
+        assert tasks == {"Document it": "pending", "Write its tests": "in_progress", "Write the exporter": "done"}
         commit = memory.commits.get(git(root, "rev-parse", "HEAD").strip())
-        assert [(one.decision, one.link_type) for one in memory.commits.links_of_commit(commit.id)] == [
-            (f"D#{decision}", "implements")
-        ]
+        (link,) = memory.commits.links_of_commit(commit.id)
+        assert (link.decision, link.link_type) == (f"D#{decision}", "implements")
         taken = memory.checkpoints.list_newest_first()
         assert [point.used for point in taken if point.trigger == "usage" and point.used][::-1] == [70, 86]
         assert any(point.trigger == "session_end" and point.session == SESSION for point in taken)
@@ -61,9 +62,8 @@ def test_a_whole_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         assert all(one.tokens <= 150 for one in sent if one.event == "prompt")
         assert any(f"D#{decision}" in one.used for one in sent)
         assert max(map(len, agent.told)) <= 9_000
-        assert {"SessionStart", "UserPromptSubmit", "Stop", "TodoWrite", "PreCompact", "SessionEnd"} <= {
-            call.name for call in calls.list_agent_calls(memory.database)
-        }
+        called = {call.name for call in calls.list_agent_calls(memory.database)}
+        assert {"SessionStart", "UserPromptSubmit", "Stop", "TodoWrite", "PreCompact", "SessionEnd"} <= called
         agent.event("SessionEnd", reason="other")
         agent.event("SessionStart", source="resume")
         agent.event("SessionEnd", reason="prompt_input_exit", transcript_path="")
@@ -81,16 +81,10 @@ def test_a_whole_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_the_command_itself_ends_with_0_whatever_it_is_given(tmp_path: Path) -> None:
     with Memory.open(str(tmp_path / ".memoranda" / "memory.db")) as memory:
         memory.facts.remember("The deployment window is Thursday afternoon")
-        for words, raw in (
-            (["claude-code"], b""),
-            (["claude-code"], b"{"),
-            (["nobody"], b"{}"),
-            ([], b""),
-            (["git"], b""),
-            (["git", "post-commit"], b""),
-            (["--help-me"], b""),
-        ):
-            done = subprocess.run([*AGENT, "hook", *words], input=raw, capture_output=True, cwd=tmp_path, check=False)
+        nothing = ("claude-code", "", "git", "git post-commit", "--help-me")
+        for words, raw in (("claude-code", b"{"), ("nobody", b"{}"), *((words, b"") for words in nothing)):
+            command = [*AGENT, "hook", *words.split()]
+            done = subprocess.run(command, input=raw, capture_output=True, cwd=tmp_path, check=False)
             assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
         said = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "when is the deployment window?"}
         asked = json.dumps({**said, "cwd": str(tmp_path)}).encode()
@@ -100,11 +94,7 @@ def test_the_command_itself_ends_with_0_whatever_it_is_given(tmp_path: Path) -> 
         assert memory.turns.last("s")[0].text == "when is the deployment window?"
 
 
-def test_a_session_that_never_ended_is_swept_up_at_the_next_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from store.base.clock import from_ms, to_ms
-
+def test_a_session_that_never_ended_is_swept_up_at_the_next_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = str(tmp_path / ".memoranda" / "memory.db")
     ago = from_ms(to_ms(utc_now()) - 2 * 3_600_000)
     with Memory.open(path, clock=lambda: ago) as memory:
@@ -120,12 +110,7 @@ def test_a_session_that_never_ended_is_swept_up_at_the_next_start(
 
 
 @pytest.mark.parametrize("door", ["mcp", "hook"])
-def test_what_an_agent_did_by_server_and_hooks_is_taken_back_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, door: str
-) -> None:
-    at_once(monkeypatch)
-    root = tmp_path / "shop"
-    repository(root)
+def test_what_an_agent_did_by_server_and_hooks_is_taken_back_at_once(tmp_path: Path, root: Path, door: str) -> None:
     with Memory.open(str(root / ".memoranda" / "memory.db"), "app") as memory:
         agent = Agent(root, tmp_path / "none")
         agent.event("UserPromptSubmit", prompt="Which queue do we take?", prompt_id="1")
@@ -144,12 +129,8 @@ def test_what_an_agent_did_by_server_and_hooks_is_taken_back_at_once(
         assert memory.decisions.ids() == [1] and memory.tasks.ids() == [1]
 
 
-def test_a_number_in_a_commit_that_an_agent_fetched_or_picked_is_text(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    at_once(monkeypatch)
-    root, other = tmp_path / "shop", tmp_path / "other"
-    repository(root)
+def test_a_number_in_a_commit_that_an_agent_fetched_or_picked_is_text(tmp_path: Path, root: Path) -> None:
+    other = tmp_path / "other"
     git(root, "commit", "--allow-empty", "-qm", "First")
     git(tmp_path, "clone", "-q", str(root), str(other))
     (other / "a").write_text("a")
@@ -169,12 +150,7 @@ def test_a_number_in_a_commit_that_an_agent_fetched_or_picked_is_text(
 
 
 @pytest.mark.parametrize("hook_first", [True, False])
-def test_a_commit_that_an_agent_names_by_its_beginning_is_that_commit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hook_first: bool
-) -> None:
-    at_once(monkeypatch)
-    root = tmp_path / "shop"
-    repository(root)
+def test_a_commit_that_an_agent_names_by_its_beginning_is_that_commit(tmp_path: Path, root: Path, hook_first: bool):
     with Memory.open(str(root / ".memoranda" / "memory.db"), "app") as memory:
         memory.decisions.decide("Queue", "one table")
         agent, server = Agent(root, tmp_path / "none"), McpSession(memory.location)
@@ -192,9 +168,8 @@ def test_a_commit_that_an_agent_names_by_its_beginning_is_that_commit(
         assert list(rows) == [(sha,)]
 
 
-def test_a_commit_that_is_logged_before_git_is_read_is_what_git_says_of_it(tmp_path: Path) -> None:
-    root, other = tmp_path / "shop", tmp_path / "other"
-    repository(root)
+def test_a_commit_that_is_logged_before_git_is_read_is_what_git_says_of_it(tmp_path: Path, root: Path) -> None:
+    other = tmp_path / "other"
     git(tmp_path, "clone", "-q", str(root), str(other))
     git(other, "commit", "--allow-empty", "-qm", "Theirs, implements D#1")
     (root / "queue.py").write_text("QUEUE = []\n")

@@ -9,28 +9,11 @@ import pytest
 
 from store.doors.hook_events import TAIL_BYTES, read_window_use
 
-CLAUDE = {
-    "type": "assistant",
-    "message": {
-        "usage": {
-            "input_tokens": 5,
-            "cache_creation_input_tokens": 1_000,
-            "cache_read_input_tokens": 90_000,
-            "output_tokens": 200,
-        }
-    },
-}
-CODEX = {
-    "type": "event_msg",
-    "payload": {
-        "type": "token_count",
-        "info": {
-            "total_token_usage": {"total_tokens": 900_000},
-            "last_token_usage": {"total_tokens": 61_000},
-            "model_context_window": 272_000,
-        },
-    },
-}
+USAGE = {"input_tokens": 5, "cache_creation_input_tokens": 1_000, "cache_read_input_tokens": 90_000}
+CLAUDE = {"type": "assistant", "message": {"usage": {**USAGE, "output_tokens": 200}}}
+TOTALS = {"total_token_usage": {"total_tokens": 900_000}, "last_token_usage": {"total_tokens": 61_000}}
+COUNTED = {"type": "token_count", "info": {**TOTALS, "model_context_window": 272_000}}
+CODEX = {"type": "event_msg", "payload": COUNTED}
 GEMINI = {"id": "1", "type": "gemini", "content": "x", "tokens": {"input": 9_000, "output": 50, "total": 9_050}}
 
 

@@ -18,6 +18,7 @@ from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters
 from mcp_types import version as versions
 
+from store.config.configuration import user_settings_path, write_setting
 from store.doors import mcp_opening as opening
 from store.doors import mcp_protocol as schemas
 from store.doors.mcp_answers import ToolAnswer
@@ -33,11 +34,8 @@ META = {
     opening.CLIENT_INFO_KEY: {"name": "claude-code", "version": "2.1.330"},
     opening.CLIENT_CAPABILITIES_KEY: {},
 }
-HELLO = {
-    "protocolVersion": "2025-06-18",
-    "capabilities": {},
-    "clientInfo": {"name": "codex-mcp-client", "version": "1"},
-}
+CODEX = {"name": "codex-mcp-client", "version": "1"}
+HELLO: dict[str, Any] = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": CODEX}
 PATIENCE = 120  # seconds; only a server that is stuck takes them
 
 
@@ -46,17 +44,29 @@ def message(method: str, number: object = None, **params: Any) -> dict[str, Any]
     return said if number is None else {**said, "id": number}
 
 
+def converse(command: list[str], name: str, **arguments: Any) -> "subprocess.CompletedProcess[str]":
+    """A greeting and a call, of a server that ends with its input."""
+    said = [message("initialize", 1, **HELLO), message("notifications/initialized")]
+    said.append(message("tools/call", 2, name=name, arguments=arguments))
+    lines = "".join(f"{json.dumps(one)}\n" for one in said)
+    return subprocess.run(command, input=lines, capture_output=True, text=True, timeout=PATIENCE)
+
+
 class Server:
     """A server process, spoken to line by line."""
 
     def __init__(self, path: str, environment: Callable[[], object] | None = None) -> None:
         self.process = subprocess.Popen(
-            [MEMORANDA, "--db", path, "mcp"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            [MEMORANDA, "--db", path, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             preexec_fn=environment,
-        )
+        )  # fmt: skip
+
+    def __enter__(self) -> "Server":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.process.kill()
+        self.process.wait()
 
     def say(self, *messages: object) -> None:
         assert self.process.stdin is not None
@@ -103,10 +113,8 @@ def path(memory: Memory) -> str:
 
 @pytest.fixture
 def server(path: str) -> Iterator[Server]:
-    server = Server(path)
-    yield server
-    server.process.kill()
-    server.process.wait()
+    with Server(path) as server:
+        yield server
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -238,8 +246,7 @@ def test_a_thousand_calls_at_once_and_cancelled_ones_cost_their_own_answers(serv
 
 
 def test_two_servers_and_an_application_write_to_one_file(path: str, memory: Memory, server: Server) -> None:
-    other = Server(path)
-    try:
+    with Server(path) as other:
         for number, one in enumerate((server, other)):
             one.greet()
             for count in range(20):
@@ -248,9 +255,6 @@ def test_two_servers_and_an_application_write_to_one_file(path: str, memory: Mem
         for one in (server, other):
             found = one.answers(*range(2, 22))
             assert all(not answer["result"]["isError"] for answer in found.values())
-    finally:
-        other.process.kill()
-        other.process.wait()
     assert len(memory.decisions.ids()) == 41 and memory.facts.count_by_state(memory.now)["active"] == 41
 
 
@@ -273,14 +277,10 @@ def test_every_way_to_end_ends_it(server: Server, end: str, after: str) -> None:
 
 def test_an_interrupt_ends_a_server_that_a_script_started_in_the_background(path: str) -> None:
     """Such a process inherits SIGINT as ignored."""
-    server = Server(path, lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
-    try:
+    with Server(path, lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) as server:
         server.greet()
         server.process.send_signal(signal.SIGINT)
         assert server.process.wait(PATIENCE) in (130, -signal.SIGINT)
-    finally:
-        server.process.kill()
-        server.process.wait()
 
 
 @pytest.mark.parametrize("end", ["closed input", "SIGTERM"])
@@ -307,18 +307,10 @@ def test_nothing_but_protocol_reaches_standard_output(path: str, tmp_path: Path)
         "def noisy(self, *arguments):\n"
         "    print('a stray line', flush=True); os.system('echo from a child'); os.write(1, b'raw')\n"
         "    return call(self, *arguments)\n"
-        "call, session.McpSession.call = session.McpSession.call, noisy\n"
+        "call, session.McpSession.call_tool = session.McpSession.call_tool, noisy\n"
         "from tui.main import main\nmain()\n"
     )
-    said = [message("initialize", 1, **HELLO), message("notifications/initialized")]
-    said.append(message("tools/call", 2, name="memory_stats", arguments={}))
-    done = subprocess.run(
-        [sys.executable, str(program)],
-        input="\n".join(map(json.dumps, said)) + "\n",
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    done = converse([sys.executable, str(program)], "memory_stats")
     assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [1, 2]
     assert "a stray line" in done.stderr and "from a child" in done.stderr and "raw" in done.stderr
 
@@ -329,15 +321,7 @@ async def test_the_end_leaves_no_work_that_would_fail_on_standard_error(path: st
     await handlers._on_thread(lambda: ToolAnswer({}, ""))
     handlers.close()
     assert handlers._flush is not None and handlers._flush.cancelled()
-    said = [message("initialize", 1, **HELLO), message("notifications/initialized")]
-    said.append(message("tools/call", 2, name="memory_search", arguments={"query": "cache"}))
-    done = subprocess.run(
-        [MEMORANDA, "--db", path, "mcp"],
-        input="\n".join(map(json.dumps, said)) + "\n",
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    done = converse([MEMORANDA, "--db", path, "mcp"], "memory_search", query="cache")
     assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [1, 2] and done.stderr == ""
 
 
@@ -385,8 +369,7 @@ def malformed(dice: random.Random) -> bytes:
 def test_nonsense_breaks_nothing(path: str, memory: Memory, seed: int) -> None:
     """500 malformed lines, 10,000 in all: what is said back is protocol, and the next request is answered."""
     dice = random.Random(seed)
-    server = Server(path)
-    try:
+    with Server(path) as server:
         server.greet()
         lines = [malformed(dice) for _ in range(500)]
         server.say(*lines)
@@ -394,9 +377,6 @@ def test_nonsense_breaks_nothing(path: str, memory: Memory, seed: int) -> None:
         assert server.answers("after")["after"]["result"]["structuredContent"]["total"] >= 2
         for line in server.rest().splitlines():
             assert json.loads(line)["jsonrpc"] == "2.0"
-    finally:
-        server.process.kill()
-        server.process.wait()
     assert memory.facts.count_by_state(memory.now)["active"] == 1 and memory.decisions.get(1).chosen == "Redis 7"
 
 
@@ -412,18 +392,9 @@ def test_half_an_emoji_costs_no_answer(server: Server, memory: Memory) -> None:
 
 
 def test_the_session_key_of_the_person_rules(path: str, memory: Memory) -> None:
-    from store.config.configuration import user_settings_path, write_setting
-
     write_setting(user_settings_path(), "search.scope", "deny")
-    said = [message("initialize", 1, **HELLO), message("notifications/initialized")]
-    said.append(message("tools/call", 2, name="memory_search", arguments={"query": "cache"}))
     write_setting(user_settings_path(), "search.scopeRules", "allow chatType=direct")
     for key, total in (("discord:channel:7", 0), ("", 2)):
-        done = subprocess.run(
-            [MEMORANDA, "--db", path, "mcp", *(["--session", key] if key else [])],
-            input="\n".join(map(json.dumps, said)) + "\n",
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-        )
+        words = [MEMORANDA, "--db", path, "mcp", *(["--session", key] if key else [])]
+        done = converse(words, "memory_search", query="cache")
         assert json.loads(done.stdout.splitlines()[1])["result"]["structuredContent"]["total"] == total

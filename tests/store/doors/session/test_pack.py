@@ -17,7 +17,6 @@ from store.conversations.turns import NewTurn
 from store.doors import agent_log as calls
 from store.doors import agent_log as injections
 from store.doors import pack
-from store.doors import pack as recall
 from store.doors.pack import build_prompt_pack, build_recovery_pack, build_start_pack, log_pack
 from store.doors.trust import get_unconfirmed_origin
 from store.librarian.librarian import Librarian
@@ -152,10 +151,6 @@ def test_a_muted_record_of_any_kind_is_in_no_pack_until_it_is_unmuted(memory: Me
         memory.mutes.mute_keys([record_keys.pack_key("turn", 1)])
     with pytest.raises(InvalidInput, match="Nothing"):
         memory.mutes.mute_keys([])
-
-
-def test_a_purge_takes_the_mute_along(memory: Memory) -> None:
-    memory.decisions.decide("Vault", "Tiberius-Quokka-77")
     memory.mutes.mute_keys([record_keys.pack_key("decision", 1)])
     memory.purge.run_plan(memory.purge.plan([("decision", 1)]))
     assert memory.database.rows("SELECT * FROM muted") == []
@@ -285,7 +280,7 @@ def test_a_question_that_is_answered_from_a_decision_has_it_in_its_pack(tmp_path
         answered, lacking = not_in_pack(memory, [case["ask"] for case in cases if case["on"]])
         assert answered >= 6 and not lacking
         silent = [case["ask"] for case in cases if not case["on"]] + list(SILENT)
-        more = [text for text in silent if recall.recall_answers(memory, text)]
+        more = [text for text in silent if pack.recall_answers(memory, text)]
         assert not more
     with stories.copy(tmp_path / "billing-api").open() as memory:
         answered, lacking = not_in_pack(memory, TOLD)
@@ -296,9 +291,9 @@ def test_a_question_that_is_answered_from_a_decision_has_it_in_its_pack(tmp_path
 
 def test_what_is_only_near_a_question_is_not_sent_as_its_answer(memory: Memory) -> None:
     memory.decisions.decide("Cache of the sessions", "Redis 7", rationale="eviction by LRU")
-    assert recall.recall_answers(memory, "why the cache of the sessions?")
-    assert recall.recall_answers(memory, "who cleans the cache on Sundays?") == {}
-    assert recall.recall_answers(memory, "put the cache of the sessions elsewhere") == {}, "no question"
+    assert pack.recall_answers(memory, "why the cache of the sessions?")
+    assert pack.recall_answers(memory, "who cleans the cache on Sundays?") == {}
+    assert pack.recall_answers(memory, "put the cache of the sessions elsewhere") == {}, "no question"
 
 
 @pytest.mark.parametrize("meaning", [False, True])

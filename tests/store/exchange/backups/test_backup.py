@@ -13,13 +13,12 @@ import apsw
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from support.writing import writing
+from support.writing import files_limited_to, writing
 
 from store.base.errors import Conflict, DamagedFile, NotFound, StorageError
 from store.conversations.turns import NewTurn
-from store.database import schema as sql_functions
 from store.database.database import Lease
-from store.database.schema import RECORDED_TABLES
+from store.database.schema import RECORDED_TABLES, register_functions
 from store.database.values import Verbatim
 from store.exchange import backups as backup
 from store.exchange import exporter
@@ -82,13 +81,9 @@ def test_it_is_private_and_alone(full):
     assert stat.S_IMODE(os.stat(found.path).st_mode) == 0o600
     assert stat.S_IMODE(os.stat(folder(full)).st_mode) == 0o700
     assert folder(full).parent == Path(full.location.path).parent
-
-
-def test_a_folder_that_others_may_read_is_private_again(full):
-    made(full)
     folder(full).chmod(0o755)
     made(full)
-    assert stat.S_IMODE(os.stat(folder(full)).st_mode) == 0o700
+    assert stat.S_IMODE(os.stat(folder(full)).st_mode) == 0o700, "private again"
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -153,7 +148,7 @@ def test_a_row_changed_with_every_checksum_of_sqlite_right_is_noticed(full):
     """Somebody edited the backup with SQLite itself: it is whole, and not what it was made of."""
     found = made(full)
     connection = apsw.Connection(found.path)
-    sql_functions.register_functions(connection)
+    register_functions(connection)
     connection.execute("UPDATE turns SET text = 'goodbye'")
     connection.close()
     assert backup.verify_backup(full.database) == (found.path, "turns differs from what it was made of")
@@ -214,21 +209,11 @@ def test_nothing_is_overwritten_unasked(full, tmp_path):
 
 
 def test_a_disk_that_fills_leaves_no_part(full, tmp_path):
-    """The limit is the process's own: past it a write fails as on a full disk. What was there before stays."""
-    import resource
-    import signal
-
+    """What was there before stays."""
     first = made(full)
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     full.database.connection.wal_checkpoint()
-    try:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
-        with pytest.raises(StorageError):
-            backup.make_backup(full.database)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        signal.signal(signal.SIGXFSZ, handler)
+    with files_limited_to(100_000), pytest.raises(StorageError):
+        backup.make_backup(full.database)
     assert os.listdir(folder(full)) == [first.name]
     assert backup.verify_backup(full.database) == (first.path, "")
     made(full)
@@ -295,9 +280,7 @@ def test_a_backup_a_day(full):
     assert maintenance.make_due_backup(full) is not None
     assert len(backup.find_backups(full.database)) == 2
     clock_of(full).advance(days=2)
-    assert maintenance.make_due_backup(full, most=1000) is None, (
-        "a file that is too large for a command waits for the app"
-    )
+    assert maintenance.make_due_backup(full, most=1000) is None, "what is too large for a command waits for the app"
     config = Path(full.location.path).parent / "config.toml"
     config.write_text("[backup]\ndaily = false\n")
     config.chmod(0o600)
@@ -392,10 +375,8 @@ def test_how_they_stand(full):
     found = made(full)
     clock_of(full).advance(days=1)
     state, says, short = stand(full.database, full.now)
-    assert (state, short) == (
-        "ok",
-        "",
-    ) and says == "One backup, made 1 d ago, and was intact when it was checked, 1 d ago."
+    assert (state, short) == ("ok", "")
+    assert says == "One backup, made 1 d ago, and was intact when it was checked, 1 d ago."
     clock_of(full).advance(days=3)
     assert stand(full.database, full.now) == ("note", "One backup, made 4 d ago.", "backup 4 d old")
     Path(found.path).write_bytes(b"x" * 9000)

@@ -117,12 +117,6 @@ def test_what_is_asked_for_under_a_condition_is_kept_with_it_as_a_proposal(condi
         assert not any(one.explicit for one in found)
 
 
-@pytest.mark.parametrize("ask", ASKS)
-@pytest.mark.parametrize("courtesy", COURTESIES)
-def test_a_courtesy_is_no_condition(courtesy: str, ask: str) -> None:
-    assert kept(f"{courtesy}, {ask.format('el puerto es 8091')}") == ["El puerto es 8091"]
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -137,15 +131,6 @@ def test_a_courtesy_is_no_condition(courtesy: str, ask: str) -> None:
 )
 def test_a_request_in_the_midst_of_a_sentence_or_without_its_signs_is_kept(text: str) -> None:
     assert kept(text)
-
-
-def test_a_request_for_what_is_kept_already_is_not_kept_itself() -> None:
-    assert kept("Never ever merge without a green build. Make a note.") == ["Never ever merge without a green build"]
-
-
-def test_a_condition_is_not_kept_without_what_holds_under_it() -> None:
-    assert kept("If the tests pass, remember to tell Ana.") == ["If the tests pass, remember to tell Ana"]
-    assert kept("Remember that we use Kafka if the queue is long") == ["We use Kafka if the queue is long"]
 
 
 REFUSALS = [
@@ -164,13 +149,44 @@ REFUSALS = [
 ]
 
 
-@pytest.mark.parametrize("text", REFUSALS)
-def test_what_need_not_be_kept_is_not(text: str) -> None:
+WHOLE = {
+    # a request for what is kept already is not kept itself
+    "Never ever merge without a green build. Make a note.": ["Never ever merge without a green build"],
+    # a condition is not kept without what holds under it
+    "If the tests pass, remember to tell Ana.": ["If the tests pass, remember to tell Ana"],
+    "Remember that we use Kafka if the queue is long": ["We use Kafka if the queue is long"],
+    # a ban on storing something is a rule
+    "No guardes contraseñas en git, nunca.": ["No guardes contraseñas en git, nunca"],
+    # what is announced as several things is kept sentence by sentence
+    "few things to keep. My bank is Monzo. My accountant is Ruth.": ["My bank is Monzo", "My accountant is Ruth"],
+    "remember that we deploy on Tuesdays and never on Fridays": ["We deploy on Tuesdays and never on Fridays"],
+    # a courtesy is no condition
+    **{f"{polite}, {ask.format('el puerto es 8091')}": ["El puerto es 8091"] for polite in COURTESIES for ask in ASKS},
+}
+
+
+@pytest.mark.parametrize("text", WHOLE)
+def test_what_is_kept_of_a_turn_is_whole(text: str) -> None:
+    assert kept(text) == WHOLE[text]
+
+
+NO_REQUESTS = (
+    *("I remember when floppy disks were a thing", "tomé nota en el cuaderno", "no lo anotes"),
+    "save the file and run it",
+    # a statement, and beside it no words that ask
+    "I'm in a meeting, give me a minute",
+    "la app nunca me recuerda la contraseña, qué embole",
+    "it remembers the last tab, which is nice",
+    "the docs say that the gateway listens on 7443",
+    "Mi viejo tiene una panadería en Salto.",
+    "si el build falla dos veces, avisame",
+    "did I tell you that we use Redis or not",
+)
+
+
+@pytest.mark.parametrize("text", [*REFUSALS, *NO_REQUESTS])
+def test_what_need_not_be_kept_or_is_no_request_is_not(text: str) -> None:
     assert kept(text) == []
-
-
-def test_a_ban_on_storing_something_is_a_rule() -> None:
-    assert kept("No guardes contraseñas en git, nunca.") == ["No guardes contraseñas en git, nunca"]
 
 
 @pytest.mark.parametrize(
@@ -200,49 +216,10 @@ def test_what_is_stated_beside_words_that_no_list_has_is_kept_whole(phrase: str,
     assert any(plain(statement) in plain(text) for text in kept(phrase.format(statement)))
 
 
-@pytest.mark.parametrize(
-    "turn",
-    [
-        "I'm in a meeting, give me a minute",
-        "la app nunca me recuerda la contraseña, qué embole",
-        "it remembers the last tab, which is nice",
-        "the docs say that the gateway listens on 7443",
-        "Mi viejo tiene una panadería en Salto.",
-        "si el build falla dos veces, avisame",
-        "did I tell you that we use Redis or not",
-    ],
-)
-def test_what_stands_beside_no_such_words_is_not(turn: str) -> None:
-    assert kept(turn) == []
-
-
-def test_what_is_announced_as_several_things_is_kept_sentence_by_sentence() -> None:
-    assert kept("few things to keep. My bank is Monzo. My accountant is Ruth.") == [
-        "My bank is Monzo",
-        "My accountant is Ruth",
-    ]
-    assert kept("remember that we deploy on Tuesdays and never on Fridays") == [
-        "We deploy on Tuesdays and never on Fridays"
-    ]
-
-
 @pytest.mark.parametrize("wrapped", WRAPPED)
 @pytest.mark.parametrize("order", ["recordá que el puerto es 8091", "remember that the port is 8091"])
 def test_what_is_quoted_or_imagined_is_no_fact(wrapped: str, order: str) -> None:
     assert not [found for found in extract_by_rule("user", wrapped.format(order)) if found.explicit]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I remember when floppy disks were a thing",
-        "tomé nota en el cuaderno",
-        "no lo anotes",
-        "save the file and run it",
-    ],
-)
-def test_what_is_no_request_leaves_nothing(text: str) -> None:
-    assert kept(text) == []
 
 
 def test_the_grammar_of_both_languages_has_the_same_tables_and_matches_no_empty_text() -> None:

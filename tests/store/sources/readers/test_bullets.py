@@ -1,14 +1,15 @@
 """Fields of a template that nobody filled in are no memories, and neither are comments."""
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from store.sources import note_readers as markdown
-from store.sources import note_readers as obsidian
-from store.sources import note_readers as openclaw
 from store.sources.markdown_text import is_unfilled, parse_bullets
-from store.sources.source import FoundMemory
+from store.sources.note_readers import read_markdown, read_obsidian, read_openclaw
+from store.sources.source import FoundItem, FoundMemory, ReadTrouble
+
+Read = Callable[[str, list[ReadTrouble]], Iterator[FoundItem]]
 
 PERSON = """# USER.md
 
@@ -66,8 +67,8 @@ def test_a_comment_that_begins_in_a_bullet_is_a_part_of_it() -> None:
     ]
 
 
-@pytest.mark.parametrize("reader", [openclaw, markdown, obsidian])
-def test_no_field_of_a_template_is_read(tmp_path: Path, reader: object) -> None:
+@pytest.mark.parametrize("read", [read_openclaw, read_markdown, read_obsidian])
+def test_no_field_of_a_template_is_read(tmp_path: Path, read: Read) -> None:
     (tmp_path / "USER.md").write_text(PERSON)
-    found = [one.text for one in reader.read(str(tmp_path), []) if isinstance(one, FoundMemory)]  # type: ignore[attr-defined]
+    found = [one.text for one in read(str(tmp_path), []) if isinstance(one, FoundMemory)]
     assert found == ["**Name:** Zoë", "**Notes:**\n- Hates losing context"]

@@ -11,15 +11,10 @@ import pexpect
 import pytest
 from support.commands import COMMAND, Do, runner
 from support.screen import opened, utc  # noqa: F401  (a fixture)
-from support.stories import NOON, Story, copy, noon
+from support.stories import NOON, Story, noon
 
 from store.base.clock import from_ms, to_ms
 from store.exchange import backups as backup
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import io
 from pathlib import Path
 
 import pytest
-from support.screen import opened
+from support.screen import Person
 from support.stories import Story, copy
 from textual.command import CommandPalette
 from textual.widgets import OptionList
@@ -83,31 +83,28 @@ def test_a_slash_command_is_one_in_the_shell_too(
     assert capsys.readouterr().out.strip() == "[]"
 
 
-async def test_the_bar_asks_whether_the_verb_is_meant(story: Story) -> None:
-    async with opened(story.folder) as person:
-        facts = len(person.rows)
-        await person.command("forgt F#1")
-        assert person.sees("There is no command “forgt”. Run “forget F#1”?")
-        await person.press("n")
-        assert len(person.rows) == facts
-        await person.command("/delete F#1")
-        assert person.sees("Run “forget F#1”?")
-        await person.press("y")
-        assert person.toasts[-1].startswith("Forgot")
+async def test_the_bar_asks_whether_the_verb_is_meant(person: Person) -> None:
+    facts = len(person.rows)
+    await person.command("forgt F#1")
+    assert person.sees("There is no command “forgt”. Run “forget F#1”?")
+    await person.press("n")
+    assert len(person.rows) == facts
+    await person.command("/delete F#1")
+    assert person.sees("Run “forget F#1”?")
+    await person.press("y")
+    assert person.toasts[-1].startswith("Forgot")
 
 
 @pytest.mark.parametrize("line", ["memoranda stats", "/memoranda stats", "/memory stats", "Memoranda memory stats"])
-async def test_the_bar_takes_a_line_as_it_is_typed_in_a_shell(story: Story, line: str) -> None:
-    async with opened(story.folder) as person:
+async def test_the_bar_takes_a_line_as_it_is_typed_in_a_shell(line: str, person: Person) -> None:
+    await person.command(line)
+    assert person.at == "health"
+
+
+async def test_the_bar_offers_no_command_for_the_programs_own_name(person: Person) -> None:
+    for line in ("memoranda", "/memory", "memory"):
         await person.command(line)
-        assert person.at == "health"
-
-
-async def test_the_bar_offers_no_command_for_the_programs_own_name(story: Story) -> None:
-    async with opened(story.folder) as person:
-        for line in ("memoranda", "/memory", "memory"):
-            await person.command(line)
-            assert "There is no command" in person.toasts[-1] and not person.sees("Run “")
+        assert "There is no command" in person.toasts[-1] and not person.sees("Run “")
 
 
 def test_the_palettes_other_words_are_of_keys_that_there_are() -> None:
@@ -121,37 +118,34 @@ def test_the_palettes_other_words_are_of_keys_that_there_are() -> None:
         *(("exit", "app quit"), ("dark mode", "theme choose"), ("deshacer", "undo"), ("salir", "app quit")),
     ],
 )
-async def test_the_palette_finds_a_command_by_its_synonyms(story: Story, words: str, name: str) -> None:
-    async with opened(story.folder) as person:
-        await person.pilot.press("ctrl+p")
-        await person.until(lambda: isinstance(person.app.screen, CommandPalette))
-        found = person.app.screen.query_one(OptionList)
-        await person.until(lambda: found.option_count == len(palette_entries({})))
-        await person.pilot.press(*("space" if letter == " " else letter for letter in words))
-        await person.until(lambda: 0 < found.option_count < len(palette_entries({})) / 2 and found.highlighted == 0)
-        first = [str(found.get_option_at_index(number).prompt) for number in range(min(2, found.option_count))]
-        assert any(name in text for text in first), first
+async def test_the_palette_finds_a_command_by_its_synonyms(words: str, name: str, person: Person) -> None:
+    await person.pilot.press("ctrl+p")
+    await person.until(lambda: isinstance(person.app.screen, CommandPalette))
+    found = person.app.screen.query_one(OptionList)
+    await person.until(lambda: found.option_count == len(palette_entries({})))
+    await person.pilot.press(*("space" if letter == " " else letter for letter in words))
+    await person.until(lambda: 0 < found.option_count < len(palette_entries({})) / 2 and found.highlighted == 0)
+    first = [str(found.get_option_at_index(number).prompt) for number in range(min(2, found.option_count))]
+    assert any(name in text for text in first), first
 
 
-async def test_the_palette_finds_nothing_for_letters_that_are_only_spread_over_a_sentence(story: Story) -> None:
-    async with opened(story.folder) as person:
-        await person.pilot.press("ctrl+p")
-        await person.until(lambda: isinstance(person.app.screen, CommandPalette))
-        found = person.app.screen.query_one(OptionList)
-        await person.until(lambda: found.option_count == len(palette_entries({})))
-        await person.pilot.press(*"wifi")
-        await person.until(lambda: found.option_count == 1)
-        assert "No matches" in str(found.get_option_at_index(0).prompt)
+async def test_the_palette_finds_nothing_for_letters_that_are_only_spread_over_a_sentence(person: Person) -> None:
+    await person.pilot.press("ctrl+p")
+    await person.until(lambda: isinstance(person.app.screen, CommandPalette))
+    found = person.app.screen.query_one(OptionList)
+    await person.until(lambda: found.option_count == len(palette_entries({})))
+    await person.pilot.press(*"wifi")
+    await person.until(lambda: found.option_count == 1)
+    assert "No matches" in str(found.get_option_at_index(0).prompt)
 
 
-async def test_the_palette_opens_the_screens_that_are_no_panes(story: Story) -> None:
-    async with opened(story.folder) as person:
-        await person.pilot.press("ctrl+p")
-        await person.until(lambda: isinstance(person.app.screen, CommandPalette))
-        found = person.app.screen.query_one(OptionList)
-        await person.until(lambda: found.option_count == len(palette_entries({})))
-        await person.pilot.press(*"settings")
-        await person.until(lambda: 0 < found.option_count < len(palette_entries({})) / 2 and found.highlighted == 0)
-        assert str(found.get_option_at_index(0).prompt).startswith("Settings  0 s")
-        await person.pilot.press("enter")
-        await person.until(lambda: isinstance(person.app.screen, SettingsScreen))
+async def test_the_palette_opens_the_screens_that_are_no_panes(person: Person) -> None:
+    await person.pilot.press("ctrl+p")
+    await person.until(lambda: isinstance(person.app.screen, CommandPalette))
+    found = person.app.screen.query_one(OptionList)
+    await person.until(lambda: found.option_count == len(palette_entries({})))
+    await person.pilot.press(*"settings")
+    await person.until(lambda: 0 < found.option_count < len(palette_entries({})) / 2 and found.highlighted == 0)
+    assert str(found.get_option_at_index(0).prompt).startswith("Settings  0 s")
+    await person.pilot.press("enter")
+    await person.until(lambda: isinstance(person.app.screen, SettingsScreen))

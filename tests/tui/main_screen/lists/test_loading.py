@@ -13,7 +13,7 @@ from conftest import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.screen import Person, opened, utc  # noqa: F401  (a fixture)
-from support.stories import NOON, Clock, Story, copy, location
+from support.stories import NOON, Clock, Story, location
 
 from store.base.clock import from_ms, to_ms
 from store.database import wal
@@ -26,11 +26,6 @@ from tui.widgets.preview import PreviewPane
 from tui.workers.engine import Engine, LoadedLists
 
 VIEW = View()
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
 
 
 @pytest.fixture
@@ -142,55 +137,52 @@ def test_however_one_lives_the_kept_order_is_the_true_one(
 
 
 class TestTheScreen:
-    async def test_another_s_decision_moves_nothing_in_the_facts(self, story: Story) -> None:
-        async with opened(story.folder) as person:
-            await person.press("j", "j", "j")
-            facts = person.main.list_of("facts")
-            before, key, order = person.rows, facts.cursor_key, orders(_lists(person))[0]
-            with story.open() as memory:
-                number = memory.decisions.decide("Queue", "None")
-            person.main.lists.rested = 0.0
-            person.main.poll()
-            await person.settle()
-            assert (person.rows, facts.cursor_key) == (before, key)
-            assert orders(_lists(person))[0] is order
-            await person.press("2")
-            assert f"D#{number}" in person.timeline[1] and person.timeline[1][1] == "◆"
+    async def test_another_s_decision_moves_nothing_in_the_facts(self, story: Story, person: Person) -> None:
+        await person.press("j", "j", "j")
+        facts = person.main.list_of("facts")
+        before, key, order = person.rows, facts.cursor_key, orders(_lists(person))[0]
+        with story.open() as memory:
+            number = memory.decisions.decide("Queue", "None")
+        person.main.lists.rested = 0.0
+        person.main.poll()
+        await person.settle()
+        assert (person.rows, facts.cursor_key) == (before, key)
+        assert orders(_lists(person))[0] is order
+        await person.press("2")
+        assert f"D#{number}" in person.timeline[1] and person.timeline[1][1] == "◆"
 
-    async def test_what_others_write_waits_until_a_long_reading_has_rested(self, story: Story) -> None:
+    async def test_what_others_write_waits_until_a_long_reading_has_rested(self, story: Story, person: Person) -> None:
         """Of a million rows a reading takes a second: an agent that writes all day does not keep a core busy with it.
         What the person does is shown at once."""
-        async with opened(story.folder) as person:
-            main, read = person.main, orders(_lists(person))[0]
-            main.lists.rested = time.monotonic() + 1_000
-            with story.open() as memory:
-                memory.facts.remember("An agent wrote this")
-            main.poll()
-            assert not main.lists.reading and orders(_lists(person))[0] is read
-            await person.press("y")
-            assert person.sees("An agent wrote this"), "read with what the person did"
-            with story.open() as memory:
-                memory.facts.remember("And this")
-            main.lists.rested = 0.0
-            main.poll()
-            await person.settle()
-            assert person.sees("And this")
+        main, read = person.main, orders(_lists(person))[0]
+        main.lists.rested = time.monotonic() + 1_000
+        with story.open() as memory:
+            memory.facts.remember("An agent wrote this")
+        main.poll()
+        assert not main.lists.reading and orders(_lists(person))[0] is read
+        await person.press("y")
+        assert person.sees("An agent wrote this"), "read with what the person did"
+        with story.open() as memory:
+            memory.facts.remember("And this")
+        main.lists.rested = 0.0
+        main.poll()
+        await person.settle()
+        assert person.sees("And this")
 
-    async def test_a_reading_is_followed_by_a_rest(self, story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test_a_reading_is_followed_by_a_rest(self, monkeypatch: pytest.MonkeyPatch, person: Person) -> None:
         """As long as it took."""
-        async with opened(story.folder) as person:
-            true = Engine.lists
+        true = Engine.lists
 
-            def slow(*arguments: object, **named: object) -> LoadedLists:
-                time.sleep(0.2)
-                return true(*arguments, **named)  # type: ignore[arg-type]
+        def slow(*arguments: object, **named: object) -> LoadedLists:
+            time.sleep(0.2)
+            return true(*arguments, **named)  # type: ignore[arg-type]
 
-            monkeypatch.setattr(Engine, "lists", slow)
-            monkeypatch.setattr("tui.main_screen.lists.OTHERS_SECONDS", 0.0)
-            start = time.monotonic()
-            person.main.reload()
-            await person.settle()
-            assert start + 2 * 0.2 <= person.main.lists.rested <= time.monotonic() + (time.monotonic() - start)
+        monkeypatch.setattr(Engine, "lists", slow)
+        monkeypatch.setattr("tui.main_screen.lists.OTHERS_SECONDS", 0.0)
+        start = time.monotonic()
+        person.main.reload()
+        await person.settle()
+        assert start + 2 * 0.2 <= person.main.lists.rested <= time.monotonic() + (time.monotonic() - start)
 
 
 def _lists(person: Person) -> LoadedLists:
@@ -262,20 +254,17 @@ def test_days_begin_where_the_clock_on_the_wall_says_so(zone: str, hours: list[i
     assert days == [(n, name) for n, name in enumerate(names) if n == 0 or names[n - 1] != name]
 
 
-async def test_what_was_purged_elsewhere_under_the_cursor_is_told(story: Story) -> None:
+async def test_what_was_purged_elsewhere_under_the_cursor_is_told(story: Story, person: Person) -> None:
     """The list still has the row when the cursor comes to it."""
-    async with opened(story.folder) as person:
-        with story.open() as memory:
-            record = memory.facts.get(story.facts["language"])
-            memory.purge.run_plan(memory.purge.plan([("fact", record.id)]))
-        person.main.query_one(PreviewPane).follow(record)
-        await person.settle()
-        assert person.preview == ["It is not here any more."]
+    with story.open() as memory:
+        record = memory.facts.get(story.facts["language"])
+        memory.purge.run_plan(memory.purge.plan([("fact", record.id)]))
+    person.main.query_one(PreviewPane).follow(record)
+    await person.settle()
+    assert person.preview == ["It is not here any more."]
 
 
-async def test_a_log_that_another_program_holds_is_told_while_the_application_runs(
-    story: Story, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_log_that_another_program_holds_is_told(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once, with what to do; in the bar as long as it lasts; and again when it comes back."""
     monkeypatch.setattr(wal, "HELD_WAL_BYTES", 200_000)
     with Memory(story.location, "cli", Clock()) as writer, Memory(story.location, "cli", Clock()) as reader:

@@ -73,23 +73,20 @@ async def choose(person: Person, row: str) -> None:
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])
-async def test_which_is_asked_and_why_not_the_others(story: Story, server: ModelServer, size: tuple[int, int]) -> None:
+async def test_which_is_asked_and_why_not_the_others(server: ModelServer, person: Person) -> None:
     server.installed = {"llama3.2:1b": 1_300_000_000, "nomic-embed-text:latest": 274_302_450}
-    async with opened(story.folder, size=size) as person:
-        await set_up(person)
-        assert person.sees("MODEL  llama3.2:1b  cold", f"Ollama 0.12.6 at 127.0.0.1:{server.port}")
-        assert person.sees("· $MEMORANDA_MODEL", "· the first qwen2.5", "✓ any other model")
-        assert person.line("the first qwen2.5").endswith("Ollama has no qwen2.5.")
-        assert person.line("▸").startswith("▸● llama3.2:1b"), "the cursor is on the model that is asked"
-        assert "1.3 GB  3.1B Q4_K_M" in person.line("▸") and "for vectors only" in person.line("nomic")
-        assert person.sees("It is the one that is asked: llama3.2:1b, the first model that Ollama has.")
-        await person.press("escape")
-        assert not setting_up(person)
+    await set_up(person)
+    assert person.sees("MODEL  llama3.2:1b  cold", f"Ollama 0.12.6 at 127.0.0.1:{server.port}")
+    assert person.sees("· $MEMORANDA_MODEL", "· the first qwen2.5", "✓ any other model")
+    assert person.line("the first qwen2.5").endswith("Ollama has no qwen2.5.")
+    assert person.line("▸").startswith("▸● llama3.2:1b"), "the cursor is on the model that is asked"
+    assert "1.3 GB  3.1B Q4_K_M" in person.line("▸") and "for vectors only" in person.line("nomic")
+    assert person.sees("It is the one that is asked: llama3.2:1b, the first model that Ollama has.")
+    await person.press("escape")
+    assert not setting_up(person)
 
 
-async def test_without_ollama_it_says_how_to_get_it(
-    story: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_it_says_how_to_get_ollama(story: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And that all works by rule; Enter copies the line."""
     monkeypatch.setenv("PATH", str(tmp_path))
     async with opened(story.folder, size=NARROW) as person:
@@ -138,16 +135,13 @@ async def test_a_model_is_fetched_with_a_bar_stopped_and_resumed(story: Story, s
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])
-async def test_a_pull_that_fails_says_cause_and_next_step(
-    story: Story, server: ModelServer, size: tuple[int, int]
-) -> None:
+async def test_a_pull_that_fails_says_cause_and_next_step(server: ModelServer, person: Person) -> None:
     server.breaks = 'Get "https://registry.ollama.ai/v2/": dial tcp: lookup registry.ollama.ai: no such host'
-    async with opened(story.folder, size=size) as person:
-        await set_up(person)
-        await choose(person, USUAL_MODEL)
-        await person.until(lambda: person.sees(f"{USUAL_MODEL} could not be fetched"))
-        await person.until(lambda: person.sees("Ollama could not reach its library on the network."))
-        assert person.sees("Next  Pull it again: it continues where it stopped.")
+    await set_up(person)
+    await choose(person, USUAL_MODEL)
+    await person.until(lambda: person.sees(f"{USUAL_MODEL} could not be fetched"))
+    await person.until(lambda: person.sees("Ollama could not reach its library on the network."))
+    assert person.sees("Next  Pull it again: it continues where it stopped.")
 
 
 async def test_a_pull_from_the_bar_whose_end_is_told_wherever_one_is(story: Story, server: ModelServer) -> None:
@@ -176,11 +170,10 @@ async def test_a_model_is_tried(story: Story, server: ModelServer) -> None:
         assert "qwen2.5:3b ready" in person.lines[1]
 
 
-async def test_a_trial_without_a_model_says_what_to_do(story: Story, server: ModelServer) -> None:
-    async with opened(story.folder, size=NARROW) as person:
-        await person.command("model test")
-        await person.until(lambda: setting_up(person) and person.sees("There is no model to test."))
-        assert person.sees(f"memoranda model pull {USUAL_MODEL}")
+async def test_a_trial_without_a_model_says_what_to_do(server: ModelServer, narrow: Person) -> None:
+    await narrow.command("model test")
+    await narrow.until(lambda: setting_up(narrow) and narrow.sees("There is no model to test."))
+    assert narrow.sees(f"memoranda model pull {USUAL_MODEL}")
 
 
 async def test_ten_questions_are_asked_from_the_application_too(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,67 +188,63 @@ async def test_ten_questions_are_asked_from_the_application_too(story: Story, mo
         asked.close()
 
 
-async def test_a_model_and_a_mode_are_chosen(story: Story, server: ModelServer) -> None:
+async def test_a_model_and_a_mode_are_chosen(server: ModelServer, person: Person) -> None:
     server.installed = {USUAL_MODEL: 1, "llama3.2:1b": 1}
-    async with opened(story.folder) as person:
-        await set_up(person)
-        await choose(person, "llama3.2:1b")
-        await person.until(lambda: person.sees("MODEL  llama3.2:1b", "✓ agent.model"))
-        assert "llama3.2:1b is asked from now on." in person.toasts
-        await choose(person, "smart")
-        await person.until(lambda: person.line(" before an answer too").strip(" ▸").startswith("● smart"))
-        await person.pilot.press("m")
-        await person.until(lambda: person.sees("MODEL  no model"))
-        assert written() == {"model": "llama3.2:1b", "mode": "off"}
-        assert person.app.config["agent.mode"] == "off"
+    await set_up(person)
+    await choose(person, "llama3.2:1b")
+    await person.until(lambda: person.sees("MODEL  llama3.2:1b", "✓ agent.model"))
+    assert "llama3.2:1b is asked from now on." in person.toasts
+    await choose(person, "smart")
+    await person.until(lambda: person.line(" before an answer too").strip(" ▸").startswith("● smart"))
+    await person.pilot.press("m")
+    await person.until(lambda: person.sees("MODEL  no model"))
+    assert written() == {"model": "llama3.2:1b", "mode": "off"}
+    assert person.app.config["agent.mode"] == "off"
 
 
-async def test_one_for_vectors_alone_cannot_be_chosen(story: Story, server: ModelServer) -> None:
+async def test_one_for_vectors_alone_cannot_be_chosen(server: ModelServer, person: Person) -> None:
     server.installed = {"nomic-embed-text:latest": 1}
-    async with opened(story.folder) as person:
-        await set_up(person)
-        await choose(person, "nomic-embed-text")
-        await person.settle()
-        assert person.sees("It cannot be asked: it makes vectors only.") and "takes" not in person.lines[-1]
-        assert not Path(user_settings_path()).exists()
+    await set_up(person)
+    await choose(person, "nomic-embed-text")
+    await person.settle()
+    assert person.sees("It cannot be asked: it makes vectors only.") and "takes" not in person.lines[-1]
+    assert not Path(user_settings_path()).exists()
 
 
-async def test_a_server_that_hangs_is_not_felt(
-    story: Story, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+async def test_a_hanging_server_is_not_felt(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch, narrow: Person
 ) -> None:
     """Neither by the start, nor by the keys, nor when the screen or the app is left."""
     server.fault = "hangs"
-    async with opened(story.folder, size=NARROW) as person:
-        await person.until(lambda: "/api/tags" in server.paths)
-        assert person.rows, "the lists were read meanwhile"
-        await person.pilot.press("P")
-        await person.until(lambda: setting_up(person))
-        await person.pilot.press("t", "p")
-        await person.paste_now("x")
-        await person.pilot.press("enter")
-        await person.until(lambda: "/api/pull" in server.paths)
-        await person.pilot.press("escape")
-        await person.until(lambda: not setting_up(person))
-        await person.pilot.press("j", "k")
+    await narrow.until(lambda: "/api/tags" in server.paths)
+    assert narrow.rows, "the lists were read meanwhile"
+    await narrow.pilot.press("P")
+    await narrow.until(lambda: setting_up(narrow))
+    await narrow.pilot.press("t", "p")
+    await narrow.paste_now("x")
+    await narrow.pilot.press("enter")
+    await narrow.until(lambda: "/api/pull" in server.paths)
+    await narrow.pilot.press("escape")
+    await narrow.until(lambda: not setting_up(narrow))
+    await narrow.pilot.press("j", "k")
     assert not server.over.is_set(), "it hangs still"
 
 
-async def test_what_a_server_says_cannot_act(story: Story, server: ModelServer) -> None:
+async def test_what_a_server_says_cannot_act(server: ModelServer, narrow: Person) -> None:
     server.installed = {"[@click=app.quit]x[/]": 1, "a\u202eb:1": 1}
     server.says = "\x1b[2J [/nope] ok"
-    async with opened(story.folder, size=NARROW) as person:
-        await set_up(person)
-        assert person.sees("[@click=app.quit]x[/]") and not any("\u202e" in line for line in person.lines)
-        await person.pilot.press("t")
-        await person.until(lambda: person.sees("[/nope] ok”"))
-        assert not any("\x1b" in line for line in person.lines)
+    await set_up(narrow)
+    assert narrow.sees("[@click=app.quit]x[/]") and not any("\u202e" in line for line in narrow.lines)
+    await narrow.pilot.press("t")
+    await narrow.until(lambda: narrow.sees("[/nope] ok”"))
+    assert not any("\x1b" in line for line in narrow.lines)
 
 
 # beside the search ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE, HUGE])
-async def test_beside_the_search_stands_how_the_model_does(
+async def test_the_search_says_how_the_model_does(
     story: Story, server: ModelServer, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its name, how it stands, its last answer; how many turns wait, and how often rules had to answer, where there is
@@ -282,7 +271,7 @@ async def test_beside_the_search_stands_how_the_model_does(
         await person.until(lambda: setting_up(person))
 
 
-async def test_one_that_has_just_worked_is_looked_at_again(
+async def test_a_model_at_work_is_looked_at_again(
     story: Story, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is in memory by then, and the line says so without waiting for its next look."""
@@ -302,14 +291,13 @@ async def test_one_that_has_just_worked_is_looked_at_again(
         await person.until(lambda: person.sees("Asked 1 time for this memory, the last answer took 0.6 s."))
 
 
-async def test_a_size_beyond_all_numbers_is_only_a_size(story: Story, server: ModelServer) -> None:
+async def test_a_size_beyond_all_numbers_is_only_a_size(server: ModelServer, person: Person) -> None:
     server.installed = {USUAL_MODEL: 10**400}
-    async with opened(story.folder) as person:
-        await set_up(person)
-        assert person.sees(f"MODEL  {USUAL_MODEL}") and person.app.is_running
+    await set_up(person)
+    assert person.sees(f"MODEL  {USUAL_MODEL}") and person.app.is_running
 
 
-async def test_what_comes_while_the_application_closes_hurts_nobody(
+async def test_closing_meanwhile_hurts_nobody(
     story: Story, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its threads are not waited for, and may have something to tell at any moment."""
@@ -330,9 +318,7 @@ async def test_what_comes_while_the_application_closes_hurts_nobody(
     assert heard == []
 
 
-async def test_switched_off_it_is_rules_and_nobody_is_asked(
-    story: Story, server: ModelServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_switched_off_nobody_is_asked(story: Story, server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model,agent")
     async with opened(story.folder, size=NARROW) as person:
         assert person.lines[1].rstrip().endswith("no model")

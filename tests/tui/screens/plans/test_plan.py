@@ -6,11 +6,10 @@ The story's only checkpoint, K#1, was taken a day and a half ago; 11 records cha
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
-from support.stories import Story, copy
+from support.screen import HUGE, NARROW, Person, opened, utc  # noqa: F401  (a fixture)
+from support.stories import Story
 
 from store.base.citations import cite
 from store.database.schema import RECORDED_TABLES
@@ -19,11 +18,6 @@ from store.memory import Memory
 Size = tuple[int, int]
 SIZES = pytest.mark.parametrize("size", [NARROW, HUGE], ids=["80x24", "200x60"])
 NOTES = "import:notes"
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
 
 
 @pytest.fixture
@@ -79,24 +73,19 @@ async def to_step(person: Person, seq: int) -> None:
 
 class TestRestore:
     @SIZES
-    async def test_every_record_with_its_mark_its_sign_and_what_would_become_of_it(
-        self, story: Story, size: Size
-    ) -> None:
-        async with opened(story.folder, size) as person:
-            await person.press("3")
-            await person.plan_of("R")
-            assert person.sees(
-                "RESTORE K#1 “before refactor”   20 Nov 2026 00:00", "11 of 11 chosen", "u undoes it all"
-            )
-            await person.press("G", "g")
-            rows = [" ".join(row[1:].split()) for row in person.plan]
-            assert rows[4].startswith("[x] − A#3 ask for a logo removed")
-            assert rows[7].startswith("[x] − D#5 Send invoices by fax removed (forgotten now)")
-            assert rows[9].startswith("[x] ~ D#2 Cache in Redis comes back")
-            assert size == NARROW or "you, 12 h" in rows[7], "who made it what it is, where there is room"
-            assert all("[x]" in row for row in person.plan)
-            above = " ".join(person.lines[1].partition("│")[0].split())
-            assert above == "strategy replace keep mine only add if restored · last changed by", "nothing happened yet"
+    async def test_every_record_with_its_mark_its_sign_and_its_outcome(self, size: Size, person: Person) -> None:
+        await person.press("3")
+        await person.plan_of("R")
+        assert person.sees("RESTORE K#1 “before refactor”   20 Nov 2026 00:00", "11 of 11 chosen", "u undoes it all")
+        await person.press("G", "g")
+        rows = [" ".join(row[1:].split()) for row in person.plan]
+        assert rows[4].startswith("[x] − A#3 ask for a logo removed")
+        assert rows[7].startswith("[x] − D#5 Send invoices by fax removed (forgotten now)")
+        assert rows[9].startswith("[x] ~ D#2 Cache in Redis comes back")
+        assert size == NARROW or "you, 12 h" in rows[7], "who made it what it is, where there is room"
+        assert all("[x]" in row for row in person.plan)
+        above = " ".join(person.lines[1].partition("│")[0].split())
+        assert above == "strategy replace keep mine only add if restored · last changed by", "nothing happened yet"
 
     async def test_the_preview_shows_before_and_after(self, story: Story) -> None:
         with story.open() as memory:
@@ -169,71 +158,65 @@ class TestRestore:
                 assert not person.planning and person.at == "checkpoints"
             assert (held(story), newest(story)) == before and len(person.checkpoints) == 1
 
-    async def test_only_what_is_chosen_is_applied(self, story: Story) -> None:
-        async with opened(story.folder) as person:
-            await person.press("3")
-            await person.plan_of("R")
-            await person.press("ctrl+a")
-            assert chosen(person) == "0 of 11" and set(marks(person).values()) == {"[ ]"}
-            await person.press("enter")
-            assert person.toasts == ["Nothing is chosen: space chooses a record, esc leaves."] and person.planning
-            await person.press("j", "j", "j", "j", "space", "x")
-            assert chosen(person) == "2 of 11"
-            assert [name for name, box in marks(person).items() if box == "[x]"] == ["A#3", "A#2"]
-            await person.press("enter")
-            assert person.toasts == ["2 records changed; K#2 is how it was; u undoes it all"]
-            with story.open() as memory:
-                assert memory.tasks.ids(statuses=("pending", "in_progress", "done")) == [1]
-                assert memory.decisions.get(story.decisions["fax"]).status == "forgotten"
+    async def test_only_what_is_chosen_is_applied(self, story: Story, person: Person) -> None:
+        await person.press("3")
+        await person.plan_of("R")
+        await person.press("ctrl+a")
+        assert chosen(person) == "0 of 11" and set(marks(person).values()) == {"[ ]"}
+        await person.press("enter")
+        assert person.toasts == ["Nothing is chosen: space chooses a record, esc leaves."] and person.planning
+        await person.press("j", "j", "j", "j", "space", "x")
+        assert chosen(person) == "2 of 11"
+        assert [name for name, box in marks(person).items() if box == "[x]"] == ["A#3", "A#2"]
+        await person.press("enter")
+        assert person.toasts == ["2 records changed; K#2 is how it was; u undoes it all"]
+        with story.open() as memory:
+            assert memory.tasks.ids(statuses=("pending", "in_progress", "done")) == [1]
+            assert memory.decisions.get(story.decisions["fax"]).status == "forgotten"
 
-    async def test_all_and_none(self, story: Story) -> None:
-        async with opened(story.folder) as person:
-            await person.press("3")
-            await person.plan_of("R")
-            seen = []
-            for key in ("a", "a", "ctrl+a", "ctrl+a"):
-                word = "none" if "^a none" in person.lines[-1] else "all"
-                await person.press(key)
-                seen.append((word, chosen(person)))
-            assert seen == [("none", "0 of 11"), ("all", "11 of 11")] * 2
+    async def test_all_and_none(self, person: Person) -> None:
+        await person.press("3")
+        await person.plan_of("R")
+        seen = []
+        for key in ("a", "a", "ctrl+a", "ctrl+a"):
+            word = "none" if "^a none" in person.lines[-1] else "all"
+            await person.press(key)
+            seen.append((word, chosen(person)))
+        assert seen == [("none", "0 of 11"), ("all", "11 of 11")] * 2
 
-    async def test_a_record_is_chosen_and_left_with_what_it_needs(self, story: Story) -> None:
+    async def test_a_record_is_chosen_and_left_with_what_it_needs(self, story: Story, person: Person) -> None:
         """D#3 is linked to a commit and took the place of D#2: it cannot go while its links stay."""
-        async with opened(story.folder) as person:
-            await person.press("3")
-            await person.plan_of("R")
-            place = next(index for index, row in enumerate(person.plan) if row[7:].startswith("D#3 "))
-            await person.press("ctrl+a", *["j"] * place)
-            needs = next(line for line in person.plan_preview if line.startswith("Goes together with "))
-            await person.press("space")
-            assert chosen(person) == "2 of 11", "D#3, and its link"
-            assert needs == f"Goes together with its link to C#{story.shas['memory'][:7]}", "each other record once"
-            link = next(
-                index for index, row in enumerate(person.plan) if "implements D#" in row and "[x] − link " in row
-            )
-            await person.press("g", *["j"] * link, "space")
-            assert chosen(person) == "0 of 11", "without its link's going, D#3 stays too"
+        await person.press("3")
+        await person.plan_of("R")
+        place = next(index for index, row in enumerate(person.plan) if row[7:].startswith("D#3 "))
+        await person.press("ctrl+a", *["j"] * place)
+        needs = next(line for line in person.plan_preview if line.startswith("Goes together with "))
+        await person.press("space")
+        assert chosen(person) == "2 of 11", "D#3, and its link"
+        assert needs == f"Goes together with its link to C#{story.shas['memory'][:7]}", "each other record once"
+        link = next(index for index, row in enumerate(person.plan) if "implements D#" in row and "[x] − link " in row)
+        await person.press("g", *["j"] * link, "space")
+        assert chosen(person) == "0 of 11", "without its link's going, D#3 stays too"
 
-    async def test_one_kind_after_the_other(self, story: Story) -> None:
-        async with opened(story.folder) as person:
-            await person.press("3")
-            await person.plan_of("R")
-            shown = []
-            for _ in range(4):
-                following = person.lines[-1].partition(" d ")[2].partition("  ")[0]
-                await person.press("d")
-                assert person.lines[-2].partition("chosen  ")[2].startswith(following), "the key says what comes next"
-                bar = person.lines[-2].split()
-                shown.append((" ".join(bar[:1]), " ".join(bar[4:]).split("  ")[0].partition(" a checkpoint")[0]))
-                kinds = {row[7:16].strip()[0] for row in person.plan}
-                assert len(kinds) > 1 if shown[-1][1] == "all kinds" else kinds <= {"D", "A", "l"}, kinds
-            # the decision that goes takes its link along, and other kinds are not shown
-            kinds = ["only decisions, with 1 link", "only links", "only tasks", "all kinds"]
-            assert shown == list(zip(("5", "4", "3", "11"), kinds, strict=True))
-            await person.press("d", "enter")
-            with story.open() as memory:
-                assert memory.tasks.ids() == [2, 3], "tasks stay as they are"
-                assert memory.decisions.get(story.decisions["redis"]).status == "active"
+    async def test_one_kind_after_the_other(self, story: Story, person: Person) -> None:
+        await person.press("3")
+        await person.plan_of("R")
+        shown = []
+        for _ in range(4):
+            following = person.lines[-1].partition(" d ")[2].partition("  ")[0]
+            await person.press("d")
+            assert person.lines[-2].partition("chosen  ")[2].startswith(following), "the key says what comes next"
+            bar = person.lines[-2].split()
+            shown.append((" ".join(bar[:1]), " ".join(bar[4:]).split("  ")[0].partition(" a checkpoint")[0]))
+            kinds = {row[7:16].strip()[0] for row in person.plan}
+            assert len(kinds) > 1 if shown[-1][1] == "all kinds" else kinds <= {"D", "A", "l"}, kinds
+        # the decision that goes takes its link along, and other kinds are not shown
+        kinds = ["only decisions, with 1 link", "only links", "only tasks", "all kinds"]
+        assert shown == list(zip(("5", "4", "3", "11"), kinds, strict=True))
+        await person.press("d", "enter")
+        with story.open() as memory:
+            assert memory.tasks.ids() == [2, 3], "tasks stay as they are"
+            assert memory.decisions.get(story.decisions["redis"]).status == "active"
 
     async def test_strategies(self, story: Story) -> None:
         """`mine` keeps what a person changed since by hand; `only add` brings back and takes nothing away."""
@@ -277,89 +260,81 @@ class TestRestore:
                 assert kept.pinned and "theirs" not in kept.tags
                 assert memory.facts.get(story.facts["fridays"]).pinned
 
-    async def test_the_strategy_that_is_chosen_stands_out(self, story: Story) -> None:
-        async with opened(story.folder) as person:
-            await person.press("3")
-            await person.plan_of("R")
-            bold = []
-            for _ in range(4):
-                strip = person.strips[1]
-                bold.append([part.text.strip() for part in strip if part.style and part.style.bold])
-                await person.press("s")
-            assert bold == [["replace"], ["keep mine"], ["only add"], ["replace"]]
+    async def test_the_strategy_that_is_chosen_stands_out(self, person: Person) -> None:
+        await person.press("3")
+        await person.plan_of("R")
+        bold = []
+        for _ in range(4):
+            strip = person.strips[1]
+            bold.append([part.text.strip() for part in strip if part.style and part.style.bold])
+            await person.press("s")
+        assert bold == [["replace"], ["keep mine"], ["only add"], ["replace"]]
 
-    async def test_a_record_changed_while_one_looked_is_refused(self, story: Story) -> None:
-        async with opened(story.folder) as person:
-            await person.press("3")
-            await person.plan_of("R")
-            with story.open() as memory:
-                memory.tasks.correct(3, "ask for two logos")
-            before = held(story)
-            await person.press("enter")
-            assert person.toasts == ["A#3 changed while you looked; nothing was done. Look again, and choose again."]
-            assert person.planning and held(story) == before
-            await person.press("escape")
-            await person.plan_of("R")
-            await person.press("enter")
-            assert person.toasts[-1].startswith("11 records changed")
+    async def test_a_record_changed_while_one_looked_is_refused(self, story: Story, person: Person) -> None:
+        await person.press("3")
+        await person.plan_of("R")
+        with story.open() as memory:
+            memory.tasks.correct(3, "ask for two logos")
+        before = held(story)
+        await person.press("enter")
+        assert person.toasts == ["A#3 changed while you looked; nothing was done. Look again, and choose again."]
+        assert person.planning and held(story) == before
+        await person.press("escape")
+        await person.plan_of("R")
+        await person.press("enter")
+        assert person.toasts[-1].startswith("11 records changed")
 
-    async def test_nothing_changed_since(self, story: Story) -> None:
-        async with opened(story.folder) as person:
-            await person.command("checkpoint now")
-            await person.press("3", "R")
-            assert person.toasts[-1] == "Nothing changed since." and not person.planning
-            await person.press("1", "R")
-            assert person.toasts[-1] == "R goes back to a checkpoint; 3 lists them."
+    async def test_nothing_changed_since(self, person: Person) -> None:
+        await person.command("checkpoint now")
+        await person.press("3", "R")
+        assert person.toasts[-1] == "Nothing changed since." and not person.planning
+        await person.press("1", "R")
+        assert person.toasts[-1] == "R goes back to a checkpoint; 3 lists them."
 
-    async def test_the_screen_has_its_own_keys_in_the_footer(self, story: Story) -> None:
-        async with opened(story.folder, HUGE) as person:
-            await person.press("3")
-            await person.plan_of("R")
-            assert person.lines[-1].split("  ")[0].strip() == "enter apply"
-            assert all(
-                word in person.lines[-1] for word in ("space choose", "d only decisions", "s strategy", "esc leave")
-            )
-            await person.press("escape")
-            await to_step(person, 15)
-            await person.plan_of("U")
-            assert "strategy" not in person.lines[-1] and "enter apply" in person.lines[-1]
-            await person.press("s", "s")
-            assert chosen(person) == "2 of 2", "there is no other strategy for a step"
+    async def test_the_screen_has_its_own_keys_in_the_footer(self, huge: Person) -> None:
+        await huge.press("3")
+        await huge.plan_of("R")
+        assert huge.lines[-1].split("  ")[0].strip() == "enter apply"
+        assert all(word in huge.lines[-1] for word in ("space choose", "d only decisions", "s strategy", "esc leave"))
+        await huge.press("escape")
+        await to_step(huge, 15)
+        await huge.plan_of("U")
+        assert "strategy" not in huge.lines[-1] and "enter apply" in huge.lines[-1]
+        await huge.press("s", "s")
+        assert chosen(huge) == "2 of 2", "there is no other strategy for a step"
 
 
 class TestOneStep:
-    async def test_a_step_of_one_record_goes_at_once(self, story: Story) -> None:
+    async def test_a_step_of_one_record_goes_at_once(self, story: Story, narrow: Person) -> None:
         def known() -> bool:
             with story.open() as memory:
                 return bool(memory.facts.get_many([story.facts["jenkins"]]))
 
-        async with opened(story.folder, NARROW) as person:
-            await to_step(person, step_of(story, "remember F#6"))
-            await person.press("U")
-            assert not person.planning
-            assert person.toasts == ["Undid step 6: Uses Jenkins for the nightly build; u undoes it"]
-            assert not known()
-            assert any("undone by 31" in row for row in person.history)
-            await person.press("ctrl+r")
-            assert known()
-            await to_step(person, 31)
-            await person.press("U")
-            assert person.toasts[-1] == "Step 31 is already undone, by step 32."
-            await to_step(person, 32)
-            await person.press("U")
-            assert person.toasts[-1].endswith("; U on the new step undoes it")
-            assert not known()
+        await to_step(narrow, step_of(story, "remember F#6"))
+        await narrow.press("U")
+        assert not narrow.planning
+        assert narrow.toasts == ["Undid step 6: Uses Jenkins for the nightly build; u undoes it"]
+        assert not known()
+        assert any("undone by 31" in row for row in narrow.history)
+        await narrow.press("ctrl+r")
+        assert known()
+        await to_step(narrow, 31)
+        await narrow.press("U")
+        assert narrow.toasts[-1] == "Step 31 is already undone, by step 32."
+        await to_step(narrow, 32)
+        await narrow.press("U")
+        assert narrow.toasts[-1].endswith("; U on the new step undoes it")
+        assert not known()
 
-    async def test_a_step_of_several_is_shown(self, story: Story) -> None:
-        async with opened(story.folder) as person:
-            await to_step(person, step_of(story, "forget F#13 F#14"))
-            await person.plan_of("U")
-            assert person.sees("UNDO step 15: forget F#13 F#14   23 Oct 2026 12:00, by user", "2 of 2 chosen")
-            await person.press("j", "space", "enter")
-            assert person.toasts == ["1 record changed; u undoes it"], "no checkpoint for a single step"
-            with story.open() as memory:
-                states = [memory.facts.get(story.facts[name]).status for name in ("standup", "coffee")]
-                assert sorted(states) == ["active", "forgotten"] and len(memory.checkpoints.list_newest_first()) == 1
+    async def test_a_step_of_several_is_shown(self, story: Story, person: Person) -> None:
+        await to_step(person, step_of(story, "forget F#13 F#14"))
+        await person.plan_of("U")
+        assert person.sees("UNDO step 15: forget F#13 F#14   23 Oct 2026 12:00, by user", "2 of 2 chosen")
+        await person.press("j", "space", "enter")
+        assert person.toasts == ["1 record changed; u undoes it"], "no checkpoint for a single step"
+        with story.open() as memory:
+            states = [memory.facts.get(story.facts[name]).status for name in ("standup", "coffee")]
+            assert sorted(states) == ["active", "forgotten"] and len(memory.checkpoints.list_newest_first()) == 1
 
     async def test_a_clash_is_shown_and_decided(self, story: Story) -> None:
         """The task was started in one step and finished in a later one."""
@@ -381,37 +356,34 @@ class TestOneStep:
             with story.open() as memory:
                 assert memory.tasks.get(2).status == "done"
 
-    async def test_what_can_never_be_says_why_and_cannot_be_chosen(self, story: Story) -> None:
+    async def test_what_can_never_be_says_why_and_cannot_be_chosen(self, story: Story, person: Person) -> None:
         """A decision that another one refers to cannot be undone alone."""
-        async with opened(story.folder) as person:
-            await to_step(person, step_of(story, "decide D#2"))
-            await person.plan_of("U")
-            assert marks(person) == {"D#2": "[-]"} and chosen(person) == "0 of 1"
-            why = "D#3 took its place, and stays: undo the step that made D#3 first."
-            assert f"Cannot be applied: {why}" in told(person)
-            await person.press("space")
-            assert person.toasts == [why] and chosen(person) == "0 of 1"
-            await person.press("ctrl+a")
-            assert chosen(person) == "0 of 1"
+        await to_step(person, step_of(story, "decide D#2"))
+        await person.plan_of("U")
+        assert marks(person) == {"D#2": "[-]"} and chosen(person) == "0 of 1"
+        why = "D#3 took its place, and stays: undo the step that made D#3 first."
+        assert f"Cannot be applied: {why}" in told(person)
+        await person.press("space")
+        assert person.toasts == [why] and chosen(person) == "0 of 1"
+        await person.press("ctrl+a")
+        assert chosen(person) == "0 of 1"
 
-    async def test_taken_back_already_and_taken_back_by_the_bar(self, story: Story) -> None:
-        async with opened(story.folder) as person:
-            await person.command("undo 6")
-            assert person.toasts == ["Undid step 6: Uses Jenkins for the nightly build; u undoes it"]
-            await to_step(person, 6)
-            await person.press("U")
-            assert person.toasts[-1] == "Step 6 is already undone, by step 31."
-            await person.command("undo 6")
-            assert person.toasts[-1].startswith("Step 6 is already undone, by step 31.")
-            await person.pilot.press("colon")
-            await person.paste("undo 15")
-            await person.plan_of("enter")
-            assert chosen(person) == "2 of 2"
+    async def test_taken_back_already_and_taken_back_by_the_bar(self, person: Person) -> None:
+        await person.command("undo 6")
+        assert person.toasts == ["Undid step 6: Uses Jenkins for the nightly build; u undoes it"]
+        await to_step(person, 6)
+        await person.press("U")
+        assert person.toasts[-1] == "Step 6 is already undone, by step 31."
+        await person.command("undo 6")
+        assert person.toasts[-1].startswith("Step 6 is already undone, by step 31.")
+        await person.pilot.press("colon")
+        await person.paste("undo 15")
+        await person.plan_of("enter")
+        assert chosen(person) == "2 of 2"
 
-    async def test_u_is_not_for_other_lists(self, story: Story) -> None:
-        async with opened(story.folder) as person:
-            await person.press("U")
-            assert person.toasts[-1].startswith("U undoes a step of the history; 4 goes there.")
+    async def test_u_is_not_for_other_lists(self, person: Person) -> None:
+        await person.press("U")
+        assert person.toasts[-1].startswith("U undoes a step of the history; 4 goes there.")
 
 
 class TestAnOrigin:
@@ -503,23 +475,22 @@ class TestAnOrigin:
 
 class TestSince:
     @SIZES
-    async def test_what_changed_and_a_record_opened_from_it(self, story: Story, size: Size) -> None:
-        async with opened(story.folder, size) as person:
-            await person.press("3", "D")
-            assert person.sees("changed since K#1")
-            await person.plan_of("enter")
-            assert person.sees("CHANGED since K#1 “before refactor”", "11 records", "before and after")
-            row = next(row for row in person.plan if " D#4 " in row)
-            assert row[1] == "+" and "new" in row and "[" not in row, "it is looked at, not chosen from"
-            await person.press("space", "ctrl+a", "s", "d")
-            assert "11 records" in person.lines[-2]
-            place = next(index for index, row in enumerate(person.plan) if " A#2 " in row)
-            at = next(index for index, row in enumerate(person.plan) if row.startswith("▸"))
-            await person.press(*["j"] * (place - at))
-            assert person.plan_preview[0] == "A#2  task · new" and "Before − and after +" in person.plan_preview
-            await person.press("enter")
-            assert not person.planning and person.record is not None and person.record.citation == "A#2"
-            assert newest(story) == 30
+    async def test_what_changed_and_a_record_opened_from_it(self, story: Story, person: Person) -> None:
+        await person.press("3", "D")
+        assert person.sees("changed since K#1")
+        await person.plan_of("enter")
+        assert person.sees("CHANGED since K#1 “before refactor”", "11 records", "before and after")
+        row = next(row for row in person.plan if " D#4 " in row)
+        assert row[1] == "+" and "new" in row and "[" not in row, "it is looked at, not chosen from"
+        await person.press("space", "ctrl+a", "s", "d")
+        assert "11 records" in person.lines[-2]
+        place = next(index for index, row in enumerate(person.plan) if " A#2 " in row)
+        at = next(index for index, row in enumerate(person.plan) if row.startswith("▸"))
+        await person.press(*["j"] * (place - at))
+        assert person.plan_preview[0] == "A#2  task · new" and "Before − and after +" in person.plan_preview
+        await person.press("enter")
+        assert not person.planning and person.record is not None and person.record.citation == "A#2"
+        assert newest(story) == 30
 
     @pytest.mark.parametrize(
         ("line", "records"),
@@ -534,40 +505,37 @@ class TestSince:
             await person.plan_of("enter")
             assert f"{records} records" in person.lines[-2] and person.lines[0].startswith(" CHANGED since")
 
-    async def test_a_link_opens_its_commit(self, story: Story) -> None:
-        async with opened(story.folder) as person:
-            await person.press("4", "D")
-            await person.plan_of("enter")
-            await person.press("enter")
-            assert person.record is not None and person.record.citation == f"C#{story.shas['readme'][:7]}"
+    async def test_a_link_opens_its_commit(self, story: Story, person: Person) -> None:
+        await person.press("4", "D")
+        await person.plan_of("enter")
+        await person.press("enter")
+        assert person.record is not None and person.record.citation == f"C#{story.shas['readme'][:7]}"
 
-    async def test_no_moment_no_change_and_nonsense(self, story: Story) -> None:
+    async def test_no_moment_no_change_and_nonsense(self, person: Person) -> None:
         said: Callable[[Person], str] = lambda person: person.toasts[-1]  # noqa: E731
-        async with opened(story.folder) as person:
-            await person.command("diff K#99")
-            assert said(person).startswith("There is no checkpoint K#99.")
-            await person.command("diff whenever")
-            assert not person.planning and len(person.toasts) == 2
-            await person.command("checkpoint now")
-            await person.command("diff K#2")
-            assert said(person) == "Nothing changed since." and not person.planning
+        await person.command("diff K#99")
+        assert said(person).startswith("There is no checkpoint K#99.")
+        await person.command("diff whenever")
+        assert not person.planning and len(person.toasts) == 2
+        await person.command("checkpoint now")
+        await person.command("diff K#2")
+        assert said(person) == "Nothing changed since." and not person.planning
 
-    async def test_the_bars_other_ways_are_the_command_lines(self, story: Story) -> None:
+    async def test_the_bars_other_ways_are_the_command_lines(self, person: Person) -> None:
         """With --yes, --dry-run, --only it is not asked but done, or read out."""
-        async with opened(story.folder, WIDE) as person:
-            await person.command("restore K#1 --dry-run")
-            assert person.at == "preview"
-            assert " ".join(person.preview).startswith("Restoring K#1 would change 11 records. - C#a383156 D#1")
-            await person.command("restore 1 --only A#3 --yes")
-            assert person.toasts[-1].startswith("Restored K#1: 1 record changed. K#2 is how it was")
-            await person.command("undo --dry-run")
-            assert " ".join(person.preview).startswith("Undoing step 31 would change 1 record")
-            await person.command("undo 15 --keep F#13")
-            assert person.toasts[-1] == "Undid step 15: forget F#13 F#14. 1 record kept."
-            await person.command("restore 1 --kind decision")
-            assert person.sees("Go on? y/n")
-            await person.press("n")
-            assert person.toasts[-1] == "Nothing was changed."
+        await person.command("restore K#1 --dry-run")
+        assert person.at == "preview"
+        assert " ".join(person.preview).startswith("Restoring K#1 would change 11 records. - C#a383156 D#1")
+        await person.command("restore 1 --only A#3 --yes")
+        assert person.toasts[-1].startswith("Restored K#1: 1 record changed. K#2 is how it was")
+        await person.command("undo --dry-run")
+        assert " ".join(person.preview).startswith("Undoing step 31 would change 1 record")
+        await person.command("undo 15 --keep F#13")
+        assert person.toasts[-1] == "Undid step 15: forget F#13 F#14. 1 record kept."
+        await person.command("restore 1 --kind decision")
+        assert person.sees("Go on? y/n")
+        await person.press("n")
+        assert person.toasts[-1] == "Nothing was changed."
 
 
 def _since(memory: Memory, text: str) -> int:
@@ -576,8 +544,7 @@ def _since(memory: Memory, text: str) -> int:
     return point_in_time(memory, text).seq
 
 
-async def test_that_there_is_another_strategy_is_seen_where_it_is_narrow(story: Story) -> None:
-    async with opened(story.folder, NARROW) as person:
-        await person.press("3")
-        await person.plan_of("R", "d")
-        assert person.sees("strategy  replace", "s strategy", "u undoes it all")
+async def test_that_there_is_another_strategy_is_seen_where_it_is_narrow(narrow: Person) -> None:
+    await narrow.press("3")
+    await narrow.plan_of("R", "d")
+    assert narrow.sees("strategy  replace", "s strategy", "u undoes it all")

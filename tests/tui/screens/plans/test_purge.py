@@ -50,24 +50,23 @@ async def to_the_screen(person: Person, number: int) -> PurgeScreen:
 
 
 @SIZES
-async def test_it_shows_all_and_does_what_is_chosen(story: Story, size):
+async def test_it_shows_all_and_does_what_is_chosen(story: Story, person: Person):
     """The record is there and cannot be left out; every place is scrubbed that is not left out; the rest is told."""
     hint, quote = f"F#{story.facts['hint']}", f"D#{story.decisions['quote']}"
-    async with opened(story.folder, size) as person:
-        person.main.say("said before", timeout=60)
-        await to_the_screen(person, story.facts["hint"])
-        assert not person.toasts, "it would cover what is asked"
-        assert person.sees("This cannot be undone", "1 record to erase", "in 2 of 2 other places too")
-        assert boxes(person) == {hint: "[x]", quote: "[x]", "T#1": "[x]"}
-        told = " ".join(_texts(person.app.screen.query_one("#purge-preview", Preview)))
-        assert TEXT in told and "What stays is that something was here" in told
-        await person.press("space")
-        await person.until(lambda: any("This record is erased." in toast for toast in person.toasts))
-        await person.press("G", "space")
-        await person.until(lambda: boxes(person)["T#1"] == "[ ]" and person.sees("1 of 2 other", "1 keeps them"))
-        await person.press("enter")
-        await person.until(lambda: not isinstance(person.app.screen, PurgeScreen))
-        await person.until(lambda: person.sees("Still holds the words: T#1"))
+    person.main.say("said before", timeout=60)
+    await to_the_screen(person, story.facts["hint"])
+    assert not person.toasts, "it would cover what is asked"
+    assert person.sees("This cannot be undone", "1 record to erase", "in 2 of 2 other places too")
+    assert boxes(person) == {hint: "[x]", quote: "[x]", "T#1": "[x]"}
+    told = " ".join(_texts(person.app.screen.query_one("#purge-preview", Preview)))
+    assert TEXT in told and "What stays is that something was here" in told
+    await person.press("space")
+    await person.until(lambda: any("This record is erased." in toast for toast in person.toasts))
+    await person.press("G", "space")
+    await person.until(lambda: boxes(person)["T#1"] == "[ ]" and person.sees("1 of 2 other", "1 keeps them"))
+    await person.press("enter")
+    await person.until(lambda: not isinstance(person.app.screen, PurgeScreen))
+    await person.until(lambda: person.sees("Still holds the words: T#1"))
     with story.open() as memory:
         with pytest.raises(NotFound):
             memory.facts.get(story.facts["hint"])
@@ -76,49 +75,44 @@ async def test_it_shows_all_and_does_what_is_chosen(story: Story, size):
 
 
 @SIZES
-async def test_a_word_is_looked_for_everywhere_and_typed_again(story: Story, size):
+async def test_a_word_is_looked_for_everywhere_and_typed_again(story: Story, person: Person):
     """`:purge WORD` shows every place; the word is typed again, and esc goes to the list first."""
-    async with opened(story.folder, size) as person:
-        await person.press(":")
-        await person.paste(f"purge {TEXT.split()[-1]}")
-        await person.press("enter")
-        await person.until(lambda: person.at == "line" and person.sees("again to erase it"))
-        assert person.sees("ERASE") and list(boxes(person).values()).count("[x]") == len(boxes(person))
-        await person.press(*"xa", "space", "enter")
-        await person.until(lambda: any("nothing was erased" in toast for toast in person.toasts))
-        assert isinstance(person.app.screen, PurgeScreen) and person.at == "purge"
-        await person.press("enter", "escape", "enter")
-        await person.until(lambda: person.at == "line")
-        await person.paste(TEXT.split()[-1].upper())
-        await person.press("enter")
-        await person.until(lambda: not isinstance(person.app.screen, PurgeScreen))
+    await person.press(":")
+    await person.paste(f"purge {TEXT.split()[-1]}")
+    await person.press("enter")
+    await person.until(lambda: person.at == "line" and person.sees("again to erase it"))
+    assert person.sees("ERASE") and list(boxes(person).values()).count("[x]") == len(boxes(person))
+    await person.press(*"xa", "space", "enter")
+    await person.until(lambda: any("nothing was erased" in toast for toast in person.toasts))
+    assert isinstance(person.app.screen, PurgeScreen) and person.at == "purge"
+    await person.press("enter", "escape", "enter")
+    await person.until(lambda: person.at == "line")
+    await person.paste(TEXT.split()[-1].upper())
+    await person.press("enter")
+    await person.until(lambda: not isinstance(person.app.screen, PurgeScreen))
     with story.open() as memory, pytest.raises(NotFound):
         memory.facts.get(story.facts["hint"])
 
 
-async def test_a_word_that_nothing_holds_is_said_and_the_application_stays(story: Story):
-    async with opened(story.folder) as person:
-        await person.command("purge nonsuchword")
-        await person.until(
-            lambda: any("That search finds nothing that can be purged." in toast for toast in person.toasts)
-        )
-        await person.command("purge F#1 and more")
-        await person.until(lambda: any("“and” is not a citation." in toast for toast in person.toasts))
-        assert person.app.screen is person.main
+async def test_a_word_that_nothing_holds_is_said_and_the_application_stays(person: Person):
+    await person.command("purge nonsuchword")
+    await person.until(lambda: any("That search finds nothing that can be purged." in toast for toast in person.toasts))
+    await person.command("purge F#1 and more")
+    await person.until(lambda: any("“and” is not a citation." in toast for toast in person.toasts))
+    assert person.app.screen is person.main
 
 
-async def test_all_places_at_once_and_the_proof(story: Story):
-    async with opened(story.folder, WIDE) as person:
-        await to_the_screen(person, story.facts["hint"])
-        await person.press("a")
-        await person.until(lambda: person.sees("in 0 of 2 other places too", "2 keep them"))
-        await person.press("a")
-        await person.until(lambda: person.sees("in 2 of 2 other places too"))
-        await person.press("enter")
-        await person.until(lambda: person.sees("bytes: not found."))
-        await person.press("escape", "u")
-        await person.until(lambda: any("Undid" in toast for toast in person.toasts))
-        assert not person.sees("zebrafish")
+async def test_all_places_at_once_and_the_proof(story: Story, person: Person):
+    await to_the_screen(person, story.facts["hint"])
+    await person.press("a")
+    await person.until(lambda: person.sees("in 0 of 2 other places too", "2 keep them"))
+    await person.press("a")
+    await person.until(lambda: person.sees("in 2 of 2 other places too"))
+    await person.press("enter")
+    await person.until(lambda: person.sees("bytes: not found."))
+    await person.press("escape", "u")
+    await person.until(lambda: any("Undid" in toast for toast in person.toasts))
+    assert not person.sees("zebrafish")
     assert traces(story.folder / ".memoranda", TEXT, "zebrafish") == []
 
 
@@ -147,37 +141,34 @@ async def test_a_file_of_the_persons_own_is_cut_unless_it_is_left_out(story: Sto
     assert notes.read_text() == "# Notes\n\nGood. Bye.\n"
 
 
-async def test_leaving_changes_nothing(story: Story):
+async def test_leaving_changes_nothing(story: Story, person: Person):
     """From the list, by its key, for the record under the cursor."""
-    async with opened(story.folder, WIDE) as person:
-        await person.until(lambda: person.rows)
-        await person.press("g", "F")
-        await person.until(lambda: isinstance(person.app.screen, PurgeScreen) and person.sees("ERASE F#"))
-        await person.press("escape")
-        await person.until(lambda: not isinstance(person.app.screen, PurgeScreen))
+    await person.until(lambda: person.rows)
+    await person.press("g", "F")
+    await person.until(lambda: isinstance(person.app.screen, PurgeScreen) and person.sees("ERASE F#"))
+    await person.press("escape")
+    await person.until(lambda: not isinstance(person.app.screen, PurgeScreen))
     with story.open() as memory:
         assert memory.database.value("SELECT count(*) FROM history_row WHERE purged") == 0
 
 
-async def test_what_is_said_is_wrapped_for_another_size(story: Story):
+async def test_what_is_said_is_wrapped_for_another_size(story: Story, narrow: Person):
     """After a resize the screen shows the same words, none cut off."""
     said = "What stays is that something was here, and a keyed hash that knows the text again."
-    async with opened(story.folder, NARROW) as person:
-        await to_the_screen(person, story.facts["hint"])
-        for size in (WIDE, NARROW, (60, 24), WIDE):
-            await person.pilot.resize_terminal(*size)
-            await person.settle()
-            beside = [line.partition("│")[2] or line for line in person.lines]
-            seen = " ".join(" ".join(beside).replace("▐", "").split())
-            assert said in seen, size
+    await to_the_screen(narrow, story.facts["hint"])
+    for size in (WIDE, NARROW, (60, 24), WIDE):
+        await narrow.pilot.resize_terminal(*size)
+        await narrow.settle()
+        beside = [line.partition("│")[2] or line for line in narrow.lines]
+        seen = " ".join(" ".join(beside).replace("▐", "").split())
+        assert said in seen, size
 
 
-async def test_the_journal_says_why_not(story: Story):
-    async with opened(story.folder, WIDE) as person:
-        await person.press("3", "F")
-        await person.until(
-            lambda: any("turns, events, summaries and proposals can be purged." in toast for toast in person.toasts)
-        )
+async def test_the_journal_says_why_not(person: Person):
+    await person.press("3", "F")
+    await person.until(
+        lambda: any("turns, events, summaries and proposals can be purged." in toast for toast in person.toasts)
+    )
 
 
 async def test_what_was_purged_is_asked_about_when_it_is_typed_again(story: Story):

@@ -208,7 +208,7 @@ async def test_who_leaves_it_alone_leaves_it_as_it_is(checkout: Path) -> None:
     assert app.return_code == 1 and tree(checkout / ".memoranda") == before
 
 
-async def test_it_asks_while_the_file_is_still_looked_through_and_takes_none_that_is_damaged(
+async def test_it_asks_during_the_check_and_takes_no_damaged_file(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown_first = threading.Event()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 
 import pytest
 from support.postgres import MIGRATIONS, REVIEWS, TEAM, address, filled, reader, reading, run, server, shared
 from support.screen import NARROW, WIDE, Person, opened, utc
-from support.stories import Story, copy
+from support.stories import Story
 from support.team import join, remote
 
 from store.team.postgres import ReplicaReader
@@ -16,11 +15,6 @@ from tui.screens.team import ReplicaScreen
 
 __all__ = ["address", "filled", "join", "remote", "server", "shared", "utc"]
 ALL = (TEAM, "*")
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
 
 
 @pytest.fixture(autouse=True)

@@ -7,16 +7,11 @@ from pathlib import Path
 
 import pytest
 from support.screen import NARROW, WIDE, opened, utc  # noqa: F401  (a fixture)
-from support.stories import Story, copy
+from support.stories import Story
 from support.team import WORK, Join, join, remote  # noqa: F401  (fixtures)
 
 from store.team.exchange import Team
 from tui.screens.team import TeamScreen
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "billing-api")
 
 
 async def test_nobody_shares_and_how_one_begins(story: Story) -> None:
