@@ -1,4 +1,4 @@
-"""Tools that keep their memory in a database or a JSON file: Engram, claude-mem, mcp-memory-service, mem0, server-memory.
+"""Tools that keep their memory in a database or JSON: Engram, claude-mem, mcp-memory-service, mem0, server-memory.
 
 Engram: a SQLite database, `~/.engram/engram.db`; its export as JSON; and the chunks it writes into a project,
 `.engram/chunks/*.jsonl.gz`. Times are UTC without an offset.
