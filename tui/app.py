@@ -402,7 +402,7 @@ class Memoranda(SaysDefects, App[int]):
         """End as after a key where the terminal was closed: nothing can be read from it or written to it any more, and
         what waits for it would wait for ever."""
         nowhere = os.open(os.devnull, os.O_RDWR)
-        drawn = [] if sys.__stderr__ is None else [sys.__stderr__.fileno()]  # see `own_screen`
+        drawn = [] if sys.__stderr__ is None else [sys.__stderr__.fileno()]  # see `own_terminal`
         for stream in (0, 1, 2, *drawn):
             os.dup2(nowhere, stream)
         os.close(nowhere)

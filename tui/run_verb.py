@@ -128,7 +128,7 @@ def _in_a_browser() -> bool:
 
 def _application(place: Location, cwd: str) -> int:
     """Run the application on a memory; return the exit status."""
-    gc.disable()  # until the first frame: see `tui.screens.base_screen`
+    gc.disable()  # until the first frame: see `tui/screens/base.py`
     from tui.app import Memoranda, own_terminal
 
     with own_terminal():

@@ -33,7 +33,8 @@ _CITATION_OR_URL = rf"{_URL}|(?:(?<![\w#/]){_RECORD}|(?<!{_PATH})(?<!#){_LINES})
 
 
 class Citation:
-    """One reference: `kind` as in `vocabulary.LETTERS`, or `document`; `target` an id, a sha (prefix) or a path.
+    """One reference: `kind` as in `CITATION_LETTERS` (`store/base/vocabulary.py`), or `document`; `target` an id, a sha
+    (prefix) or a path.
 
     Written by hand and not a dataclass: every command parses one, and dataclasses cost 13 ms to import.
     """

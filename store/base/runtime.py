@@ -1,4 +1,7 @@
-"""Whether a file is still the one that was read: cheap, without opening it."""
+"""What a running process asks of itself and its files: file stamps, parts that are switched off, cancelling.
+
+Whether a file is still the one that was read: cheap, without opening it.
+"""
 
 import os
 from collections.abc import Callable

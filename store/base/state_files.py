@@ -2,7 +2,7 @@
 
 It is in the person's folder for state, private. A checkout, an archive or a share cannot write there, so what is found
 there was written by this installation. Where that folder cannot be written, the state holds for this process alone, and
-`trouble` gives the reason.
+`last_state_problem` gives the reason.
 """
 
 import hmac

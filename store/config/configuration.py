@@ -47,7 +47,7 @@ def _config_digest(text: str) -> str:
 #
 # A project's file may have come with a checkout, so a symbolic link, another person's file, and one whose mode is not
 # the
-# 0600 we give it are refused. `grants.granted` decides what a private one may set.
+# 0600 we give it are refused. `is_config_granted` decides what a private one may set.
 
 CONFIG_FILE = "config.toml"
 MAX_CONFIG_BYTES = 1_000_000  # bytes

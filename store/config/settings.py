@@ -26,8 +26,8 @@ class Setting:
 
     A setting with a reason to be `own` ("names a program that is run") is read only from the person's own file, never
     from a project's. One that `reaches` outside of the project is read from the project's file once the person allowed
-    that file (`granted`); so is a number of days to `keep` something that is less than the value without it, 0 meaning
-    for ever.
+    that file (`is_config_granted`); so is a number of days to `keep` something that is less than the value without it,
+    0 meaning for ever.
     """
 
     __slots__ = ("choices", "default", "keep", "kind", "meaning", "most", "name", "own", "reaches")

@@ -50,7 +50,7 @@ from store.text.words import count_tokens, shorten_middle
 
 # The part of a context that is always the same: who the agent works for, what a record is, how to answer.
 #
-# At most 400 tokens together. `FORM` is left out while the session's last answer had the form it requests.
+# At most 400 tokens together. `ANSWER_FORM` is left out while the session's last answer had the form it requests.
 
 AGENT_ROLE = """\
 You help one person with one project, and you remember it through Memoranda: what follows are records of what the \
@@ -143,8 +143,8 @@ class SentLog:
         self._database = database
 
     def log_context(self, context: Context, *, actor: str = "agent") -> int:
-        """Record that an agent was sent this context; return the number of the entry. The oldest beyond KEPT are
-        deleted. A question that contains a purged text is replaced by a mark."""
+        """Record that an agent was sent this context; return the number of the entry. The oldest beyond
+        MAX_LOGGED_CONTEXTS are deleted. A question that contains a purged text is replaced by a mark."""
         taken: dict[int, int] = {}
         for key, tokens in context.record_tokens():
             taken[key] = taken.get(key, 0) + tokens
@@ -186,8 +186,8 @@ class SentLog:
         return newest is not None and newest[0] == 1
 
     def recent_keys(self, session: str, turn: int) -> dict[int, int]:
-        """Return the keys of what was sent with one of the TURNS turns before this one of a session, and with which
-        turn. What was sent with this very turn is left out: a repeated question is no reason to send less."""
+        """Return the keys of what was sent with one of the RECENT_TURNS turns before this one of a session, and with
+        which turn. What was sent with this very turn is left out: a repeated question is no reason to send less."""
         if not session or turn <= 0:
             return {}
         rows = self._database.rows(
@@ -290,7 +290,7 @@ class ContextBuilder:
         """Return the context for a question in a session (the newest, unless named). Without a question it is the last
         thing that the person said in the session, or for which an agent was sent a context.
 
-        `rank` reorders the facts related to the question (`store.learning.summarizers`).
+        `rank` reorders the facts related to the question (`store.learning.tasks`).
 
         `who` and `form` are the standing part; `form` is left out while the session's last answer had it. Takes some 30
         ms, and more where a model must be loaded: for a thread that may wait. Nothing is written; `sent.keep` records

@@ -228,7 +228,7 @@ MAX_RELATED_FACTS = 5  # facts that are included because they are related to a q
 
 @dataclass(frozen=True, slots=True)
 class ConsideredFact:
-    """One fact that was considered. `word` is the reason in one word (see `judge`), `why` as part of a sentence;
+    """One fact that was considered. `word` is the reason in one word (see `judge_fact`), `why` as part of a sentence;
     `similarity` to the question is calibrated, None where no model was used; `tokens` is its size if it is `included`.
     """
 

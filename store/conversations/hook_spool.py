@@ -3,7 +3,7 @@
 A line is redacted before it is written, private, and signed by this installation: lines from a checkout or an archive
 are not trusted, whatever author they name, and are set aside. Nothing is read or written through a symbolic link.
 Appending and taking lock the file itself, so that no line is lost between the two; each line has a key, so that a drain
-that was killed imports nothing twice. Lines that cannot be read are set aside, and counted by `broken`.
+that was killed imports nothing twice. Lines that cannot be read are set aside, and counted by `count_broken_lines`.
 """
 
 import errno

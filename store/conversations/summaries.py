@@ -1,6 +1,6 @@
 """Summaries: three turns at a time, as keys and values; written once, never summarised again.
 
-The newest ACTIVE of a session are put into a prompt; the older ones are kept, cited and found by a search.
+The newest MOST_ACTIVE of a session are put into a prompt; the older ones are kept, cited and found by a search.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from store.text.sentences import extract_statements, is_question, is_small_talk,
 from store.text.words import any_of_regex, count_tokens, fold_text, load_words
 
 # Summarise a few turns by rule: whole sentences of the turns, or nothing. A model that summarises them better returns
-# the same `Summarised`.
+# the same `SummaryFields`.
 
 SUMMARY_TOKENS = 50  # of one summary, in a prompt
 TOPIC_TOKENS = 30  # of the topic, so that there is room for the decisions
@@ -86,7 +86,7 @@ class SummaryFields:
 
 def summarize_by_rule(turns: Sequence[Turn]) -> SummaryFields:
     """Return whole sentences of the turns, word for word; one for which there is no room is left out whole. The outcome
-    is what was answered to the topic. TOKENS at most."""
+    is what was answered to the topic. SUMMARY_TOKENS at most."""
     spoken = [(turn.role, meaningful_sentences(turn.text)) for turn in turns]
     decided = _find_decisions([sentences for role, sentences in spoken if role == PERSON_ORIGIN])
     open_questions = [one for one in spoken[-1][1] if is_question(one)] if spoken else []
@@ -116,7 +116,7 @@ def fit_summary(
     open_questions: Sequence[str],
     by: str = "rules",
 ) -> SummaryFields:
-    """Return a summary of at most TOKENS tokens, each of its parts whole. Priority: the decisions, the last first, as
+    """Return a summary of at most SUMMARY_TOKENS, each of its parts whole. Priority: the decisions, the last first, as
     it may have changed the others; then the topic, the open questions, the outcome and what was mentioned."""
     kept = SummaryFields("", by=by)
 
@@ -248,8 +248,8 @@ class Summaries:
         return self._read_summaries("WHERE id IN (SELECT value FROM json_each(?))", json.dumps(list(numbers)))
 
     def active(self, session: str = "") -> list[Summary]:
-        """Return the summaries that a prompt of this session may hold, ACTIVE at most, the oldest first; of the newest
-        session unless named. Those of small talk are empty and left out."""
+        """Return the summaries that a prompt of this session may hold, MOST_ACTIVE at most, the oldest first; of the
+        newest session unless named. Those of small talk are empty and left out."""
         where = "WHERE session = ? AND tokens > 0 ORDER BY first DESC LIMIT ?"
         return self._read_summaries(where, session or self._newest_session(), MOST_ACTIVE)[::-1]
 
@@ -259,9 +259,9 @@ class Summaries:
         return self._read_summaries("WHERE session = ? ORDER BY first DESC LIMIT ?", session, limit)[::-1]
 
     def find_due_turns(self, session: str, *, all_of_it: bool = False) -> list[list[Turn]]:
-        """Return the turns of a session that are to be summarised: those that left its window, TURNS at a time, fewer
-        where the topic changes, or where the last of them asks what the next one answers. With `all_of_it` also those
-        still in the window, and the last few that make no whole group."""
+        """Return the turns of a session that are to be summarised: those that left its window, TURNS_PER_SUMMARY at a
+        time, fewer where the topic changes, or where the last of them asks what the next one answers. With `all_of_it`
+        also those still in the window, and the last few that make no whole group."""
         turns = Turns(self._database)
         done = self._database.value("SELECT max(last) FROM summaries WHERE session = ?", (session,)) or 0
         waiting = turns.since(session, done, SUMMARY_BATCH * TURNS_PER_SUMMARY)

@@ -247,7 +247,7 @@ WINDOW_TURNS, MIN_WINDOW_TURNS, MAX_WINDOW_TURNS = (
 WANDERING_BELOW, KEEPING_ABOVE = (
     0.3,
     0.7,
-)  # calibrated continuity of the last turns, below and above which LEAST and MOST are used
+)  # calibrated continuity of the last turns, below and above which MIN_WINDOW_TURNS and MAX_WINDOW_TURNS are used
 JUDGED_TURNS = 2  # number of last turns that decide it
 WINDOW_TOKENS = 2_000
 CONTEXT_TURNS = 2  # turns before and after that are indexed and shown with a turn
@@ -321,10 +321,10 @@ class Turns:
     def window(self, session: str = "") -> list[Turn]:
         """Return the working window of a session, of the newest one unless named: its last turns, in order.
 
-        WINDOW turns; LEAST where the continuity of the last JUDGED, as far as it is known, is below WANDERS, MOST where
-        it is above KEEPS; none from before the person changed the topic; never more than WINDOW_TOKENS tokens, counted
-        or estimated, whichever are more: the oldest are dropped. The last turn is always included, its end cut off if
-        it alone is longer.
+        WINDOW turns; MIN_WINDOW_TURNS where the continuity of the last JUDGED_TURNS, as far as it is known, is below
+        WANDERING_BELOW, MAX_WINDOW_TURNS where it is above KEEPING_ABOVE; none from before the person changed the
+        topic; never more than WINDOW_TOKENS tokens, counted or estimated, whichever are more: the oldest are dropped.
+        The last turn is always included, its end cut off if it alone is longer.
         """
         found = self.last(session, MAX_WINDOW_TURNS)
         found = _since_topic_change(found[-window_size([turn.continuity for turn in found[-JUDGED_TURNS:]]) :])

@@ -1,4 +1,6 @@
-"""Check that the tables, indexes, triggers and views of a file are exactly those that Memoranda makes.
+"""The schema of a memory: its version and tables, how a file gets it, and whether a file has exactly that.
+
+Check that the tables, indexes, triggers and views of a file are exactly those that Memoranda makes.
 
 Done before anything in a file is run: an added trigger or view would run with our rights. Each version's schema is
 known by a digest of its `sqlite_schema`; only a file that differs is compared row by row with one made in memory, to
@@ -127,7 +129,7 @@ SCHEMA_STEPS: dict[int, str] = {}
 
 
 def can_upgrade_from(version: int) -> bool:
-    """Return whether `bring_up_to_date` can make today's memory of a file of this version; 0 is an empty one."""
+    """Return whether `upgrade_schema` can make today's memory of a file of this version; 0 is an empty one."""
     return version == 0 or all(number in SCHEMA_STEPS for number in range(version + 1, SCHEMA_VERSION + 1))
 
 

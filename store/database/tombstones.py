@@ -1,4 +1,6 @@
-"""Keyed digests of the purged words: they keep these words out of every history of inputs, and find them where they
+"""What a purge leaves behind: keyed digests of texts and words that must not come back.
+
+Keyed digests of the purged words: they keep these words out of every history of inputs, and find them where they
 remain after a purge that was interrupted. No text is kept.
 
 The rows are among the tombstones, shorter than those of whole records. A text has a digest of all its words, one of its
@@ -60,7 +62,7 @@ SPACED_SCRIPTS = (
 )
 _TOKEN = re.compile(rf"[{SPACED_SCRIPTS}]+|\w")  # in other scripts each letter is a word
 
-DigestForm = tuple[str, str]  # the input of a digest: one of KINDS, and letters
+DigestForm = tuple[str, str]  # the input of a digest: one of DIGEST_KINDS, and letters
 DigestLookup = Callable[[str], Collection[str]]  # letters → the kinds of their existing digests
 
 
@@ -87,7 +89,7 @@ def fold_word(word: str) -> str:
 
 
 def digest_forms(text: str, kind: str = WHOLE_DIGEST) -> Iterator[DigestForm]:
-    """Yield what digests are made of for a purged text: WHOLE for a text, NAME for a name that only purged texts
+    """Yield what digests are made of for a purged text: WHOLE_DIGEST for a text, NAME for a name that only purged texts
     contained."""
     words = split_compared_words(text)
     letters = "".join(words)

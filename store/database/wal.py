@@ -1,4 +1,6 @@
-"""The queue of writers: first come, first served, across processes.
+"""The write-ahead log: the queue of writers, how the log is emptied, and recoveries after a crash.
+
+The queue of writers: first come, first served, across processes.
 
 SQLite has one writer at a time and no queue: each polls, and one that has waited long polls rarely. So writers queue
 for a lock on the memory's folder, which the system grants in order and releases when its holder ends (when a waiting

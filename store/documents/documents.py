@@ -333,7 +333,7 @@ class _ReadDocument:
 def scan_documents(
     database: Database, places: DocumentRoots, progress: ScanProgress, cancelled: ScanCancelled
 ) -> DocumentScan:
-    """See `Documents.scan`."""
+    """See `Documents.update_index`."""
     result = DocumentScan()
     if database.read_only:
         return result

@@ -1,4 +1,6 @@
-"""Change one value of a JSON file as text: comments, order, spaces and everything else stay as they are.
+"""Change one value of a configuration file, JSON or TOML, and leave everything else as it is.
+
+Change one value of a JSON file as text: comments, order, spaces and everything else stay as they are.
 
 JSON as editors and agents write it: `//` and `/* */` comments, and a comma behind the last member. A value is found by
 scanning the text, never by writing all of it again.

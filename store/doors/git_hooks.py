@@ -1,4 +1,6 @@
-"""Add our lines to git's own hooks, after those that exist, and remove them again.
+"""Hooks of git: our lines in them, and what they do at a commit.
+
+Add our lines to git's own hooks, after those that exist, and remove them again.
 
 They are between two marks at the top of a hook and first runs the rest of it: what a hook of `husky` or `pre-commit`
 does behind an `exec` or an `exit` would never be reached otherwise. What the rest ends with is what the hook ends with.

@@ -70,7 +70,7 @@ def exchange_with_team(memory: Memory) -> None:
 
 
 def main(path: str, kind: str, session: str, tokens: str, window: str) -> None:
-    """For `python -m store.doors.hooks.background`."""
+    """For `python -m store.doors.hook_background`."""
     os.umask(0o077)
     try:
         do_background_work(path, kind, session, int(tokens), int(window))

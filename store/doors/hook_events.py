@@ -46,7 +46,7 @@ EVENT_KINDS = {
     "opencode": {kind: kind for kind in (EVENT_START, EVENT_PROMPT, EVENT_TOOL, EVENT_COMPACT, EVENT_STOP, EVENT_END)},
 }
 SHELL_TOOLS = ("Bash", "run_shell_command", "bash", "shell", "local_shell", "exec_command")
-TASK_TOOLS = ("TodoWrite", "todowrite", "update_plan", "write_todos", "TaskCreate", "TaskUpdate")  # see `task_list`
+TASK_TOOLS = ("TodoWrite", "todowrite", "update_plan", "write_todos", "TaskCreate", "TaskUpdate")  # see `LIST_TOOLS`
 
 
 @dataclass(frozen=True, slots=True)

@@ -415,7 +415,7 @@ COMPACT_LEARN_SECONDS = 0.5  # of learning, before a compaction
 
 def handle_event(memory: Memory, event: HookEvent, caller: Caller, ask: AskByMeaning | None = None) -> str:
     """Do what an event asks for; return the text that is to be put into the agent's context, empty for none.
-    `asked` is where a server answers what is relevant to a prompt."""
+    `ask` is where the resident answers what is relevant to a prompt."""
     started = time.perf_counter()
     if event.kind == EVENT_START:
         text = _handle_start(memory, event, caller, started, ask)
@@ -558,7 +558,8 @@ def _handle_end(memory: Memory, event: HookEvent, caller: Caller, started: float
 
 
 def start_background(memory: Memory, event: HookEvent, caller: Caller) -> None:
-    """Have a process of its own do what is due after an event (`background`), with the variables of whoever reports."""
+    """Have a process of its own do what is due after an event (`hook_background`), with the variables of whoever
+    reports."""
     words = [sys.executable, "-P", "-m", "store.doors.hook_background"]
     words += [memory.database.path, event.kind, event.session, str(event.tokens), str(event.window)]
     nothing = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in (0, 1, 2)]

@@ -107,7 +107,7 @@ def _report(words: list[str], stdin: BinaryIO) -> bytes:
 
 
 def main() -> None:
-    """For `python -m store.doors.hooks.process CLIENT`."""
+    """For `python -m store.doors.hook_process CLIENT`."""
     os.umask(0o077)
     run(sys.argv[1:], sys.stdin.buffer, sys.stdout.buffer)
     os._exit(0)

@@ -240,7 +240,7 @@ def _listen() -> tuple[socket.socket | None, int]:
 
 
 def main(words: list[str]) -> None:
-    """For `python -m store.doors.hooks.resident [NAME=VALUE …]`: `first`, the socket of a client that is answered
+    """For `python -m store.doors.hook_resident [NAME=VALUE …]`: `first`, the socket of a client that is answered
     whether or not others can be; `idle` and `rest`, seconds. The others are handed to the one it becomes."""
     os.umask(0o077)
     given = dict(word.split("=", 1) for word in words)

@@ -1,4 +1,7 @@
-"""Records as they are sent to an agent: cited, dated, with who wrote what no person confirmed, and the age of facts."""
+"""Answers of the MCP tools: how records are described, cited and fenced for an agent.
+
+Records as they are sent to an agent: cited, dated, with who wrote what no person confirmed, and the age of facts.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence

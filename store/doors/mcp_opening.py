@@ -111,7 +111,7 @@ class UpkeepThread(Thread):
         return (*map(read_file_stamp, files), refs_fingerprint(self._root) if self._root else "")
 
     def _take_turn(self) -> bool:
-        """Return whether no server started a child within the last APART seconds; if so this one may."""
+        """Return whether no server started a child within the last UPKEEP_APART_SECONDS; if so this one may."""
         name = state_name_of(UPKEEP_KIND, self._location.path)
         last, now = read_state(name), time.time()
         try:

@@ -155,7 +155,8 @@ async def _serve_session(session: McpSession, streams: StandardStreams) -> None:
 
 
 def _end_process_soon() -> None:
-    """End the process in END_SECONDS at the latest: a client that does not read holds up whoever writes to it."""
+    """End the process in SERVER_END_SECONDS at the latest: a client that does not read holds up whoever writes to
+    it."""
     timer = threading.Timer(SERVER_END_SECONDS, os._exit, (0,))
     timer.daemon = True
     timer.start()

@@ -1,5 +1,8 @@
-"""The tools that read: each takes a memory, the caller and checked arguments, and gives an answer. The resources and
-the prompt, which give the same."""
+"""The tools of the MCP server, those that read and those that write, and the session that runs them.
+
+The tools that read: each takes a memory, the caller and checked arguments, and gives an answer. The resources and
+the prompt, which give the same.
+"""
 
 import json
 import logging

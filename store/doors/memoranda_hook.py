@@ -51,7 +51,7 @@ def greeting() -> bytes:
 
 
 def state_folder() -> str:
-    """Return the person's private folder for state, as `store.base.installation.folder` does."""
+    """Return the person's private folder for state, as `state_folder` (`store/base/state_files.py`) does."""
     home = os.path.expanduser("~")
     usual = "Library/Application Support" if sys.platform == "darwin" else ".local/state"
     named = os.environ.get("XDG_STATE_HOME", "").strip()

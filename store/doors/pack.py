@@ -2,7 +2,7 @@
 
 All of it is recalled text, cited, aged and fenced as data. What no person said or confirmed is in a fence of its own,
 under the name of the agent that wrote it, and only in packs of that agent. Facts that are stale, weak, muted or not
-accepted are in none. Building a pack writes nothing; `keep` notes that it was sent.
+accepted are in none. Building a pack writes nothing; `log_pack` notes that it was sent.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def recall_answers(memory: Memory, text: str) -> dict[int, str]:
     """Return the keys of the decisions from which the Librarian answers `words_of` a prompt, then of the facts, each
     with why; none where the prompt is no question, or only near to something. By words alone, and by filters. For a
     server, not for a hook, of whose time the import of the Librarian would be a third; and not in a memory beyond
-    LARGE, where its searches take longer than a hook waits."""
+    LARGE_MEMORY, where its searches take longer than a hook waits."""
     if not _is_question(text) or FullTextIndex(memory.database).total_passages() > LARGE_MEMORY:
         return {}
     answer = Librarian(memory, partial(memory.search, meaning=False)).ask(text)

@@ -24,7 +24,7 @@ class MeaningRecall:
         self._thread = ThreadPoolExecutor(1, "recall")
 
     def ask(self, location: Location, prompt: str) -> Callable[[], dict[int, str] | None]:
-        """Begin to look for what is relevant to `words_of` a prompt, as `recall.AskByMeaning` says."""
+        """Begin to look for what is relevant to `words_of` a prompt, as `AskByMeaning` says."""
         until = time.monotonic() + WAIT
         asked = self._thread.submit(_find, location, prompt)
 

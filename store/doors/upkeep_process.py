@@ -1,4 +1,4 @@
-"""Does what is due in a memory, and ends: `python -m store.doors.mcp.upkeep_process PATH FOLDER`. Retention, git, what
+"""Does what is due in a memory, and ends: `python -m store.doors.upkeep_process PATH FOLDER`. Retention, git, what
 was said and waits to be read, checkpoints, documents, backups, vectors; each under a lease, so that nothing is done
 twice."""
 

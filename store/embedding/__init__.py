@@ -1,6 +1,6 @@
 """Embedding vectors of all passages of the corpus: computed by a model, stored in the memory, searched.
 
-`provider_selection.open` selects a provider; `Vectors` reads and searches what it computed. No command that writes
+`choose_provider` selects a provider; `Vectors` reads and searches what it computed. No command that writes
 records waits for this package.
 """
 

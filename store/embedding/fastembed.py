@@ -1,7 +1,7 @@
 """Any ONNX model on this machine's processor, through `fastembed`: by name, or from a folder.
 
-Only `download`, which a person runs, opens a connection: a model is located on the disk and given to fastembed as a
-folder, because by name fastembed asks a server even for what is on the disk (39 s without a network).
+Only `download_model`, which a person runs, opens a connection: a model is located on the disk and given to fastembed as
+a folder, because by name fastembed asks a server even for what is on the disk (39 s without a network).
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ def embed_queued_passages(
     With a new model everything is queued and its vectors go to a second slot; the old model serves until all is done.
     `progress` is called with (done, total) after each batch, `trouble` with a sentence about refused texts. A text that
     the model refuses is skipped, noted, and tried again when it or the model changes. Does nothing in a read-only
-    memory. `by` is the name of the backend (`vector_backends`). Raise ProviderDown when the model itself fails;
+    memory. `by` is the name of the backend (`choose_code_store`). Raise ProviderDown when the model itself fails;
     finished batches stay.
     """
     if database.read_only:
@@ -335,8 +335,8 @@ class _IndexRun:
             self.progress(min(done, total), total)
 
     def _next_batch(self) -> list[_QueuedText]:
-        """Return the next texts of the queue, as many as the model embeds in SECONDS: by rank (facts and decisions
-        first, as people search for them most, then what people said), the newest of each first."""
+        """Return the next texts of the queue, as many as the model embeds in EMBED_BATCH_SECONDS: by rank (facts and
+        decisions first, as people search for them most, then what people said), the newest of each first."""
         if not self._ahead or time.monotonic() - self._sorted > QUEUE_AHEAD_SECONDS:
             self._sorted = time.monotonic()
             order = f"SELECT id FROM embedding_queue ORDER BY rank, (id & {RECORD_KEY_MASK}) DESC LIMIT ?"

@@ -18,7 +18,7 @@ SWEEP_ROWS = 5_000  # rows deleted in one transaction of some 30 ms
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingModel:
-    """A model as registered in the memory. `zero` and `one` are for `calibrated`; `mean` is little-endian 32-bit
+    """A model as registered in the memory. `zero` and `one` are for `calibrate_cosine`; `mean` is little-endian 32-bit
     floats."""
 
     slot: int
@@ -83,7 +83,7 @@ def queue_all_passages(write: Transaction) -> None:
 
 
 def register_model(write: Transaction, provider: EmbeddingProvider, calibration: Calibration | None) -> EmbeddingModel:
-    """Return the model entry, with its slot, for this provider; the slot must be empty (see `sweep`).
+    """Return the model entry, with its slot, for this provider; the slot must be empty (see `sweep_slot`).
 
     Where no model serves, this one serves at once, while its vectors are added. Where it serves already and another was
     being built, that one is given up.

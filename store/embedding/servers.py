@@ -1,5 +1,8 @@
-"""A model served by Ollama, through its own client. The server may be down, loading, without the model, or answer
-nonsense."""
+"""Embedding models served over HTTP: by Ollama, or by a server with the API of OpenAI.
+
+A model served by Ollama, through its own client. The server may be down, loading, without the model, or answer
+nonsense.
+"""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # be
 # out of date.
 #
-# The codes of all vectors are held in memory as a matrix, read from where they are stored packed (`vector_backends`).
+# The codes of all vectors are held in memory as a matrix, read from where they are stored packed (`CodeStore`).
 
 if TYPE_CHECKING:
     PassageIds = NDArray[np.int64]
@@ -100,7 +100,7 @@ class CodeMatrix:
         kinds: Collection[int] | None = None,
     ) -> PassageIds:
         """Return the ids of the `count` vectors nearest to `query` by their codes, the best first. `among` restricts to
-        these ids, `kinds` to these numbers of kinds (`record_keys`)."""
+        these ids, `kinds` to these numbers of kinds (`KIND_NUMBERS`)."""
         import numpy as np
 
         ids, columns, above = self.ids, self.columns, self.above
@@ -145,8 +145,8 @@ class CodeMatrix:
 
 
 def _quantize_query(query: Vector, mean: bytes) -> list[CodeWords]:
-    """Return a query quantized to PLANES bits a number, as bit planes, the lowest first. The range is symmetric around
-    CENTRE times the mean; numbers beyond the 99 % quantile are clipped."""
+    """Return a query quantized to QUERY_BITS bits a number, as bit planes, the lowest first. The range is symmetric
+    around QUERY_CENTRE times the mean; numbers beyond the 99 % quantile are clipped."""
     import numpy as np
 
     numbers = query - np.float32(QUERY_CENTRE) * np.frombuffer(mean, "<f4")
@@ -278,7 +278,8 @@ class BlockCodeStore:
 
 
 class Vec0CodeStore:
-    """Stores signs in a table of the extension `vec0`, which must be loaded (`load`) for all methods but `drop`."""
+    """Stores signs in a table of the extension `vec0`, which must be loaded (`load_vec0`) for all methods but
+    `drop_store`."""
 
     name = VEC0_BACKEND
     bits = 1

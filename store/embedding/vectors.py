@@ -69,8 +69,8 @@ SPACE_LANGUAGES = ("", "en", "es")
 
 
 class MeanRemoval:
-    """`centres`, one row for each of LANGUAGES, and `turn`, the square matrix that shrinks directions; both of the
-    model's dimension."""
+    """`centres`, one row for each of SPACE_LANGUAGES, and `turn`, the square matrix that shrinks directions; both of
+    the model's dimension."""
 
     def __init__(self, centres: FloatMatrix, turn: FloatMatrix) -> None:
         self._centres = centres
@@ -225,7 +225,7 @@ class Vectors:
         """Return the passage ids nearest to a vector of the serving model, and their cosines, nearest first.
 
         Cosines are exact; which ids are compared is decided by codes, so that among many thousands a few of the nearest
-        hundred may be missing (see `binary_index`). `among` restricts to these ids. Raise EmbeddingError for a vector
+        hundred may be missing (see `CodeMatrix`). `among` restricts to these ids. Raise EmbeddingError for a vector
         of another size.
         """
         return self.compare_exactly(
@@ -240,7 +240,7 @@ class Vectors:
         kinds: Collection[int] | None = None,
     ) -> PassageIds:
         """Return the passage ids of the `count` vectors nearest by their codes, the best first. `among` restricts to
-        these ids, `kinds` to these numbers of kinds (`record_keys`). Raise EmbeddingError for a vector of another
+        these ids, `kinds` to these numbers of kinds (`KIND_NUMBERS`). Raise EmbeddingError for a vector of another
         size."""
         import numpy as np
 
@@ -290,7 +290,7 @@ class Vectors:
 
     @property
     def candidate_steps(self) -> tuple[int, ...]:
-        """The number of candidates compared exactly at first (`binary_index` says how many of the nearest are among
+        """The number of candidates compared exactly at first (`CANDIDATE_STEPS` says how many of the nearest are among
         them), and the larger numbers for filters that leave too few."""
         model = self.serving
         if model is not None and self.is_in_vec0(model):

@@ -158,8 +158,8 @@ class Evidence:
         return self._read_states(rows)
 
     def stamp(self, bound: Sequence[BoundEvidence] | None = None) -> tuple[object, ...]:
-        """Return what differs when a look may see something else: in what is bound, `all` unless given, in its files
-        and in git. Cheap: no file is read and no process is started."""
+        """Return what differs when a look may see something else: in what is bound (all of it, unless named), in its
+        files and in git. Cheap: no file is read and no process is started."""
         bound = self.list_all_bound() if bound is None else bound
         if not bound or not self._project:
             return ()

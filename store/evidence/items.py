@@ -39,7 +39,7 @@ _PLACED = re.compile(
 @dataclass(frozen=True, slots=True)
 class EvidenceItem:
     """A text of a record's evidence, read: `target` is a path below the project, a sha, an address or a command;
-    `first` and `last` are lines, 0 for a whole file; `digest` is that of `digest_of`."""
+    `first` and `last` are lines, 0 for a whole file; `digest` is that of `digest_lines`."""
 
     type: str
     target: str
@@ -389,7 +389,7 @@ def _indentation(line: bytes) -> int:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceLook:
-    """What was seen: a state of `items.STATES`, and where it is now if that is elsewhere."""
+    """What was seen: a state of `EVIDENCE_STATES`, and where it is now if that is elsewhere."""
 
     state: int
     place: str = ""

@@ -106,7 +106,7 @@ def _run_command(root: str, command: str, before: str) -> EvidenceRun:
 
 
 def _read_output(process: subprocess.Popen[bytes]) -> bytes | None:
-    """Return what a command writes, its first MOST bytes; None if it takes too long."""
+    """Return what a command writes, its first MOST_OUTPUT bytes; None if it takes too long."""
     assert process.stdout is not None
     end = time.monotonic() + COMMAND_SECONDS
     found: list[bytes] = []

@@ -157,7 +157,7 @@ def _document_lines(connection: apsw.Connection) -> Iterator[bytes]:
 
 
 def export_section(connection: apsw.Connection, table: str, schema: str = "main") -> Iterator[bytes]:
-    """Yield the rows of a table, each a line of JSON, with the commas between them; in pieces of BATCH rows."""
+    """Yield the rows of a table, each a line of JSON, with the commas between them; in pieces of EXPORT_BATCH rows."""
     rows = export_rows(connection, table, schema)
     between = ""
     while batch := list(_take_rows(rows, EXPORT_BATCH)):

@@ -426,7 +426,8 @@ class Repository:
     def list_reachable_commits(
         self, tips: Sequence[str], cancelled: IsCancelled = never_cancelled
     ) -> tuple[list[str], list[str]]:
-        """Return (all that is reachable from the tips, in the order of `missing`; those of them that git cannot read).
+        """Return (all that is reachable from the tips, in the order of `list_new_commits`; those of them that git
+        cannot read).
 
         What is behind a broken commit is known only if another path leads there. Raise GitError if all are broken.
         """

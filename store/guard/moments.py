@@ -271,7 +271,7 @@ class GuardedChange:
 
 @dataclass(frozen=True, slots=True)
 class GuardMoment:
-    """A moment; times are in milliseconds, `restores` is the one that it put back, or EDIT."""
+    """A moment; times are in milliseconds, `restores` is the one that it put back, or TEXT_EDIT."""
 
     number: int
     tool: str

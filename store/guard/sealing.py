@@ -63,7 +63,7 @@ def _derive_key(key: bytes, purpose: bytes) -> bytes:
 
 
 def create_guard_key(place: str, database: str) -> bytes:
-    """Create the key of a database and store it in a place of PLACES. Raise StorageError."""
+    """Create the key of a database and store it in a place of KEY_PLACES. Raise StorageError."""
     key = os.urandom(GUARD_KEY_BYTES)
     store_guard_key(place, database, key)
     return key
@@ -98,7 +98,7 @@ def delete_guard_key(place: str, database: str) -> None:
 
 
 def store_guard_key(place: str, database: str, key: bytes) -> None:
-    """Store the key of a database in a place of PLACES. Raise StorageError."""
+    """Store the key of a database in a place of KEY_PLACES. Raise StorageError."""
     if place == KEY_IN_KEYRING:
         ring = _load_keyring()
         try:

@@ -20,8 +20,8 @@ WATCHED_ENDINGS = (GUARDED_SUFFIX, *(f"{name}{part}" for name in DATABASE_ENDING
 
 def watch_guarded_files(config: Config, machine: Machine, stop: threading.Event) -> Iterator[LookResult]:
     """Look now and after each change, until `stop` is set or the person interrupts; yield what each look found. Where
-    watching does not work that is a trouble of one look, and the next ones are EVERY_SECONDS apart. Raise as a look
-    does."""
+    watching does not work that is a trouble of one look, and the next ones are LOOK_EVERY_SECONDS apart. Raise as a
+    look does."""
     while not stop.is_set():
         last = time.monotonic()
         yield _look_unless_busy(config, machine)

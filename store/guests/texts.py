@@ -1,5 +1,8 @@
-"""Texts in the Markdown files of Claude Code, basic-memory and OpenClaw, by their bytes: what is changed is the asked
-text alone. Front matter, byte order mark, line endings and every other line stay as they are."""
+"""Texts of other tools, one by one, where they lie: in Markdown files and in databases.
+
+Texts in the Markdown files of Claude Code, basic-memory and OpenClaw, by their bytes: what is changed is the asked
+text alone. Front matter, byte order mark, line endings and every other line stay as they are.
+"""
 
 import os
 import re

@@ -1,8 +1,10 @@
-"""The chain of history: each step's digest is computed from the step before, and from the rows that it changed.
+"""The checks of the doctor, each a generator of findings: files, pages, history, records, values, clocks, the log.
 
-What was erased keeps its leaf, so the chain is valid; what `salvage` could not read is on its own list (`LOST`), and
-reported as a note. The chain cannot show that its last steps were removed, but SQLite's counter of assigned numbers
-can, and so can a head that was written down.
+The chain of history: each step's digest is computed from the step before, and from the rows that it changed.
+
+What was erased keeps its leaf, so the chain is valid; what `salvage` could not read is on its own list
+(`LOST_STEPS_KEY`), and reported as a note. The chain cannot show that its last steps were removed, but SQLite's counter
+of assigned numbers can, and so can a head that was written down.
 """
 
 from __future__ import annotations

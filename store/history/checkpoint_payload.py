@@ -50,9 +50,9 @@ CHANGE_WORDS = {  # (table, change of the record) → the word for its count
 @dataclass(frozen=True, slots=True)
 class CheckpointContents:
     """`summary` is a line on the topic, `changed` one on how much happened since the previous checkpoint, both together
-    SUMMARY tokens at most; `turns` are {citation, role, speaker, text}, oldest first; `tasks` {citation, status, text},
-    those in progress first; `decisions` {citation, title, chosen, rationale, origin}, newest first; `entities` the
-    names that turns and tasks mention."""
+    CHECKPOINT_SUMMARY_TOKENS at most; `turns` are {citation, role, speaker, text}, oldest first; `tasks` {citation,
+    status, text}, those in progress first; `decisions` {citation, title, chosen, rationale, origin}, newest first;
+    `entities` the names that turns and tasks mention."""
 
     session: str
     summary: str

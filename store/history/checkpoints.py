@@ -82,14 +82,15 @@ class Checkpoints:
             return insert_checkpoint(write, name.strip() or "unnamed", "person")
 
     def take_before(self, act: str, things: int, *, actor: str = PERSON_ORIGIN) -> int | None:
-        """Take a checkpoint before an act that changes more than MANY records; return its id, or None for fewer."""
+        """Take a checkpoint before an act that changes more than MANY_RECORDS records; return its id, or None for
+        fewer."""
         return self.take_checkpoint(f"before: {act}"[:200], actor=actor) if things > MANY_RECORDS else None
 
     def record_usage(
         self, tokens: int, *, session: str = "", window: int = CONTEXT_WINDOW, actor: str = "hook"
     ) -> int | None:
         """Record how many tokens of its context window a session uses now; return the id of the checkpoint that this
-        made due, or None. One is taken when one of the thresholds of `levels.USAGE` is passed; when the use falls, as
+        made due, or None. One is taken when one of the thresholds of `USAGE_LEVELS` is passed; when the use falls, as
         after a compaction, the thresholds can be passed again. Raise InvalidInput."""
         if tokens < 0:
             raise InvalidInput("Tokens are counted from 0.", "checkpoint --tokens 140000")
@@ -212,7 +213,7 @@ class Checkpoints:
         return [Checkpoint(*row) for row in rows]
 
     def ids(self, *, every: bool = True) -> Sequence[int]:
-        """Return the ids of what `list` returns, in its order."""
+        """Return the ids of what `list_newest_first` returns, in its order."""
         where = "" if every else f" WHERE NOT {AUTOMATIC_SQL}"
         return [number for (number,) in self._database.rows(f"SELECT id FROM checkpoints{where} ORDER BY id DESC")]
 

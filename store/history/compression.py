@@ -1,8 +1,8 @@
 """Packed history: old rows, some hundreds together, compressed; nothing is lost or merged.
 
-A row takes some 330 bytes in its table and 70 in a block. Readers of history use `every_row`, a view of both. The leaf
-of a row that has its salt is not stored, since it is derived from the row; the digest of its step, which is kept, shows
-whether it is still the same.
+A row takes some 330 bytes in its table and 70 in a block. Readers of history use `every_row_view`, a view of both. The
+leaf of a row that has its salt is not stored, since it is derived from the row; the digest of its step, which is kept,
+shows whether it is still the same.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class HistoryBlock:
     def __init__(self, places: bytes, texts: bytes, salts: bytes) -> None:
         self._columns: list[list[Any] | None] = [*read_directory(places), None, None, None, None]
         flags = self._columns[6]
-        # the columns in COLUMNS
+        # the columns in ROW_COLUMNS
         self._columns = [*self._columns[:6], None, None, None, None, [purge_state(flag) for flag in flags or ()]]
         self._texts, self._salts = texts, (salts, flags)
 
@@ -132,7 +132,7 @@ def purge_state(flag: int) -> int:
 
 
 def _decode_lists(packed: bytes, most: int) -> list[list[Any]]:
-    """Decode the first lists of a value of `_packed`. Raise DamagedFile."""
+    """Decode the first lists of a value of `_compress_lines`. Raise DamagedFile."""
     try:
         found = [json.loads(line) for line in zlib.decompress(packed).split(b"\n")[:most]]
         if len(found) == most and all(len(values) == len(found[0]) for values in found):
@@ -150,7 +150,7 @@ def _damaged_block() -> DamagedFile:
 
 
 def inflate_lines(packed: bytes, most: int) -> list[str]:
-    """Decompress the first lists of a value of `_packed`, still as JSON. Raise DamagedFile."""
+    """Decompress the first lists of a value of `_compress_lines`, still as JSON. Raise DamagedFile."""
     try:
         lines = zlib.decompress(packed).decode().split("\n")[:most]
     except (zlib.error, ValueError):
@@ -161,7 +161,7 @@ def inflate_lines(packed: bytes, most: int) -> list[str]:
 
 
 def decode_first_list(packed: bytes) -> list[Any]:
-    """Decode the first list of a value of `_packed`, without decompressing the rest. Raise DamagedFile."""
+    """Decode the first list of a value of `_compress_lines`, without decompressing the rest. Raise DamagedFile."""
     unpacking, parts = zlib.decompressobj(), []
     try:
         while packed:
@@ -378,7 +378,7 @@ def create_every_row_view(connection: apsw.Connection, condition: str) -> None:
 
 
 def read_all_rows(database: Database) -> Iterator[PackedRow]:
-    """Yield every row of history in order, as COLUMNS, reading some steps at a time."""
+    """Yield every row of history in order, as ROW_COLUMNS, reading some steps at a time."""
     source = every_row_view(database)
     newest = database.value("SELECT max(seq) FROM history") or 0
     for start in range(0, newest, BLOCK_ROWS):

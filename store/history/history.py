@@ -203,7 +203,8 @@ def primary_key(connection: apsw.Connection, table: str) -> list[str]:
     return [name for (name,) in found]
 
 
-# the statements, whose one parameter is a JSON list of `_values`, and which return the keys of the rows they changed
+# the statements, whose one parameter is a JSON list of `_edit_values`, and which return the keys of the rows they
+# changed
 
 
 def _edit_values(edit: RowEdit, names: tuple[str, ...]) -> list[Any]:
@@ -443,7 +444,7 @@ SELECT seq, undoes, undone_by, (SELECT CASE WHEN target.undoes IS NOT NULL THEN 
   FROM history AS target WHERE target.seq = done.undoes)
 FROM history AS done WHERE {BY_HAND_SQL} AND seq < ? ORDER BY seq DESC LIMIT ?
 """
-# the imports, of which there are few, as MADE lists steps
+# the imports, of which there are few, as MANUAL_STEPS_SQL lists steps
 IMPORT_STEPS_SQL = f"SELECT seq, undoes, undone_by, NULL FROM history WHERE {IMPORTED_SQL}"
 # the newest manual undo in force that was in force ever since: one that was undone itself and is in force again was
 # restored by a redo, which continues from there. None if a manual change was made since.
@@ -506,7 +507,7 @@ class History:
         after_seq: int = 0,
     ) -> array[int]:
         """Return the numbers of the steps that match these filters (see `steps`), newest first and packed, for a list
-        that may be millions long; `many` reads those that are shown."""
+        that may be millions long; `get_many` reads those that are shown."""
         where, parameters = self._filter_sql(actor, record, since, before, after_seq)
         return self._database.keys(f"SELECT seq FROM history WHERE {where} ORDER BY seq DESC", parameters)
 
@@ -642,7 +643,7 @@ class History:
         raise NotFound("There is nothing to undo.", "Look at `memoranda history` for what others did.")
 
     def _manual_steps(self) -> Iterator[tuple[int, int | None, int | None, int]]:
-        """Yield a person's manual steps and imports, newest first, as MADE."""
+        """Yield a person's manual steps and imports, newest first, as MANUAL_STEPS_SQL."""
         brought = sorted(self._database.rows(IMPORT_STEPS_SQL), reverse=True)
         yield from merge(self._read_manual_steps(), brought, key=itemgetter(0), reverse=True)
 

@@ -79,7 +79,7 @@ class Moves:
 
     def move_to_project(self, number: int, *, seen: Fact | None = None, again: bool = False) -> int:
         """Move a global fact into this project; return its number here. In the person's own memory only its scope is
-        changed. As `to_global`."""
+        changed. As `move_to_global`."""
         finish_moves(self._database)
         if is_personal_memory(self._database.path):
             self._rescope(number, PROJECT_FACT_SCOPE, seen)
@@ -115,7 +115,7 @@ class Moves:
     def find_counterparts(self, facts: Sequence[int], shared: Sequence[int]) -> tuple[list[int], list[int]]:
         """Return (the facts of this project, the facts of the person's own memory) that these facts and global facts
         were moved from or to: the same words are in both files, and in their histories. None in the person's own
-        memory, which knows the facts of projects by `projects` alone."""
+        memory, which knows the facts of projects by `find_other_projects` alone."""
         if is_personal_memory(self._database.path):
             return [], []
         rows = self._database.rows(

@@ -664,7 +664,7 @@ class Plans:
     def keep_mine(self, plan: RestorePlan) -> RestorePlan:
         """Return the same plan, keeping what a person changed since, field by field: such a record is restored in all
         other fields. One that they changed in nothing else, or added, or removed, is unchanged in the plan, and
-        `proposed` leaves it out."""
+        `propose_changes` leaves it out."""
         changes = []
         for change in plan.changes:
             if change.by_hand and change.now is not None and change.then is not None:
@@ -683,7 +683,7 @@ class Plans:
 
     def propose_changes(self, plan: RestorePlan, strategy: str = "replace") -> frozenset[int]:
         """Return the changes chosen by default: all that neither clash nor are blocked (`replace`); of those, none that
-        a person changed since (`mine`, of a plan `keeping_mine`), or only what would become visible again (`add`).
+        a person changed since (`mine`, of a plan by `keep_mine`), or only what would become visible again (`add`).
         Raise InvalidInput."""
         if strategy not in RESTORE_STRATEGIES:
             raise InvalidInput("There is no such strategy.", f"Choose one of: {', '.join(RESTORE_STRATEGIES)}.")
@@ -914,7 +914,7 @@ _STATE_COLUMNS = {
 
 
 class Happening(NamedTuple):
-    """What `actor` did last to a record in that time. `says` is what happened, as in `change_summary.happened`, or
+    """What `actor` did last to a record in that time. `says` is what happened, as in `describe_change`, or
     `linked` to a commit; empty where the record came to be. `states` are those that it came into; of what a fact was
     corrected to, `correction`."""
 

@@ -210,7 +210,7 @@ def _find_sharing_records(database: Database, kind: int, words: Sequence[str], m
 
 # Join several facts in one sentence, by rule: each of them whole, one after the other.
 #
-# A model may replace it (`duplicates.Summary`); it must return a sentence that contains nothing beyond these facts.
+# A model may replace it (`SummarizeFacts`); it must return a sentence that contains nothing beyond these facts.
 
 LONGEST_SUMMARY = 400  # characters; a longer text is no summary
 SUMMARY_ENDS = ".!;, "
@@ -517,7 +517,7 @@ def _quote_facts(facts: Iterable[Fact]) -> tuple[dict[str, str], ...]:
 
 
 def _cluster_old_facts(database: Database, known: Sequence[Fact], now: str) -> list[list[Fact]]:
-    """Group old facts that are about one thing, without those that were opened more than OPENED times."""
+    """Group old facts that are about one thing, without those that were opened more than MOST_OPENED times."""
     opened = dict(database.rows("SELECT key, count FROM accesses WHERE count > ?", (MOST_OPENED,)))
     limit = days_before(now, OLD_FACT_DAYS)
     old = [

@@ -148,8 +148,8 @@ class DoubtfulProposal(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class InboxChoice:
-    """A person's decision on a proposal: `verb` is one of VERBS, `edited` their own words instead of its text, `fact`
-    the one to merge it with or to supersede."""
+    """A person's decision on a proposal: `verb` is one of INBOX_VERBS, `edited` their own words instead of its text,
+    `fact` the one to merge it with or to supersede."""
 
     number: int
     verb: str
@@ -198,13 +198,13 @@ class Inbox:
         """Propose that something be remembered, changed or forgotten; return the proposal's id.
 
         `kind` is one of vocabulary.PROPOSAL_KINDS; `change` holds the text, `fact`, and the other fields of the fact
-        (CHANGES; `others` are ids of further facts to be merged; with a `decision`, {chosen, alternatives, rationale,
-        context, impact}, a decision with that title is added; `created` is when it was written elsewhere);
-        `target` is the fact it is about; `evidence` lists {"citation", "quote"}.
-        The same proposal (`proposal_basis.asked`) of the same origin is not made again while it waits, after it was
-        rejected, and while the resulting fact holds: its id is returned. An `add` with the text of an active fact
-        becomes a proposal to confirm that one; `confirm` and `forget` take the fact's own text, and other words are
-        added to the reason. With a `key` that was used before nothing is written.
+        (CHANGE_FIELDS; `others` are ids of further facts to be merged; with a `decision`, {chosen, alternatives,
+        rationale, context, impact}, a decision with that title is added; `created` is when it was written elsewhere);
+        `target` is the fact it is about; `evidence` lists {"citation", "quote"}. The same proposal (`digest_proposal`)
+        of the same origin is not made again while it waits, after it was rejected, and while the resulting fact holds:
+        its id is returned. An `add` with the text of an active fact becomes a proposal to confirm that one; `confirm`
+        and `forget` take the fact's own text, and other words are added to the reason. With a `key` that was used
+        before nothing is written.
 
         Raise InvalidInput, NotFound, Conflict (the target is not active) or Purged.
         """

@@ -2,7 +2,7 @@
 
 The fact is written at once, and compared soon after (by the application within seconds, else by the next command that
 reads), so that `remember` does not wait: importing `rapidfuzz` and the rest would double its time in a shell. By words
-alone, as `duplicates.alike`, a millisecond or two for each.
+alone, as `find_similar_facts`, a millisecond or two for each.
 """
 
 from __future__ import annotations

@@ -208,7 +208,7 @@ def _text_or_empty(value: Any) -> str:
 # still
 # reported as one that cannot be read.
 
-# Claude Code: lines that name no session; `claude.is_claude` recognises those that do
+# Claude Code: lines that name no session; `is_claude_line` recognises those that do
 _CLAUDE = frozenset(
     {
         *("agent-color", "agent-name", "ai-title", "attachment", "attribution-snapshot", "bridge-session"),
@@ -304,7 +304,7 @@ class SourceOffset:
 @dataclass(slots=True)
 class RawLine:
     """One line, without its end: `number` counts from 1, `after` is the offset behind it. `whole` is false for the last
-    one of a file that may still be written, `long` for one longer than LONGEST, whose text is dropped."""
+    one of a file that may still be written, `long` for one longer than LONGEST_SOURCE_LINE, whose text is dropped."""
 
     number: int
     after: int

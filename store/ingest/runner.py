@@ -179,8 +179,8 @@ def ingest_lines(
     progress: Callable[[int], None] = lambda done: None,
     cancelled: IsCancelled = never_cancelled,
 ) -> IngestReport:
-    """Import turns that were read elsewhere, each with the path it comes from, as `ingest` does. Their roles are not
-    reliable. `progress` is called with the number of turns read. Raise StorageError."""
+    """Import turns that were read elsewhere, each with the path it comes from, as `ingest_file` does. Their roles are
+    not reliable. `progress` is called with the number of turns read. Raise StorageError."""
     report = report if report is not None else IngestReport()
     run = _IngestRun(database, BytesIO(), "", os.path.realpath(project) if project else "", origin, report)
     for path, several in groupby(lines, key=lambda line: line[0]):

@@ -2,7 +2,7 @@
 
 The data are in `es.toml`, `en.toml` and `forms.toml` beside this file; their first lines explain the tables. A sentence
 may be in either language, so each pattern here combines both. Patterns match one line of text without capitals and
-accents (`folding.fold`), in time proportional to its length (`tests/store/test_linear_time.py`). Loaded at first use
+accents (`fold_text`), in time proportional to its length (`tests/store/test_linear_time.py`). Loaded at first use
 and cached.
 """
 

@@ -91,7 +91,7 @@ def find_still_holding(text: str, known: Sequence[KnownFact]) -> int | None:
 
 
 def find_most_alike(text: str, known: Sequence[KnownFact]) -> KnownFact | None:
-    """Return the fact most similar to a text by letters, if at least ALIKE percent."""
+    """Return the fact most similar to a text by letters, if at least MIN_LIKENESS percent."""
     from rapidfuzz.fuzz import ratio
 
     likeness, fact = max(

@@ -252,8 +252,8 @@ REVISING_REASONS = frozenset(REQUEST_REASONS[kind] for kind in STATING_KINDS)
 
 
 class Request(NamedTuple):
-    """A thing to keep: the number of its sentence, start and end in it, the kind of its marker (a key of WHY), and
-    whether its form is certain."""
+    """A thing to keep: the number of its sentence, start and end in it, the kind of its marker (a key of
+    REQUEST_REASONS), and whether its form is certain."""
 
     sentence: int
     start: int

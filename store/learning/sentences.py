@@ -1,4 +1,6 @@
-"""Quoted text in a turn, which the person only passed on: in quotation marks, code, tags, after a label, in a log.
+"""Sentences of a turn: what the person says themselves, what they pass on, and what each sentence does.
+
+Quoted text in a turn, which the person only passed on: in quotation marks, code, tags, after a label, in a log.
 
 Where both ends are found it is struck. Where it is only announced, or has no end, it is not known where the person's
 words continue: from there only an explicit request for memory counts, as a proposal. What may have been pasted is
@@ -432,7 +434,7 @@ def _own_letters(marks: QuotedSpans, text: str, start: int, end: int) -> int:
 
 # Whether a clause states something lasting: a habit, of the person and theirs, of a thing with a name or a figure; or
 # nothing: a request, an exclamation, praise, a remark about now. Matched by its form, on text without capitals and
-# accents (`folding.fold`).
+# accents (`fold_text`).
 
 NAME_PATTERN = re.compile(r"(?<=[^\W_] )(?!I\b)[A-Z][^\W_]+|\b[^\W\d_]+[A-Z]\w*|\b[A-Z]{2,}\b")
 FIGURE_PATTERN = re.compile(r"\d|\b\w+[._/@-]\w+[._/@-]?\w*\b(?<!-)")

@@ -1,4 +1,6 @@
-"""Summaries by a model (of turns, of several facts, a conversation's name) and the order of the facts in a context; by
+"""The tasks that a model does for learning: summaries, facts, decisions, confirmations, domains, and order.
+
+Summaries by a model (of turns, of several facts, a conversation's name) and the order of the facts in a context; by
 rule, or by the search, where there is no model.
 
 Summaries of turns are made once, in the background, so the model is asked first. For the others a person waits: the
@@ -306,8 +308,8 @@ class DomainForm:
 def ask_domain(model: ModelSession, text: str) -> str:
     """Return a text's domain according to the model. Raise ModelFailed.
 
-    Only the domains in BELIEVED are accepted: of 26 sentences the 1.5B model called none general, and put those that it
-    could not place into projects and preferences.
+    Only the domains in BELIEVED_DOMAINS are accepted: of 26 sentences the 1.5B model called none general, and put those
+    that it could not place into projects and preferences.
     """
     shown = shorten_to_tokens(" ".join(make_harmless(text).split()), CLASSIFY_TOKENS)
     form = model.ask_for_form(
@@ -332,8 +334,8 @@ MOST_OPTIONS = 4
 
 @dataclass(frozen=True, slots=True)
 class DecisionDraft:
-    """A decision, as a model answers it. What `ask` returns is quoted from the sentence, in every part; a rule may name
-    as the alternative what another decision chose."""
+    """A decision, as a model answers it. What `ask_decision` returns is quoted from the sentence, in every part; a rule
+    may name as the alternative what another decision chose."""
 
     chosen: str
     alternatives: tuple[str, ...] = ()

@@ -19,10 +19,10 @@ from store.text.words import shorten_to_tokens
 MAX_JUDGED, FIRST_JUDGED = 16, 8  # most records that are judged, and how many if one of these surely answers
 MAX_RECORD_TOKENS = 120  # tokens of a record that are shown
 YES_WORDS, NO_WORDS = ("Yes", "Sí", "Si", "S"), ("No",)
-# A record answers if its log odds, with NEAR for what is found being wholly similar to the question, reach this. Chosen
-# on 117 questions, the development halves of `bench.questions` and `bench.librarian`, with Qwen2.5-Coder 1.5B: what was
-# never recorded is told from the rest with an area under the curve of .95, by the odds alone with .93, and with .89 by
-# how far they are above the other records' odds.
+# A record answers if its log odds, with SIMILARITY_ODDS for what is found being wholly similar to the question, reach
+# this. Chosen on 117 questions, the development halves of `bench.questions` and `bench.librarian`, with Qwen2.5-Coder
+# 1.5B: what was never recorded is told from the rest with an area under the curve of .95, by the odds alone with .93,
+# and with .89 by how far they are above the other records' odds.
 MIN_ANSWER_ODDS, SIMILARITY_ODDS = 0.3, 3.0
 SURE_ANSWER_ODDS = 1.5  # the same of one that surely answers: on these questions no higher line found more
 TYPICAL_SIMILARITY = 0.4  # similarity where none is known
@@ -58,9 +58,9 @@ def rank_by_judgement(
     similar: float = TYPICAL_SIMILARITY,
 ) -> Judgement:
     """Judge these texts (citation → text), the nearest of which is so `similar` to the question (0 to 1), within the
-    `seconds`, and rank them by log odds, with a small bonus for their place in the search; those after the FIRST only
-    if none of these surely answers. If time runs out, those that answer come first and the others keep their order.
-    Raise ModelFailed where none of those that were judged until then answers."""
+    `seconds`, and rank them by log odds, with a small bonus for their place in the search; those after the FIRST_JUDGED
+    only if none of these surely answers. If time runs out, those that answer come first and the others keep their
+    order. Raise ModelFailed where none of those that were judged until then answers."""
     until = time.monotonic() + seconds
     odds: dict[str, float] = {}
     trouble: ModelFailed | None = None

@@ -48,7 +48,7 @@ class JudgeModel(Protocol):
         self, messages: Sequence[ChatMessage], *, yes: Sequence[str], no: Sequence[str], seconds: float
     ) -> float:
         """Return the log odds that the answer begins with a word of `yes` against one of `no`; where the server returns
-        no likelihoods, WORD_ONLY or -WORD_ONLY by the first word of the answer."""
+        no likelihoods, WORD_ONLY_ODDS or its negative by the first word of the answer."""
         ...
 
 
@@ -65,7 +65,7 @@ class ChatModel(JudgeModel, Protocol):
 
 
 def parse_figure(value: object) -> int:
-    """Return a positive integer of a server's reply, at most HUGE; 0 where there is none."""
+    """Return a positive integer of a server's reply, at most MAX_FIGURE; 0 where there is none."""
     return min(value, MAX_FIGURE) if isinstance(value, int) and value > 0 else 0
 
 
@@ -91,7 +91,7 @@ class Cancelled(Exception):
 
 
 class ResponseTooLarge(Exception):
-    """The answer is longer than MOST bytes."""
+    """The answer is longer than MAX_RESPONSE_BYTES."""
 
 
 class DeadlineCall:
@@ -130,7 +130,7 @@ class DeadlineCall:
     def iterate_beside(
         self, work: Callable[[], Iterable[Item]], abort: Callable[[], None]
     ) -> Generator[Item, None, None]:
-        """Run `work` on a thread and yield its items; call `abort` at the end. Raise as `beside` does."""
+        """Run `work` on a thread and yield its items; call `abort` at the end. Raise as `run_beside` does."""
         came: SimpleQueue[Any] = SimpleQueue()
 
         def run() -> None:
@@ -199,7 +199,7 @@ def shut_down_socket(connection: socket) -> None:
 
 
 def _limit_response(response: httpx.Response) -> None:
-    """Limit a response to MOST bytes; reading more raises ResponseTooLarge."""
+    """Limit a response to MAX_RESPONSE_BYTES; reading more raises ResponseTooLarge."""
     import httpx
 
     whole: Any = response.stream
@@ -274,7 +274,7 @@ class ChatClient(ABC):
         self, messages: Sequence[ChatMessage], *, yes: Sequence[str], no: Sequence[str], seconds: float
     ) -> float:
         """Return the log odds that the answer begins with a word of `yes` against one of `no`; 0 where it begins with
-        neither. For a server that returns no likelihoods, use the word that it answers (WORD_ONLY). Raise
+        neither. For a server that returns no likelihoods, use the word that it answers (WORD_ONLY_ODDS). Raise
         ModelFailed."""
         word = self.send_request(ChatRequest(messages, 1, first=True, early=True), seconds)
         likely = self._first or {normalize_word(word): 1.0}
@@ -284,7 +284,7 @@ class ChatClient(ABC):
         return math.log(max(odds[0], MIN_LIKELIHOOD) / max(odds[1], MIN_LIKELIHOOD))
 
     def send_request(self, request: ChatRequest, seconds: float) -> str:
-        """Return the answer within the seconds; retry failures in AGAIN. Raise ModelFailed."""
+        """Return the answer within the seconds; retry failures in RETRIED_KINDS. Raise ModelFailed."""
         server = breaker_of(self._address)
         if tripped := server.why_open():
             raise tripped

@@ -1,4 +1,7 @@
-"""The address of the model server: parse, normalise, shorten for display."""
+"""The model server: its address, a circuit breaker, and its errors in our own words.
+
+The address of the model server: parse, normalise, shorten for display.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ class CircuitBreaker:
         self._last: ModelFailed | None = None
 
     def record_failure(self, failure: ModelFailed) -> ModelFailed:
-        """Count a failure and return it; open the breaker after AFTER of them, or one of GONE."""
+        """Count a failure and return it; open the breaker after FAILURES_TO_OPEN of them, or one of GONE_KINDS."""
         if failure.kind not in COUNTED_KINDS:
             return failure
         self._failures = FAILURES_TO_OPEN if failure.kind in GONE_KINDS else self._failures + 1
@@ -52,8 +55,8 @@ class CircuitBreaker:
         self.reset()
 
     def note_reachable(self) -> None:
-        """Close it if it is open for a failure of GONE: the server was seen, with a model. Other failures stay counted,
-        as a list of models does not show that the server answers."""
+        """Close it if it is open for a failure of GONE_KINDS: the server was seen, with a model. Other failures stay
+        counted, as a list of models does not show that the server answers."""
         if self._last is not None and self._last.kind in GONE_KINDS:
             self.reset()
 
@@ -153,7 +156,7 @@ def split_address(address: str) -> SplitResult:
 
 
 def shorten_address(address: str) -> str:
-    """Return an address for display: without `http://`, at most SHOWN characters."""
+    """Return an address for display: without `http://`, at most MAX_SHOWN_ADDRESS characters."""
     scheme, _, rest = complete_address(address).partition("://")
     return (rest if scheme == "http" else f"{scheme}://{rest}")[:MAX_SHOWN_ADDRESS]
 

@@ -180,8 +180,8 @@ SELECTION_ORDER = (f"${MODEL_VARIABLE}", "agent.model", MODEL_FAMILY, "any", "ru
 
 @dataclass(frozen=True, slots=True)
 class SelectionStep:
-    """One step of the selection: `who` names the model (one of ORDER); `taken`, or the `reason` why not and what to do
-    (`next`)."""
+    """One step of the selection: `who` names the model (one of SELECTION_ORDER); `taken`, or the `reason` why not and
+    what to do (`next`)."""
 
     who: str
     taken: bool
@@ -265,7 +265,8 @@ def why_model_disabled(config: Config) -> SelectionStep | None:
 
 
 def choose_model(config: Config, installed: Sequence[InstalledModel]) -> tuple[str, list[SelectionStep]]:
-    """Return (the first model of ORDER that the server has, empty if there is none; a step for each of ORDER)."""
+    """Return (the first model of SELECTION_ORDER that the server has, empty if there is none; a step for each of
+    SELECTION_ORDER)."""
     taken, steps = "", list[SelectionStep]()
     for name, step in _try_models(config, installed):
         steps.append(SelectionStep(step.who, False, "Not needed.") if taken else step)
@@ -279,14 +280,15 @@ def _pull_command(config: Config, name: str) -> str:
 
 
 def list_untried_steps(config: Config, rules: SelectionStep, otherwise: str) -> list[SelectionStep]:
-    """Return a step for each of ORDER where no model is chosen: `rules` says why, `otherwise` is told of the others."""
+    """Return a step for each of SELECTION_ORDER where no model is chosen: `rules` says why, `otherwise` is told of the
+    others."""
     names = get_named_models(config)
     reasons = {who: f"{name}. {otherwise}" if name else "Not set." for who, name in names.items()}
     return [*(SelectionStep(who, False, reasons.get(who, otherwise)) for who in SELECTION_ORDER[:-1]), rules]
 
 
 def _try_models(config: Config, installed: Sequence[InstalledModel]) -> Iterator[tuple[str, SelectionStep]]:
-    """Yield (the model that the server has, empty for none; the step) for each of ORDER."""
+    """Yield (the model that the server has, empty for none; the step) for each of SELECTION_ORDER."""
     server, here = (name_server(get_server_address(config), begins) for begins in (True, False))
     for who, wanted in get_named_models(config).items():
         one = next((one for one in installed if one.name in (wanted, f"{wanted}:latest")), None)
@@ -328,7 +330,7 @@ def get_named_models(config: Config) -> dict[str, str]:
 @dataclass(frozen=True, slots=True)
 class ModelStatus:
     """The selected model (empty: none, rules are used), `mode` fast, smart or off, the selection `steps`, one for each
-    of ORDER, and the state of the server (`look`)."""
+    of SELECTION_ORDER, and the state of the server (`look`)."""
 
     model: str
     mode: str

@@ -1,4 +1,7 @@
-"""Pull a model: the server downloads it, reports progress, and resumes a download that was interrupted."""
+"""Ollama as the model server: how it is asked, and how a model is pulled.
+
+Pull a model: the server downloads it, reports progress, and resumes a download that was interrupted.
+"""
 
 import math
 import os

@@ -207,7 +207,7 @@ class ModelSession:
                 note_last_call(write, task, "dropped", why)
 
     def count_call(self, task: str, began: float, kind: str, answer: str = "", dropped: str = "") -> None:
-        """Count and log a call that `began` at a time of `time.monotonic`; see `usage_stats.count`."""
+        """Count and log a call that `began` at a time of `time.monotonic`; see `count_model_call`."""
         if self._database is not None:
             spent = round((time.monotonic() - began) * 1000)
             count_model_call(self._database, task, self.name, spent, kind, answer, dropped)
@@ -218,7 +218,7 @@ def open_model_session(
     config: Config, database: Database, patience: str, **limits: Any
 ) -> Iterator[ModelSession | None]:
     """Yield the selected model, and close it at the end; None where rules are used. It may take as long for a question
-    as the setting `patience` says; `limits` as of `model_selection.found`."""
+    as the setting `patience` says; `limits` as of `open_selected_model`."""
     chat = model_selection.open_selected_model(config, **limits)
     if chat is None:
         yield None
@@ -228,7 +228,7 @@ def open_model_session(
 
 
 def number_texts(texts: Sequence[str]) -> str:
-    """Return texts as a question shows them: one a line, numbered from 1, at most LONGEST tokens in all."""
+    """Return texts as a question shows them: one a line, numbered from 1, at most MAX_DATA_TOKENS in all."""
     each = max(20, MAX_DATA_TOKENS // max(1, len(texts)))
     return "\n".join(
         f"{number}. {shorten_to_tokens(' '.join(make_harmless(text).split()), each)}"
@@ -286,7 +286,7 @@ def parse_form(raw: str, form: type[Form]) -> Form:
 
 
 def _clean_value(value: Any) -> Any:
-    """Return a JSON value with its texts made plain (see `fence.plain`)."""
+    """Return a JSON value with its texts made plain (see `strip_invisible`)."""
     if isinstance(value, str):
         return strip_invisible(value)
     if isinstance(value, list):

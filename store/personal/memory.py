@@ -21,7 +21,7 @@ from store.trust.ownership import Trust, require_trust
 
 # The person's own memory, opened beside a project's.
 #
-# Its path comes from the person's environment (`location.personal_path`), never from a project. It is opened when it is
+# Its path comes from the person's environment (`personal_memory_path`), never from a project. It is opened when it is
 # first asked for, with the checks of any memory, and closed with the project's.
 
 PERSONAL_REASON = "your personal memory"
@@ -101,7 +101,7 @@ GLOBAL_SCOPE = "global"
 
 class GlobalFacts:
     """The facts of scope `global`, for the memory of a project; each change is one of the person's own memory, with a
-    step of history there. In the person's own memory they are facts like any other, and `many` has none of them."""
+    step of history there. In the person's own memory they are facts like any other, and `get_many` has none of them."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -181,11 +181,11 @@ class GlobalFacts:
         self._change(numbers, lambda own: Mutes(own).mute(numbers) if muted else Mutes(own).unmute(numbers))
 
     def tag(self, numbers: Sequence[int], tag: str) -> str:
-        """As `Tagging.add`."""
+        """As `Tagging.add_tags`."""
         return self._change(numbers, lambda own: Tagging(own).add_tags([("fact", number) for number in numbers], tag))
 
     def untag(self, numbers: Sequence[int], tag: str) -> None:
-        """As `Tagging.remove`."""
+        """As `Tagging.remove_tags`."""
         self._change(numbers, lambda own: Tagging(own).remove_tags([("fact", number) for number in numbers], tag))
 
     def _change(

@@ -1,4 +1,6 @@
-"""The memory's own backups: remove from each what is removed from the memory.
+"""What a purge does after its transaction: the index, the log, the backups.
+
+The memory's own backups: remove from each what is removed from the memory.
 
 A backup is never changed in place. A private copy is opened and cleaned, and replaces the backup only if something was
 removed. After any failure or kill the backup is the old one or the new one; one that held nothing is unchanged byte for

@@ -136,8 +136,8 @@ class PurgePlan:
 
 @dataclass(frozen=True, slots=True)
 class PurgeResult:
-    """Result of a purge: records `purged`, places `scrubbed`, places `left` unchanged, what `finish` returned, and the
-    `files` that were cut, each with what remains in it."""
+    """Result of a purge: records `purged`, places `scrubbed`, places `left` unchanged, what `complete_purge` returned,
+    and the `files` that were cut, each with what remains in it."""
 
     purged: int
     scrubbed: int
@@ -155,10 +155,10 @@ class Purge:
         self._documents = documents
 
     def plan(self, records: Iterable[tuple[str, int]], quotes: Iterable[str] = (), *, alone: bool = False) -> PurgePlan:
-        """Return what purging these records, each a kind of `SAID` and an id, would remove. Include with a record all
-        that it superseded and that superseded it, and every fact with the same text; with `alone` only the record
-        itself, whose text is then looked for elsewhere only if no record that is kept contains it. `quotes` are further
-        words to remove wherever they are. Raise NotFound or InvalidInput."""
+        """Return what purging these records, each a kind of `PURGED_TEXT_COLUMNS` and an id, would remove. Include with
+        a record all that it superseded and that superseded it, and every fact with the same text; with `alone` only the
+        record itself, whose text is then looked for elsewhere only if no record that is kept contains it. `quotes` are
+        further words to remove wherever they are. Raise NotFound or InvalidInput."""
         named = dict.fromkeys(records)
         if not named:
             raise InvalidInput("Nothing to purge was named.", "Name records: purge 12 D#3; or --query, or --origin.")
@@ -277,7 +277,8 @@ class Purge:
         return refused
 
     def erase(self, plan: PurgePlan, chosen: Collection[int], *, actor: str = PERSON_ORIGIN) -> None:
-        """Run the transaction of a purge, and clean the spool; `finish` must follow. Raise as `run` does."""
+        """Run the transaction of a purge, and clean the spool; `complete_purge` must follow. Raise as `run_plan`
+        does."""
         places = [plan.places[index] for index in sorted(chosen)]
         if stuck := next((place for place in places if not place.can), None):
             raise InvalidInput(f"{stuck.citation} cannot be erased: {stuck.what}.", "Leave it out.")
@@ -458,7 +459,7 @@ def _step_reason(going: Sequence[PlannedRecord]) -> str:
 
 
 def complete_purge(database: Database, texts: Sequence[str] = (), names: Sequence[str] = ()) -> CleanupResult:
-    """Clean up after a purge, as far as possible now (`finalize.finish`)."""
+    """Clean up after a purge, as far as possible now (`clean_up_after_purge`)."""
     return cleanup.clean_up_after_purge(database, _purge_backup, texts, names)
 
 

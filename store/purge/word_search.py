@@ -1,4 +1,7 @@
-"""Match the words to be purged, whatever the capitals, spaces and accents, and cut them out of a text."""
+"""Where the words of a purge are: in texts, columns, history, and the index.
+
+Match the words to be purged, whatever the capitals, spaces and accents, and cut them out of a text.
+"""
 
 import json
 import re

@@ -67,8 +67,8 @@ class Commits:
         actor: str = "agent",
     ) -> bool:
         """Log one commit, and that it implements these `decisions`; return whether the commit was new. It belongs to
-        the iteration of its time, unless another is named. A known commit is not changed; see `implement` for its
-        links. Raise InvalidInput, NotFound or Conflict; nothing is logged then."""
+        the iteration of its time, unless another is named. A known commit is not changed; see `link_implemented` for
+        its links. Raise InvalidInput, NotFound or Conflict; nothing is logged then."""
         with self._database.write(actor, "commit") as write:
             at = parse_moment(committed_at, write.at) if committed_at else write.at
             named = None if iteration_id is None else iteration_for_record(write, iteration_id)

@@ -67,7 +67,7 @@ def age_state(now: str, last_confirmed_at: str, confidence: str, pinned: bool) -
 
 
 def age_state_sql(now: str) -> str:
-    """Return the same rule as an SQL expression over a row of facts, with the state's index in STATES as its value.
+    """Return the same rule as an SQL expression over a row of facts, with the state's index in AGE_STATES as its value.
 
     A fact is at least n days old exactly when it was confirmed at or before now minus n days, so the rule becomes
     comparisons of timestamps, and counting the states of 100,000 facts needs no arithmetic on dates.
@@ -403,8 +403,8 @@ class Facts:
         limit: int = -1,
         offset: int = 0,
     ) -> array[int]:
-        """Return the ids of the facts that match the filters, in the order `sort` (a key of SORTS), packed. `words` is
-        a substring, `tag` a whole tag in any capitals, `state` an index of ageing.STATES."""
+        """Return the ids of the facts that match the filters, in the order `sort` (a key of FACT_SORTS), packed.
+        `words` is a substring, `tag` a whole tag in any capitals, `state` an index of AGE_STATES."""
         _require_one_of("order", sort, tuple(FACT_SORTS))
         for status in statuses:
             _require_one_of("status", status, FACT_STATUSES)

@@ -58,9 +58,9 @@ class Mutes:
         return frozenset(number for (number,) in rows)
 
     def mute_keys(self, keys: Collection[int], *, actor: str = PERSON_ORIGIN) -> None:
-        """Exclude records of KINDS, given by their keys, from agents' contexts. Those muted already are unchanged, and
-        so are facts that are forgotten. Raise InvalidInput for another kind, NotFound, and Conflict when all of them
-        are muted."""
+        """Exclude records of MUTE_KINDS, given by their keys, from agents' contexts. Those muted already are unchanged,
+        and so are facts that are forgotten. Raise InvalidInput for another kind, NotFound, and Conflict when all of
+        them are muted."""
         facts, others = _split_keys(keys)
         known = self.filter_muted_keys(keys)
         if known.issuperset(keys):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 MAX_TAG_CHARACTERS = 40
-# SQL: a row of facts, decisions or tasks has the tag that folds so; needs `register`
+# SQL: a row of facts, decisions or tasks has the tag that folds so; needs `register_folded_tag`
 HAS_TAG_SQL = "EXISTS (SELECT 1 FROM json_each(tags) WHERE folded_tag(CAST(value AS BLOB)) = {})"
 
 

@@ -86,7 +86,7 @@ ONLY_ON_REQUEST = ("summary",)  # shown only where it is named: a conversation m
 
 
 class Timeline:
-    """The stream of one memory, as keys (see `record_keys`) and their times."""
+    """The stream of one memory, as keys (see `pack_key`) and their times."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -1,4 +1,7 @@
-"""Tasks: pending, in progress, done."""
+"""Tasks, iterations and events.
+
+Tasks: pending, in progress, done.
+"""
 
 from __future__ import annotations
 

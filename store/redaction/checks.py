@@ -1,4 +1,7 @@
-"""Recognise placeholders (templates, samples, names, fillers), and values that look random."""
+"""What a match must also be to count as a secret: no placeholder, random enough, a real number.
+
+Recognise placeholders (templates, samples, names, fillers), and values that look random.
+"""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ _MAX_LINE_REACH = 4096
 
 def line_before(text: str, at: int) -> str | None:
     """Return the line before an offset, each masked part as one character: what was cut must not change the distance of
-    its neighbours. None if it is longer than _REACH."""
+    its neighbours. None if it is longer than _MAX_LINE_REACH."""
     start = text.rfind("\n", max(0, at - _MAX_LINE_REACH), at) + 1
     if not start and at > _MAX_LINE_REACH:
         return None

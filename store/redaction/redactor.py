@@ -368,8 +368,8 @@ def redact_tree(value: object, keep: Keep | None = None) -> object:
     """Return a copy of a JSON-like value with every string in it redacted, keys too; tuples become lists.
 
     A string under a key that names a credential, or beside its name, is cut as if it were written `key = "value"`. Keys
-    that become equal get ` #2`, ` #3`. Raise `InvalidInput` below MAX_DEPTH levels, TypeError for a type that JSON does
-    not have.
+    that become equal get ` #2`, ` #3`. Raise `InvalidInput` below MAX_TREE_DEPTH levels, TypeError for a type that JSON
+    does not have.
     """
     root: list[object] = []
     # Work still to do: a container, its empty copy, and its level.

@@ -4,9 +4,9 @@ An entry is used only while everything it rests on is unchanged: the records it 
 them, and their text is the same), the results of a search for its question (no new hit), and the model that gave it.
 While a text waits for its vector, similarity is not known and no entry is used. A purge empties the cache.
 
-A question with the same meaning is answered too: from a calibrated similarity of ALIKE, if `question_similarity` and
-`contradiction` find no difference between the two. Such an answer carries a note, written here and never by a model,
-that names the original question.
+A question with the same meaning is answered too: from a calibrated similarity of SAME_QUESTION_SIMILARITY, if
+`question_similarity` and `contradiction` find no difference between the two. Such an answer carries a note, written
+here and never by a model, that names the original question.
 """
 
 from __future__ import annotations

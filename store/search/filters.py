@@ -242,7 +242,7 @@ class CorpusFilters:
 
 
 def _contains_name(*values: SQLiteValue) -> bool:
-    """Return whether the first value contains the second, which `names` returned."""
+    """Return whether the first value contains the second, which `split_authors` returned."""
     text, part = values
     return str(part) in normalize_text(argument_text(text))
 

@@ -22,7 +22,8 @@ from store.search.query_parser import MAX_PHRASE_WORDS, ParsedQuery, implied_wor
 from store.search.ranking import compute_idf
 from store.text.words import load_stop_words, load_words, normalize_text, split_compounds, split_identifier
 
-# The corpus table: one row for each searchable record. Triggers of the schema maintain it; `rebuild` makes it anew.
+# The corpus table: one row for each searchable record. Triggers of the schema maintain it; `rebuild_text_index` makes
+# it anew.
 
 SELECT_PASSAGES = (
     "SELECT c.id | (j.key << 40), c.id, j.value ->> 0, j.value ->> 1, j.value ->> 2, j.value ->> 3"
@@ -88,8 +89,8 @@ MAX_CACHED_COUNTS = 4_096  # stems whose counts are kept until the index changes
 class FullTextResult:
     """The result of the keyword search: `scores` (passage id → bm25, larger is better), best first; `total`, the number
     of matching records; `left_out`, the number of matching records no longer in force. `verbatim` are the passages with
-    the whole question word for word, `whole` those with all its words, at most EXACT of each; `exact` is the number of
-    their records."""
+    the whole question word for word, `whole` those with all its words, at most MAX_EXACT_PASSAGES of each; `exact` is
+    the number of their records."""
 
     __slots__ = ("exact", "left_out", "scores", "total", "verbatim", "whole")
 
@@ -262,13 +263,13 @@ class FullTextIndex:
         return number
 
     def stems(self, text: str) -> frozenset[str]:
-        """Return the stems of a text's words, as the index has them; reads MAX_TEXT characters."""
+        """Return the stems of a text's words, as the index has them; reads MAX_STEMMED_TEXT characters."""
         tokens: Any = self.tokenizer(text[:MAX_STEMMED_TEXT].encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_QUERY, None)
         return frozenset(stem for _, _, *stems in tokens for stem in stems)
 
     def _drop_common(self, words: list[str], counts: dict[str, int]) -> list[str]:
         """Return those of the words that are not in too many passages, or all if every one is; of these the rarest that
-        are in READING passages together, and one at least."""
+        are in MAX_PASSAGES_READ passages together, and one at least."""
         rarest = sorted(words, key=lambda word: self._count_word(word, counts))
         ceiling = max(COMMON_WORD_FLOOR, COMMON_WORD_SHARE * self.total_passages())
         rarest = [word for word in rarest if counts[word] <= ceiling] or rarest
@@ -337,9 +338,9 @@ class FullTextIndex:
     def _find_exact(
         self, expression: str, forced: list[str], filters: CorpusFilters, scores: dict[int, float]
     ) -> tuple[frozenset[int], int]:
-        """Return (the EXACT best passages that an expression matches, the number of their records), and add them to
-        `scores`. Where `scores` has all of them, or they are half of it, bm25 is not computed: it would read the list
-        of every word once more."""
+        """Return (the MAX_EXACT_PASSAGES best passages that an expression matches, the number of their records), and
+        add them to `scores`. Where `scores` has all of them, or they are half of it, bm25 is not computed: it would
+        read the list of every word once more."""
         sql, parameters = self._build_select("corpus_fts.rowid", expression, forced, filters, filters.status)
         keys = [key for (key,) in self._database.rows(f"{sql} LIMIT {MAX_READ_TO_COUNT}", parameters)]
         records = len({key & RECORD_KEY_MASK for key in keys})

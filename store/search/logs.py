@@ -1,4 +1,7 @@
-"""History of queries: operational data of this machine; a purge erases words from it like from any other text."""
+"""What searches note for themselves: queries, their durations, and which records were opened.
+
+History of queries: operational data of this machine; a purge erases words from it like from any other text.
+"""
 
 from __future__ import annotations
 
@@ -87,8 +90,8 @@ class QueryHistory:
         self._database = database
 
     def add_query(self, query: str) -> None:
-        """Add a query, or move it to the end if it is there; delete the oldest beyond KEPT. Skip one that contains a
-        purged word or the beginning of one."""
+        """Add a query, or move it to the end if it is there; delete the oldest beyond MAX_KEPT_QUERIES. Skip one that
+        contains a purged word or the beginning of one."""
         text = " ".join(query.split())
         if not text or self._database.read_only or has_purged_text(self._database, text):
             return

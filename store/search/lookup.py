@@ -50,7 +50,7 @@ def find_records(database: Database, citations: Iterable[Citation]) -> list[Reco
 
 
 def kind_of_record(record: Record) -> str:
-    """Return the record's kind, as in `record_keys.NUMBERS`."""
+    """Return the record's kind, as in `KIND_NUMBERS`."""
     name = type(record).__name__.lower()
     return _KIND_OF_CLASS.get(name, name)
 

@@ -201,7 +201,7 @@ def load_related_source(database: Database, keywords: FullTextIndex, citation: C
 
 
 def find_rarest_words(keywords: FullTextIndex, text: str) -> list[str]:
-    """Return the rarest words of a text that also occur in another passage, the rarest first; at most WORDS."""
+    """Return the rarest words of a text that also occur in another passage, the rarest first; at most RAREST_WORDS."""
     words = dict.fromkeys(word.lower() for word in re.findall(r"\w+", text))
     telling = [word for word in words if len(word) > 2 and word not in load_stop_words("search") and not word.isdigit()]
     counts = keywords.passage_counts(QueryTerms(telling[:MAX_CONSIDERED_WORDS], None, {}))
@@ -209,7 +209,7 @@ def find_rarest_words(keywords: FullTextIndex, text: str) -> list[str]:
     return sorted(shared, key=lambda word: counts[word])[:RAREST_WORDS]
 
 
-# kinds whose snippet is cut from the passage found; of others it is cut from `body`
+# kinds whose snippet is cut from the passage found; of others it is cut from `searchable_text`
 PASSAGE_SNIPPET_KINDS = frozenset(map(KIND_NUMBERS.__getitem__, ("turn", "document", "fact", "task")))
 MIN_RELATED_SIMILARITY = 0.2  # least calibrated similarity of a related record that shares no word
 NEAREST_SHOWN = 5  # records shown as nearest where nothing was near enough
@@ -274,11 +274,11 @@ class Search:
         author, of a speaker's name or of a record's origin; `tag` a whole tag; `iteration_id` the iteration that a
         record belongs to. `min_score` is a calibrated similarity, for hits that are not exact and have a
         vector.
-        `scope` is one of SCOPES, for facts of it alone, or else the key of the session that asks (see `access_scope`):
-        a session that may not search gets an empty answer with a note. With `meaning=False` vectors are not used.
-        With `far` the hits are the first of the ranking, near or not. With `told` what only asks is no hit, unless the
-        query is about what was asked: what was replied to the same question stands for it. With `typing` the last
-        word may be the beginning of one.
+        `scope` is one of SCOPES, for facts of it alone, or else the key of the session that asks (see
+        `why_search_denied`): a session that may not search gets an empty answer with a note. With `meaning=False`
+        vectors are not used. With `far` the hits are the first of the ranking, near or not. With `told` what only asks
+        is no hit, unless the query is about what was asked: what was replied to the same question stands for it. With
+        `typing` the last word may be the beginning of one.
 
         Raise InvalidInput for a filter argument only: no `query` is refused. `Database.interrupt`, called from another
         thread, stops a running search (apsw.InterruptError).
@@ -749,7 +749,8 @@ class _WaitingTexts:
         self.folded = fold_text(self.whole)
 
     def word_shares(self, terms: _WaitingTerms) -> dict[int, float]:
-        """Return id → which share of the words a proposal holds, of those that hold LEAST of them and each phrase."""
+        """Return id → which share of the words a proposal holds, of those that hold MIN_WORD_SHARE of them and each
+        phrase."""
         held: Counter[int] = Counter()
         for stems in terms.patterns:
             held.update(set.intersection(*(self._places_with(stem, self.folded) for stem in stems)) if stems else ())

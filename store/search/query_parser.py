@@ -264,8 +264,8 @@ SEED_WEIGHTS = {"vectorWeight": 0.7, "textWeight": 0.3, "candidateMultiplier": 4
 
 
 class SearchSettings:
-    """The weights of the signals: with `plain` false those of `ranking.WEIGHTS`, as measured, and the numbers below are
-    not used; with `plain` true the numbers of SEED or of the configuration."""
+    """The weights of the signals: with `plain` false those of `ranking.SIGNAL_WEIGHTS`, as measured, and the numbers
+    below are not used; with `plain` true the numbers of SEED_WEIGHTS or of the configuration."""
 
     __slots__ = (
         *("_default", "_rules", "diversity", "half_life", "multiplier", "plain"),

@@ -128,14 +128,14 @@ SIGNAL_WEIGHTS = {
     "time": 0.5,  # says when something happened, where the question asks that
     "standing": 1.0,  # mean of `text` and `meaning` where the person says what is always to be done, or preferred
     "date": 1.0,  # dated in the month or year that the question names
-    "new": 0.05,  # halves with each HALF_LIFE: decides between equals only
+    "new": 0.05,  # halves with each HALF_LIFE_DAYS: decides between equals only
     "order": 0.2,  # position in time among those on the same matter, where the latest or the first is asked for
-    "asks": -0.7,  # share of a short turn that is questions, where several things are asked for (but see `_once`)
-    "spread": -0.1,  # for each record of its session ranked before it except FREE, where several things are asked for
+    "asks": -0.7,  # share of questions in a short turn, where several are asked for; see `_demote_repeated_questions`
+    "spread": -0.1,  # for each record of its session ranked before it but FREE_PER_SESSION, where several are asked for
 }
 OTHER_LANGUAGE_FACTOR = 0.2  # factor of bm25 in another language than the question's
 NO_WORD_FACTOR = 0.5  # factor of bm25 where no passage has a word of the question; 1 where one has all of them
-MIN_OTHER_LANGUAGE = 2  # passages of the NEAREST in each language from which a memory is taken to speak two
+MIN_OTHER_LANGUAGE = 2  # of the LANGUAGE_SAMPLE nearest passages in each language: a memory speaks two
 LANGUAGE_SAMPLE = 20
 COVERAGE_PASSAGES = 10  # best passages by keywords whose coverage is computed
 STATED_KINDS = ("fact", "decision")  # what a memory says of now; the other kinds are what was said and done
@@ -146,16 +146,16 @@ SHORT_TURN = 400  # characters up to which a turn can have the signals `standing
 SAME_MATTER_SHARE = 0.6  # share of the best text + meaning from which records count as on the same matter
 AS_NEAR_SHARE = 0.85  # share from which they are as near: of these the latest, or the first, is first
 FREE_PER_SESSION = 1  # records of one session that are not moved down
-SPREAD_RECORDS = 60  # records that are spread over sessions; the first FIRST places are filled so
+SPREAD_RECORDS = 60  # records that are spread over sessions; the first SPREAD_PLACES are filled so
 SPREAD_PLACES = 20
 _SENTENCE_GAP = re.compile(r"(?<=[.!?…])\s+")
 
 
 class CandidatePassage:
     """One passage that matched. `bm25` is 0 where keywords did not find it, `cosine` None where it has no vector;
-    `near` is the cosine in the memory's own space (see `PendingQueryVector.move`), else `cosine`. The passage begins at
-    character `start` of its record's text, on `line` (from 1). `tier` is 2 with the question word for word, 1 with all
-    its words, else 0; `says` is whether it says anything by itself (see `store.text.small_talk`)."""
+    `near` is the cosine in the memory's own space (see `PendingQueryVector.set_space_cosines`), else `cosine`. The
+    passage begins at character `start` of its record's text, on `line` (from 1). `tier` is 2 with the question word for
+    word, 1 with all its words, else 0; `says` is whether it says anything by itself (see `is_small_talk`)."""
 
     __slots__ = ("_language", "bm25", "code", "cosine", "id", "line", "near", "says", "start", "text", "tier")
 
@@ -264,9 +264,10 @@ class RankedRecord:
 
 class RankingQuestion:
     """A question, analysed once: `idf` maps each stem searched for to its rarity; `prefix` is the last stem if
-    unfinished; `absent` is what counts for its words that no record has (see `verdict.missed`). `asks` is whether it is
-    put as a question, and not words alone; `code` whether code is asked for, `several` whether several things are;
-    `measure` whether a number or a time is; `end` is 1 where the latest is asked for, -1 where the first is, else 0."""
+    unfinished; `absent` is what counts for its words that no record has (see `weigh_absent_words`). `asks` is whether
+    it is put as a question, and not words alone; `code` whether code is asked for, `several` whether several things
+    are; `measure` whether a number or a time is; `end` is 1 where the latest is asked for, -1 where the first is, else
+    0."""
 
     __slots__ = (
         *("absent", "asks", "code", "dates", "end", "idf", "language", "measure", "own", "prefix", "several", "when"),
@@ -548,7 +549,8 @@ def decay_scores(order: Sequence[RankedRecord], now: str, half_life: int) -> lis
 NEAR_LINE, NEAR_LINE_ACROSS = 0.58, 0.37
 # weights of the coverage, of the best similarity, of how far that stands out, and of each word that no record has
 OWN_WEIGHTS, ACROSS_WEIGHTS = (1.0, 0.75, 1.0, -0.06), (0.5, 0.5, 3.0, -0.03)
-# each word fewer than BRIEF needs EASE less in the question's language, as few words have low similarities
+# each word fewer than FEW_QUESTION_WORDS needs FEW_WORDS_EASE less in the question's language, as few words have low
+# similarities
 FEW_QUESTION_WORDS, FEW_WORDS_EASE = 4, 0.08
 # least share of the nearest in the memory's own space for a language to be judged: of fewer, the language was mistaken
 MIN_LANGUAGE_SHARE = 0.1
@@ -566,8 +568,8 @@ MIN_NEAR_SIMILARITY, MIN_SIMILARITY_ACROSS = (
     0.1,
     -0.5,
 )  # least similarity of a record that shares no word with the question
-# and the least share of the best in the question's language: of 500 records, 200 are over LEAST by chance. To one or
-# two words more are near by chance
+# and the least share of the best in the question's language: of 500 records, 200 are over MIN_NEAR_SIMILARITY by
+# chance. To one or two words more are near by chance
 MIN_SHARE_OF_BEST, MIN_SHARE_OF_BEST_SHORT, SHORT_QUESTION = 0.5, 2 / 3, 2
 # least contrast for anything to count as near a word or two that no record has: of a word alone the similarity says
 # little, and to one that means nothing some records are as similar as to a synonym
@@ -646,10 +648,10 @@ def weigh_absent_words(words: int, passages: int) -> float:
 class NearnessEvidence:
     """How near the results in one language are to a question: `held` is the best coverage among the first passages by
     keywords, `near` the calibrated similarity of the best passage, `contrast` how far the best in the memory's own
-    space is above the mean of the MANY nearest: where all are as near, they are only in the same language. `number` of
-    these were compared; `absent` is what counts for the words of the question that occur nowhere (see `missed`);
-    `across` is whether the language is another than the question's. `other` is what was measured in the other language,
-    where the memory speaks both."""
+    space is above the mean of the COMPARED_PASSAGES nearest: where all are as near, they are only in the same language.
+    `number` of these were compared; `absent` is what counts for the words of the question that occur nowhere (see
+    `weigh_absent_words`); `across` is whether the language is another than the question's. `other` is what was measured
+    in the other language, where the memory speaks both."""
 
     __slots__ = ("absent", "across", "contrast", "held", "near", "number", "other")
 
@@ -685,8 +687,8 @@ class NearnessEvidence:
 
     @property
     def is_outstanding(self) -> bool:
-        """Whether the best stands out so far that the likeness to a single word is no chance. Among fewer than MANY it
-        is not known."""
+        """Whether the best stands out so far that the likeness to a single word is no chance. Among fewer than
+        COMPARED_PASSAGES it is not known."""
         return (
             max(self.contrast, self.other.contrast if self.other else 0.0) >= MIN_CONTRAST
             or self.number < COMPARED_PASSAGES

@@ -64,7 +64,7 @@ class SearchAnswer:
     `milliseconds` taken; `notes` on parts of the query that could not be used, of which the first `refused` are about
     filters whose value is not understood; `words` searched for. Where nothing is near the query, `hits` is empty and
     `nearest` holds the few records that come closest, if they are worth showing. A person's search has in `waiting`
-    what it finds in the inbox, of `waits` proposals (see `store.search.waiting`)."""
+    what it finds in the inbox, of `waits` proposals (see `search_for_person`)."""
 
     __slots__ = (
         *("exact", "hits", "left_out", "milliseconds", "nearest", "notes", "provider", "refused", "signals", "total"),

@@ -54,7 +54,7 @@ class SemanticIndex:
         return Vectors(self._database).serving is not None
 
     def start_query(self, text: str, kinds: Collection[int] | None = None) -> PendingQueryVector | None:
-        """Start to search for a text among these kinds (numbers of `record_keys`), on a thread of its own. Return None
+        """Start to search for a text among these kinds (of `KIND_NUMBERS`), on a thread of its own. Return None
         where no model has vectors to search. Of a long text its beginning and its end are read."""
         if len(text) > QUESTION_START + QUESTION_END:
             text = f"{text[:QUESTION_START]}\n{text[-QUESTION_END:]}"
@@ -139,7 +139,7 @@ class PendingQueryVector:
             if self._codes is not None:
                 self._ids = self._codes.candidates(vector, self._model.mean, self._steps[0], kinds=self._kinds)
             self._vector = vector
-        except Exception as error:  # raised again by `vector`, on the waiting thread
+        except Exception as error:  # raised again by `wait_for_vector`, on the waiting thread
             self._error = error
 
     def wait_for_vector(self) -> Vector | None:

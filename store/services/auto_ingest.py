@@ -122,8 +122,8 @@ def ingest_agents(memory: Memory, agents: Sequence[str], cancelled: Callable[[],
 
 
 class IngestProcess:
-    """`bring_in`, or with `agents` `read_agents`, in a process of its own, at low priority; what it read is kept when
-    it is ended."""
+    """`ingest_changed_sources`, or with `agents` `read_agents`, in a process of its own, at low priority; what it read
+    is kept when it is ended."""
 
     def __init__(self, path: str, agents: Sequence[str] = ()) -> None:
         self._path = path

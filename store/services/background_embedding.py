@@ -80,7 +80,7 @@ def embed_waiting(
 
     `trouble` is called with a sentence on what prevents the work: no provider (keywords are still searched), one that
     may not replace the better one in use, texts that were refused. Raise ProviderDown when the model fails meanwhile;
-    what was done until then is kept, and `Vectors.status` keeps the sentence.
+    what was done until then is kept, and `Vectors.read_status` has the sentence.
     """
     if memory.database.read_only:
         return IndexResult()

@@ -149,8 +149,8 @@ def run_maintenance(
     cancelled: IsCancelled = never_cancelled,
     trouble: ReportTrouble = _ignore_report,
 ) -> int | None:
-    """Do what is due when a memory is opened: unfinished work (`clean_up`), retention; then read new commits into the
-    timeline, and pack old history.
+    """Do what is due when a memory is opened: unfinished work (`clean_up_memory`), retention; then read new commits
+    into the timeline, and pack old history.
 
     Return how many commits were new; None if another process is reading them. The last two run only if the
     configuration allows them. `trouble` is as in `catch_up`. Raise GitError.
@@ -461,7 +461,7 @@ def _set_meta(write: Transaction, key: str, value: str) -> None:
 
 
 def _commit_batches(infos: Iterable[CommitInfo]) -> Iterator[list[CommitInfo]]:
-    """Yield the commits in lists of BATCH, or of what a slow repository returned within RENEW_SECONDS."""
+    """Yield the commits in lists of COMMIT_BATCH, or of what a slow repository returned within RENEW_SECONDS."""
     batch: list[CommitInfo] = []
     started = time.monotonic()
     for info in infos:

@@ -105,7 +105,7 @@ def _is_too_old(hit: Hit, now: str) -> bool:
 
 
 READING_SECONDS = 2.0  # for the turns that wait to be read, at a flush
-SESSIONS_AT_ONCE = 20  # sessions that are over, in one call of `flush_due`
+SESSIONS_AT_ONCE = 20  # sessions that are over, in one call of `flush_due_sessions`
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ class ImportStopped(Exception):
 @dataclass(slots=True)
 class SourceImportReport:
     """What was brought in: `proposed` proposals, or, trusted, `accepted` records, in one of the `steps` of history (in
-    several from STEP on); and turns."""
+    several from STEP_RECORDS on); and turns."""
 
     steps: list[int] = field(default_factory=list)
     checkpoint: int | None = None

@@ -1,4 +1,6 @@
-"""Engram: a SQLite database, `~/.engram/engram.db`; its export as JSON; and the chunks it writes into a project,
+"""Tools that keep their memory in a database or JSON: Engram, claude-mem, mcp-memory-service, mem0, server-memory.
+
+Engram: a SQLite database, `~/.engram/engram.db`; its export as JSON; and the chunks it writes into a project,
 `.engram/chunks/*.jsonl.gz`. Times are UTC without an offset.
 
 What is deleted, or replaced by a judged relation `supersedes`, is left out.

@@ -1,4 +1,7 @@
-"""Notes with observations, `- [category] text #tag (context)`, as basic-memory writes them, also into OKF bundles."""
+"""Tools that keep their memory as notes: basic-memory, Markdown, Obsidian, OKF, OpenClaw.
+
+Notes with observations, `- [category] text #tag (context)`, as basic-memory writes them, also into OKF bundles.
+"""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The tools whose memories can be read. To add one, write its module and its name here;
+"""The tools whose memories can be read. To add one, add its name here and to `SOURCE_NAMES`;
 tests/store/sources/test_contract.py says what it has to do."""
 
 from store.base.errors import InvalidInput

@@ -1,4 +1,6 @@
-"""Gemini CLI: conversations as `~/.gemini/tmp/<name>/chats/session-….jsonl`, older ones as one JSON document.
+"""Agents of which conversations are read: Gemini CLI, Codex, OpenCode.
+
+Gemini CLI: conversations as `~/.gemini/tmp/<name>/chats/session-….jsonl`, older ones as one JSON document.
 
 A message comes again under its id as it grows, and `$set` states all of them again: the last form with a text counts.
 """

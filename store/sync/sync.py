@@ -319,10 +319,11 @@ class SyncMemory:
 
 @dataclass(slots=True)
 class SyncReport:
-    """What one run did to the file at `path`, and to the memory in `step` (None if nothing): see `Applied`. `written`
-    is whether the file was changed, `facts` and `waiting` how many facts and undecided lines its section has, `bytes`
-    its size; `others` how many lines were put below the section, `too_many` whether facts are left out; `from_file` is
-    whether the changes are of an editor that is not ours; `problem` says why a file could not be synced by itself."""
+    """What one run did to the file at `path`, and to the memory in `step` (None if nothing): see `AppliedLines`.
+    `written` is whether the file was changed, `facts` and `waiting` how many facts and undecided lines its section has,
+    `bytes` its size; `others` how many lines were put below the section, `too_many` whether facts are left out;
+    `from_file` is whether the changes are of an editor that is not ours; `problem` says why a file could not be synced
+    by itself."""
 
     path: str
     facts: int = 0

@@ -29,7 +29,7 @@ class SyncedFile:
 
     @property
     def stamp(self) -> tuple[int, int, int]:
-        """What `file_stamp` returned when it was read or written last."""
+        """What `read_file_stamp` returned when it was read or written last."""
         return self.modified_ns, self.size, self.inode
 
 

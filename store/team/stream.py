@@ -56,7 +56,7 @@ class RefusedStream(MemorandaError):
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What a `writer` did as number `seq` of their stream, by their clock `at`: `op` (one of OPERATIONS) on record
+    """What a `writer` did as number `seq` of their stream, by their clock `at`: `op` (one of OPERATION_KINDS) on record
     `id`. `fields` are values by name; `base` the operations seen, by field ("" for those of a confirmation)."""
 
     writer: str

@@ -1,4 +1,6 @@
-"""The period that a question names: yesterday, last week, since Monday, on 19 November, between March and May, the last
+"""Times in texts, in English and Spanish: periods, dates, and words for them.
+
+The period that a question names: yesterday, last week, since Monday, on 19 November, between March and May, the last
 ten days, the last hour.
 
 A time without a year is the latest of its name that has begun. A time before the first supported year begins there.

@@ -233,13 +233,13 @@ def _order_patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]
 
 def is_order_to_reader(text: str) -> bool:
     """Return whether a text is an order to whatever reads it, or hides characters. Quoted orders, install commands and
-    words about prompts are none, unlike for `suspicious`, which leaves the look at them to a person."""
+    words about prompts are none, unlike for `is_suspicious`, which leaves the look at them to a person."""
     woven, quoted, order = _order_patterns()
     hidden, _ = _suspicious_patterns()
     return bool(woven.search(text) or order.search(quoted.sub(" ", hidden.sub("", text))))
 
 
-# instructions to the reader of the memory, not to a person: used, besides `suspicious`, only to show a mark
+# instructions to the reader of the memory, not to a person: used, besides `is_suspicious`, only to show a mark
 _READER = r"(?:assistants?|agents?|ais?|models?|llms?|bots?|asistentes?|agentes?|ias?|modelos?)"
 _FEW = r"[^.\n]{0,30}\b"
 _ADDRESSED = "|".join(

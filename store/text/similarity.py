@@ -132,8 +132,8 @@ def parse_sentence(text: str) -> ParsedSentence:
 
 
 def compare_sentences(one: ParsedSentence, other: ParsedSentence, likeness: float, meaning: float | None = None) -> str:
-    """Return SAME, ALIKE, AGAINST or APART. `likeness` is rapidfuzz's ratio of the texts and `meaning` their calibrated
-    similarity, both from 0 to 1; None where there is no model."""
+    """Return SAME, SIMILAR_STATEMENT, CONTRADICTS or NO_RELATION. `likeness` is rapidfuzz's ratio of the texts and
+    `meaning` their calibrated similarity, both from 0 to 1; None where there is no model."""
     if one.plain.rstrip(".!;, ") == other.plain.rstrip(".!;, "):
         return SAME_STATEMENT
     shared, mine, yours = _split_shared_words(one.words, other.words)

@@ -121,7 +121,7 @@ MAX_ONE_LINE = 200  # characters
 
 
 def reduce_to_one_line(name: str) -> str:
-    """Return the name of a session or a person as it may be stored: one line, of ONE_LINE characters."""
+    """Return the name of a session or a person as it may be stored: one line, of MAX_ONE_LINE characters."""
     plain = "".join(char if char.isprintable() else " " for char in name[: 10 * MAX_ONE_LINE])
     return " ".join(plain.split())[:MAX_ONE_LINE].rstrip()
 
@@ -147,7 +147,7 @@ def is_inflection(one: str, other: str, least: int = 4, ending: int = 2) -> bool
 # a word, with the characters that join its parts: `node.js`, `don't`, `v1.2`, `C++`, `ana@example.org`
 WORD_PATTERN = re.compile(r"[^\W_]+(?:[.:'’+#/@-][^\W_]+)*[+#]*")
 LETTERS_PATTERN = re.compile(r"\w+")  # letters and digits alone, as in the full-text index
-# as LETTERS, but a number with points is one word: 0.28.0, v1.2
+# as LETTERS_PATTERN, but a number with points is one word: 0.28.0, v1.2
 WORD_OR_VERSION_PATTERN = re.compile(r"(?<!\w)[vV]?\d+(?:\.\d+)+(?!\w)|\w+")
 
 
@@ -156,7 +156,7 @@ LANGUAGES_FOLDER = os.path.join(os.path.dirname(__file__), "languages")
 
 @cache
 def list_languages(folder: str = "") -> tuple[str, ...]:
-    """Return the codes of the languages that have a file in a folder, FOLDER if none is named: `en`, `es`."""
+    """Return the codes of the languages that have a file in a folder, LANGUAGES_FOLDER if none is named: `en`, `es`."""
     return tuple(
         sorted(name.removesuffix(".toml") for name in os.listdir(folder or LANGUAGES_FOLDER) if name.endswith(".toml"))
     )

@@ -1,1 +1,1 @@
-"""The actions behind keys, one module a group. Each takes a host (`host.ActionHost`), never a screen class."""
+"""The actions behind keys, one module a group. Each takes a host (`support.ActionHost`), never a screen class."""

@@ -1,4 +1,7 @@
-"""Record and supersede decisions, and link them with commits."""
+"""What keys do with decisions, tasks, iterations and evidence.
+
+Record and supersede decisions, and link them with commits.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Forget, confirm, pin, add and tag."""
+"""What keys do with facts, global ones too: forget, confirm, pin, mute, add and tag.
+
+Forget, confirm, pin, add and tag.
+"""
 
 from __future__ import annotations
 

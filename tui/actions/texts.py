@@ -1,4 +1,7 @@
-"""Replace the text of a record, in the prompt line or in an editor."""
+"""What keys do with texts: correct, edit, copy, export, purge.
+
+Replace the text of a record, in the prompt line or in an editor.
+"""
 
 from __future__ import annotations
 

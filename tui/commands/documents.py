@@ -172,8 +172,8 @@ class _Embedding:
 
 
 def _progress_line(what: str) -> Callable[[int, int], None]:
-    """Return a function that shows progress on one line of the terminal, if there is one, with the rate after RATED
-    seconds, and clears it at the end."""
+    """Return a function that shows progress on one line of the terminal, if there is one, with the rate after
+    RATE_AFTER_SECONDS seconds, and clears it at the end."""
     began: list[tuple[int, float]] = []
 
     def show(done: int, total: int) -> None:

@@ -1,4 +1,7 @@
-"""guard."""
+"""guard, guest, scan: the memories of other tools.
+
+guard.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The demo's git repository: the commits of commits.txt, written step by step with `git fast-import`."""
+"""Make the demo: its git repository and its memory, a year long, in seconds.
+
+The demo's git repository: the commits of commits.txt, written step by step with `git fast-import`.
+"""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def run_editor(words: list[str], leave: Callable[[], None]) -> int | OSError:
     """Run the editor in the terminal to its end; return its exit status, or why it could not be started."""
     with _redirect_signals(leave):
         try:
-            # the application's own standard error leads nowhere (`own_screen`)
+            # the application's own standard error leads nowhere (`own_terminal`)
             return subprocess.run(words, check=False, stderr=_terminal_file()).returncode
         except OSError as error:
             return error

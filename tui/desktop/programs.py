@@ -1,4 +1,7 @@
-"""Edit a text in the user's own editor, while the application is suspended."""
+"""Other programs: the clipboard, and the editor of the person.
+
+Edit a text in the user's own editor, while the application is suspended.
+"""
 
 from __future__ import annotations
 

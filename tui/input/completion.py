@@ -1,6 +1,6 @@
 """Complete a command line, for Tab in the `:` bar, by the table of verbs.
 
-Shell completion is made from the same table by `tui.input.shell_completion`."""
+Shell completion is made from the same table, below."""
 
 import shlex
 from collections.abc import Iterable

@@ -1,7 +1,7 @@
 """The single table of keys, from which bindings, footer, help, the palette and docs/keys.md are made.
 
-A key runs a verb of `verbs` if there is one, and then has the verb's summary as its help. Users may remap an id in the
-configuration (`[keys]`): see `remapping`."""
+A key runs a verb if there is one, and then has the verb's summary as its help. Users may remap an id in the
+configuration (`[keys]`): see `remap_keys`."""
 
 from __future__ import annotations
 
@@ -687,7 +687,7 @@ ALWAYS_KEYS = {"app.quit": "ctrl+q", "palette.open": "ctrl+p"}
 KEY_SCOPES = ((*KEYS, *LIST_KEYS), (*PLAN_KEYS, *LIST_KEYS))
 
 remapped_keys: dict[str, str] = {}
-"""The keys of the ids that were remapped, set by `remapping.remap`."""
+"""The keys of the ids that were remapped, set by `remap_keys`."""
 
 
 def key_name(id: str) -> str:

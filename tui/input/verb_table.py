@@ -1,18 +1,13 @@
-"""Other words for the verbs, as people know them from git, editors and other memories: for the palette, and for what is
-offered instead of a verb that does not exist."""
+"""The single table of verbs, from which command line, `:` bar, slash commands, keys, footer and help are made.
+
+Its rows are in `record_verbs` and `file_verbs`. Handlers are named, not imported: a command imports its own.
+"""
 
 from collections.abc import Iterable
 
 from tui.input.arguments import Verb
 from tui.input.file_verbs import AGENT_COMMANDS, FILE_COMMANDS
 from tui.input.record_verbs import READING_COMMANDS, RECORD_COMMANDS
-
-# The single table of verbs, from which command line, `:` bar, slash commands, keys, footer and help are made. Its rows
-# are in `records.py`, `reading.py`, `files.py` and `agents.py` beside it.
-#
-# Handlers are named, not imported: a command imports its own. `VERBS` are all of them in order, `BY_NAME` maps names
-# and
-# `SLASH` slash commands to them.
 
 MEMORY_WORD = "memory"  # before any verb, as in `/memory forget 12`
 PREFIX_WORDS = (MEMORY_WORD, "memoranda")  # the second as in a shell
@@ -51,6 +46,8 @@ def command_word(words: list[str]) -> str:
     return words[1] if len(words) > 1 and words[0].removeprefix("/").lower() in PREFIX_WORDS else words[0]
 
 
+# Other words for the verbs, as people know them from git, editors and other memories: for the palette, and for what is
+# offered instead of a verb that does not exist.
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "remember": ("add", "note", "save fact", "new fact", "learn", "recordar"),
     "facts": ("list", "memories", "ls", "hechos"),

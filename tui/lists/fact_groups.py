@@ -15,7 +15,7 @@ from tui.render.lines import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS
 from tui.theme.styles import piece_style
 
 FactGroup = tuple[str, "array[int]"]
-"""The need of facts (a key of NEEDS, REST, or "" for all in one), and their ids."""
+"""The need of facts (a key of FACT_NEEDS, REST, or "" for all in one), and their ids."""
 
 GONE_GROUP = "gone"
 GONE_STATES = {"superseded": ("superseded", "contradicted"), "forgotten": ("forgotten",)}
@@ -139,7 +139,7 @@ def group_headings(
     sizes: Sequence[tuple[str, int]], changed: Mapping[str, tuple[int, int]] = NO_CHANGES
 ) -> list[RowHeading]:
     """Return the headings of groups of (need, size): (index of the first fact, name and count, reason). `changed` as
-    `changed_since` gives it: a fact that was confirmed or corrected keeps its place, and is not counted as stale."""
+    `changed_groups` gives it: a fact that was confirmed or corrected keeps its place, and is not counted as stale."""
     found: list[RowHeading] = []
     first = 0
     for need, size in sizes:

@@ -1,5 +1,8 @@
-"""Rows of the context pane: the cost of each part, the facts that are included and those that are not, and what else is
-sent, each with its reason or its cost at the right."""
+"""Rows of the panes that list no records: the context and the health.
+
+Rows of the context pane: the cost of each part, the facts that are included and those that are not, and what else is
+sent, each with its reason or its cost at the right.
+"""
 
 from __future__ import annotations
 

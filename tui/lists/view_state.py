@@ -35,7 +35,7 @@ TAB_DIM, TAB_STRONG = "$dim", "bold $text-accent"
 
 
 class View(NamedTuple):
-    """The state of the lists: the facts' order and filters (`state` is a key of `fact_groups.NEEDS` or GONE), the
+    """The state of the lists: the facts' order and filters (`state` is a key of `FACT_NEEDS` or GONE), the
     timeline's kind, the history's actor, the inbox's `asker`, the tasks' `progress` (a status), whether replaced,
     forgotten, done or automatic records are shown too, the question and the session of the context (empty: the last
     ones), and the `past` if one is shown."""

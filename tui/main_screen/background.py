@@ -1,4 +1,7 @@
-"""Documents, backups and git: index changes, create the daily backup, keep the timeline up to date with git."""
+"""Work beside the main screen, a controller for each kind: upkeep, embedding, learning, model, team, tour.
+
+Documents, backups and git: index changes, create the daily backup, keep the timeline up to date with git.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""The `:` bar: run a line as a command on the writer's thread, and show its result in a view of its own if there is
-one, else as text."""
+"""The `:` bar, the line that asks, and the plans that a command shows first.
+
+The `:` bar: run a line as a command on the writer's thread, and show its result in a view of its own if there is
+one, else as text.
+"""
 
 from __future__ import annotations
 

@@ -40,15 +40,15 @@ class BackgroundTask(Protocol):
 
 
 POLL_SECONDS = 0.5  # seconds between two polls
-# seconds without a key or the mouse after which one poll stands for AT_REST, as each wakes the processor; and seconds
-# between two looks, meanwhile, whether others wrote. What is done at every so many polls is done at a multiple of
-# AT_REST, or at a divisor
+# seconds without a key or the mouse after which one poll stands for POLLS_AT_REST, as each wakes the processor; and
+# seconds between two looks, meanwhile, whether others wrote. What is done at every so many polls is done at a multiple
+# of POLLS_AT_REST, or at a divisor
 RESTING_SECONDS, POLLS_AT_REST, GLANCE_SECONDS = 30.0, 20, 2.0
 SELDOM_FACTOR = 10  # factor of the polls between two of what nobody misses at rest
 
 
 def polls_at_pace(polls: int, app: App[Any]) -> int:
-    """Return the polls between two of what is done every so many, and SELDOM times less often at rest."""
+    """Return the polls between two of what is done every so many, and SELDOM_FACTOR times less often at rest."""
     return polls * SELDOM_FACTOR if cast("Application", app).resting else polls
 
 
@@ -67,8 +67,9 @@ class Polling:
         self._sleep: asyncio.TimerHandle | None = None  # until the next glance, at rest
 
     def poll(self, polls: int = 1) -> None:
-        """Call all steps, as the last of so many polls, at most AT_REST: with the number of the one that is a multiple
-        of AT_REST, if one is. Report a file that cannot be read as an error, and try again at the next poll."""
+        """Call all steps, as the last of so many polls, at most POLLS_AT_REST: with the number of the one that is a
+        multiple of POLLS_AT_REST, if one is. Report a file that cannot be read as an error, and try again at the next
+        poll."""
         last = self._count + polls
         self._count = last - last % POLLS_AT_REST if last % POLLS_AT_REST < polls else last
         try:
@@ -80,8 +81,8 @@ class Polling:
             self._failed(error)
 
     def start_polling(self, screen: MessagePump, resting: Callable[[], bool]) -> None:
-        """Poll from now on, while the screen is there; AT_REST times less often while the application is `resting`,
-        until it is `used` or something was written."""
+        """Poll from now on, while the screen is there; POLLS_AT_REST times less often while the application is
+        `resting`, until it is `used` or something was written."""
         self._screen, self._resting = screen, resting
         self._wait()
 

@@ -1,5 +1,8 @@
-"""Load the lists, and reload them after any write. Nothing here blocks: workers read, and pass the rows to the
-screen."""
+"""The lists of the main screen: opening, loading, order and filters, marks.
+
+Load the lists, and reload them after any write. Nothing here blocks: workers read, and pass the rows to the
+screen.
+"""
 
 from __future__ import annotations
 

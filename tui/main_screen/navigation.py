@@ -1,4 +1,7 @@
-"""Track which pane is the current one: it alone is visible."""
+"""Where the person is: the pane, the preview, the text that is edited, a moment of the past.
+
+Track which pane is the current one: it alone is visible.
+"""
 
 from __future__ import annotations
 

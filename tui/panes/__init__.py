@@ -1,1 +1,2 @@
-"""The panes of the main screen, a folder each: declaration, rows, behaviour. Their widgets are in `widgets`."""
+"""What only one pane of the main screen does. Panes are declared in `tui/input/key_table.py`; widgets are in
+`widgets`."""

@@ -1,6 +1,9 @@
-"""Ask the librarian questions, and show answers whose citations open records.
+"""What only one pane does: the context, the librarian, the health; and what a pane sees of the main screen.
 
-Nothing here blocks: a worker passes on what the search found first, then the answer in its order."""
+Ask the librarian questions, and show answers whose citations open records.
+
+Nothing here blocks: a worker passes on what the search found first, then the answer in its order.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Compare two states of a record column by column, as lines of (text, style) pieces."""
+"""Lines of text for people: badges, counts, times, differences; for the command line and the application alike.
+
+Compare two states of a record column by column, as lines of (text, style) pieces.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Describe the levels of search hits: exact, near, nothing."""
+"""What is said of a search: levels of hits, and why nothing was found.
+
+Describe the levels of search hits: exact, near, nothing.
+"""
 
 from __future__ import annotations
 

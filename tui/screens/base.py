@@ -1,5 +1,8 @@
-"""Help: every key and verb, from their tables; over a screen that is no pane, its own keys. Enter, or a click on the
-key, runs it."""
+"""What the screens share: layout, help, a list with a preview, and a plan.
+
+Help: every key and verb, from their tables; over a screen that is no pane, its own keys. Enter, or a click on the
+key, runs it.
+"""
 
 from __future__ import annotations
 

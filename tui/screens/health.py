@@ -1,5 +1,8 @@
-"""Evidence: what facts and decisions are bound to, the worst first, and what it is now. `l` looks again, `r` runs a
-command or asks an address after showing it, `b` takes what is there now, `x` takes it away, enter opens the record."""
+"""The screens of the doctor, of evidence and of plots.
+
+Evidence: what facts and decisions are bound to, the worst first, and what it is now. `l` looks again, `r` runs a
+command or asks an address after showing it, `b` takes what is there now, `x` takes it away, enter opens the record.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Show only…: every filter of a list, with the number of records that it leaves, and a letter each."""
+"""Menus: the palette, more keys, filters of a list, recent memories.
+
+Show only…: every filter of a list, with the number of records that it leaves, and a letter each.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""Replica: what teams shared, read from the PostgreSQL database of `team.replica`; nothing there can be changed from
-here. `/` searches, `t` keeps to one team, `r` reads again, enter opens a record on the whole screen."""
+"""The screens of teams: who shares what, and what they shared.
+
+Replica: what teams shared, read from the PostgreSQL database of `team.replica`; nothing there can be changed from
+here. `/` searches, `t` keeps to one team, `r` reads again, enter opens a record on the whole screen.
+"""
 
 from __future__ import annotations
 

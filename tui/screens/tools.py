@@ -1,6 +1,9 @@
-"""Scan: what other tools remember on this machine, and what is wrong with it. Each number is a row, and enter opens
+"""The screens of other tools' memories: guard, guests, scan.
+
+Scan: what other tools remember on this machine, and what is wrong with it. Each number is a row, and enter opens
 what it counts; `s` saves conversations that are about to be deleted, `t` searches conversations for secrets, `E` opens
-a file."""
+a file.
+"""
 
 from __future__ import annotations
 

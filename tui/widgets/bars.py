@@ -64,9 +64,9 @@ class CachedLines(Widget):
 LAST_KEYS = ("palette.open", "help.open", "plan.leave")  # keys that a footer always shows
 # where the tabs have no room for a name, and where the search says its key above the list
 MORE_KEY, SEARCH_KEY = "more.open", "search.open"
-SINGLE_KEYS = ("past.look", "record.tag")  # keys that on a narrow screen stand before MARK
+SINGLE_KEYS = ("past.look", "record.tag")  # keys that on a narrow screen stand before MARK_KEY
 MARK_KEY, OPEN_KEY = "mark.toggle", "preview.follow"
-FIRST_KEYS = 6  # keys of a pane that have precedence before MORE
+FIRST_KEYS = 6  # keys of a pane that have precedence before MORE_KEY
 
 
 class Bar(CachedLines, Static):

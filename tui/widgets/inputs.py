@@ -1,9 +1,12 @@
-"""The search bar: searches shortly after typing; answers to an older query are dropped.
+"""Where a person types: the line that asks, the search bar, the text that is edited.
+
+The search bar: searches shortly after typing; answers to an older query are dropped.
 
 Without a query it shows the status of the memory and its model.
 
 Keywords answer at once. If embeddings can add hits, they are searched once typing pauses, and merged into the
-answer."""
+answer.
+"""
 
 from __future__ import annotations
 

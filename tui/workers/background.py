@@ -1,5 +1,8 @@
-"""Maintenance while the application is open: git, backups, checkpoints, unfinished work. Runs on worker threads, each
-with its own connection."""
+"""Work of the application on threads of its own: upkeep, embedding, documents, learning, the team.
+
+Maintenance while the application is open: git, backups, checkpoints, unfinished work. Runs on worker threads, each
+with its own connection.
+"""
 
 from __future__ import annotations
 
@@ -459,8 +462,8 @@ class LearningWorker(Worker):
 
     def run_model(self) -> ModelPassResult:
         """Let the model process what the rules have processed. A key interrupts its request. Since a key every second
-        would keep it from ever loading or finishing, after OFTEN interruptions one request completes, unless a user
-        waits for the model."""
+        would keep it from ever loading or finishing, after MOST_INTERRUPTIONS interruptions one request completes,
+        unless a user waits for the model."""
         patient = self._broken_off >= MOST_INTERRUPTIONS
         with self.memory() as memory:
             added = run_model_pass(

@@ -1,8 +1,8 @@
 """Own the application's connections and threads: all reads and writes of the memory run here, off the event loop.
 
-One thread writes and runs the commands (`tui/workers/engine.py`); others search, read the order of the lists, read git
-and embed (`tui/workers/background`). Each opens its own connection. The screen's own reads, of a page or a record at a
-time, take a fraction of a millisecond, on a separate connection."""
+One thread writes and runs the verbs; others search, read the order of the lists, read git
+and embed (`tui/workers/background.py`). Each opens its own connection. The screen's own reads, of a page or a record at
+a time, take a fraction of a millisecond, on a separate connection."""
 
 from __future__ import annotations
 
@@ -143,8 +143,8 @@ class Writer:
     def run_verb(
         self, verb: Verb, given: ParsedArguments, agreed: Collection[str], done: WhenDone, past: PastState | None
     ) -> None:
-        """Run a verb. A verb that needs a confirmation raises `Asks` with the question, unless what it shows now is
-        among what was `agreed` to."""
+        """Run a verb. A verb that needs a confirmation raises `ConfirmationNeeded` with the question, unless what it
+        shows now is among what was `agreed` to."""
 
         def ask(question: str, lines: Sequence[str] = ()) -> bool:
             asks = ConfirmationNeeded(question, lines)
