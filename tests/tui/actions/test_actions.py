@@ -1,8 +1,6 @@
 """What a person does to the memory in the application, each act as it is done: marks, tags, tasks, links, decisions,
 the editor, the clipboard, the configuration, another memory; and that keys, palette, bar and help know the same."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import threading
@@ -13,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from support import repositories
-from support.screen import HUGE, PATIENCE, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import HUGE, PATIENCE, WIDE, Person, opened
 from support.stories import Clock, Story, copy, location
 from textual.command import CommandPalette
 from textual.widgets import OptionList

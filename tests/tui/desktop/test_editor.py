@@ -4,8 +4,6 @@ The editors are real scripts. Most stories lend them no terminal (`Aside` stands
 nothing, where Textual's gives the terminal back and takes it again); the last ones do, in a real one.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import stat

@@ -1,12 +1,10 @@
 """The inbox as a person meets it: what waits, why, beside what; and one key for each thing that may become of it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator
 
 import pytest
-from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import HUGE, NARROW, WIDE, Person, opened
 from support.stories import Story
 
 from store.base.errors import InvalidInput

@@ -1,7 +1,5 @@
 """The librarian's pane: a question, what the search finds at once, its order, and the records behind it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from support.chats import Scripted
 from support.ollama_server import OllamaServer
-from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import HUGE, NARROW, WIDE, Person, opened
 from support.stories import Story
 from support.strangers import PAYLOADS
 from textual import events

@@ -2,14 +2,13 @@
 
 import importlib
 import inspect
-import io
 import pkgutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.commands import Said
-from support.screen import Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import Person, opened
 from support.young import FILTERED, VALUES, VECTORS, WORD, begun
 from textual.message_pump import MessagePump
 
@@ -64,7 +63,6 @@ def test_every_verb_that_narrows_answers(
     state: tuple[str, str],
 ) -> None:
     monkeypatch.chdir(place(tmp_path, *state))
-    monkeypatch.setattr("sys.stdin", io.StringIO())
     for words in LOOKING:
         said = Said(cli.run_command(words), *capsys.readouterr())
         refused = said.status == 2 and said.err.startswith("The filter ") and words[0] in ("search", "ask")

@@ -1,7 +1,5 @@
 """How long ago a thing was, wherever it is said: of what was, of what is now, of what a clock set back puts ahead."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

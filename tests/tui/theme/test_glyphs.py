@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
-from support.screen import opened, utc
+from support.screen import opened
 from support.stories import Story
 from textual.color import Color
 
@@ -16,8 +16,6 @@ import tui
 from store.config.configuration import user_settings_path
 from tui import cli
 from tui.theme.escape import ascii_table, is_ascii_locale, lacks_glyphs, replace_glyphs
-
-__all__ = ["utc"]
 
 ROOT = Path(tui.__file__).parent.parent
 # whose texts are records' own, or patterns of what a record may hold

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support.screen import WIDE, Person, opened, utc
+from support.screen import WIDE, Person, opened
 from support.stories import Clock, location
 
 from store.base.models import Chunk
@@ -18,8 +18,6 @@ from store.memory import Memory
 from tui import cli
 from tui.desktop.programs import command_at_line
 from tui.render.syntax import color_markdown
-
-__all__ = ["utc"]
 
 NOTES = """# Billing
 
