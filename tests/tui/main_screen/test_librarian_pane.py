@@ -499,7 +499,7 @@ async def test_hostile_text_is_shown_and_not_obeyed(story: Story, speaks: Callab
 
 def test_the_clock_of_an_answer_may_tick_once_more_while_the_screen_is_closed() -> None:
     """Its widgets are gone by then; it ended the application with a traceback."""
-    controller = LibrarianController(SimpleNamespace(find=lambda widget: None))  # type: ignore[arg-type]
+    controller = LibrarianController(SimpleNamespace(widget_of_kind=lambda kind: None))  # type: ignore[arg-type]
     controller._exchanges = [Exchange("who feeds the cat?")]
     controller._count_seconds()
     assert controller.asking is not None
