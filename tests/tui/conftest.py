@@ -1,6 +1,7 @@
 """What the stories of the application and the command line share: no model works beside them unless they ask for it."""
 
 import gc
+import io
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -8,8 +9,11 @@ from pathlib import Path
 import pytest
 import textual.app
 import textual.pilot
-from support.screen import HUGE, NARROW, WIDE, Person, idle, opened
+from support.commands import Do, runner
+from support.screen import HUGE, NARROW, WIDE, Person, idle, opened, utc
 from support.stories import Story, copy
+
+__all__ = ["utc"]
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -33,6 +37,12 @@ def nothing_frozen() -> Iterator[None]:
 def without_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keywords and rules alone, so that nothing is embedded or asked behind a story's back; `meaning` takes it away."""
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model,agent")
+
+
+@pytest.fixture(autouse=True)
+def nobody_at_the_keyboard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A question of a command meets an end of the file; a process that a test starts has an input of its own."""
+    monkeypatch.setattr("sys.stdin", io.StringIO())
 
 
 @pytest.fixture(autouse=True)
@@ -87,3 +97,10 @@ async def huge(story: Story) -> AsyncIterator[Person]:
     """A person at a terminal of 200 columns."""
     async with opened(story.folder, HUGE) as person:
         yield person
+
+
+@pytest.fixture
+def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Do:
+    """Runs one command in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    return runner(capsys)

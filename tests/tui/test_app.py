@@ -1,7 +1,5 @@
 """The application as a person uses it: facts, timeline, preview, search, the `:` bar, help, and who else writes."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -15,7 +13,7 @@ import apsw
 import pytest
 from support import repositories
 from support.ours import ours
-from support.screen import NARROW, PATIENCE, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import NARROW, PATIENCE, WIDE, Person, opened
 from support.stories import NOON, Clock, Story
 from textual import events
 from textual.binding import Binding

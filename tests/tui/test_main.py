@@ -83,20 +83,6 @@ def test_the_application_starts_light(tmp_path: Path):
     assert sorted(name for name in found if name in (*MODELS, "pygments", "markdown_it", "sqlite3", "tui.cli")) == []
 
 
-def test_the_store_knows_no_screen(tmp_path: Path):
-    """Every module of `store` at once: no terminal, no application, no model at the top of any of them; mcp only in
-    those of its server."""
-    names = [
-        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-        for path in sorted((ROOT / "store").rglob("*.py"))
-    ]
-    assert "store.memory" in names and "store.database.database" in names
-    names = [name for name in names if not name.startswith("store.doors.mcp.")]
-    found = imported(f"import {', '.join(names)}", tmp_path)
-    assert set(names) <= found
-    assert not {name for name in found if name.partition(".")[0] in (*MODELS, "pygments", "rich", "textual", "tui")}
-
-
 def test_import_store_is_nearly_free(tmp_path: Path):
     assert imported("import store", tmp_path) == {"store", "store.version"}
 

@@ -3,13 +3,11 @@
 from pathlib import Path
 
 import pytest
-from support.screen import HUGE, NARROW, WIDE, Person, opened, utc
+from support.screen import HUGE, NARROW, WIDE, Person, opened
 from support.stories import Story, copy
 
 from store.conversations.turns import NewTurn
 from tui.theme.escape import ascii_table, spoken_table
-
-__all__ = ["utc"]
 
 SILENT = {chr(code) for code, said in spoken_table().items() if said == " "}
 

@@ -4,8 +4,6 @@ Each at 80×24 and at 200×60, the main ones at 120×40 too; then once more with
 go on and on. Two as SVG, for what letters do not tell: those belong to one version of Textual, which draws them.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import tempfile
@@ -15,7 +13,7 @@ from pathlib import Path
 import pytest
 import textual
 from support import strangers
-from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import HUGE, NARROW, WIDE, Person, opened
 from support.stories import Clock, Story, location
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode

@@ -1,7 +1,5 @@
 """The app in a real pseudo-terminal: it starts, is used, and leaves the terminal as it found it."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

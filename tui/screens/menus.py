@@ -109,7 +109,7 @@ class PaletteCommands(Provider):
 
     @property
     def _entries(self) -> list[tuple[str, str, str, str]]:
-        return palette_entries(self.app.remapped, getattr(self.screen, "place", ""))  # type: ignore[attr-defined]
+        return palette_entries(self.app.remapped, getattr(self.screen, "current_list", ""))  # type: ignore[attr-defined]
 
     async def _do(self, target: str) -> None:
         await self.screen.run_action(f"palette({target!r})")

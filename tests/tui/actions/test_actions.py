@@ -1,8 +1,6 @@
 """What a person does to the memory in the application, each act as it is done: marks, tags, tasks, links, decisions,
 the editor, the clipboard, the configuration, another memory; and that keys, palette, bar and help know the same."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import threading
@@ -13,13 +11,14 @@ from pathlib import Path
 
 import pytest
 from support import repositories
-from support.screen import HUGE, PATIENCE, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import HUGE, PATIENCE, WIDE, Person, opened
 from support.stories import Clock, Story, copy, location
 from textual.command import CommandPalette
 from textual.widgets import OptionList
 
 from store.base.clock import to_ms
 from store.base.errors import MemorandaError
+from store.base.vocabulary import pack_key
 from store.config.configuration import user_settings_path
 from store.database.schema import RECORDED_TABLES
 from store.history.checkpoints import MANY_RECORDS
@@ -228,7 +227,7 @@ class TestTasks:
             shown = [row for row in narrow.tasks if "A#4" in row]
             assert [row[1] for row in shown] == ([mark] if mark else []), "done ones are hidden"
         await narrow.press("H")
-        await narrow.put_cursor(_task(4), "tasks")
+        await narrow.put_cursor(pack_key("task", 4), "tasks")
         await narrow.press("m")
         assert narrow.toasts == ["Open again: A#4, u to undo"]
         assert steps(story) == ["task add A#4", "task start A#4", "task done A#4", "task reopen A#4"]
@@ -237,7 +236,7 @@ class TestTasks:
         await narrow.press("5")
         assert narrow.tasks[0].startswith("▸◧") and narrow.lines[-1].startswith(" m finish  ")
         await narrow.press("m", "H")
-        await narrow.put_cursor(_task(2), "tasks")
+        await narrow.put_cursor(pack_key("task", 2), "tasks")
         assert narrow.main.footer.content.plain.startswith(" m open again ")  # below the message
         await narrow.press("m")
         await narrow.until(lambda: narrow.main.footer.content.plain.startswith(" m start  "))
@@ -284,18 +283,6 @@ class TestTasks:
         assert any("exportar" in row and "abandoned" in row for row in huge.timeline)
 
 
-def _task(number: int) -> int:
-    from store.base.vocabulary import pack_key
-
-    return pack_key("task", number)
-
-
-def _key(kind: str, number: int) -> int:
-    from store.base.vocabulary import pack_key
-
-    return pack_key(kind, number)
-
-
 class TestDecisions:
     async def test_record_one_by_its_questions(self, story: Story, narrow: Person) -> None:
         await narrow.press("2", "a")
@@ -314,7 +301,7 @@ class TestDecisions:
 
     async def test_supersede(self, story: Story, person: Person) -> None:
         await person.press("2")
-        await person.put_cursor(_key("decision", story.decisions["pdf"]), "timeline")
+        await person.put_cursor(pack_key("decision", story.decisions["pdf"]), "timeline")
         line, labels = person.main.query_one(Line), []
         await person.press("S")
         for said in ("Facturas en PDF", "PDF 2.0", None, "Readers are everywhere."):
@@ -341,7 +328,7 @@ class TestDecisions:
     @pytest.mark.parametrize("left", range(4))
     async def test_leaving_any_of_the_questions_leaves_all(self, story: Story, left: int, person: Person) -> None:
         await person.press("2")
-        await person.put_cursor(_key("decision", story.decisions["pdf"]), "timeline")
+        await person.put_cursor(pack_key("decision", story.decisions["pdf"]), "timeline")
         await person.press("S", *["x", "enter"] * left)
         assert person.at == "line"
         await person.press("escape")
@@ -359,13 +346,13 @@ class TestDecisions:
         sha, decision = story.shas["cache"], story.decisions["redis"]
         await person.press("2")
         commit = _commit(story, sha)
-        for key in (commit, _key("decision", decision)):
+        for key in (commit, pack_key("decision", decision)):
             await person.put_cursor(key, "timeline")
             await person.press("space")
         await person.press("L")
         assert person.toasts == ["Added 1 link, u to undo"] and "marked" not in person.title
         assert "D#2" in next(row for row in person.timeline if "feat: redis" in row)
-        for key in (commit, _key("decision", decision)):
+        for key in (commit, pack_key("decision", decision)):
             await person.put_cursor(key, "timeline")
             await person.press("space")
         await person.press("L")
@@ -383,7 +370,7 @@ class TestDecisions:
         await answer(person, "D#2")
         assert person.toasts == ["Added 1 link, u to undo"]
         assert any(line.startswith("Implements   D#2  ") for line in person.preview)
-        await person.put_cursor(_key("decision", 2), "timeline")
+        await person.put_cursor(pack_key("decision", 2), "timeline")
         await person.press("L")
         assert person.sees("link D#2 with which commit? C#…")
         await answer(person, sha[:8])
@@ -403,7 +390,7 @@ class TestDecisions:
 
 def _commit(story: Story, sha: str) -> int:
     with story.open() as memory:
-        return _key("commit", memory.commits.resolve(sha))
+        return pack_key("commit", memory.commits.resolve(sha))
 
 
 class TestCheckpoints:
@@ -613,7 +600,7 @@ class TestOthers:
         await person.press("5")
         with story.open(door="mcp") as memory:
             memory.tasks.move(3, "in_progress", actor="agent")
-        await person.until(lambda: person.main.list_of("tasks")._flashing == {_task(3)})
+        await person.until(lambda: person.main.list_of("tasks")._flashing == {pack_key("task", 3)})
 
     async def test_new_commits_appear_while_it_is_open(self, story: Story, person: Person) -> None:
         await person.press("2")

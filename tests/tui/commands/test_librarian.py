@@ -1,7 +1,5 @@
 """`memoranda ask`: what it prints, and what it says while a person waits."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from support.ours import ours
-from support.screen import opened, utc  # noqa: F401  (a fixture)
+from support.screen import opened
 from support.stories import copy
 
 from store.memory import Memory

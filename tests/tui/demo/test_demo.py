@@ -1,9 +1,6 @@
 """The demo: what it holds, that it is the same each time, and how `memoranda demo` opens it and takes it away."""
 
-from __future__ import annotations
-
 import hashlib
-import io
 import json
 import os
 import re
@@ -13,12 +10,14 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.commands import Do, runner
 from support.ours import ours
 from support.screen import opened
 from support.stories import NOON, Clock
@@ -26,13 +25,14 @@ from support.stories import NOON, Clock
 from bench.terminal import Terminal
 from store.base.errors import StorageError
 from store.base.models import Fact
+from store.base.vocabulary import DOMAINS
 from store.conversations import extraction_queue
 from store.database import change_capture
 from store.exchange.exporter import export_text
 from store.inbox import new_fact_check
 from store.inbox.duplicates import find_decision_matches, find_similar_facts
 from store.memory import Memory
-from tui import cli, demo
+from tui import demo
 from tui.commands.location import DEMO_HINT
 from tui.demo.builder import DEMO_AUTHORS
 from tui.render.lines import FACT_BADGES, fact_badge, looks_like_order
@@ -123,25 +123,10 @@ def test_facts_of_every_kind(memory: Memory):
     badges = Counter(fact_badge(fact, NOON) for fact in facts)
     assert set(badges) == set(FACT_BADGES) - {"contradicted"}, "nothing writes a contradicted fact yet"
     assert min(badges["aging"], badges["fresh"]) >= 20 and min(badges.values()) >= 2
-    assert {fact.domain for fact in facts} == {
-        "work",
-        "preferences",
-        "decisions",
-        "personal",
-        "projects",
-        "general",
-        "self_correction",
-    }
+    assert {fact.domain for fact in facts} == set(DOMAINS)
     assert {fact.confidence for fact in facts} == {"high", "medium", "low"}
-    assert {fact.origin for fact in facts} == {
-        "user",
-        "agent",
-        "mcp:claude-code",
-        "hook",
-        "file",
-        "import:notes",
-        "talk:importer",
-    }
+    origins = "user agent mcp:claude-code hook file import:notes talk:importer"
+    assert {fact.origin for fact in facts} == set(origins.split())
     assert sum(bool(fact.tags) for fact in facts) >= 20
     assert any(fact.pinned and "allergic" in fact.fact for fact in facts)
     for language in (SPANISH, ENGLISH):
@@ -186,9 +171,8 @@ def test_an_inbox_to_decide(memory: Memory):
     assert [one.citation for one in waiting if looks_like_order(one)] == ["P#6"]
     assert [memory.inbox.doubts(one) for one in waiting] == [[]] * 9, "the evidence stands"
     overruled = next(one for one in waiting if "RabbitMQ" in one.text)
-    assert [(one.decision.id, one.against) for one in find_decision_matches(memory.database, overruled.text)] == [
-        (16, True)
-    ]
+    (match,) = find_decision_matches(memory.database, overruled.text)
+    assert (match.decision.id, match.against) == (16, True)
     against = next(one for one in waiting if "viernes" in one.text)
     assert [like.how for like in find_similar_facts(memory.database, memory.facts, against.text)] == ["contradicts"]
     for one in waiting:
@@ -202,16 +186,13 @@ def test_conversations_that_taught_something(memory: Memory):
     assert (learned.fact, learned.evidence) == ("Los errores del importador se dicen en los dos idiomas", ("T#8",))
     (asked,) = [one for one in memory.inbox.waiting() if one.origin == "talk:importer"]
     assert asked.evidence[0].citation == "T#10" and asked.evidence[0].quote in memory.turns.get(10).text
-    assert {session.id: len(memory.summaries.active(session.id)) for session in memory.sessions.list_newest()} == {
-        "importer": 2,
-        "faster-import": 2,
-    }
+    summaries = {session.id: len(memory.summaries.active(session.id)) for session in memory.sessions.list_newest()}
+    assert summaries == {"importer": 2, "faster-import": 2}
     sent = memory.context.sent_log
     assert {session: count for session, count, _ in sent.tokens_per_session()} == {"importer": 1, "faster-import": 2}
     assert 0.01 < (sent.useful_share() or 0) < 0.5, "some of it was cited"
-    assert not extraction_queue.has_due_entries(memory.database, NOON) and not new_fact_check.has_uncompared_facts(
-        memory.database
-    )
+    assert not extraction_queue.has_due_entries(memory.database, NOON)
+    assert not new_fact_check.has_uncompared_facts(memory.database)
 
 
 def test_decisions(memory: Memory):
@@ -219,9 +200,7 @@ def test_decisions(memory: Memory):
     assert 30 <= len(decisions) <= 40
     assert {decision.status for decision in decisions} == {"active", "superseded", "forgotten"}
     assert {decision.impact for decision in decisions} == {"low", "medium", "high", "critical"}
-    assert all(
-        decision.rationale and decision.alternatives and decision.phase for decision in decisions if decision.id != 4
-    )
+    assert all(one.rationale and one.alternatives and one.phase for one in decisions if one.id != 4)
     assert sum(decision.context != "" for decision in decisions) >= 15
     by_id = {decision.id: decision for decision in decisions}
     rounding = by_id[21]
@@ -231,17 +210,12 @@ def test_decisions(memory: Memory):
 
 def test_the_journal(memory: Memory):
     rows = memory.database.rows
-    assert dict(rows("SELECT status, count(*) FROM iterations GROUP BY 1")).keys() == {
-        "completed",
-        "abandoned",
-        "active",
-    }
-    assert dict(rows("SELECT status, count(*) FROM tasks GROUP BY 1")).keys() == {"pending", "in_progress", "done"}
+    for table, states in (("iterations", "completed abandoned active"), ("tasks", "pending in_progress done")):
+        assert {status for (status,) in rows(f"SELECT status FROM {table}")} == set(states.split())
     assert memory.database.value("SELECT count(*) FROM tasks") == 10
     assert memory.database.value("SELECT count(*) FROM events") >= 20
-    assert {"before refactor", "Monday, before the sprint"} <= {
-        found.name for found in memory.checkpoints.list_newest_first()
-    }
+    names = {found.name for found in memory.checkpoints.list_newest_first()}
+    assert {"before refactor", "Monday, before the sprint"} <= names
     assert memory.database.value("SELECT count(*) FROM commits WHERE iteration_id IS NOT NULL") > 100
 
 
@@ -296,10 +270,8 @@ def test_history_verifies_and_can_be_undone(memory: Memory):
     for seq, *head, root, digest in memory.database.rows(
         "SELECT seq, at, actor, door, reason, undoes, changes, rows_root, digest FROM history ORDER BY seq"
     ):
-        leaves = [
-            leaf for (leaf,) in memory.database.rows("SELECT leaf FROM history_row WHERE seq = ? ORDER BY n", (seq,))
-        ]
-        assert root == hashlib.sha256(b"".join(leaves)).digest()
+        leaves = memory.database.rows("SELECT leaf FROM history_row WHERE seq = ? ORDER BY n", (seq,))
+        assert root == hashlib.sha256(b"".join(leaf for (leaf,) in leaves)).digest()
         assert digest == hashlib.sha256(previous + change_capture.encode_for_hash(seq, *head) + root).digest()
         previous = digest
     steps = memory.history.steps(limit=-1)
@@ -376,23 +348,13 @@ def test_no_secret_and_no_dead_end(memory: Memory):
 # the verb
 
 
-Do = Callable[..., tuple[int, str, str]]
-
-
 @pytest.fixture
 def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Do:
-    """Runs one command in a folder with nobody at the keyboard; temporary places are below it."""
+    """Runs one command in a folder; temporary places are below it."""
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
-    monkeypatch.setattr("sys.stdin", io.StringIO())
     monkeypatch.chdir(tmp_path)
-
-    def do(*words: str) -> tuple[int, str, str]:
-        status = cli.run_command(words)
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return do
+    return runner(capsys)
 
 
 def test_without_a_terminal_it_is_kept(do: Do, tmp_path: Path, monkeypatch):
@@ -450,20 +412,21 @@ def screen(terminal: Terminal, text: str) -> None:
         terminal.read(0.05)
 
 
+@contextmanager
+def demo_at_terminal(folder: Path, *words: str) -> Iterator[Terminal]:
+    """`memoranda demo` once its facts are seen; temporary places are in the folder."""
+    environment = {"PYTHONPATH": str(ROOT), "TMPDIR": str(folder), "TZ": "UTC", "COLUMNS": "", "LINES": ""}
+    environment["MEMORANDA_DB"] = str(folder / "my.db")
+    with Terminal([*COMMAND, "demo", *words], environment, (120, 40)) as terminal:
+        screen(terminal, "All 118")
+        yield terminal
+
+
 @pytest.mark.parametrize("words, kept", [((), False), (("--keep",), True), (("here",), True)])
 def test_in_a_terminal_it_opens_and_goes(tmp_path: Path, monkeypatch, words, kept: bool):
     """The app opens on the demo; when it is left, the temporary place is gone, unless it was to be kept."""
     monkeypatch.chdir(tmp_path)
-    environment = {
-        "PYTHONPATH": str(ROOT),
-        "TMPDIR": str(tmp_path),
-        "TZ": "UTC",
-        "COLUMNS": "",
-        "LINES": "",
-        "MEMORANDA_DB": str(tmp_path / "my.db"),
-    }
-    with Terminal([*COMMAND, "demo", *words], environment, (120, 40)) as terminal:
-        screen(terminal, "All 118")
+    with demo_at_terminal(tmp_path, *words) as terminal:
         terminal.write("2")
         screen(terminal, "wip: count")
         (place,) = tmp_path.iterdir()
@@ -479,25 +442,17 @@ def test_in_a_terminal_it_opens_and_goes(tmp_path: Path, monkeypatch, words, kep
         assert (f"The demo is kept: {place}/billing-api" if kept else "Demo deleted, with its folder") in said
 
 
-def test_a_signal_ends_the_demo_too(tmp_path: Path):
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["a signal", "a closed terminal"])
+def test_the_demo_goes_however_it_ends(tmp_path: Path, number: signal.Signals):
     """The status of the app is the command's, and the temporary place goes all the same."""
-    environment = {"PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path), "TZ": "UTC", "COLUMNS": "", "LINES": ""}
-    with Terminal([*COMMAND, "demo"], environment, (120, 40)) as terminal:
-        screen(terminal, "All 118")
-        terminal.process.send_signal(signal.SIGTERM)
-        while terminal.process.poll() is None:
-            terminal.read(0.05)
-        assert terminal.process.returncode == 128 + signal.SIGTERM
-        assert not os.listdir(tmp_path)
-
-
-def test_closing_the_terminal_ends_the_demo_too(tmp_path: Path):
-    """Whatever is written to a terminal that is gone: the temporary place goes."""
-    environment = {"PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path), "TZ": "UTC", "COLUMNS": "", "LINES": ""}
-    with Terminal([*COMMAND, "demo"], environment, (120, 40)) as terminal:
-        screen(terminal, "All 118")
-        terminal.hang_up()
-        assert terminal.process.wait(timeout=60) == 128 + signal.SIGHUP
+    with demo_at_terminal(tmp_path) as terminal:
+        if number == signal.SIGHUP:
+            terminal.hang_up()
+        else:
+            terminal.process.send_signal(number)
+            while terminal.process.poll() is None:
+                terminal.read(0.05)
+        assert terminal.process.wait(timeout=60) == 128 + number
         assert not os.listdir(tmp_path)
 
 

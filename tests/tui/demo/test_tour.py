@@ -3,14 +3,12 @@
 from pathlib import Path
 
 import pytest
-from support.screen import NARROW, Person, opened, utc
+from support.screen import NARROW, Person, opened
 from support.stories import Story, copy
 
 from tui import cli
 from tui.demo import tour
 from tui.lists.view_state import fill_in_keys
-
-__all__ = ["utc"]
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 The programs are real scripts on a PATH of their own; the terminal is a real one.
 """
 
-from __future__ import annotations
-
 import base64
 import os
 import re

@@ -4,8 +4,6 @@ The editors are real scripts. Most stories lend them no terminal (`Aside` stands
 nothing, where Textual's gives the terminal back and takes it again); the last ones do, in a real one.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import stat
@@ -173,12 +171,7 @@ def test_an_editor_gets_its_own_arguments_first(app: Any, script: Script, tmp_pa
     ],
 )
 def test_no_editor_is_said(
-    app: Any,
-    room: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    command: str,
-    environment: dict[str, str],
-    words: str,
+    app: Any, room: Path, monkeypatch: pytest.MonkeyPatch, command: str, environment: dict[str, str], words: str
 ) -> None:
     """With the cause and the next step, before the text is written anywhere and the app has moved."""
     for name, value in environment.items():

@@ -1,7 +1,5 @@
 """The thread that reads keys: it sleeps while none comes, tells an escape from a sequence, and ends when it is told."""
 
-from __future__ import annotations
-
 import os
 import pty
 import selectors

@@ -44,19 +44,7 @@ def test_what_is_not_given_has_its_default():
         ("north", "2", "--colour", "red", "--tool", "brush", "--tool", "roll", "--limit", "3", "--dry"),
         ("--dry", "--limit=3", "--tool=brush", "--colour=red", "--tool=roll", "north", "2"),
         ("--colour=red", "north", "--tool", "brush", "2", "--dry", "--tool=roll", "--limit=3"),
-        (
-            "--colour",
-            "green",
-            "--colour",
-            "red",
-            "--tool=brush",
-            "--tool=roll",
-            "--limit=3",
-            "--dry",
-            "--",
-            "north",
-            "2",
-        ),
+        tuple("--colour green --colour red --tool=brush --tool=roll --limit=3 --dry -- north 2".split()),
     ],
 )
 def test_order_and_spelling_do_not_matter(words):

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from support.screen import opened, utc
+from support.screen import opened
 from support.stories import Story
 
 import tui
@@ -12,8 +12,6 @@ from store.config.configuration import user_settings_path
 from tui import cli
 from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID, resolve_keys
 from tui.screens.menus import palette_entries
-
-__all__ = ["utc"]
 
 
 def remap(**wanted: str) -> None:

@@ -1,7 +1,5 @@
 """A change of the facts moves none of those that stay in their list."""
 
-from __future__ import annotations
-
 from array import array
 
 from tui.lists.fact_groups import FactGroup, settle_groups

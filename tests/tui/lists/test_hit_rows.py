@@ -1,7 +1,5 @@
 """Search hits by themselves: a title stands apart from what follows it."""
 
-from __future__ import annotations
-
 import pytest
 
 from store.base.models import Checkpoint, Commit, Decision, Event, Fact

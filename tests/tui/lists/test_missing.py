@@ -3,13 +3,11 @@
 from pathlib import Path
 
 import pytest
-from support.screen import NARROW, Person, opened, utc
+from support.screen import NARROW, Person, opened
 from support.stories import Story, copy, location
 
 from store.memory import Memory
 from tui.lists.view_state import MISSING_SENTENCES, missing_lines
-
-__all__ = ["utc"]
 
 CONNECT = "No agent is connected yet"
 

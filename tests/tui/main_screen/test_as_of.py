@@ -3,10 +3,8 @@
 The story's checkpoint K#1 was taken a day and a half ago; a decision was superseded since, tasks were added.
 """
 
-from __future__ import annotations
-
 import pytest
-from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import HUGE, NARROW, WIDE, Person, opened
 from support.stories import Story
 
 from tui.input.key_table import KEYS

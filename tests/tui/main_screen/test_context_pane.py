@@ -1,13 +1,11 @@
 """The context pane: what an agent would be sent, what it costs, why each fact is in or out, and the keys that change
 it."""
 
-from __future__ import annotations
-
 import json
 import re
 
 import pytest
-from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import HUGE, NARROW, WIDE, Person, opened
 from support.stories import Story
 from support.strangers import PAYLOADS
 

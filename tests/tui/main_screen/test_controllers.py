@@ -1,7 +1,5 @@
 """The main screen is one screen with controllers: what each may hold, whose actions are whose, one call an event."""
 
-from __future__ import annotations
-
 import os
 from time import monotonic
 from types import SimpleNamespace

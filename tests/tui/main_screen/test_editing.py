@@ -1,9 +1,7 @@
 """A record's text is edited where it stands in the preview, at every size; the list is where it was."""
 
-from __future__ import annotations
-
 import pytest
-from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import HUGE, NARROW, WIDE, Person, opened
 from support.stories import Story
 
 from tui.widgets.inputs import TextEditor

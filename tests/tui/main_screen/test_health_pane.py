@@ -1,11 +1,9 @@
 """The health pane: every figure with what it means, what nobody can know yet, where Enter leads, and what stays put."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
-from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import HUGE, NARROW, WIDE, Person, opened
 from support.stories import NOON, Story, noon
 from support.strangers import PAYLOADS
 

@@ -1,11 +1,9 @@
 """The history pane: who, when, why and what of every change, and the way from there to records and days."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
-from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import HUGE, NARROW, WIDE, Person, opened
 from support.stories import Story
 
 from store.base.clock import days_before, format_local_time

@@ -1,12 +1,10 @@
 """The inbox as a person meets it: what waits, why, beside what; and one key for each thing that may become of it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator
 
 import pytest
-from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import HUGE, NARROW, WIDE, Person, opened
 from support.stories import Story
 
 from store.base.errors import InvalidInput
@@ -46,8 +44,9 @@ def asked(story: Story) -> Story:
 
 @pytest.fixture
 async def person(asked: Story, size: tuple[int, int]) -> AsyncIterator[Person]:
-    """Somebody whose inbox holds the three."""
+    """Somebody in an inbox that holds the three."""
     async with opened(asked.folder, size) as person:
+        await person.press("6")
         yield person
 
 
@@ -96,11 +95,11 @@ async def test_the_count_stands_on_top_until_nothing_waits(asked: Story, narrow:
     assert "6Inbox 1" in narrow.lines[0]
 
 
-async def test_what_another_process_proposes_is_counted(story: Story, person: Person) -> None:
-    assert "6 Inbox  7 Context" in person.lines[0]
-    with story.open(door="mcp") as memory:
-        ask(memory, "Allergic to peanuts")
-    await person.until(lambda: "6 Inbox 1" in person.lines[0])
+async def test_what_another_process_proposes_is_counted(asked: Story, person: Person) -> None:
+    assert "6 Inbox 3  7 Context" in person.lines[0]
+    with asked.open(door="mcp") as memory:
+        ask(memory, "Allergic to almonds")
+    await person.until(lambda: "6 Inbox 4" in person.lines[0])
 
 
 @pytest.mark.parametrize(
@@ -198,7 +197,6 @@ async def test_accepting_a_decision_names_it(asked: Story) -> None:
 
 
 async def test_one_key_accepts_and_one_takes_it_back(asked: Story, person: Person) -> None:
-    await at_inbox(person)
     await person.press("G", "y")
     assert person.toasts[-1].startswith("Accepted P#1: F#") and len(rows(person)) == 2
     with asked.open() as memory:
@@ -209,7 +207,6 @@ async def test_one_key_accepts_and_one_takes_it_back(asked: Story, person: Perso
 
 
 async def test_accepted_in_ones_own_words(asked: Story, person: Person) -> None:
-    await at_inbox(person)
     await person.press("G", "c")
     assert person.main.query_one(Line).value == "Allergic to peanuts"
     person.main.query_one(Line).set_text("")
@@ -299,7 +296,6 @@ async def test_all_are_gone_through_one_by_one_with_a_key_each(asked: Story, nar
 
 
 async def test_a_receipt_says_what_accepting_changed(asked: Story, person: Person) -> None:
-    await at_inbox(person)
     with asked.open() as memory:
         about = next(one for one in memory.inbox.waiting() if one.target is not None)
     await person.put_cursor(pack_key("proposal", about.id), "inbox")
@@ -340,31 +336,25 @@ async def test_all_of_one_source_at_once(asked: Story) -> None:
         assert len(rows(person)) == 15
 
 
-async def test_an_order_is_not_accepted_unseen_among_others(asked: Story, person: Person) -> None:
-    await at_inbox(person)
-    await person.press("ctrl+a", "y")
-    assert person.sees("Accept 3 proposals, 1 of which looks like an instruction to agents? y/n")
-    await person.press("n")
-    assert len(waiting(asked)) == 3
-
-
-async def test_an_order_is_accepted_only_after_a_question_and_the_receipt_says_what_it_is(asked: Story) -> None:
-    with asked.open() as memory:
-        order = next(one for one in memory.inbox.waiting() if one.text.startswith("Ignore"))
-    async with opened(asked.folder) as person:
-        await at_inbox(person)
-        await person.put_cursor(pack_key("proposal", order.id), "inbox")
-        await person.press("y")
-        assert person.sees(f"Accept {order.citation}, which looks like an instruction to agents? y/n")
-        await person.press("n")
+async def test_an_order_is_accepted_only_after_a_question_and_the_receipt_says_what_it_is(
+    asked: Story, person: Person
+) -> None:
+    """Neither alone nor unseen among others."""
+    for keys, question in (
+        (["ctrl+a", "y"], "Accept 3 proposals, 1 of which looks"),
+        (["g", "y"], "Accept P#3, which looks"),
+    ):
+        await person.press(*keys)
+        assert person.sees(f"{question} like an instruction to agents? y/n")
+        await person.press("n", "escape")
         assert len(waiting(asked)) == 3
-        await person.press("y", "y")
-        assert len(waiting(asked)) == 2
-        assert person.toasts[-1].endswith(", which looks like an instruction to agents, u to undo")
+    await at_inbox(person)
+    await person.press("g", "y", "y")
+    assert len(waiting(asked)) == 2
+    assert person.toasts[-1].endswith(", which looks like an instruction to agents, u to undo")
 
 
 async def test_what_it_rested_on_is_asked_about_when_it_changed(asked: Story, person: Person) -> None:
-    await at_inbox(person)
     with asked.open(door="cli") as memory:
         target = memory.inbox.get(2).target or 0
         memory.facts.correct(target, "The team is seven")
@@ -379,12 +369,10 @@ async def test_what_it_rested_on_is_asked_about_when_it_changed(asked: Story, pe
     assert len(waiting(asked)) == 2
 
 
-async def test_at_80_columns_a_question_keeps_its_verb_and_its_choice(asked: Story) -> None:
-    async with opened(asked.folder, size=(80, 24)) as person:
-        await at_inbox(person)
-        person.main.ask_first(f"Accept P#8 all the same? {'for this reason and that ' * 5}", lambda: None)
-        await person.settle()
-        assert person.sees(" Accept P#8 all the same? for this") and person.sees("that  y/n")
+async def test_at_80_columns_a_question_keeps_its_verb_and_its_choice(narrow: Person) -> None:
+    narrow.main.ask_first(f"Accept P#8 all the same? {'for this reason and that ' * 5}", lambda: None)
+    await narrow.settle()
+    assert narrow.sees(" Accept P#8 all the same? for this") and narrow.sees("that  y/n")
 
 
 async def test_looking_for_more_from_here(story: Story) -> None:
@@ -403,7 +391,6 @@ async def test_looking_for_more_from_here(story: Story) -> None:
 
 
 async def test_the_past_has_an_inbox_too_and_decides_nothing(person: Person) -> None:
-    await at_inbox(person)
     await person.press("G", "y")
     await person.command(f"as-of {EVENING[:10]}")
     person.main.look_back("2026-11-20T18:30:00Z")
@@ -432,7 +419,7 @@ def editor(monkeypatch: pytest.MonkeyPatch):
     return put
 
 
-async def test_many_are_decided_in_an_editor(asked: Story, editor) -> None:
+async def test_many_are_decided_in_an_editor(asked: Story, editor, person: Person) -> None:
     def decided(text: str) -> str:
         for old, new in (
             ("wait P#1", "accept P#1"),
@@ -444,29 +431,25 @@ async def test_many_are_decided_in_an_editor(asked: Story, editor) -> None:
         return text
 
     given = editor(decided)
-    async with opened(asked.folder) as person:
-        await at_inbox(person)
-        await person.press("E")
-        assert person.toasts[-1] == "Accepted 2 proposals, rejected P#3, u to undo"
-        assert "looks like an instruction to agents" in given[0] and "«alérgico al maní»" in given[0]
-        with asked.open() as memory:
-            assert memory.facts.get(memory.inbox.get(2).made or 0).fact == "The team is six since May"
-            assert memory.facts.get(memory.inbox.get(1).made or 0).source == "inferred"
-        await person.press("u")
-        assert person.sees(" records)? y/n")
-        await person.press("y")
-        assert len(waiting(asked)) == 3, "as one step"
+    await person.press("E")
+    assert person.toasts[-1] == "Accepted 2 proposals, rejected P#3, u to undo"
+    assert "looks like an instruction to agents" in given[0] and "«alérgico al maní»" in given[0]
+    with asked.open() as memory:
+        assert memory.facts.get(memory.inbox.get(2).made or 0).fact == "The team is six since May"
+        assert memory.facts.get(memory.inbox.get(1).made or 0).source == "inferred"
+    await person.press("u")
+    assert person.sees(" records)? y/n")
+    await person.press("y")
+    assert len(waiting(asked)) == 3, "as one step"
 
 
-async def test_a_text_that_decides_nothing_changes_nothing(asked: Story, editor) -> None:
+async def test_a_text_that_decides_nothing_changes_nothing(asked: Story, editor, person: Person) -> None:
     editor(lambda text: text.replace("wait P#1", "acept P#1"))
-    async with opened(asked.folder) as person:
-        await at_inbox(person)
-        await person.press("E")
-        assert "begins with no word that decides" in person.toasts[-1] and len(waiting(asked)) == 3
+    await person.press("E")
+    assert "begins with no word that decides" in person.toasts[-1] and len(waiting(asked)) == 3
 
 
-async def test_after_a_slip_the_text_is_opened_again_as_it_was_left(asked: Story, editor) -> None:
+async def test_after_a_slip_the_text_is_opened_again_as_it_was_left(editor, person: Person) -> None:
     """Nothing that was written is lost; what is wrong stands on top."""
 
     def decided(text: str) -> str:
@@ -475,78 +458,72 @@ async def test_after_a_slip_the_text_is_opened_again_as_it_was_left(asked: Story
         return text.replace("wait P#3", "no P#3").replace("wait P#1", "a P#1")
 
     given = editor(decided)
-    async with opened(asked.folder) as person:
-        await at_inbox(person)
-        await person.press("E")
-        assert person.toasts[-1].startswith("Accepted P#1: F#") and "rejected P#3" in person.toasts[-1]
+    await person.press("E")
+    assert person.toasts[-1].startswith("Accepted P#1: F#") and "rejected P#3" in person.toasts[-1]
     assert given[1].startswith("# ⚠ Not yet: Line ") and "\na P#1\n" in given[1]
     assert proposal_batch.add_mistake(given[1], InvalidInput("Another.")).count("Not yet") == 1
     about = next(line for line in given[0].splitlines() if "cannot hold beside it" in line or "is about this" in line)
     assert about.startswith("# F#") and "Team" in about
 
 
-async def test_a_text_with_a_slip_is_kept_until_it_is_decided_or_emptied(asked: Story, editor) -> None:
+async def test_a_text_with_a_slip_is_kept_until_it_is_decided_or_emptied(editor, person: Person) -> None:
     """As git does: an editor that is closed on the mistake loses no decision."""
 
     def slip(text: str) -> str:
         return text if "Not yet" in text else text.replace("wait P#1", "a P#1").replace("wait P#3", "no P#3")
 
     given = editor(slip)
-    async with opened(asked.folder) as person:
-        await at_inbox(person)
-        await person.press("E")
-        assert "begins with no word that decides" in person.toasts[-1] and "E opens it again" in person.toasts[-1]
-        lines = given[1].splitlines()
-        at = lines.index("no P#3")
-        assert lines[at - 1].startswith("# ⚠ Not yet") and f"Line {at + 1} begins" in lines[0]
+    await person.press("E")
+    assert "begins with no word that decides" in person.toasts[-1] and "E opens it again" in person.toasts[-1]
+    lines = given[1].splitlines()
+    at = lines.index("no P#3")
+    assert lines[at - 1].startswith("# ⚠ Not yet") and f"Line {at + 1} begins" in lines[0]
 
-        editor(lambda text: text.replace("no P#3", "aceptar P#3"))
-        await person.press("E")
-        assert given[2] == given[1] and "\na P#1\n" in given[2], "what was typed is there"
-        lines = given[3].splitlines()
-        assert [line.startswith("# ⚠ Not yet") for line in lines].count(True) == 2, "the new mistake, not the old one"
-        assert lines[lines.index("aceptar P#3") - 1].startswith("# ⚠ Not yet")
+    editor(lambda text: text.replace("no P#3", "aceptar P#3"))
+    await person.press("E")
+    assert given[2] == given[1] and "\na P#1\n" in given[2], "what was typed is there"
+    lines = given[3].splitlines()
+    assert [line.startswith("# ⚠ Not yet") for line in lines].count(True) == 2, "the new mistake, not the old one"
+    assert lines[lines.index("aceptar P#3") - 1].startswith("# ⚠ Not yet")
 
-        editor(lambda text: "")
-        await person.press("E")
-        assert person.toasts[-1] == "No change." and given[-1] == given[3]
-        editor(lambda text: text.replace("wait P#1", "accept P#1").replace("wait P#3", "r P#3"))
-        await person.press("E")
-        assert "\nwait P#1\n" in given[-1], "a fresh one"
-        assert person.toasts[-1].startswith("Accepted P#1") and "rejected P#3" in person.toasts[-1]
-        editor(lambda text: text)
-        await person.press("E")
-        assert "P#1\n" not in given[-1] and "\nwait P#2\n" in given[-1], "what is decided is not kept"
+    editor(lambda text: "")
+    await person.press("E")
+    assert person.toasts[-1] == "No change." and given[-1] == given[3]
+    editor(lambda text: text.replace("wait P#1", "accept P#1").replace("wait P#3", "r P#3"))
+    await person.press("E")
+    assert "\nwait P#1\n" in given[-1], "a fresh one"
+    assert person.toasts[-1].startswith("Accepted P#1") and "rejected P#3" in person.toasts[-1]
+    editor(lambda text: text)
+    await person.press("E")
+    assert "P#1\n" not in given[-1] and "\nwait P#2\n" in given[-1], "what is decided is not kept"
 
 
-async def test_a_kept_text_of_proposals_that_none_waits_of_is_not_opened_again(asked: Story, editor) -> None:
+async def test_a_kept_text_of_proposals_that_none_waits_of_is_not_opened_again(
+    asked: Story, editor, person: Person
+) -> None:
     """They were decided by keys since, or purged: the editor opens what waits."""
 
     def slip(text: str) -> str:
         return text if "Not yet" in text else text.replace("wait P#1", "no P#1")
 
     given = editor(slip)
-    async with opened(asked.folder) as person:
-        await at_inbox(person)
-        await person.press("E")
-        assert "E opens it again" in person.toasts[-1]
-        with asked.open() as memory:
-            memory.inbox.reject([1, 2, 3])
-            ask(memory, "The team is seven")
-        await person.until(lambda: waiting(asked) and person.sees("The team is seven"))
-        await person.press("E")
-        assert "no P#1" not in given[-1] and "The team is seven" in given[-1] and person.toasts[-1] == "No change."
+    await person.press("E")
+    assert "E opens it again" in person.toasts[-1]
+    with asked.open() as memory:
+        memory.inbox.reject([1, 2, 3])
+        ask(memory, "The team is seven")
+    await person.until(lambda: waiting(asked) and person.sees("The team is seven"))
+    await person.press("E")
+    assert "no P#1" not in given[-1] and "The team is seven" in given[-1] and person.toasts[-1] == "No change."
 
 
-async def test_what_cannot_be_done_is_named_and_hides_nothing_that_was(asked: Story, editor) -> None:
+async def test_what_cannot_be_done_is_named_and_hides_nothing_that_was(editor, person: Person) -> None:
     editor(
         lambda text: text.replace("wait P#1", "a P#1").replace("wait P#2", "m P#2 F#9999").replace("wait P#3", "r P#3")
     )
-    async with opened(asked.folder) as person:
-        await at_inbox(person)
-        await person.press("E")
-        assert "P#2 waits: There is no fact F#9999." in person.toasts[-1]
-        assert "Accepted P#1" in person.toasts[-1] and "rejected P#3" in person.toasts[-1]
+    await person.press("E")
+    assert "P#2 waits: There is no fact F#9999." in person.toasts[-1]
+    assert "Accepted P#1" in person.toasts[-1] and "rejected P#3" in person.toasts[-1]
 
 
 def test_a_text_that_only_looks_otherwise_is_not_a_persons_own(story: Story) -> None:

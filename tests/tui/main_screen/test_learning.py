@@ -1,14 +1,12 @@
 """What was learned from a conversation is seen: who said it, in which words, and how all of it is taken back."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from support.ollama_server import OllamaServer
-from support.screen import NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import NARROW, WIDE, Person, opened
 from support.stories import Story
 
 from store.base.models import Fact, Turn

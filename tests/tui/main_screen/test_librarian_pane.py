@@ -1,7 +1,5 @@
 """The librarian's pane: a question, what the search finds at once, its order, and the records behind it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from support.chats import Scripted
 from support.ollama_server import OllamaServer
-from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import HUGE, NARROW, WIDE, Person, opened
 from support.stories import Story
 from support.strangers import PAYLOADS
 from textual import events
@@ -501,7 +499,7 @@ async def test_hostile_text_is_shown_and_not_obeyed(story: Story, speaks: Callab
 
 def test_the_clock_of_an_answer_may_tick_once_more_while_the_screen_is_closed() -> None:
     """Its widgets are gone by then; it ended the application with a traceback."""
-    controller = LibrarianController(SimpleNamespace(find=lambda widget: None))  # type: ignore[arg-type]
+    controller = LibrarianController(SimpleNamespace(widget_of_kind=lambda kind: None))  # type: ignore[arg-type]
     controller._exchanges = [Exchange("who feeds the cat?")]
     controller._count_seconds()
     assert controller.asking is not None

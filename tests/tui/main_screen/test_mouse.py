@@ -1,14 +1,12 @@
 """The app with a mouse alone: letters are typed only where a text is asked for, all else is clicked."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
-from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import HUGE, NARROW, WIDE, Person, opened
 from support.stories import Clock, Story
 from textual.command import CommandPalette
 

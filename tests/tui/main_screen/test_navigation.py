@@ -1,12 +1,10 @@
 """The panes: which list is seen, what the tabs and titles say, and that a change of size loses no place."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
 import pytest
-from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import HUGE, NARROW, WIDE, Person, opened
 from support.stories import Clock, Story
 
 from store.base.vocabulary import pack_key

@@ -1,19 +1,13 @@
 """The application and the command line on a memory that has just begun: each filter is answered."""
 
-import importlib
-import inspect
-import io
-import pkgutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.commands import Said
-from support.screen import Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import Person, opened
 from support.young import FILTERED, VALUES, VECTORS, WORD, begun
-from textual.message_pump import MessagePump
 
-import tui
 from store.base.errors import Defect
 from tui import cli
 from tui.widgets.chat_pane import Talk
@@ -64,7 +58,6 @@ def test_every_verb_that_narrows_answers(
     state: tuple[str, str],
 ) -> None:
     monkeypatch.chdir(place(tmp_path, *state))
-    monkeypatch.setattr("sys.stdin", io.StringIO())
     for words in LOOKING:
         said = Said(cli.run_command(words), *capsys.readouterr())
         refused = said.status == 2 and said.err.startswith("The filter ") and words[0] in ("search", "ask")
@@ -128,15 +121,3 @@ def test_a_defect_while_a_question_gets_its_vector_is_said(
         monkeypatch.setattr("store.embedding.vector_codes.CodeMatrix.candidates", candidates)
         with pytest.raises(ValueError, match="of ours"):
             memory.search("who is it?")
-
-
-def test_whoever_starts_a_worker_says_its_defects() -> None:
-    """Textual tells of a worker's end only to who started it, so that each class with one must listen itself."""
-    starting = []
-    for module in pkgutil.walk_packages(tui.__path__, "tui."):
-        for _, found in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
-            source = inspect.getsource(found) if found.__module__ == module.name else ""
-            if "    @work(" in source or "self.run_worker(" in source:
-                starting.append(found)
-                assert hasattr(found, "on_worker_state_changed") or not issubclass(found, MessagePump), found
-    assert SearchBar in starting

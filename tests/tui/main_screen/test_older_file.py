@@ -1,14 +1,12 @@
 """The application on a file of an older version that may only be read."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
 import pytest
 from support.older import older
 from support.ours import ours
-from support.screen import WIDE, opened, utc  # noqa: F401  (a fixture)
+from support.screen import WIDE, opened
 from support.stories import Story, copy
 
 from store.base.location import DATABASE_FILE, MEMORANDA_FOLDER

@@ -1,13 +1,14 @@
 """Searching as a person meets it: keywords at once, meaning when it comes, and nothing that moves under the hands."""
 
 import threading
+from collections.abc import AsyncIterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from support import embedding_models
-from support.screen import Person, opened, utc
+from support.screen import Person, opened
 from support.stories import Clock, location
 
 from store.conversations.turns import NewTurn
@@ -20,8 +21,6 @@ from tui.widgets.inputs import SearchBar
 from tui.workers import background as embedders
 from tui.workers.background import Pace
 from tui.workers.queries import SearchWorker
-
-__all__ = ["utc"]
 
 FACTS = (
     "The team has five people",
@@ -46,6 +45,13 @@ def folder(tmp_path: Path) -> Path:
     return place
 
 
+@pytest.fixture
+async def person(folder: Path, size: tuple[int, int]) -> AsyncIterator[Person]:
+    """Somebody in front of those facts."""
+    async with opened(folder, size) as person:
+        yield person
+
+
 def open_memory(folder: Path) -> Memory:
     return Memory(location(folder), "cli", Clock())
 
@@ -56,28 +62,25 @@ def found(person: Person) -> str:
 
 
 class TestEmbedding:
-    async def test_what_waits_is_embedded_after_the_first_rows(self, folder: Path, meaning: None) -> None:
+    async def test_it_is_embedded_after_the_first_rows(self, folder: Path, meaning: None, person: Person) -> None:
         """Without a key; and a question then finds by meaning what shares no word with it."""
-        async with opened(folder) as person:
-            with open_memory(folder) as memory:
-                assert Vectors(memory.database).pending_counts() == (0, len(FACTS))
-            await person.search("which database is used")
-            assert "PostgreSQL" in person.hits[0]
-            assert "meaning" in found(person) and "… meaning" not in found(person)
+        with open_memory(folder) as memory:
+            assert Vectors(memory.database).pending_counts() == (0, len(FACTS))
+        await person.search("which database is used")
+        assert "PostgreSQL" in person.hits[0]
+        assert "meaning" in found(person) and "… meaning" not in found(person)
 
-    async def test_what_is_written_later_is_embedded_by_the_periodic_look(self, folder: Path, meaning: None) -> None:
-        async with opened(folder) as person:
-            with open_memory(folder) as memory:
-                memory.facts.remember("Two spaces, never tabs", actor="agent")
-                await person.until(lambda: not meanings.is_embedding_due(memory))
+    async def test_a_later_fact_is_embedded_at_the_next_look(self, folder: Path, meaning: None, person: Person) -> None:
+        with open_memory(folder) as memory:
+            memory.facts.remember("Two spaces, never tabs", actor="agent")
+            await person.until(lambda: not meanings.is_embedding_due(memory))
 
-    async def test_without_a_model_nothing_is_tried_and_keywords_answer(self, folder: Path) -> None:
-        async with opened(folder) as person:
-            assert person.main.engine is not None and not person.main.engine.embedder.is_embedding_due(
-                person.main.engine.screen
-            )
-            await person.search("coffee café")
-            assert "meaning" not in found(person) and "café" in person.hits[0]
+    async def test_without_a_model_nothing_is_tried_and_keywords_answer(self, person: Person) -> None:
+        assert person.main.engine is not None and not person.main.engine.embedder.is_embedding_due(
+            person.main.engine.screen
+        )
+        await person.search("coffee café")
+        assert "meaning" not in found(person) and "café" in person.hits[0]
 
     async def test_the_top_line_says_that_a_model_failed(
         self, folder: Path, meaning: None, monkeypatch: pytest.MonkeyPatch
@@ -199,57 +202,53 @@ class TestOrder:
         await person.pilot.pause()
         return bar
 
-    async def test_keywords_first_then_meaning(self, folder: Path, meaning: None, gate: threading.Event) -> None:
+    async def test_keywords_first_then_meaning(self, meaning: None, gate: threading.Event, person: Person) -> None:
         """What was selected stays selected, on its line."""
-        async with opened(folder) as person:
-            await self.ask(person, "the database at nine ")
-            await person.until(lambda: "… meaning" in found(person))
-            before = person.hits
-            selected = person.main.list_of("hits").cursor_key
-            gate.set()
-            await person.until(lambda: "… meaning" not in found(person))
-            await person.settle()
-            assert person.main.list_of("hits").cursor_key == selected and person.main.list_of("hits").cursor_index == 2
-            assert person.hits[0] == before[0] and len(person.hits) > len(before)
-            assert person.at == "query"
+        await self.ask(person, "the database at nine ")
+        await person.until(lambda: "… meaning" in found(person))
+        before = person.hits
+        selected = person.main.list_of("hits").cursor_key
+        gate.set()
+        await person.until(lambda: "… meaning" not in found(person))
+        await person.settle()
+        assert person.main.list_of("hits").cursor_key == selected and person.main.list_of("hits").cursor_index == 2
+        assert person.hits[0] == before[0] and len(person.hits) > len(before)
+        assert person.at == "query"
 
-    async def test_nothing_moves_under_a_cursor_in_the_hits(
-        self, folder: Path, meaning: None, gate: threading.Event
+    async def test_no_hit_moves_under_a_cursor(self, meaning: None, gate: threading.Event, person: Person) -> None:
+        await self.ask(person, "nine thursdays team ")
+        await person.pilot.press("down")  # goes on at once where nobody waits for meaning
+        await person.until(lambda: person.at == "hits")
+        await person.pilot.press("j")
+        await person.pilot.pause()
+        before, selected = person.hits, person.main.list_of("hits").cursor_key
+        gate.set()
+        await person.until(lambda: "… meaning" not in found(person))
+        await person.settle()
+        assert [row[1:] for row in person.hits[: len(before)]] == [row[1:] for row in before]
+        assert person.main.list_of("hits").cursor_key == selected
+
+    async def test_enter_waits_for_meaning(
+        self, folder: Path, meaning: None, gate: threading.Event, person: Person
     ) -> None:
-        async with opened(folder) as person:
-            await self.ask(person, "nine thursdays team ")
-            await person.pilot.press("down")  # goes on at once where nobody waits for meaning
-            await person.until(lambda: person.at == "hits")
-            await person.pilot.press("j")
-            await person.pilot.pause()
-            before, selected = person.hits, person.main.list_of("hits").cursor_key
-            gate.set()
-            await person.until(lambda: "… meaning" not in found(person))
-            await person.settle()
-            assert [row[1:] for row in person.hits[: len(before)]] == [row[1:] for row in before]
-            assert person.main.list_of("hits").cursor_key == selected
+        await self.ask(person, "database at nine, which service is used? ")
+        await person.pilot.press("enter")
+        gate.set()
+        await person.until(lambda: person.at == "hits")
+        await person.settle()
+        with open_memory(folder) as memory:
+            best = memory.search("database at nine, which service is used? ").hits
+        assert [hit.citation in row for hit, row in zip(best, person.hits, strict=False)] == [True] * len(best)
+        assert person.record == best[0].record
 
-    async def test_enter_waits_a_moment_for_meaning(self, folder: Path, meaning: None, gate: threading.Event) -> None:
-        async with opened(folder) as person:
-            await self.ask(person, "database at nine, which service is used? ")
-            await person.pilot.press("enter")
-            gate.set()
-            await person.until(lambda: person.at == "hits")
-            await person.settle()
-            with open_memory(folder) as memory:
-                best = memory.search("database at nine, which service is used? ").hits
-            assert [hit.citation in row for hit, row in zip(best, person.hits, strict=False)] == [True] * len(best)
-            assert person.record == best[0].record
-
-    async def test_a_letter_waits_for_no_model(self, folder: Path, meaning: None, gate: threading.Event) -> None:
+    async def test_a_letter_waits_for_no_model(self, meaning: None, gate: threading.Event, person: Person) -> None:
         """The next question's keywords answer while the last one's meaning is still on its way, which is dropped."""
-        async with opened(folder) as person:
-            bar = await self.ask(person, "thursdays ")
-            await person.paste_now("nine ")
-            await person.until(lambda: bar.thinking and any("Stand-up" in row for row in person.hits))
-            gate.set()
-            await person.settle()
-            assert "meaning" in found(person) and "… meaning" not in found(person)
+        bar = await self.ask(person, "thursdays ")
+        await person.paste_now("nine ")
+        await person.until(lambda: bar.thinking and any("Stand-up" in row for row in person.hits))
+        gate.set()
+        await person.settle()
+        assert "meaning" in found(person) and "… meaning" not in found(person)
 
 
 def test_embedding_gives_way_to_keys(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -286,29 +285,21 @@ def test_the_rest_and_the_rate_of_indexing_are_shown(monkeypatch: pytest.MonkeyP
 
 
 class TestWhy:
-    async def test_w_shows_what_each_signal_gave_and_hides_it_again(self, folder: Path, meaning: None) -> None:
+    async def test_w_shows_what_each_signal_gave_and_hides_it_again(self, meaning: None, person: Person) -> None:
         """Above the record, for every hit one goes to, until it is pressed again."""
-        async with opened(folder) as person:
-            await person.search("the database of the service")
-            await person.press("enter", "w")
-            text = "\n".join(person.preview)
-            assert person.preview[0] == "Why this result"
-            assert (
-                "meaning    " in text
-                and "█" in text
-                and "alike     0." in text
-                and "of 1" in text
-                and "Learned" in text
-            )
-            await person.press("n")
-            assert person.preview[0] == "Why this result"
-            await person.press("w")
-            assert person.preview[0] != "Why this result"
+        await person.search("the database of the service")
+        await person.press("enter", "w")
+        text = "\n".join(person.preview)
+        assert person.preview[0] == "Why this result"
+        assert "meaning    " in text and "█" in text and "alike     0." in text and "of 1" in text and "Learned" in text
+        await person.press("n")
+        assert person.preview[0] == "Why this result"
+        await person.press("w")
+        assert person.preview[0] != "Why this result"
 
-    async def test_without_a_search_it_says_what_it_is_for(self, folder: Path) -> None:
-        async with opened(folder) as person:
-            await person.press("w")
-            assert person.toasts == ["w says why a search found something."]
+    async def test_without_a_search_it_says_what_it_is_for(self, person: Person) -> None:
+        await person.press("w")
+        assert person.toasts == ["w says why a search found something."]
 
 
 class TestPreview:
@@ -346,17 +337,16 @@ class TestPreview:
             await person.press("escape")
             assert person.main.pane.preview.scroll_offset.y == 0
 
-    async def test_n_goes_to_the_next_hit_from_the_preview_too(self, folder: Path) -> None:
+    async def test_n_goes_to_the_next_hit_from_the_preview_too(self, person: Person) -> None:
         """And whoever reads there goes on reading there."""
-        async with opened(folder) as person:
-            await person.search("nine blue thursdays")
-            await person.press("enter", "tab")
-            assert person.at == "preview"
-            first = person.record
-            await person.press("n")
-            assert person.at == "preview" and person.record not in (None, first)
-            await person.press("N")
-            assert person.record == first
+        await person.search("nine blue thursdays")
+        await person.press("enter", "tab")
+        assert person.at == "preview"
+        first = person.record
+        await person.press("n")
+        assert person.at == "preview" and person.record not in (None, first)
+        await person.press("N")
+        assert person.record == first
 
 
 class TestBar:
@@ -385,34 +375,31 @@ class TestBar:
                     "what one went on from"
                 )
 
-    async def test_leaving_an_empty_bar_shows_the_record_again(self, folder: Path) -> None:
-        async with opened(folder) as person:
-            before = person.preview
-            await person.press("slash")
-            assert person.preview != before
-            await person.press("escape")
-            assert person.preview == before
+    async def test_leaving_an_empty_bar_shows_the_record_again(self, person: Person) -> None:
+        before = person.preview
+        await person.press("slash")
+        assert person.preview != before
+        await person.press("escape")
+        assert person.preview == before
 
-    async def test_filters_are_chips_that_a_click_takes_away(self, folder: Path) -> None:
-        async with opened(folder) as person:
-            await person.search("blue kind:task domain:general")
-            assert person.sees("domain:general ×", "kind:task ×") and person.hits == []
-            y = next(at for at, line in enumerate(person.lines) if "kind:task ×" in line)
-            await person.pilot.click(offset=(person.lines[y].index("kind:task ×") + 10, y))
-            await person.settle()
-            assert person.main.query_one(SearchBar).query_text == "blue domain:general"
-            await person.until(lambda: any("logo" in row for row in person.hits))
-            assert not person.sees("kind:task ×")
+    async def test_filters_are_chips_that_a_click_takes_away(self, person: Person) -> None:
+        await person.search("blue kind:task domain:general")
+        assert person.sees("domain:general ×", "kind:task ×") and person.hits == []
+        y = next(at for at, line in enumerate(person.lines) if "kind:task ×" in line)
+        await person.pilot.click(offset=(person.lines[y].index("kind:task ×") + 10, y))
+        await person.settle()
+        assert person.main.query_one(SearchBar).query_text == "blue domain:general"
+        await person.until(lambda: any("logo" in row for row in person.hits))
+        assert not person.sees("kind:task ×")
 
-    async def test_a_filter_is_completed_by_tab_with_numbers(self, folder: Path) -> None:
-        async with opened(folder) as person:
-            await person.search("kind:fa")
-            await person.until(lambda: f"kind:fact {len(FACTS)}" in person.lines[-1])
-            await person.press("tab")
-            assert person.main.query_one(SearchBar).query_text == "kind:fact " and person.at == "query"
-            await person.until(lambda: len(person.hits) == len(FACTS))
-            await person.press("tab")
-            assert person.at != "query", "with nothing to complete it goes on"
+    async def test_a_filter_is_completed_by_tab_with_numbers(self, person: Person) -> None:
+        await person.search("kind:fa")
+        await person.until(lambda: f"kind:fact {len(FACTS)}" in person.lines[-1])
+        await person.press("tab")
+        assert person.main.query_one(SearchBar).query_text == "kind:fact " and person.at == "query"
+        await person.until(lambda: len(person.hits) == len(FACTS))
+        await person.press("tab")
+        assert person.at != "query", "with nothing to complete it goes on"
 
     async def test_d_takes_the_next_kind_of_what_was_found(self, folder: Path) -> None:
         """The others stay to be chosen, and the person among the hits."""
@@ -436,51 +423,46 @@ class TestBar:
 
 
 class TestLevels:
-    async def test_exact_ones_stand_under_their_heading_and_near_ones_under_theirs(self, folder: Path) -> None:
+    async def test_exact_ones_stand_under_their_heading_and_near_ones_under_theirs(self, person: Person) -> None:
         """The cursor passes over the headings, and Enter goes to the first exact one."""
-        async with opened(folder) as person:
-            await person.search("blue thursdays")
-            assert person.headings == ["No record contains “blue thursdays”.", "Near 2"]
-            await person.press("escape")
-            await person.search("logo blue")
-            assert person.headings == ["Exact 1"] and "logo" in person.hits[0]
-            await person.press("enter", "k")
-            assert person.record is not None and person.record.citation in person.hits[0]
+        await person.search("blue thursdays")
+        assert person.headings == ["No record contains “blue thursdays”.", "Near 2"]
+        await person.press("escape")
+        await person.search("logo blue")
+        assert person.headings == ["Exact 1"] and "logo" in person.hits[0]
+        await person.press("enter", "k")
+        assert person.record is not None and person.record.citation in person.hits[0]
 
-    async def test_without_words_there_are_no_headings(self, folder: Path) -> None:
-        async with opened(folder) as person:
-            await person.search("kind:fact")
-            assert person.headings == [] and len(person.hits) == len(FACTS)
+    async def test_without_words_there_are_no_headings(self, person: Person) -> None:
+        await person.search("kind:fact")
+        assert person.headings == [] and len(person.hits) == len(FACTS)
 
-    async def test_under_a_filter_for_a_kind_all_are_counted_without_it(self, folder: Path, meaning: None) -> None:
-        async with opened(folder) as person:
-            await person.search("logo")
-            whole = next(line for line in person.lines if " All " in line).split(" All ")[1].split()[0]
-            await person.press("escape", "escape")
-            await person.search("logo kind:decision ")
-            await person.until(lambda: any(f" All {whole} " in line for line in person.lines))
+    async def test_under_a_filter_for_a_kind_all_are_counted_without_it(self, meaning: None, person: Person) -> None:
+        await person.search("logo")
+        whole = next(line for line in person.lines if " All " in line).split(" All ")[1].split()[0]
+        await person.press("escape", "escape")
+        await person.search("logo kind:decision ")
+        await person.until(lambda: any(f" All {whole} " in line for line in person.lines))
 
-    async def test_nothing_near_shows_the_nearest_as_such(self, folder: Path, meaning: None) -> None:
+    async def test_nothing_near_shows_the_nearest_as_such(self, meaning: None, person: Person) -> None:
         """They can be opened; Enter does not take them for found ones."""
-        async with opened(folder) as person:
-            await person.search("is there a service that repairs violins in Vienna")
-            assert person.headings[1].startswith("Nothing near; the nearest ")
-            assert person.sees("No record contains “is there a service that", "0 found")
-            await person.press("enter")
-            assert person.record is not None and person.record.citation in person.hits[0]
+        await person.search("is there a service that repairs violins in Vienna")
+        assert person.headings[1].startswith("Nothing near; the nearest ")
+        assert person.sees("No record contains “is there a service that", "0 found")
+        await person.press("enter")
+        assert person.record is not None and person.record.citation in person.hits[0]
 
 
 class TestUnfound:
-    async def test_nothing_found_says_what_was_sought_and_offers_a_spelling(self, folder: Path) -> None:
-        async with opened(folder) as person:
-            await person.search("thursdys kind:fact")
-            assert person.sees(
-                "No record that passes the filters contains “thursdys”.",
-                "Nothing is near it either.",
-                "Did you mean thursdays, not “thursdys”?",
-                "It was narrowed by kind:fact",
-                "Only the words themselves were looked for; :doctor says",
-            )
+    async def test_nothing_found_says_what_was_sought_and_offers_a_spelling(self, person: Person) -> None:
+        await person.search("thursdys kind:fact")
+        assert person.sees(
+            "No record that passes the filters contains “thursdys”.",
+            "Nothing is near it either.",
+            "Did you mean thursdays, not “thursdys”?",
+            "It was narrowed by kind:fact",
+            "Only the words themselves were looked for; :doctor says",
+        )
 
     async def test_a_filter_that_is_not_understood_is_said_first(self, folder: Path) -> None:
         """And finds nothing else than what passes the others; in an empty list too."""
@@ -496,10 +478,9 @@ class TestUnfound:
             shown = "\n".join(person.lines)
             assert shown.rindex("since: takes") < shown.index("No record that passes")
 
-    async def test_what_a_dash_does_not_do_is_said(self, folder: Path) -> None:
-        async with opened(folder) as person:
-            await person.search("cache -thursdays")
-            assert person.sees("-thursdays is looked for as a word: nothing is excluded.")
+    async def test_what_a_dash_does_not_do_is_said(self, person: Person) -> None:
+        await person.search("cache -thursdays")
+        assert person.sees("-thursdays is looked for as a word: nothing is excluded.")
 
     async def test_a_model_that_is_away_makes_no_toast(
         self, folder: Path, meaning: None, monkeypatch: pytest.MonkeyPatch
@@ -516,22 +497,21 @@ class TestUnfound:
 
 
 class TestRelated:
-    async def test_r_fills_the_bar_with_the_record(self, folder: Path, meaning: None) -> None:
+    async def test_r_fills_the_bar_with_the_record(self, folder: Path, meaning: None, person: Person) -> None:
         """From any list; what is near it stands there, it itself does not."""
-        async with opened(folder) as person:
-            with open_memory(folder) as memory:
-                memory.facts.remember("PostgreSQL is upgraded every winter")
-            await person.until(lambda: any("upgraded" in row for row in person.rows))
-            await person.put_cursor(5)
-            await person.press("r")
-            await person.until(lambda: "found" in person.lines[1])
-            await person.settle()
-            assert "related:F#5" in person.lines[1] and "upgraded" in person.hits[0]
-            assert not any("F#5 " in row for row in person.hits)
-            assert person.sees("related:F#5 ×")
-            assert [heading.split()[0] for heading in person.headings] == ["Similar"], "not what is linked to it"
-            await person.press("enter")
-            assert " r similar " in person.lines[-1]
+        with open_memory(folder) as memory:
+            memory.facts.remember("PostgreSQL is upgraded every winter")
+        await person.until(lambda: any("upgraded" in row for row in person.rows))
+        await person.put_cursor(5)
+        await person.press("r")
+        await person.until(lambda: "found" in person.lines[1])
+        await person.settle()
+        assert "related:F#5" in person.lines[1] and "upgraded" in person.hits[0]
+        assert not any("F#5 " in row for row in person.hits)
+        assert person.sees("related:F#5 ×")
+        assert [heading.split()[0] for heading in person.headings] == ["Similar"], "not what is linked to it"
+        await person.press("enter")
+        assert " r similar " in person.lines[-1]
 
     async def test_where_nothing_is_selected_it_says_so(self, tmp_path: Path) -> None:
         with Memory.open(str(tmp_path / ".memoranda" / "memory.db"), "cli", Clock()):
@@ -541,67 +521,62 @@ class TestRelated:
             assert person.toasts == ["Nothing is selected that something could be similar to."]
 
 
-async def test_the_doctor_is_a_click_away_in_the_app(folder: Path) -> None:
-    async with opened(folder) as person:
-        await person.command("doctor")
-        await person.until(lambda: person.sees("DOCTOR", "Nothing is wrong."))
+async def test_the_doctor_is_a_click_away_in_the_app(person: Person) -> None:
+    await person.command("doctor")
+    await person.until(lambda: person.sees("DOCTOR", "Nothing is wrong."))
 
 
-async def test_what_is_opened_is_counted(folder: Path) -> None:
+async def test_what_is_opened_is_counted(person: Person) -> None:
     """Whatever is set: a record that a person goes into, and one whose citation they follow."""
-    async with opened(folder) as person:
-        engine = person.main.engine
+    engine = person.main.engine
+    assert engine is not None
+
+    def counted() -> list[tuple[int, int]]:
         assert engine is not None
+        return engine.screen.database.rows("SELECT key, count FROM accesses ORDER BY key")
 
-        def counted() -> list[tuple[int, int]]:
-            assert engine is not None
-            return engine.screen.database.rows("SELECT key, count FROM accesses ORDER BY key")
-
-        await person.search("blue")
-        assert counted() == []
-        await person.press("enter", "enter")
-        await person.until(lambda: [count for _, count in counted()] == [1])
-        (first,) = counted()
-        await person.press("escape", "enter")
-        await person.until(lambda: counted() == [(first[0], 2)])
-        person.main.open_citation("F#2" if first[0] != 32 else "F#1")
-        await person.until(lambda: sum(count for _, count in counted()) == 3)
+    await person.search("blue")
+    assert counted() == []
+    await person.press("enter", "enter")
+    await person.until(lambda: [count for _, count in counted()] == [1])
+    (first,) = counted()
+    await person.press("escape", "enter")
+    await person.until(lambda: counted() == [(first[0], 2)])
+    person.main.open_citation("F#2" if first[0] != 32 else "F#1")
+    await person.until(lambda: sum(count for _, count in counted()) == 3)
 
 
-async def test_what_an_agent_adds_joins_the_hits_on_the_screen(folder: Path) -> None:
-    async with opened(folder) as person:
-        await person.search("blue")
-        await person.until(lambda: person.sees("blue"))
-        with Memory.open(str(folder / ".memoranda" / "memory.db"), "mcp", Clock()) as memory:
-            memory.facts.remember("The new kettle is blue", actor="mcp:codex")
-        await person.until(lambda: person.sees("kettle"))
+async def test_what_an_agent_adds_joins_the_hits_on_the_screen(folder: Path, person: Person) -> None:
+    await person.search("blue")
+    await person.until(lambda: person.sees("blue"))
+    with Memory.open(str(folder / ".memoranda" / "memory.db"), "mcp", Clock()) as memory:
+        memory.facts.remember("The new kettle is blue", actor="mcp:codex")
+    await person.until(lambda: person.sees("kettle"))
 
 
-async def test_a_command_typed_in_the_search_is_run(folder: Path) -> None:
+async def test_a_command_typed_in_the_search_is_run(person: Person) -> None:
     """`/` opens the search, so who types `/memory forget 2` anywhere has typed `memory forget 2` there."""
-    async with opened(folder) as person:
-        await person.press("slash")
-        await person.paste("/memory forget F#1")
-        await person.press("enter")
-        await person.until(lambda: any(toast.startswith("Forgot F#1.") for toast in person.toasts))
-        assert person.main.search.active is False
-        await person.search("memory forget 2")
-        await person.press("down")
-        assert person.at == "hits" and not person.sees("Run “"), "only Enter runs it"
-        await person.press("slash", "enter")
-        assert person.sees("Run “memory forget 2”? y/n (n searches)")
-        await person.press("y")
-        await person.until(lambda: any(toast.startswith("Forgot F#2.") for toast in person.toasts))
-        await person.press("slash")
-        await person.paste("/memory forgt F#5")
-        await person.press("enter")
-        await person.until(lambda: person.sees("There is no command “forgt”. Run “forget F#5”? y/n"))
+    await person.press("slash")
+    await person.paste("/memory forget F#1")
+    await person.press("enter")
+    await person.until(lambda: any(toast.startswith("Forgot F#1.") for toast in person.toasts))
+    assert person.main.search.active is False
+    await person.search("memory forget 2")
+    await person.press("down")
+    assert person.at == "hits" and not person.sees("Run “"), "only Enter runs it"
+    await person.press("slash", "enter")
+    assert person.sees("Run “memory forget 2”? y/n (n searches)")
+    await person.press("y")
+    await person.until(lambda: any(toast.startswith("Forgot F#2.") for toast in person.toasts))
+    await person.press("slash")
+    await person.paste("/memory forgt F#5")
+    await person.press("enter")
+    await person.until(lambda: person.sees("There is no command “forgt”. Run “forget F#5”? y/n"))
 
 
-async def test_words_that_are_no_command_are_only_looked_for(folder: Path) -> None:
-    async with opened(folder) as person:
-        for words in ("memory", "memory leak in the queue", "forget 2", "/etc/hosts"):
-            await person.search(words)
-            await person.press("enter")
-            assert not person.sees("Run “") and not person.toasts
-            await person.press("escape", "escape")
+async def test_words_that_are_no_command_are_only_looked_for(person: Person) -> None:
+    for words in ("memory", "memory leak in the queue", "forget 2", "/etc/hosts"):
+        await person.search(words)
+        await person.press("enter")
+        assert not person.sees("Run “") and not person.toasts
+        await person.press("escape", "escape")

@@ -1,11 +1,9 @@
 """The chips of a search that finds more than is shown have numbers too."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
-from support.screen import HUGE, NARROW, WIDE, opened, utc  # noqa: F401  (a fixture)
+from support.screen import HUGE, NARROW, WIDE, opened
 from support.stories import Story, copy
 
 

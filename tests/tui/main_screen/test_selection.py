@@ -1,9 +1,7 @@
 """The record under the cursor stays under it, whatever changes around it."""
 
-from __future__ import annotations
-
 import pytest
-from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import HUGE, NARROW, WIDE, Person, opened
 from support.stories import Story
 
 from store.base.vocabulary import pack_key

@@ -1,9 +1,7 @@
 """The sidebar: beside the lists where there is room, over them elsewhere; panes and filters with counts, clickable."""
 
-from __future__ import annotations
-
 import pytest
-from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import HUGE, NARROW, WIDE, Person, opened
 from support.stories import Story
 
 from tui.widgets.bars import Sidebar

@@ -4,13 +4,11 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from support.screen import WIDE, opened, utc
+from support.screen import WIDE, opened
 from support.stories import Clock
 
 from store.base.models import Chunk
 from store.memory import Memory
-
-__all__ = ["utc"]
 
 
 @pytest.fixture

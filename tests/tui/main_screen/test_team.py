@@ -1,11 +1,9 @@
 """While the application is open it exchanges with the team, says what arrived, and what is in the way once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from support.screen import Person as User
-from support.screen import opened, utc  # noqa: F401  (a fixture)
+from support.screen import opened
 from support.stories import Story
 from support.team import WORK, Join, join, remote  # noqa: F401  (fixtures)
 

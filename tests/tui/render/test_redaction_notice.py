@@ -1,14 +1,13 @@
 """Whoever writes something is told at once what was cut out of it: the rule and the place, never the value, and what to
 do if it was no secret."""
 
-import io
 import json
 from pathlib import Path
 
 import pytest
 from support import repositories, secrets
 from support.commands import Do, runner
-from support.screen import NARROW, opened, utc  # noqa: F401  (a fixture)
+from support.screen import NARROW, opened
 from support.stories import Story, copy
 
 TOKEN = "ghp" + "_" + secrets.word(36)
@@ -20,7 +19,6 @@ def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     project = tmp_path / "project"
     repositories.commit(project, "first")
     monkeypatch.chdir(project)
-    monkeypatch.setattr("sys.stdin", io.StringIO())
 
     return runner(capsys)
 

@@ -1,7 +1,5 @@
 """How long ago a thing was, wherever it is said: of what was, of what is now, of what a clock set back puts ahead."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -64,10 +62,4 @@ def test_no_sentence_is_built_wrongly_at_any_time(
 def test_a_phrase_reads_as_one() -> None:
     assert [
         format_how_long_ago(NOON, from_ms(to_ms(NOON) - late)) for late in (-DAY_MS, -30_000, 0, 60_000, DAY_MS)
-    ] == [
-        "in the future",
-        "just now",
-        "just now",
-        "1 min ago",
-        "1 d ago",
-    ]
+    ] == ["in the future", "just now", "just now", "1 min ago", "1 d ago"]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from support.agent_session import Agent, at_once, replay, repository
-from support.screen import HUGE, NARROW, WIDE, Person, opened, utc
+from support.screen import HUGE, NARROW, WIDE, Person, opened
 from support.stories import Story, copy
 
 from store.base.clock import utc_now
@@ -13,8 +13,6 @@ from store.doors.mcp_tools import McpSession
 from store.doors.trust import get_pause_end
 from store.memory import Memory
 from tui.screens.agents import AgentsScreen
-
-__all__ = ["utc"]
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from support.screen import NARROW, WIDE, Person, opened, utc
+from support.screen import NARROW, WIDE, Person, opened
 from support.stories import Story, copy
 
 from store.health import doctor as health
@@ -13,8 +13,6 @@ from store.memory import Memory
 from tui.screens import health as doctor
 from tui.screens.health import DoctorScreen
 from tui.widgets.record_list import RecordList
-
-__all__ = ["utc"]
 
 
 @pytest.fixture

@@ -1,11 +1,9 @@
 """Evidence in the application: bound by a key, seen in list and preview, looked at again, taken, run after a yes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
-from support.screen import NARROW, WIDE, opened, utc  # noqa: F401  (a fixture)
+from support.screen import NARROW, WIDE, opened
 from support.stories import Story, copy
 
 from tui.screens.health import EvidenceScreen

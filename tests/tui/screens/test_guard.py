@@ -1,7 +1,5 @@
 """The guard in the application: what changed, and putting it back by an answer to what was shown. Real files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

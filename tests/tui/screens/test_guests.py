@@ -1,7 +1,5 @@
 """The guests in the application: other tools' texts, read, searched, corrected, deleted, undone. Real files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

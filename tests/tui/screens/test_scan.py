@@ -1,13 +1,11 @@
 """The scan in the application: each number opens what it counts, a key saves conversations, another searches them."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
 import pytest
 from support.samples import copied
-from support.screen import NARROW, WIDE, opened, utc  # noqa: F401  (a fixture)
+from support.screen import NARROW, WIDE, opened
 from support.stories import Story, copy
 
 from tui.screens.tools import ScanScreen, lines_around

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from support.screen import NARROW, WIDE, Person, opened, utc
+from support.screen import NARROW, WIDE, Person, opened
 from support.stories import Story, copy
 from textual.widgets import Input
 
@@ -13,8 +13,6 @@ from tui.input.verb_table import VERBS_BY_NAME
 from tui.screens.settings import SettingsScreen
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
-
-__all__ = ["utc"]
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Nothing a stranger wrote moves the cursor, hides, or becomes markup."""
 
-import subprocess
-import sys
 import unicodedata
 
 import pytest
@@ -131,10 +129,3 @@ class TestStripControls:
         assert segment.style is not None and segment.style.link is None
         [kept] = StripControls().apply([Segment("x", Style(link="http://a/b"))], self.black)
         assert kept.style is not None and kept.style.link == "http://a/b"
-
-
-def test_the_command_line_may_print_without_the_screen() -> None:
-    heavy = ("textual", "rich", "typing", "dataclasses")
-    code = f"import sys, tui.theme.escape; print([m for m in {heavy} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

@@ -1,6 +1,5 @@
 """Plain letters for our glyphs, in the app and on the command line, by wish or where there is nothing else."""
 
-import ast
 import os
 import subprocess
 import sys
@@ -8,36 +7,16 @@ from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
-from support.screen import opened, utc
+from support.screen import opened
 from support.stories import Story
 from textual.color import Color
 
 import tui
 from store.config.configuration import user_settings_path
 from tui import cli
-from tui.theme.escape import ascii_table, is_ascii_locale, lacks_glyphs, replace_glyphs
-
-__all__ = ["utc"]
+from tui.theme.escape import ascii_table, is_ascii_locale, lacks_glyphs, replace_glyphs, visible
 
 ROOT = Path(tui.__file__).parent.parent
-# whose texts are records' own, or patterns of what a record may hold
-OTHERS = (
-    "tui/demo/",
-    "store/text/",
-    "store/learning/sentences.py",
-    "store/learning/rules.py",
-    "store/doors/connection.py",
-    "store/learning/rules.py",
-    "store/learning/sentences.py",
-    "store/learning/sentences.py",
-    "store/conversations/summaries.py",
-    "store/librarian/",
-    "store/conversations/turns.py",
-    "store/redaction/",
-    "store/search/",
-    "store/database/",
-    "tui/theme/escape.py",
-)
 
 
 def wish(text: str = "badges = 'ascii'\n") -> None:
@@ -46,31 +25,12 @@ def wish(text: str = "badges = 'ascii'\n") -> None:
     target.write_text(text)
 
 
-def shown() -> dict[str, str]:
-    """Every glyph in a text of the source, and where it is; docstrings are shown to nobody."""
-    found = {}
-    for path in sorted([*ROOT.glob("tui/**/*.py"), *ROOT.glob("store/**/*.py")]):
-        name = path.relative_to(ROOT).as_posix()
-        if name.startswith(OTHERS) or name == "tui/theme/escape.py":
-            continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in bare:
-                found |= {char: f"{name}:{node.lineno}" for char in node.value if not char.isascii()}
-    return {char: place for char, place in found.items() if char.isprintable() and not char.isalpha()}
-
-
-def test_every_glyph_that_is_shown_has_its_letter() -> None:
-    glyphs = shown()
-    assert {"•", "▸", "…", "−", "“", "⏎", "⇧"} <= set(glyphs)
-    missing = {char: place for char, place in glyphs.items() if ord(char) not in ascii_table()}
-    assert not missing, f"give these a letter in tui.theme.escape: {missing}"
+def without_letter(text: str) -> set[str]:
+    """The glyphs of a text that have no letter of their own; they would become question marks."""
+    return {char for char in text if not char.isascii() and not char.isalpha() and ord(char) not in ascii_table()}
 
 
 def test_the_marks_of_what_is_hidden_have_letters_too() -> None:
-    from tui.theme.escape import visible
-
     assert visible("\x1b\x7f\u202e\n").translate(ascii_table()).isascii()
 
 
@@ -88,6 +48,7 @@ async def test_in_the_app_only_the_records_own_letters_are_left(story: Story, si
             ("escape", "ctrl+p"), ("escape", "slash", "m", "a", "i"), ("escape", "c"), ("escape", "D", "enter"),
         ):  # fmt: skip
             await person.press(*keys)
+            assert without_letter("".join(person.lines)) == set()
             text = ""
             for strip in person.strips:
                 for line_filter in person.app.get_line_filters():
@@ -111,6 +72,7 @@ def test_on_the_command_line_too(story: Story, capsys: pytest.CaptureFixture[str
         memory.facts.forget([1])
     cli.run_command([*words, "--db", str(story.path)])
     before = "".join(capsys.readouterr())
+    assert without_letter(before) == set()
     wish()
     cli.run_command([*words, "--db", str(story.path)])
     after = "".join(capsys.readouterr())

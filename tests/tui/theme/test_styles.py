@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from rich.color import Color as RichColor
 from rich.style import Style
-from support.screen import Person, opened, utc
+from support.screen import Person, opened
 from support.stories import Story
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES
@@ -16,8 +16,6 @@ from tui.theme import styles
 from tui.theme.line_filters import ColorlessFilter, OwnColorsFilter
 from tui.theme.styles import HIGH_CONTRAST, LEAST_CONTRAST
 from tui.widgets.record_list import RecordList
-
-__all__ = ["utc"]
 
 THEMES = {**BUILTIN_THEMES, **{theme.name: theme for theme in HIGH_CONTRAST}}
 MIXED = sorted(name for name, theme in THEMES.items() if not theme.ansi)

@@ -1,7 +1,5 @@
 """What reaches a real terminal: no colour under NO_COLOR, its own sixteen where it has no more, one theme a start."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

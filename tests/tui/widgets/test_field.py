@@ -1,12 +1,10 @@
 """The line to type in: ctrl+z undoes what was typed."""
 
 import pytest
-from support.screen import Person, utc
+from support.screen import Person
 from textual.widgets import Input
 
 from tui.widgets.bars import Field
-
-__all__ = ["utc"]
 
 
 @pytest.mark.parametrize("keys", [["slash"], ["colon"], ["A"]], ids=["search", "command", "question"])

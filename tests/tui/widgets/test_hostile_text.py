@@ -1,7 +1,5 @@
 """Text of strangers on every widget that shows data: nothing in it is obeyed, and nothing hides."""
 
-from __future__ import annotations
-
 import re
 import sys
 import unicodedata
@@ -10,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from support import repositories, stories
-from support.screen import NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import NARROW, WIDE, Person, opened
 from support.strangers import PAYLOADS, PROJECT, tell
 from textual.app import App
 from textual.strip import Strip

@@ -1,7 +1,5 @@
 """How the preview wraps its lines."""
 
-from __future__ import annotations
-
 import pytest
 from rich.cells import cell_len
 

@@ -1,9 +1,8 @@
 """The list of a million rows: what it paints, what it asks for, and that nothing jumps."""
 
-from __future__ import annotations
-
 import asyncio
-from collections.abc import Hashable, Sequence, Set
+from collections.abc import AsyncIterator, Hashable, Sequence, Set
+from contextlib import asynccontextmanager
 
 import pytest
 from textual.app import App, ComposeResult
@@ -14,17 +13,8 @@ from textual.widgets import Button
 from tui.screens.base import ResponsiveScreen
 from tui.widgets.record_list import RecordList
 
-HOSTILE = [
-    "\x1b]52;c;eA==\x07",
-    "\x1b[2J",
-    "\x9b2J",
-    "a\u202eb",
-    "a\u200bb",
-    "[/nope]",
-    "[@click=app.quit]x[/]",
-    "a\nb",
-    "\ud800",
-]
+HOSTILE = ["\x1b]52;c;eA==\x07", "\x1b[2J", "\x9b2J", "a\u202eb", "a\u200bb", "a\nb", "\ud800"]
+HOSTILE += ["[/nope]", "[@click=app.quit]x[/]"]
 
 
 class Facts:
@@ -103,10 +93,27 @@ def numbered(count: int) -> Facts:
     return Facts([f"F{index}" for index in range(count)])
 
 
-async def start(pilot: Pilot[None]) -> None:
-    await pilot.pause()
+@asynccontextmanager
+async def running(rows: Facts, empty_text: str = "") -> AsyncIterator[tuple[ListApp, Pilot[None]]]:
+    """A list that has said what it says at its start."""
+    app = ListApp(rows, empty_text)
+    async with app.run_test(size=(40, 24)) as pilot:
+        await pilot.pause()
+        app.said.clear()
+        yield app, pilot
+
+
+@pytest.fixture
+async def pilot() -> AsyncIterator[Pilot[None]]:
+    async with running(numbered(100)) as (_, pilot):
+        yield pilot
+
+
+@pytest.fixture
+def app(pilot: Pilot[None]) -> ListApp:
+    """The list of a hundred rows that `pilot` uses."""
     assert isinstance(pilot.app, ListApp)
-    pilot.app.said.clear()
+    return pilot.app
 
 
 @pytest.mark.parametrize(
@@ -126,16 +133,15 @@ async def start(pilot: Pilot[None]) -> None:
         (["pagedown"] * 9, "F99"),
     ],
 )
-async def test_keys_move_the_cursor_and_it_stays_in_sight(keys: list[str], expected: str) -> None:
-    app = ListApp(numbered(100))
-    async with app.run_test(size=(40, 24)) as pilot:
-        await start(pilot)
-        await pilot.press(*keys)
-        assert app.list.cursor_key == expected
-        assert app.lines()[app.line_of(expected)].startswith("▸●")
-        assert [line[0] for line in app.lines()].count("▸") == 1
-        if expected != "F0":
-            assert app.said[-1] == ("highlighted", expected)
+async def test_keys_move_the_cursor_and_it_stays_in_sight(
+    keys: list[str], expected: str, app: ListApp, pilot: Pilot[None]
+) -> None:
+    await pilot.press(*keys)
+    assert app.list.cursor_key == expected
+    assert app.lines()[app.line_of(expected)].startswith("▸●")
+    assert [line[0] for line in app.lines()].count("▸") == 1
+    if expected != "F0":
+        assert app.said[-1] == ("highlighted", expected)
 
 
 async def test_the_first_row_is_announced_and_enter_opens() -> None:
@@ -154,9 +160,7 @@ async def test_every_binding_can_be_remapped_and_explained() -> None:
 
 
 async def test_a_click_selects_and_a_double_click_opens() -> None:
-    app = ListApp(Facts(["#day", "F1", "F2", "F3"]))
-    async with app.run_test(size=(40, 24)) as pilot:
-        await start(pilot)
+    async with running(Facts(["#day", "F1", "F2", "F3"])) as (app, pilot):
         await pilot.click(RecordList, offset=(5, 2))
         assert app.said == [("highlighted", "F2")]
         await pilot.click(RecordList, offset=(5, 0))  # a heading
@@ -168,9 +172,7 @@ async def test_a_click_selects_and_a_double_click_opens() -> None:
 
 async def test_the_cursor_skips_headings_and_shows_the_one_above() -> None:
     names = ["#Sat", "F1", "F2", "#Fri", "#night", "F3", *(f"G{index}" for index in range(50)), "#end"]
-    app = ListApp(Facts(names))
-    async with app.run_test(size=(40, 24)) as pilot:
-        await start(pilot)
+    async with running(Facts(names)) as (app, pilot):
         assert app.list.cursor_key == "F1"
         await pilot.press("up")
         assert app.list.cursor_key == "F1"
@@ -186,101 +188,81 @@ async def test_the_cursor_skips_headings_and_shows_the_one_above() -> None:
 
 
 async def test_a_list_of_headings_alone_has_no_cursor_and_no_key_hurts() -> None:
-    app = ListApp(Facts(["#a", "#b"]))
-    async with app.run_test(size=(40, 24)) as pilot:
-        await start(pilot)
+    async with running(Facts(["#a", "#b"])) as (app, pilot):
         await pilot.press("down", "up", "G", "pagedown", "enter")
         assert app.list.cursor_key is None
         assert app.said == []
 
 
-async def test_new_rows_above_do_not_move_the_selected_line() -> None:
-    app = ListApp(numbered(100))
-    async with app.run_test(size=(40, 24)) as pilot:
-        await start(pilot)
-        await pilot.press("pagedown", "j", "j")
-        line = app.line_of("F22")
-        app.said.clear()
-        app.list.set_rows(Facts([f"new{index}" for index in range(7)] + [f"F{index}" for index in range(100)]))
-        await pilot.pause()
-        assert app.list.cursor_key == "F22"
-        assert app.line_of("F22") == line
-        assert app.said == []
+async def test_new_rows_above_do_not_move_the_selected_line(app: ListApp, pilot: Pilot[None]) -> None:
+    await pilot.press("pagedown", "j", "j")
+    line = app.line_of("F22")
+    app.said.clear()
+    app.list.set_rows(Facts([f"new{index}" for index in range(7)] + [f"F{index}" for index in range(100)]))
+    await pilot.pause()
+    assert app.list.cursor_key == "F22"
+    assert app.line_of("F22") == line
+    assert app.said == []
 
 
-async def test_the_row_that_took_a_lost_ones_place_is_selected() -> None:
-    app = ListApp(numbered(100))
-    async with app.run_test(size=(40, 24)) as pilot:
-        await start(pilot)
-        await pilot.press("pagedown", "j")
-        line = app.line_of("F21")
-        app.list.set_rows(Facts([f"F{index}" for index in range(100) if index != 21]))
-        await pilot.pause()
-        assert app.list.cursor_key == "F22"
-        assert app.line_of("F22") == line
-        assert app.said[-1] == ("highlighted", "F22")
+async def test_the_row_that_took_a_lost_ones_place_is_selected(app: ListApp, pilot: Pilot[None]) -> None:
+    await pilot.press("pagedown", "j")
+    line = app.line_of("F21")
+    app.list.set_rows(Facts([f"F{index}" for index in range(100) if index != 21]))
+    await pilot.pause()
+    assert app.list.cursor_key == "F22"
+    assert app.line_of("F22") == line
+    assert app.said[-1] == ("highlighted", "F22")
 
 
-async def test_of_several_that_are_lost_the_next_that_is_there_is_selected() -> None:
-    app = ListApp(numbered(100))
-    async with app.run_test(size=(40, 24)) as pilot:
-        await start(pilot)
-        app.list.select("F21")
-        app.list.set_rows(Facts([f"F{index}" for index in range(100) if not 10 < index < 31]))
-        assert app.list.cursor_key == "F31"
+async def test_of_several_that_are_lost_the_next_that_is_there_is_selected(app: ListApp, pilot: Pilot[None]) -> None:
+    app.list.select("F21")
+    app.list.set_rows(Facts([f"F{index}" for index in range(100) if not 10 < index < 31]))
+    assert app.list.cursor_key == "F31"
 
 
 @pytest.mark.parametrize(("focused", "moved", "expected"), [(0, 0, "F21"), (1, 0, "F22"), (0, 1, "F40")])
-async def test_one_that_comes_back_is_selected_again_if_nobody_used_the_list(focused, moved, expected) -> None:
+async def test_one_that_comes_back_is_selected_again_if_nobody_used_the_list(
+    focused, moved, expected, app: ListApp, pilot: Pilot[None]
+) -> None:
     """In a list that is used a key would act on another record than the one that is seen."""
-    app = ListApp(numbered(100))
-    async with app.run_test(size=(40, 24)) as pilot:
-        await start(pilot)
-        app.list.select("F21")
-        if not focused:
-            app.query_one("#else").focus()
-        await pilot.pause()
-        for _ in range(2):
-            app.list.set_rows(Facts([f"F{index}" for index in range(100) if index != 21]))
-        assert app.list.cursor_key == "F22"
-        if moved:
-            app.list.select("F40")
-        app.list.set_rows(numbered(100))
-        assert app.list.cursor_key == expected
+    app.list.select("F21")
+    if not focused:
         app.query_one("#else").focus()
-        await pilot.pause()
-        app.list.set_rows(numbered(100))
-        assert app.list.cursor_key == expected, "nor later"
+    await pilot.pause()
+    for _ in range(2):
+        app.list.set_rows(Facts([f"F{index}" for index in range(100) if index != 21]))
+    assert app.list.cursor_key == "F22"
+    if moved:
+        app.list.select("F40")
+    app.list.set_rows(numbered(100))
+    assert app.list.cursor_key == expected
+    app.query_one("#else").focus()
+    await pilot.pause()
+    app.list.set_rows(numbered(100))
+    assert app.list.cursor_key == expected, "nor later"
 
 
-async def test_scrolled_away_the_top_line_stays() -> None:
-    app = ListApp(numbered(100))
-    async with app.run_test(size=(40, 24)) as pilot:
-        await start(pilot)
-        app.list.scroll_to(y=50, animate=False)
-        app.list.set_rows(Facts(["new", *(f"F{index}" for index in range(100))]))
-        await pilot.pause()
-        assert app.line_of("F50") == 0
-        assert app.list.cursor_key == "F0"
-        await pilot.press("j")  # a key brings the eye back to the cursor
-        assert app.line_of("F1") == 0
+async def test_scrolled_away_the_top_line_stays(app: ListApp, pilot: Pilot[None]) -> None:
+    app.list.scroll_to(y=50, animate=False)
+    app.list.set_rows(Facts(["new", *(f"F{index}" for index in range(100))]))
+    await pilot.pause()
+    assert app.line_of("F50") == 0
+    assert app.list.cursor_key == "F0"
+    await pilot.press("j")  # a key brings the eye back to the cursor
+    assert app.line_of("F1") == 0
 
 
-async def test_without_keep_a_list_begins_at_its_top() -> None:
-    app = ListApp(numbered(100))
-    async with app.run_test(size=(40, 24)) as pilot:
-        await start(pilot)
-        await pilot.press("G")
-        app.list.set_rows(numbered(50), keep=False)
-        await pilot.pause()
-        assert app.list.cursor_key == "F0"
-        assert app.line_of("F0") == 0
+async def test_without_keep_a_list_begins_at_its_top(app: ListApp, pilot: Pilot[None]) -> None:
+    await pilot.press("G")
+    app.list.set_rows(numbered(50), keep=False)
+    await pilot.pause()
+    assert app.list.cursor_key == "F0"
+    assert app.line_of("F0") == 0
 
 
 async def test_rows_may_go_and_come() -> None:
-    app = ListApp(numbered(100), empty_text="Nothing here yet. Press a to add the first fact.")
-    async with app.run_test(size=(40, 24)) as pilot:
-        await start(pilot)
+    async with running(numbered(100), empty_text="Nothing here yet. Press a to add the first fact.") as (app, pilot):
         await pilot.press("G")
         app.list.set_rows(Facts([]))
         await pilot.pause()
@@ -297,9 +279,7 @@ async def test_rows_may_go_and_come() -> None:
 
 @pytest.mark.parametrize("payload", HOSTILE)
 async def test_hostile_text_is_only_text(payload: str) -> None:
-    app = ListApp(Facts([payload, f"日本 {payload}", "F2"]))
-    async with app.run_test(size=(40, 24)) as pilot:
-        await start(pilot)
+    async with running(Facts([payload, f"日本 {payload}", "F2"])) as (app, pilot):
         await pilot.press("j", "enter")
         await pilot.click(RecordList, offset=(6, 0), times=2)
         for strip in app.list.render_lines(Region(0, 0, *app.list.size)):
@@ -313,9 +293,7 @@ async def test_hostile_text_is_only_text(payload: str) -> None:
 
 
 async def test_a_move_repaints_two_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = ListApp(numbered(1000))
-    async with app.run_test(size=(40, 24)) as pilot:
-        await start(pilot)
+    async with running(numbered(1000)) as (app, pilot):
         await pilot.press("j", "j")
         painted: list[Region] = []
         refresh = app.list.refresh
@@ -333,37 +311,34 @@ async def test_a_move_repaints_two_lines(monkeypatch: pytest.MonkeyPatch) -> Non
         assert set(app.list.rows.asked) <= {2, 3}
 
 
-async def test_another_reading_repaints_only_what_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_another_reading_repaints_only_what_differs(
+    monkeypatch: pytest.MonkeyPatch, app: ListApp, pilot: Pilot[None]
+) -> None:
     """Somebody may write beside us all the time; a whole list is kilobytes for the terminal each time."""
-    app = ListApp(numbered(100))
-    async with app.run_test(size=(40, 24)) as pilot:
-        await start(pilot)
-        painted: list[Region] = []
-        refresh = app.list.refresh
+    painted: list[Region] = []
+    refresh = app.list.refresh
 
-        def spy(*regions: Region, **options: bool) -> RecordList:
-            painted.extend(regions or [Region(0, 0, *app.list.size)])
-            return refresh(*regions, **options)
+    def spy(*regions: Region, **options: bool) -> RecordList:
+        painted.extend(regions or [Region(0, 0, *app.list.size)])
+        return refresh(*regions, **options)
 
-        monkeypatch.setattr(app.list, "refresh", spy)
-        app.list.set_rows(numbered(100))
-        await pilot.pause()
-        assert painted == [], "nothing changed"
-        names = [f"F{index}" for index in range(100)]
-        names[3] = "another"
-        app.list.set_rows(Facts(names))
-        await pilot.pause()
-        assert [(region.y, region.height) for region in painted] == [(3, 1)]
-        app.list.set_rows(Facts(["new", *names]))
-        await pilot.pause()
-        assert "new" in app.lines()[0] and app.list.cursor_key == "F0", "what moved is drawn where it is"
+    monkeypatch.setattr(app.list, "refresh", spy)
+    app.list.set_rows(numbered(100))
+    await pilot.pause()
+    assert painted == [], "nothing changed"
+    names = [f"F{index}" for index in range(100)]
+    names[3] = "another"
+    app.list.set_rows(Facts(names))
+    await pilot.pause()
+    assert [(region.y, region.height) for region in painted] == [(3, 1)]
+    app.list.set_rows(Facts(["new", *names]))
+    await pilot.pause()
+    assert "new" in app.lines()[0] and app.list.cursor_key == "F0", "what moved is drawn where it is"
 
 
 async def test_a_line_that_only_scrolled_is_not_drawn_again() -> None:
     rows = numbered(1000)
-    app = ListApp(rows)
-    async with app.run_test(size=(40, 24)) as pilot:
-        await start(pilot)
+    async with running(rows) as (app, pilot):
         await pilot.press("pagedown")
         rows.asked.clear()
         app.list.scroll_to(y=21, animate=False)
@@ -373,9 +348,7 @@ async def test_a_line_that_only_scrolled_is_not_drawn_again() -> None:
 
 async def test_a_million_rows_ask_for_a_few_screens() -> None:
     rows = Facts(Names(1_000_000))
-    app = ListApp(rows)
-    async with app.run_test(size=(40, 24)) as pilot:
-        await start(pilot)
+    async with running(rows) as (app, pilot):
         await pilot.press("G")
         assert app.list.cursor_key == "F999999"
         await pilot.press("g", "G", "pageup")
@@ -384,9 +357,7 @@ async def test_a_million_rows_ask_for_a_few_screens() -> None:
 
 
 async def test_marks_and_focus_have_a_shape_besides_their_colour() -> None:
-    app = ListApp(numbered(30))
-    async with app.run_test(size=(40, 24)) as pilot:
-        await start(pilot)
+    async with running(numbered(30)) as (app, pilot):
         app.list.marks = {"F0", "F2", "F29"}
         await pilot.pause()
         assert [line[0] for line in app.lines()[:4]] == ["»", " ", "✓", " "]
@@ -402,10 +373,8 @@ async def test_marks_and_focus_have_a_shape_besides_their_colour() -> None:
 
 async def test_a_flash_goes_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tui.widgets.record_list.FLASH_SECONDS", 0.05)
-    app = ListApp(numbered(30))
-    async with app.run_test(size=(40, 24)) as pilot:
+    async with running(numbered(30)) as (app, pilot):
         app.animation_level = "full"
-        await start(pilot)
         quiet = app.list.render_line(4)
         app.list.flash("F4")
         app.list.flash("not here")
@@ -416,10 +385,8 @@ async def test_a_flash_goes_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_without_motion_a_flash_stays_until_the_cursor_moves() -> None:
-    app = ListApp(numbered(30))
-    async with app.run_test(size=(40, 24)) as pilot:
+    async with running(numbered(30)) as (app, pilot):
         app.animation_level = "none"
-        await start(pilot)
         quiet = app.list.render_line(4)
         app.list.flash("F4")
         assert app.list.render_line(4) != quiet
@@ -427,43 +394,34 @@ async def test_without_motion_a_flash_stays_until_the_cursor_moves() -> None:
         assert app.list.render_line(4) == quiet
 
 
-async def test_select_goes_there_and_says_when_it_cannot() -> None:
-    app = ListApp(numbered(100))
-    async with app.run_test(size=(40, 24)) as pilot:
-        await start(pilot)
-        assert app.list.select("F70")
-        assert not app.list.select("F100")
-        await pilot.pause()
-        assert app.said == [("highlighted", "F70")]
-        assert 0 <= app.line_of("F70") < 20
+async def test_select_goes_there_and_says_when_it_cannot(app: ListApp, pilot: Pilot[None]) -> None:
+    assert app.list.select("F70")
+    assert not app.list.select("F100")
+    await pilot.pause()
+    assert app.said == [("highlighted", "F70")]
+    assert 0 <= app.line_of("F70") < 20
 
 
-async def test_a_theme_and_a_smaller_window_redraw_it() -> None:
-    app = ListApp(numbered(100))
-    async with app.run_test(size=(40, 24)) as pilot:
-        await start(pilot)
-        await pilot.press(*["j"] * 18)
-        dark = app.list.render_line(1)
-        app.theme = "textual-light"
-        await pilot.pause()
-        app.lines()
-        assert app.list.render_line(1) != dark
-        await pilot.resize_terminal(30, 14)
-        await pilot.pause()
-        assert 0 <= app.line_of("F18") < 10
-        assert all(len(line) <= 30 for line in app.lines())
+async def test_a_theme_and_a_smaller_window_redraw_it(app: ListApp, pilot: Pilot[None]) -> None:
+    await pilot.press(*["j"] * 18)
+    dark = app.list.render_line(1)
+    app.theme = "textual-light"
+    await pilot.pause()
+    app.lines()
+    assert app.list.render_line(1) != dark
+    await pilot.resize_terminal(30, 14)
+    await pilot.pause()
+    assert 0 <= app.line_of("F18") < 10
+    assert all(len(line) <= 30 for line in app.lines())
 
 
-async def test_a_smaller_window_shows_the_cursor_of_the_list_in_use() -> None:
+async def test_a_smaller_window_shows_the_cursor_of_the_list_in_use(app: ListApp, pilot: Pilot[None]) -> None:
     """Even one that was out of sight: a window that shrinks in two steps left it there."""
-    app = ListApp(numbered(100))
-    async with app.run_test(size=(40, 24)) as pilot:
-        await start(pilot)
-        await pilot.press(*["j"] * 18)
-        app.list.scroll_to(y=60, animate=False, force=True, immediate=True)
-        await pilot.resize_terminal(30, 14)
-        await pilot.pause()
-        assert app.list.has_focus and 0 <= app.line_of("F18") < 10
+    await pilot.press(*["j"] * 18)
+    app.list.scroll_to(y=60, animate=False, force=True, immediate=True)
+    await pilot.resize_terminal(30, 14)
+    await pilot.pause()
+    assert app.list.has_focus and 0 <= app.line_of("F18") < 10
 
 
 def test_held_keys_leave_one_message() -> None:

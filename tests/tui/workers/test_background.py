@@ -1,7 +1,5 @@
 """What is looked at again and again while the application is open costs little where nothing happened."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What is done beside takes a small part of the time while others write, and all of it once they have paused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

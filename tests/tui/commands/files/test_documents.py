@@ -3,14 +3,12 @@
 import contextlib
 import json
 import os
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
-from support.screen import WIDE, Person, opened, utc
+from support.screen import WIDE, Person, opened
 from support.stories import Clock, location
 
 from store.base.models import Chunk
@@ -18,8 +16,6 @@ from store.memory import Memory
 from tui import cli
 from tui.desktop.programs import command_at_line
 from tui.render.syntax import color_markdown
-
-__all__ = ["utc"]
 
 NOTES = """# Billing
 
@@ -258,12 +254,3 @@ def test_extra_paths_are_set_as_a_list(
     capsys.readouterr()
     assert cli.run_command(["search", "lingonberries"]) == 0
     assert "0 found" in capsys.readouterr().out
-
-
-def test_the_watcher_is_not_imported_by_a_command(project: Path) -> None:
-    code = (
-        "import sys; from tui import cli; cli.run(['search', 'marmalade']); "
-        "sys.exit('watchfiles' in sys.modules or 'pygments' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, check=False, text=True)
-    assert done.returncode == 0, done.stderr

@@ -1,7 +1,6 @@
 """Leaving and coming back, as a person does it: export, import and backup, on the command line and in the app."""
 
 import gzip
-import io
 import json
 import os
 import subprocess
@@ -10,7 +9,7 @@ from pathlib import Path
 import pexpect
 import pytest
 from support.commands import COMMAND, Do, runner
-from support.screen import opened, utc  # noqa: F401  (a fixture)
+from support.screen import opened
 from support.stories import NOON, Story, noon
 
 from store.base.clock import from_ms, to_ms
@@ -22,7 +21,6 @@ def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     """Runs one command in a folder of its own at the story's noon, with nobody at the keyboard."""
     noon(monkeypatch)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.stdin", io.StringIO())
 
     return runner(capsys)
 
@@ -73,7 +71,7 @@ def test_it_is_seen_before_it_is_done(do: Do, story: Story):
 def test_nobody_there_to_answer_means_no(do: Do, story: Story):
     do("--db", story.path, "export", "theirs.json")
     said = do("--db", "mine.db", "import", "theirs.json")
-    assert said.status == 2 and "Add --yes" in said.err
+    assert said.status == 2 and "Add --yes, or --dry-run to see first what would change." in said.err
     assert do("--db", "mine.db", "facts", "--all", "--json").data == []
 
 

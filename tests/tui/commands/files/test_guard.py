@@ -1,6 +1,5 @@
 """`guard` on the command line: what changed in other tools' memories, and how."""
 
-import io
 import json
 import os
 import threading
@@ -39,7 +38,6 @@ def do(home: GuardedHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
-    monkeypatch.setattr("sys.stdin", io.StringIO())
 
     def do(*words: str) -> Said:
         capsys.readouterr()

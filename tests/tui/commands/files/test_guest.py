@@ -31,7 +31,6 @@ def do(home: GuestHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
-    monkeypatch.setattr("sys.stdin", io.StringIO())
 
     def do(*words: str) -> Said:
         capsys.readouterr()

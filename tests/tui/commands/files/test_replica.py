@@ -1,7 +1,5 @@
 """`memoranda replica`: a team's records in a database, on the command line."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,6 +1,5 @@
 """`scan` on the command line: no set-up, no memory of ours, nothing written."""
 
-import io
 import os
 import shutil
 from pathlib import Path
@@ -24,7 +23,6 @@ def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     for name in ("CLAUDE_CONFIG_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "CODEX_HOME", "MEMORY_FILE_PATH"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(here)
-    monkeypatch.setattr("sys.stdin", io.StringIO())
 
     return runner(capsys)
 

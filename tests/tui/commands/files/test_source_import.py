@@ -1,6 +1,5 @@
 """`import SOURCE [PATH]` on the command line."""
 
-import io
 import json
 from pathlib import Path
 
@@ -18,7 +17,6 @@ def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     for name in ("CLAUDE_CONFIG_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "CODEX_HOME", "MEMORY_FILE_PATH"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(project)
-    monkeypatch.setattr("sys.stdin", io.StringIO())
 
     return runner(capsys)
 

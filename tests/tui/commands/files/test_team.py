@@ -1,7 +1,5 @@
 """Sharing on the command line: seen first, sent to the project's remote, and what arrives waits in the inbox."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from support.commands import runner
-from support.screen import NARROW, Person, opened, utc
+from support.screen import NARROW, Person, opened
 from support.stories import Clock
 
 from store.base.models import Summary
@@ -21,8 +21,6 @@ from store.services import maintenance as automatic_checkpoints
 from store.services import session_flush
 from tui.commands import conversations
 from tui.commands.call import Session
-
-__all__ = ["utc"]
 
 TALK = """user: Why does the importer look each tax rate up?
 assistant: It did so a thousand times. I moved them into a table.

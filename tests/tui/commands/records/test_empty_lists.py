@@ -1,24 +1,22 @@
 """An empty list: whether there is nothing, or nothing that passes what was asked for."""
 
-import io
-import json
 from pathlib import Path
 
 import pytest
 from support import repositories
+from support.commands import Do
 
-from tui import cli
 from tui.input.verb_table import VERBS
 
 PASSES = "Nothing here passes that; memoranda"
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.stdin", io.StringIO())
-    assert cli.run_command(("init",)) == 0
-    return tmp_path
+def shop(do: Do, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project without a memory; the working directory."""
+    repositories.commit(tmp_path / "shop", "feat: prices in euros", {"a.txt": "1"})
+    monkeypatch.chdir(tmp_path / "shop")
+    return tmp_path / "shop"
 
 
 @pytest.mark.parametrize(
@@ -35,121 +33,68 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (("timeline", "--before", "2001-01-01"), "Nothing happened here yet."),
     ],
 )
-def test_an_empty_list_does_not_say_that_there_is_nothing_where_it_was_narrowed(
-    project: Path, words: tuple[str, ...], empty: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.run_command(words[:1]) == 0
-    assert capsys.readouterr().out.startswith(empty)
-    assert cli.run_command(words) == 0
-    assert capsys.readouterr().out.startswith(PASSES)
+def test_a_narrowed_list_does_not_say_that_there_is_nothing(do: Do, words: tuple[str, ...], empty: str) -> None:
+    do("init")
+    for line, said in ((words[:1], empty), (words, PASSES)):
+        assert do(*line).out.startswith(said) and do(*line).status == 0
 
 
 LOOKING = {
     "show": ["F#1"], "search": ["x"], "ask": ["what", "happened?"], "as-of": ["yesterday"], "diff": ["yesterday"],
     "verify-forgotten": ["x"], "restore": ["K#1"],
 }  # fmt: skip
-NAMED = [
-    "duplicates",
-    "index",
-    "backup",
-    "recover",
-    "sessions",
-    "team",
-    "scan-secrets",
-    "verify",
-    "import",
-    "undo",
-    "redo",
-    "restore",
-    "flush",
-    "clear",
-]
+NAMED = {*"duplicates index backup recover sessions team scan-secrets verify import undo redo".split()}
+NAMED |= {"restore", "flush", "clear"}
 
 
-def test_what_only_reads_starts_no_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    repositories.commit(tmp_path / "shop", "feat: prices in euros", {"a.txt": "1"})
-    monkeypatch.chdir(tmp_path / "shop")
-    monkeypatch.setattr("sys.stdin", io.StringIO())
+def test_what_only_reads_starts_no_memory(do: Do, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    assert {verb.name for verb in VERBS if verb.looks} > set(NAMED)
-    for verb in (verb for verb in VERBS if verb.looks):
-        cli.run_command([verb.name, *LOOKING.get(verb.name, [])])
-        said = capsys.readouterr()
-        assert "There is no memory here yet, and none was started" in said.err, verb.name
-        assert "Started a memory" not in said.err and not (tmp_path / "shop" / ".memoranda").exists(), verb.name
+    looking = [verb.name for verb in VERBS if verb.looks]
+    assert set(looking) > NAMED
+    for verb in looking:
+        said = do(verb, *LOOKING.get(verb, []))
+        assert "There is no memory here yet, and none was started" in said.err, verb
+        assert "Started a memory" not in said.err and not (shop / ".memoranda").exists(), verb
         left = [path for path in (tmp_path / "state").rglob("*") if path.is_file()]
-        assert left == [], f"{verb.name} leaves an entry of a memory that there is not"
-        if verb.name == "timeline":
-            assert "prices in euros" in said.out, "the commits are shown all the same"
-    assert cli.run_command(["remember", "the team is five"]) == 0
-    assert "Started a memory" in capsys.readouterr().err
+        assert left == [], f"{verb} leaves an entry of a memory that there is not"
+        assert verb != "timeline" or "prices in euros" in said.out, "the commits are shown all the same"
+    said = do("remember", "the team is five")
+    assert said.status == 0 and "Started a memory" in said.err
 
 
 @pytest.mark.parametrize(
     "words",
-    [
-        ("purge", "nothing"),
-        ("share", "work"),
-        ("import", "claude-code"),
-        ("import", "codex", "--only", "conversations"),
-        ("backup",),
-    ],
-    ids=" ".join,
+    ["purge nothing", "share work", "import claude-code", "import codex --only conversations", "backup"],
 )
-def test_what_is_only_tried_starts_no_memory(
-    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    repositories.commit(tmp_path / "shop", "feat: prices in euros", {"a.txt": "1"})
-    monkeypatch.chdir(tmp_path / "shop")
-    monkeypatch.setattr("sys.stdin", io.StringIO())
-    cli.run_command([*words, "--dry-run"])
-    assert "Started a memory" not in capsys.readouterr().err
-    assert not (tmp_path / "shop" / ".memoranda").exists()
+def test_what_is_only_tried_starts_no_memory(do: Do, shop: Path, words: str) -> None:
+    assert "Started a memory" not in do(*words.split(), "--dry-run").err
+    assert not (shop / ".memoranda").exists()
 
 
-def test_there_is_nothing_to_back_up_where_there_is_no_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.stdin", io.StringIO())
+def test_there_is_nothing_to_back_up_where_there_is_no_memory(do: Do, tmp_path: Path) -> None:
     for words in (["backup"], ["backup", "copy.db"]):
-        assert cli.run_command(words) == 1
-        said = capsys.readouterr()
-        assert "nothing to back up" in said.err and "intact" not in said.out
+        said = do(*words)
+        assert said.status == 1 and "nothing to back up" in said.err and "intact" not in said.out
     assert not (tmp_path / "copy.db").exists()
 
 
-def test_what_begins_something_starts_a_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_begins_something_starts_a_memory(do: Do, shop: Path) -> None:
     """Of a command that lists without a word and writes with one."""
-    repositories.commit(tmp_path / "shop", "feat: prices in euros", {"a.txt": "1"})
-    monkeypatch.chdir(tmp_path / "shop")
-    monkeypatch.setattr("sys.stdin", io.StringIO())
-    assert cli.run_command(["sessions", "start", "prices"]) == 0
-    assert "Started a memory" in capsys.readouterr().err
+    said = do("sessions", "start", "prices")
+    assert said.status == 0 and "Started a memory" in said.err
 
 
 def test_an_empty_memory_is_read_where_no_state_can_be_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    do: Do, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.stdin", io.StringIO())
-    assert cli.run_command(["facts"]) == 0
+    assert do("facts").status == 0
 
 
-def test_a_memory_that_there_is_not_takes_no_room(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.stdin", io.StringIO())
-    assert cli.run_command(["stats", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+def test_a_memory_that_there_is_not_takes_no_room(do: Do) -> None:
+    told = do("stats", "--json").data
     assert told["bytes"] == told["health"]["sizes"]["memory"] == 0
-    assert cli.run_command(["remember", "the team is five"]) == cli.run_command(["stats", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert do("remember", "the team is five").status == 0
+    told = do("stats", "--json").data
     assert told["bytes"] > 0 and told["health"]["sizes"]["memory"] > 0

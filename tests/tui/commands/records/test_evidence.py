@@ -1,18 +1,11 @@
 """`memoranda verify` on the command line."""
 
-import io
 from pathlib import Path
 
-import pytest
-from support.commands import runner
+from support.commands import Do
 
 
-def test_what_it_says_of_one_and_of_several(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.stdin", io.StringIO())
-    do = runner(capsys)
+def test_what_it_says_of_one_and_of_several(do: Do, tmp_path: Path) -> None:
     do("init")
     for name in ("a", "b"):
         (tmp_path / f"{name}.py").write_text("x = 1\n")

@@ -1,6 +1,5 @@
 """Global facts at the command line: made in one project, seen, changed, moved and erased from another."""
 
-import io
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +15,6 @@ Do = Callable[..., str]
 @pytest.fixture
 def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Do:
     """Runs a command in a project, `shop` unless named; returns all that it says."""
-    monkeypatch.setattr("sys.stdin", io.StringIO())
 
     def run(*words: str, project: str = "shop", status: int = 0) -> str:
         folder = tmp_path / project

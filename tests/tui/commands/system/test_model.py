@@ -1,6 +1,5 @@
 """`memoranda model`: its state, fetch one, try it, choose one, as a person at a prompt meets it."""
 
-import io
 import json
 import os
 import subprocess
@@ -29,7 +28,6 @@ from tui.commands.model import NO_CALLS, WORKS_WITHOUT_MODEL, format_bytes, form
 @pytest.fixture
 def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Do:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.stdin", io.StringIO())
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
     circuit_breaker.reset_breakers()
 

@@ -1,6 +1,5 @@
 """`memoranda config`: what is set and where from, said and written as a person at a prompt meets it."""
 
-import io
 import json
 import os
 import tomllib
@@ -21,7 +20,6 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     project = tmp_path / "project"
     repositories.commit(project, "first")
     monkeypatch.chdir(project)
-    monkeypatch.setattr("sys.stdin", io.StringIO())
     return project
 
 

@@ -1,24 +1,15 @@
 """Words for verbs that are none of their own, and what is offered for a mistyped one."""
 
-import io
-from pathlib import Path
-
 import pytest
+from support.commands import Do
 from support.screen import Person
-from support.stories import Story, copy
 from textual.command import CommandPalette
 from textual.widgets import OptionList
 
-from tui import cli
 from tui.input.key_table import KEYS_BY_ID
 from tui.input.verb_table import KEY_SYNONYMS, SYNONYMS, VERBS_BY_NAME, suggest_verb
 from tui.screens.menus import palette_entries
 from tui.screens.settings import SettingsScreen
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return copy(tmp_path / "story")
 
 
 def test_a_synonym_is_of_one_verb() -> None:
@@ -62,25 +53,25 @@ def test_what_a_word_means(typed: str, verb: str | None) -> None:
     assert suggest_verb(typed, VERBS_BY_NAME) == verb
 
 
-def test_the_command_line_offers_the_verb(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.run_command(["delete", "3"]) == 2
-    said = capsys.readouterr().err
-    assert "There is no command “delete”." in said
-    assert "Did you mean `memoranda forget`?" in said
+def test_the_command_line_offers_the_verb(do: Do) -> None:
+    said = do("delete", "3")
+    assert said.status == 2 and "There is no command “delete”." in said.err
+    assert "Did you mean `memoranda forget`?" in said.err
 
 
-def test_a_slash_command_is_one_in_the_shell_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.stdin", io.StringIO())
-    database = ["--db", str(tmp_path / "memory.db")]
-    assert cli.run_command([*database, "memory", "add", "the team is five"]) == 0
-    assert cli.run_command([*database, "/memory", "forget", "1"]) == 0
-    assert cli.run_command([*database, "memory", "forget", "--help"]) == 0
-    assert "memoranda forget ID…" in capsys.readouterr().out
-    assert cli.run_command([*database, "memory", "list", "--json"]) == 0
-    assert capsys.readouterr().out.strip() == "[]"
+def test_a_slash_command_is_one_in_the_shell_too(do: Do) -> None:
+    assert do("memory", "add", "the team is five").status == do("/memory", "forget", "1").status == 0
+    assert "memoranda forget ID…" in do("memory", "forget", "--help").out
+    assert do("memory", "list", "--json").data == []
+
+
+async def palette(person: Person) -> OptionList:
+    """Open the palette; return its list once it is whole."""
+    await person.pilot.press("ctrl+p")
+    await person.until(lambda: isinstance(person.app.screen, CommandPalette))
+    found = person.app.screen.query_one(OptionList)
+    await person.until(lambda: found.option_count == len(palette_entries({})))
+    return found
 
 
 async def test_the_bar_asks_whether_the_verb_is_meant(person: Person) -> None:
@@ -119,10 +110,7 @@ def test_the_palettes_other_words_are_of_keys_that_there_are() -> None:
     ],
 )
 async def test_the_palette_finds_a_command_by_its_synonyms(words: str, name: str, person: Person) -> None:
-    await person.pilot.press("ctrl+p")
-    await person.until(lambda: isinstance(person.app.screen, CommandPalette))
-    found = person.app.screen.query_one(OptionList)
-    await person.until(lambda: found.option_count == len(palette_entries({})))
+    found = await palette(person)
     await person.pilot.press(*("space" if letter == " " else letter for letter in words))
     await person.until(lambda: 0 < found.option_count < len(palette_entries({})) / 2 and found.highlighted == 0)
     first = [str(found.get_option_at_index(number).prompt) for number in range(min(2, found.option_count))]
@@ -130,20 +118,14 @@ async def test_the_palette_finds_a_command_by_its_synonyms(words: str, name: str
 
 
 async def test_the_palette_finds_nothing_for_letters_that_are_only_spread_over_a_sentence(person: Person) -> None:
-    await person.pilot.press("ctrl+p")
-    await person.until(lambda: isinstance(person.app.screen, CommandPalette))
-    found = person.app.screen.query_one(OptionList)
-    await person.until(lambda: found.option_count == len(palette_entries({})))
+    found = await palette(person)
     await person.pilot.press(*"wifi")
     await person.until(lambda: found.option_count == 1)
     assert "No matches" in str(found.get_option_at_index(0).prompt)
 
 
 async def test_the_palette_opens_the_screens_that_are_no_panes(person: Person) -> None:
-    await person.pilot.press("ctrl+p")
-    await person.until(lambda: isinstance(person.app.screen, CommandPalette))
-    found = person.app.screen.query_one(OptionList)
-    await person.until(lambda: found.option_count == len(palette_entries({})))
+    found = await palette(person)
     await person.pilot.press(*"settings")
     await person.until(lambda: 0 < found.option_count < len(palette_entries({})) / 2 and found.highlighted == 0)
     assert str(found.get_option_at_index(0).prompt).startswith("Settings  0 s")

@@ -12,7 +12,7 @@ import pytest
 from conftest import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.screen import Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import Person, opened
 from support.stories import NOON, Clock, Story, location
 
 from store.base.clock import from_ms, to_ms

@@ -1,11 +1,8 @@
 """A record in full, as text: what the preview and `memoranda show` say of each kind."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
-from support.screen import utc  # noqa: F401  (a fixture)
 from support.stories import NOON, Story, copy
 
 from store.base.citations import parse_citation

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.model_server import ModelServer
 from support.ollama_server import OllamaServer
-from support.screen import HUGE, NARROW, WIDE, Person, opened, utc
+from support.screen import HUGE, NARROW, WIDE, Person, opened
 from support.stories import Clock, Story, copy
 
 from store.config.configuration import user_settings_path
@@ -23,8 +23,6 @@ from tui.main_screen import background as model_status
 from tui.screens.model import ModelScreen, model_status_forms, short_model_name
 from tui.theme.line_filters import pieces_width
 from tui.workers.model_worker import ModelWorker
-
-__all__ = ["utc"]
 
 
 @pytest.fixture

@@ -3,12 +3,10 @@
 The story's only checkpoint, K#1, was taken a day and a half ago; 11 records changed since, none by others meanwhile.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest
-from support.screen import HUGE, NARROW, Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import HUGE, NARROW, Person, opened
 from support.stories import Story
 
 from store.base.citations import cite

@@ -1,11 +1,9 @@
 """Purging in the application: asked once, on a screen that shows all that goes and all that holds the same words."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
-from support.screen import NARROW, WIDE, Person, _shown, _texts, opened, utc  # noqa: F401  (a fixture)
+from support.screen import NARROW, WIDE, Person, _shown, _texts, opened
 from support.stories import Story, copy
 from support.traces import traces
 

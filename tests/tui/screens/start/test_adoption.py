@@ -3,6 +3,8 @@
 import io
 import os
 import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import apsw
@@ -34,7 +36,6 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         memory.decisions.decide("Storage", "SQLite")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "mine"))
     monkeypatch.chdir(project)
-    monkeypatch.setattr("sys.stdin", io.StringIO())
     return project
 
 
@@ -150,18 +151,21 @@ def test_one_of_an_earlier_version_is_asked_about_by_any_verb(do: Do, checkout: 
     monkeypatch.setattr("sys.stdin", Answer("y\n"))
     said = do("facts")
     assert said.status == 0 and TEXT in said.out
-    monkeypatch.setattr("sys.stdin", io.StringIO())
     assert do("facts").status == 0
 
 
 # in the application ---------------------------------------------------------------------------------------------------
 
 
-async def begun(app: Memoranda, pilot: object) -> Person:
-    person = Person(app, pilot)  # type: ignore[arg-type]
-    await person.until(lambda: isinstance(app.screen, AdoptScreen))
-    await person.until(lambda: "whole" in shown(app))
-    return person
+@asynccontextmanager
+async def begun(checkout: Path) -> AsyncIterator[tuple[Memoranda, Person]]:
+    """The application when it asks what becomes of the file."""
+    app = Memoranda(location(checkout), os.fspath(checkout), Clock())
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        person = Person(app, pilot)
+        await person.until(lambda: isinstance(app.screen, AdoptScreen))
+        await person.until(lambda: "whole" in shown(app))
+        yield app, person
 
 
 def shown(app: Memoranda) -> str:
@@ -171,12 +175,10 @@ def shown(app: Memoranda) -> str:
 @pytest.mark.parametrize("key", ["l", "p", "w"])
 async def test_the_application_asks_before_it_opens_anything(checkout: Path, key: str) -> None:
     before = tree(checkout / ".memoranda")
-    app = Memoranda(location(checkout), os.fspath(checkout), Clock())
-    async with app.run_test(size=(80, 24), notifications=True) as pilot:
-        person = await begun(app, pilot)
+    async with begun(checkout) as (app, person):
         assert "was not made by this installation" in shown(app) and "earlier version" not in shown(app)
         assert tree(checkout / ".memoranda") == before and app.screen_stack[0].engine is None
-        await pilot.press(key)
+        await person.pilot.press(key)
         await person.until(lambda: person.main.engine is not None and person.main.query("#line"))
         engine = person.main.engine
         count = engine.screen.database.value("SELECT count(*) FROM facts")
@@ -190,21 +192,17 @@ async def test_the_application_asks_before_it_opens_anything(checkout: Path, key
 
 async def test_one_key_takes_what_an_earlier_version_made(checkout: Path) -> None:
     unmark(checkout)
-    app = Memoranda(location(checkout), os.fspath(checkout), Clock())
-    async with app.run_test(size=(80, 24), notifications=True) as pilot:
-        person = await begun(app, pilot)
+    async with begun(checkout) as (app, person):
         assert "Was it made by an earlier version, or did it come in an archive?" in shown(app)
-        await pilot.press("y")
+        await person.pilot.press("y")
         await person.until(lambda: person.main.engine is not None and person.main.query("#line"))
     assert installation.find_known_memory(str(checkout / ".memoranda" / "memory.db")) is not None
 
 
 async def test_who_leaves_it_alone_leaves_it_as_it_is(checkout: Path) -> None:
     before = tree(checkout / ".memoranda")
-    app = Memoranda(location(checkout), os.fspath(checkout), Clock())
-    async with app.run_test(size=(80, 24), notifications=True) as pilot:
-        await begun(app, pilot)
-        await pilot.press("q")
+    async with begun(checkout) as (app, person):
+        await person.pilot.press("q")
     assert app.return_code == 1 and tree(checkout / ".memoranda") == before
 
 
@@ -219,12 +217,10 @@ async def test_it_asks_during_the_check_and_takes_no_damaged_file(
 
     monkeypatch.setattr("store.services.adoption.check_foreign_file", looking)
     before = tree(checkout / ".memoranda")
-    app = Memoranda(location(checkout), os.fspath(checkout), Clock())
-    async with app.run_test(size=(80, 24), notifications=True) as pilot:
-        person = await begun(app, pilot)
+    async with begun(checkout) as (app, person):
         assert "Checking it for damage" in shown(app) and "was not made by this installation" in shown(app)
         shown_first.set()
         await person.until(lambda: "is damaged" in shown(app))
-        await pilot.press("w", "p")
+        await person.pilot.press("w", "p")
         assert "is damaged" in shown(app) and app.screen_stack[0].engine is None
     assert tree(checkout / ".memoranda") == before

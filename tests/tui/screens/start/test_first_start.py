@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 from support import repositories
-from support.screen import NARROW, WIDE, Person, opened, utc
+from support.screen import NARROW, WIDE, Person, opened
 
 from store.memory import Memory
 from store.services.auto_ingest import IngestProcess
 from tui.screens.start import FirstStartScreen
 from tui.widgets.preview import Preview
-
-__all__ = ["utc"]
 
 
 @pytest.fixture

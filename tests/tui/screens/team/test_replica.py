@@ -1,19 +1,17 @@
 """The screen of a database of teams' records: seen, searched, read-only, and what is wrong with it said there."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest
 from support.postgres import MIGRATIONS, REVIEWS, TEAM, address, filled, reader, reading, run, server, shared
-from support.screen import NARROW, WIDE, Person, opened, utc
+from support.screen import NARROW, WIDE, Person, opened
 from support.stories import Story
 from support.team import join, remote
 
 from store.team.postgres import ReplicaReader
 from tui.screens.team import ReplicaScreen
 
-__all__ = ["address", "filled", "join", "remote", "server", "shared", "utc"]
+__all__ = ["address", "filled", "join", "remote", "server", "shared"]
 ALL = (TEAM, "*")
 
 

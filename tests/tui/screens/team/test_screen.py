@@ -1,12 +1,10 @@
 """The screen of a team: who shares, what of it is in the memory, what is wrong with a stream; exchange at a key."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 
 import pytest
-from support.screen import NARROW, WIDE, opened, utc  # noqa: F401  (a fixture)
+from support.screen import NARROW, WIDE, opened
 from support.stories import Story
 from support.team import WORK, Join, join, remote  # noqa: F401  (fixtures)
 
