@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support.team import Join, Person
+from support.team import Join, Person, shared
 
 from store.team.exchange import Team
 from store.team.remote import StreamRepository
@@ -50,11 +50,6 @@ def add(number: int, text: str = "Deploys need two reviews", writer: str = MALLO
     return Operation(writer, number, MOMENT, "add", f"F{number}@{writer}", {"fact": text, "domain": "work"})
 
 
-def git(person: Person, *arguments: str) -> str:
-    done = subprocess.run(["git", "-C", person.remote, *arguments], capture_output=True, text=True, check=True)
-    return done.stdout.strip()
-
-
 def ref(person: Person) -> str:
     with Team(person.memory) as team:
         return f"refs/memoranda/{team.writer}"
@@ -65,11 +60,11 @@ def test_a_stream_that_was_cut_or_deleted_is_said_until_its_writer_sends_it_agai
     ana, bob = join("Ana"), join("Bob")
     ana.remember("Releases are cut on Tuesdays")
     ana.sync()
-    old = git(ana, "rev-parse", ref(ana))
+    old = ana.git("rev-parse", ref(ana))
     ana.remember("The wiki is at wiki.example")
     ana.sync(), bob.sync()
     assert len(bob.waiting()) == 2
-    git(ana, "update-ref", ref(ana), old) if how == "cut" else git(ana, "update-ref", "-d", ref(ana))
+    ana.git("update-ref", ref(ana), old) if how == "cut" else ana.git("update-ref", "-d", ref(ana))
     words = "cut short" if how == "cut" else "gone from the remote"
     assert [one for one in bob.sync().warnings if "Ana" in one and words in one]
     assert len(bob.waiting()) == 2 and bob.view() == ana.view(), "what is known stays"
@@ -198,9 +193,7 @@ def test_who_takes_back_words_about_anothers_record_takes_back_their_own_alone(j
 
 
 def test_a_forged_purge_or_forget_of_anothers_record_is_a_question(join: Join, mallory: Mallory) -> None:
-    ana, bob = join("Ana"), join("Bob")
-    ana.remember("Releases are cut on Tuesdays")
-    ana.sync(), bob.sync()
+    ana, bob, _ = shared(join)
     bob.decide("accept")
     bob.sync()
     id = f"F1@{ref(ana).rpartition('/')[2]}"

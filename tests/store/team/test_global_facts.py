@@ -63,8 +63,7 @@ def test_they_are_global_on_the_other_machine_too(machine: Callable[[str], Perso
     assert desktop.facts() == [], "they wait"
     desktop.decide("accept")
     assert scopes(desktop) == {"Answers are short": "global", "The lamp is warm": "project"}
-    with Team(desktop.memory) as team:
-        team.believe("laptop", ShareChoice(("preferences",)))
+    desktop.believe("laptop", ShareChoice(("preferences",)))
     desktop.sync()
     machine("laptop")
     laptop.memory.facts.remember("Tabs, never spaces", domain="preferences", scope="global")
@@ -73,8 +72,7 @@ def test_they_are_global_on_the_other_machine_too(machine: Callable[[str], Perso
     done = desktop.sync()
     assert desktop.waiting() == [("add", "Tabs, never spaces")] and not done.arrived.believed
     desktop.decide("reject")
-    with Team(desktop.memory) as team:
-        team.believe("laptop", ALL)
+    desktop.believe("laptop", ALL)
     machine("laptop")
     laptop.memory.facts.remember("Dates are ISO", domain="preferences", scope="global")
     laptop.sync()

@@ -24,8 +24,7 @@ CUTS = (0.1, 0.5, 0.9, 1.0)  # of the bytes that go over the wire
 
 def move(person: Person, address: str) -> None:
     """Have a person share through another address of the same remote."""
-    with Team(person.memory) as team:
-        team.choose(WORK, remote=address)
+    person.choose(WORK, remote=address)
 
 
 @pytest.fixture

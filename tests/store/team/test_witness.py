@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support.team import Join, Person
+from support.team import Join, Person, shared
 
 from store.team.exchange import Team
 from store.team.remote import StreamRepository
@@ -41,9 +41,7 @@ def replace(tmp_path: Path, person: Person, segments: list[bytes], who: str) -> 
 @pytest.fixture
 def three(join: Join) -> tuple[Person, Person]:
     """Ana shared two facts, one after the other; Bob saw both, and shared then."""
-    ana, bob = join("Ana"), join("Bob")
-    ana.remember("Releases are cut on Tuesdays")
-    ana.sync(), bob.sync()
+    ana, bob, _ = shared(join)
     ana.remember("The wiki is at wiki.example")
     ana.sync()
     bob.remember("Deploys need two reviews")

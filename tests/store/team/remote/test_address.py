@@ -103,8 +103,7 @@ def test_a_repository_of_sha256_serves_as_well(join: Join, tmp_path: Path, remot
     assert ana.sync().warnings == [] and bob.sync().arrived.erased == 1
     assert ana.view() == bob.view() and bob.facts() == []
     join("Cleo").sync()
-    with Team(bob.memory) as team:
-        team.choose(WORK, "Bob", str(remote))
+    bob.choose(WORK, "Bob", str(remote))
     with pytest.raises(GitError, match="another hash than the streams here"):
         bob.sync()
 
