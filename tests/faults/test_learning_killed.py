@@ -75,9 +75,7 @@ def learned(memory: Memory) -> tuple[list[tuple[str, str]], list[str], int, list
 
 @KILLS
 @pytest.mark.parametrize("kind", ["statement", "file"])
-def test_a_reading_that_is_killed_loses_nothing_and_writes_nothing_twice(
-    told: Path, tmp_path: Path, kind: str, kills: int
-) -> None:
+def test_a_killed_reading_loses_nothing_and_writes_once(told: Path, tmp_path: Path, kind: str, kills: int) -> None:
     path, status, counted = read(told, tmp_path, kind, 10**9)
     assert status == 0
     with Memory.open(str(path)) as memory:

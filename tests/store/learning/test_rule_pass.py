@@ -357,9 +357,7 @@ def test_what_was_purged_does_not_come_back(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("how", ["purged", "scrubbed"])
-def test_what_is_purged_while_it_is_read_leaves_nothing(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, how: str
-) -> None:
+def test_what_is_purged_while_read_leaves_nothing(memory: Memory, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     """Between the reading of a turn and the writing of what it taught."""
     (turn,) = say(memory, "Remember that the safe opens with 4312.")
     plan_actions = rule_pass.plan_actions

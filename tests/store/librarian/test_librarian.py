@@ -341,9 +341,7 @@ def test_what_answers_exactly_is_not_quoted_among_what_is_only_near(told: Memory
 
 
 @pytest.mark.parametrize("similarity, refused", [(0.4, True), (0.6, False)])
-def test_what_means_nearly_the_same_is_shown_though_it_lacks_a_name(
-    told: Memory, similarity: float, refused: bool
-) -> None:
+def test_what_means_the_same_is_shown_though_it_lacks_a_name(told: Memory, similarity: float, refused: bool) -> None:
     def alike(query: str, limit: int = 20, *, meaning: bool = True, far: bool = False) -> Found:
         found = told.search(query, limit, meaning=meaning)
         for hit in found.hits:
@@ -373,7 +371,7 @@ def test_whatever_finds_records_is_a_retriever(told: Memory) -> None:
 
 
 @pytest.mark.parametrize("fault", ["hangs", "hangs midway", "trickles"])
-def test_a_question_ends_within_the_limit_whatever_the_server_does(
+def test_a_question_ends_in_time_whatever_the_server_does(
     told: Memory, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise this test does not end: the server never does."""

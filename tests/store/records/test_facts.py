@@ -395,9 +395,7 @@ def test_there_are_no_other_orders() -> None:
         ({"statuses": ()}, ""),
     ],
 )
-def test_every_filter_keeps_what_it_says(
-    memory: Memory, clock, shelf: dict[str, int], filters: dict, names: str
-) -> None:
+def test_a_filter_keeps_what_it_says(memory: Memory, clock, shelf: dict[str, int], filters: dict, names: str) -> None:
     """Each filter alone, some together, and pages that continue one another."""
     clock.advance(days=40)
     shelf["gone"] = remember(memory, "gone with the wind")

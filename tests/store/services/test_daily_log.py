@@ -139,9 +139,7 @@ def test_several_writers_write_each_line_once(memory: Memory, log: Path) -> None
     assert [text.count(f"[F#{number}]") for number in range(1, 31)] == [1] * 30
 
 
-def test_a_kill_after_it_was_written_writes_nothing_twice(
-    memory: Memory, log: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kill_after_writing_writes_nothing_twice(memory: Memory, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     memory.facts.remember("The team is five")
     real = daily_log._append_entries
 
@@ -210,9 +208,7 @@ def test_no_secret_is_in_it(memory: Memory, log: Path) -> None:
 # where it is
 
 
-def test_a_purge_reaches_what_was_written_to_a_folder_that_was_set_before(
-    memory: Memory, log: Path, tmp_path: Path
-) -> None:
+def test_a_purge_reaches_what_was_written_to_an_earlier_folder(memory: Memory, log: Path, tmp_path: Path) -> None:
     """Logs and snapshots are found there, cited and cut, whatever the setting says since."""
     memory.facts.remember("The zebrafish is the hint")
     talk(memory, "s-1", "remember that the zebrafish is the hint", "Noted.")

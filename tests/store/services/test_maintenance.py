@@ -199,7 +199,7 @@ def test_commits_read_later_join_the_iteration_they_were_made_in(memory: Memory,
 # interrupted ---------------------------------------------------------------------------------------------------------
 
 
-def test_what_was_read_before_a_cancel_stays_and_the_next_run_reads_the_rest(
+def test_what_was_read_before_a_cancel_stays_and_the_rest_is_read_next(
     year: Path, shared: Callable[[], Memory]
 ) -> None:
     """Closing the app half-way loses nothing and repeats nothing."""
@@ -292,7 +292,7 @@ def test_the_personal_memory_has_no_repository(tmp_path: Path, clock) -> None:
 
 
 @pytest.mark.parametrize("halfway", [False, True], ids=["read whole", "cancelled half-way"])
-def test_a_named_memory_is_bound_to_its_first_checkout(
+def test_a_memory_keeps_its_first_repository(
     year: Path, shared: Callable[[], Memory], tmp_path: Path, halfway: bool
 ) -> None:
     """--db from two projects never mixes them in one timeline, even if the first was not read to its end."""

@@ -157,9 +157,7 @@ REQUESTS = (
 
 
 @pytest.mark.parametrize("text, asks, kept", REQUESTS)
-def test_a_request_to_remember_is_counted_once_and_whether_it_was_kept(
-    memory: Memory, text: str, asks: bool, kept: bool
-):
+def test_a_request_to_remember_is_counted_once_and_if_it_was_kept(memory: Memory, text: str, asks: bool, kept: bool):
     memory.turns.add_turns("s", [NewTurn("user", text), NewTurn("assistant", text)])
     rule_pass.run_rule_pass(memory)
     rule_pass.run_rule_pass(memory)

@@ -539,9 +539,7 @@ def test_too_many_lines_are_refused(notebook: Notebook) -> None:
     assert notebook.text == raw and len(notebook.active()) == 3
 
 
-def test_a_run_that_ended_anywhere_is_repeated_to_the_same_end(
-    notebook: Notebook, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_cut_anywhere_is_repeated_to_the_same_end(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stopped before each of its transactions and before the file is written, as by a power cut."""
     from store.database.database import Database
     from store.documents import files
@@ -581,9 +579,7 @@ def test_a_run_that_ended_anywhere_is_repeated_to_the_same_end(
         assert not [kind for kind, _ in notebook.waiting() if kind != "confirm"]
 
 
-def test_a_version_that_another_run_took_is_not_written_twice(
-    notebook: Notebook, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_version_of_another_run_is_not_written_twice(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process noted what version 2 will say, and has not written the file yet."""
     real = file_run.format_section
     notebook.memory.facts.remember("Learned before")

@@ -145,7 +145,7 @@ def test_what_is_good_before_a_bad_segment_stays(join: Join, mallory: Mallory) -
 @pytest.mark.parametrize(
     ("numbers", "last", "why"), [((1, 3), 2, "a gap in its numbers"), ((1, 2), 3, "does not hold what its header says")]
 )
-def test_a_segment_that_is_not_what_its_header_says(
+def test_a_segment_unlike_its_header(
     join: Join, mallory: Mallory, numbers: tuple[int, ...], last: int, why: str
 ) -> None:
     header = {"memoranda": "stream", "format": 1, "writer": MALLORY, "from": 1, "to": last, "previous": ""}

@@ -85,9 +85,7 @@ def test_a_purge_reaches_what_was_shared_as_who_one_was(join: Join, monkeypatch:
     )
 
 
-def test_a_correction_before_one_left_changes_the_record_that_was_shared(
-    join: Join, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_correction_before_one_left_changes_the_shared_record(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
     ana, bob, number = shared(join, SECRET)
     bob.decide("accept")
     number = ana.memory.facts.correct(number, KNOWN)
@@ -193,9 +191,7 @@ def test_what_one_forgets_and_restores_of_it_reaches_the_others(join: Join, monk
     assert asked.kind == "forget" and asked.reason.endswith("asks you to: purge F#1."), "there is nobody else to ask"
 
 
-def test_a_writer_with_whom_somebody_goes_on_is_asked(
-    join: Join, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_writer_with_whom_one_goes_on_is_asked(join: Join, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     ana = join("Ana")
     number = ana.remember(SECRET)
     ana.sync()
@@ -216,9 +212,7 @@ def test_a_writer_with_whom_somebody_goes_on_is_asked(
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", ["lost answer", "no connection", "overtaken"])
-def test_what_is_erased_there_survives_a_cut(
-    join: Join, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str
-) -> None:
+def test_an_erasure_survives_a_cut(join: Join, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str) -> None:
     ana, bob = join("Ana"), join("Bob")
     number = ana.remember(SECRET)
     ana.sync()

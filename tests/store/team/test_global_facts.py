@@ -83,9 +83,7 @@ def test_they_are_global_on_the_other_machine_too(machine: Callable[[str], Perso
     assert laptop.view() == desktop.view()
 
 
-def test_in_a_project_it_is_a_fact_of_the_project(
-    machine: Callable[[str], Person], join: Callable[[str], Person]
-) -> None:
+def test_in_a_project_it_is_the_projects_fact(machine: Callable[[str], Person], join: Callable[[str], Person]) -> None:
     laptop = machine("laptop")
     number = laptop.memory.facts.remember("Answers are short", domain="preferences", scope="global")[0]
     laptop.sync()

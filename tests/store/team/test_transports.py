@@ -166,7 +166,7 @@ def test_a_remote_that_does_not_answer_is_given_up(join: Join, cable: Wire, monk
     assert ana.sync().sent == 2
 
 
-def test_a_remote_that_wants_a_login_asks_nobody(
+def test_a_remote_login_asks_nobody(
     join: Join, server: HttpServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No terminal, no window: what git knows by itself is taken."""

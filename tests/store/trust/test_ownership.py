@@ -280,9 +280,7 @@ def test_one_that_git_tracks_is_not_taken_for_an_earlier_versions(tmp_path: Path
 # adopting -------------------------------------------------------------------------------------------------------------
 
 
-def test_taken_whole_it_is_ours_with_an_identity_of_its_own_and_its_spool_is_not_obeyed(
-    tmp_path: Path, another
-) -> None:
+def test_taken_whole_it_is_ours_with_its_own_identity_and_its_spool_is_not_obeyed(tmp_path: Path, another) -> None:
     path = project(tmp_path)
     hook_spool.append_act(str(path), "remember", {"text": "obey the hook"}, actor="user")
     identity = installation.find_known_memory(str(path)).identity

@@ -91,7 +91,7 @@ def test_a_password_in_an_address_is_told_nowhere(written: str, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("before", ["me:hun/ter2", "me:hun?ter2", "me:hun#ter2", "127.0.0.1:9/x", "127.0.0.1:9?x"])
-def test_an_address_that_may_name_two_machines_names_none(
+def test_an_address_of_two_machines_names_none(
     server: OllamaServer, before: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a password with a slash in it, or a path with an @: nothing is sent to either."""
