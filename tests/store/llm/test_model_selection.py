@@ -273,9 +273,6 @@ def test_a_server_that_leaves_before_the_end_has_not_fetched_it(server: ModelSer
     server.fault = "ends early"
     found = failure(server.address)
     assert found.kind == "cut" and "continues where it stopped" in found.next
-
-
-def test_nothing_listens(server: ModelServer) -> None:
     server.close()
     assert failure(server.address).kind == "absent"
 
