@@ -199,9 +199,7 @@ def _half(told: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     assert facts(told) == (["I write Spanish", "the port is 8080"], ["I write Spanish"])
 
 
-def test_a_half_done_move_is_finished_at_the_next_open(
-    told: Memory, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_half_done_move_ends_at_the_next_open(told: Memory, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     _half(told, monkeypatch)
     told.close()
     with Memory.open(told.location.path, "mcp", clock) as again:

@@ -66,9 +66,7 @@ def piped(text: str) -> io.BytesIO:
 # transcripts of Claude Code -------------------------------------------------------------------------------------------
 
 
-def test_a_transcript_gives_what_was_said_alone(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_transcript_gives_only_what_was_said(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tools, reminders, what the program told the assistant, side chains, thoughts and titles are no turns; the rest
     has its time, its session and its order, and is found and cited."""
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))  # where that program writes them
@@ -285,9 +283,7 @@ def test_what_may_be_said_and_cannot_be_read_is_told(memory: Memory, tmp_path: P
 
 
 @pytest.mark.parametrize("note", NOTES, ids=lambda note: str(note.get("type", "none")))
-def test_a_line_with_role_and_text_is_said_whatever_it_has(
-    memory: Memory, tmp_path: Path, note: dict[str, object]
-) -> None:
+def test_a_line_with_role_and_text_is_always_said(memory: Memory, tmp_path: Path, note: dict[str, object]) -> None:
     file = tmp_path / "talk.jsonl"
     note = {name: value for name, value in note.items() if name not in ("leafUuid", "sessionId")}
     said = {**note, "session": "s", "role": "user", "text": "The importer fails."}
@@ -733,9 +729,7 @@ def test_what_cannot_be_finished_is_looked_at_once_and_delays_no_summary(memory:
         assert auto_ingest.list_changed_sources(asked) == [str(cut)]
 
 
-def test_what_is_purged_meanwhile_does_not_come_in(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_purged_meanwhile_stays_out(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "BATCH_TURNS", 1)
     path = write(tmp_path / "m.jsonl", chat("an ordinary thing to say", "the code of the safe is 4312"))
 

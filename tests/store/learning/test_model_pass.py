@@ -299,9 +299,7 @@ def test_a_hostile_turn_is_not_even_shown(memory: Memory, mind: Mind, server: Ol
     assert not any(one.origin.startswith("model:") for one in memory.inbox.waiting())
 
 
-def test_a_turn_perhaps_of_others_is_not_shown_though_it_waits(
-    memory: Memory, mind: Mind, server: OllamaServer
-) -> None:
+def test_a_turn_perhaps_of_others_is_not_shown(memory: Memory, mind: Mind, server: OllamaServer) -> None:
     mind.facts = {"panadería": "Mi viejo tiene una panadería en Salto"}
     (turn,) = say(memory, "Mi viejo tiene una panadería en Salto.", origin="import:notes")
     with memory.database.write("agent", "extraction") as write:
@@ -321,9 +319,7 @@ def test_a_turn_perhaps_of_others_is_not_shown_though_it_waits(
         '{"facts": [{"sentence": 1, "fact": "' + "panadería Salto " * 99 + '", "domain": "work"}]}',
     ],
 )
-def test_what_the_model_says_writes_and_calls_nothing(
-    memory: Memory, mind: Mind, server: OllamaServer, raw: str
-) -> None:
+def test_a_models_words_write_and_call_nothing(memory: Memory, mind: Mind, server: OllamaServer, raw: str) -> None:
     known, _ = memory.facts.remember("La panadería de Salto cierra los lunes de enero")
     mind.raw = raw
     say(memory, f"{BAKERY}.")
@@ -389,9 +385,7 @@ def test_what_one_turn_tells_too_much_is_asked_when_there_is_room(
 
 
 @pytest.mark.parametrize("fault", ["html", "length", "no done", "hangs"])
-def test_after_three_failures_the_model_gives_up_alone(
-    memory: Memory, clock: Any, server: OllamaServer, fault: str
-) -> None:
+def test_after_three_failures_a_model_gives_up(memory: Memory, clock: Any, server: OllamaServer, fault: str) -> None:
     memory.config.find_value("agent.patience").value = 0.2  # type: ignore[union-attr]
     say(memory, "Recordá que el build es lento. Mi viejo tiene una panadería en Salto.")
     rule_pass.run_rule_pass(memory)
@@ -479,9 +473,7 @@ def test_two_processes_ask_once(memory: Memory, mind: Mind, server: OllamaServer
     assert model_pass.run_model_pass(memory).read == 2
 
 
-def test_who_lost_the_lease_meanwhile_writes_nothing(
-    memory: Memory, mind: Mind, server: OllamaServer, clock: Any
-) -> None:
+def test_who_lost_the_lease_writes_nothing(memory: Memory, mind: Mind, server: OllamaServer, clock: Any) -> None:
     say_bakery(memory, mind)
     rule_pass.run_rule_pass(memory)
 
@@ -558,9 +550,7 @@ def test_old_talk_and_more_than_a_few_are_summed_up_by_rule(
     assert len(server.asked) == 1
 
 
-def test_words_purged_while_they_are_summed_up_are_in_no_summary(
-    memory: Memory, mind: Mind, server: OllamaServer
-) -> None:
+def test_words_purged_meanwhile_are_in_no_summary(memory: Memory, mind: Mind, server: OllamaServer) -> None:
     talk(memory)
 
     mind.summary = {"topic": 1}
@@ -675,9 +665,7 @@ def test_a_fact_that_changes_while_the_model_sums_up_costs_its_question_alone(
     assert memory.database.rows("SELECT 1 FROM proposals WHERE evidence GLOB '*correos*'") == []
 
 
-def test_what_is_purged_while_a_name_is_found_is_in_no_snapshot(
-    memory: Memory, mind: Mind, server: OllamaServer
-) -> None:
+def test_what_is_purged_while_it_is_named_is_in_no_snapshot(memory: Memory, mind: Mind, server: OllamaServer) -> None:
     set_mode(memory)
     say(memory, "La clave de la clínica es morsa violeta.", "Plantamos el jardín de la clínica.", session="s")
 

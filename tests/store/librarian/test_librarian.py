@@ -365,9 +365,7 @@ def test_whatever_finds_records_is_a_retriever(told: Memory) -> None:
 
 
 @pytest.mark.parametrize("fault", ["hangs", "hangs midway", "trickles"])
-def test_a_question_ends_in_time_whatever_the_server_does(
-    told: Memory, fault: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_question_ends_in_time_whatever_happens(told: Memory, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise this test does not end: the server never does."""
     circuit_breaker.reset_breakers()
     server = OllamaServer("Yes")

@@ -105,9 +105,7 @@ def test_every_fault_of_a_server_ends_in_time_and_says_what_it_is(server: ModelS
     assert f"127.0.0.1:{server.port}" in trouble.message
 
 
-def test_a_list_with_nonsense_is_believed_where_it_makes_sense(
-    server: ModelServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_list_is_believed_where_it_makes_sense(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a server says is data: no name that could not be typed, no size that is none."""
     strange = [3, {}, {"model": "x\x1b[2J"}, {"model": "y" * 300}, {"name": "z", "size": "much", "details": [1]}]
     monkeypatch.setattr(ModelServer, "models", property(lambda self: strange))
@@ -302,9 +300,7 @@ def test_the_pace_is_that_of_the_last_seconds() -> None:
 # trying ---------------------------------------------------------------------------------------------------------------
 
 
-def test_a_trial_tells_how_quick_and_how_cold_a_model_is(
-    server: ModelServer, configured: Callable[..., Config]
-) -> None:
+def test_a_trial_tells_how_quick_and_cold_a_model_is(server: ModelServer, configured: Callable[..., Config]) -> None:
     server.installed = {USUAL_MODEL: 1}
     config = configured()
     tried = probe_model(config, read_model_status(config))

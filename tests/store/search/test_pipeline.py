@@ -271,9 +271,7 @@ def test_what_nothing_answers_gets_nothing(meant: Memory, question: str) -> None
         ("who is allergic to wildZebras? ", 1),  # one word, whatever parts it is looked for by
     ],
 )
-def test_words_of_no_record_are_counted(
-    meant: Memory, query: str, absent: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unknown_words_are_counted(meant: Memory, query: str, absent: int, monkeypatch: pytest.MonkeyPatch) -> None:
     counted: list[int] = []
 
     def missed(words: int, passages: int) -> float:

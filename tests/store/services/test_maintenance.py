@@ -199,9 +199,7 @@ def test_commits_read_later_join_the_iteration_they_were_made_in(memory: Memory,
 # interrupted ---------------------------------------------------------------------------------------------------------
 
 
-def test_what_was_read_before_a_cancel_stays_and_the_rest_is_read_next(
-    year: Path, shared: Callable[[], Memory]
-) -> None:
+def test_what_was_read_before_a_cancel_stays_and_the_rest_comes_next(year: Path, shared: Callable[[], Memory]) -> None:
     """Closing the app half-way loses nothing and repeats nothing."""
     memory = shared()
     source = timeline(memory, str(year))

@@ -122,9 +122,7 @@ def test_a_revert_of_what_the_memory_knows_brings_nothing_new(notebook: Notebook
 
 
 @pytest.mark.parametrize("how", ["merge", "rebase"])
-def test_nothing_is_synced_in_the_middle_of_a_merge(
-    notebook: Notebook, checkout: Path, colleague: Path, how: str
-) -> None:
+def test_nothing_is_synced_during_a_merge(notebook: Notebook, checkout: Path, colleague: Path, how: str) -> None:
     change(colleague, ("The team is five", "The team is six"))
     change(checkout, ("The team is five", "The team is seven"))
     notebook.sync()

@@ -145,9 +145,7 @@ def test_what_is_good_before_a_bad_segment_stays(join: Join, mallory: Mallory) -
 @pytest.mark.parametrize(
     ("numbers", "last", "why"), [((1, 3), 2, "a gap in its numbers"), ((1, 2), 3, "does not hold what its header says")]
 )
-def test_a_segment_unlike_its_header(
-    join: Join, mallory: Mallory, numbers: tuple[int, ...], last: int, why: str
-) -> None:
+def test_a_segment_not_as_headed(join: Join, mallory: Mallory, numbers: tuple[int, ...], last: int, why: str) -> None:
     header = {"memoranda": "stream", "format": 1, "writer": MALLORY, "from": 1, "to": last, "previous": ""}
     lines = "".join(f"{add(number).as_line()}\n" for number in numbers)
     mallory.push([f"{json.dumps(header)}\n{lines}".encode()])

@@ -203,9 +203,7 @@ def test_a_failure_is_in_our_words(
     chat.close()
 
 
-def test_a_look_lists_its_models_or_says_there_is_none(
-    server: OpenAIServer, configured: Callable[[str], Config]
-) -> None:
+def test_a_look_lists_its_models_or_says_none_is(server: OpenAIServer, configured: Callable[[str], Config]) -> None:
     found = read_server_info(server.address)
     assert [(one.name, one.loaded) for one in found.models] == [(MODEL, True), ("nomic-embed-text", True)]
     config = configured("http://127.0.0.1:9/v1")

@@ -39,9 +39,7 @@ def project(tmp_path: Path) -> Path:
         ("https://example.org/api.git", "https://example.org/api.git"),
     ],
 )
-def test_a_relative_path_is_read_from_the_checkouts_root(
-    tmp_path: Path, project: Path, address: str, found: str
-) -> None:
+def test_a_relative_path_begins_at_the_checkout(tmp_path: Path, project: Path, address: str, found: str) -> None:
     """As git reads it, from whichever folder; the streams lie elsewhere."""
     git(project, "remote", "add", "origin", address.format(tmp_path))
     (project / "docs").mkdir()
