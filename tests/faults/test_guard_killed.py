@@ -32,9 +32,9 @@ from store.guard import restoring
 from store.sources.source import Machine
 
 machine = Machine(folder)
-plan = restoring.plan(settings, machine, now, 1)
+plan = restoring.plan_guard_restore(settings, machine, now, 1)
 counting = True
-restoring.run(settings, machine, now, plan)
+restoring.run_guard_restore(settings, machine, now, plan)
 counting = False
 print(number - left)
 """

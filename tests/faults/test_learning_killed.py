@@ -56,8 +56,8 @@ def read(
         folder,
         kind,
         number,
-        "reading.run(memory)",
-        before="reading = importlib.import_module(f'store.learning.{words[1]}')",
+        "read(memory)",
+        before="read = getattr(importlib.import_module(f'store.learning.{words[1]}'), f'run_{words[1]}')",
         opened="'worker', lambda: words[0]",
         words=(NOON, reading),
         env={"MEMORANDA_WITHOUT": "model", "OLLAMA_HOST": host or "127.0.0.1:9"},
@@ -75,9 +75,7 @@ def learned(memory: Memory) -> tuple[list[tuple[str, str]], list[str], int, list
 
 @KILLS
 @pytest.mark.parametrize("kind", ["statement", "file"])
-def test_a_reading_that_is_killed_loses_nothing_and_writes_nothing_twice(
-    told: Path, tmp_path: Path, kind: str, kills: int
-) -> None:
+def test_a_killed_reading_loses_nothing_and_writes_once(told: Path, tmp_path: Path, kind: str, kills: int) -> None:
     path, status, counted = read(told, tmp_path, kind, 10**9)
     assert status == 0
     with Memory.open(str(path)) as memory:

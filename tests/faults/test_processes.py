@@ -7,7 +7,6 @@ SQLite and for us. Where this machine lets us mount one, a real full disk is fil
 import contextlib
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.permissions import ordinary
+from support.faulty import limited, ordinary
 from support.waiting import lined_up, until
 
 from store.base.errors import StorageError
@@ -26,6 +25,7 @@ ROOT = Path(__file__).parents[2]
 COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
 SECONDS = 3.0
 WRITERS = 4
+DISK_SIZE = "1800k"
 
 # writes as fast as it can until the time is up; says what it wrote, and every error whatever it is
 WRITER = """
@@ -113,6 +113,24 @@ def intact(project: Path) -> None:
         memory.database.connection.execute("INSERT INTO corpus_fts(corpus_fts, rank) VALUES ('integrity-check', 1)")
 
 
+def started(code: str, *words: str) -> subprocess.Popen[str]:
+    """Start a program, whose input and output are ours."""
+    command = [sys.executable, "-c", code, *words]
+    return subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def reads(project: Path, *every: str) -> None:
+    """Somebody without root's rights may read what they like."""
+    for words in every:
+        done = command(project, *words.split(), preexec_fn=ordinary)
+        assert (done.returncode, done.stderr) == (0, ""), words
+
+
+def writes(project: Path) -> None:
+    assert command(project, "remember", "x", preexec_fn=ordinary).stdout == "Remembered F#2.\n"
+    intact(project)
+
+
 def sentence(done: subprocess.CompletedProcess[str], *pieces: str) -> None:
     """The command could not, and said so in one line that holds these pieces."""
     assert (done.returncode, done.stdout) == (1, ""), done
@@ -126,19 +144,8 @@ def sentence(done: subprocess.CompletedProcess[str], *pieces: str) -> None:
 
 def test_four_writers_and_a_reader(project: Path):
     """For three seconds as fast as they can: nobody meets an error, no write is lost, nobody waits for long."""
-    children = [
-        subprocess.Popen(
-            [sys.executable, "-c", *arguments, str(SECONDS)],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for arguments in (
-            *((WRITER, path_of(project), str(number)) for number in range(WRITERS)),
-            (READER, path_of(project)),
-        )
-    ]
+    children = [started(WRITER, path_of(project), str(number), str(SECONDS)) for number in range(WRITERS)]
+    children.append(started(READER, path_of(project), str(SECONDS)))
     for child in children:
         assert child.stdout is not None and child.stdout.readline() == "ready\n"
     *wrote, read = [json.loads(child.communicate("go\n")[0]) for child in start(children)]
@@ -170,13 +177,7 @@ def start(children: list[subprocess.Popen[str]]) -> list[subprocess.Popen[str]]:
 
 def test_what_one_process_writes_another_sees_at_once(project: Path):
     """Two that stay open and the command between them: each sees the others' last word with its next look."""
-    child = subprocess.Popen(
-        [sys.executable, "-c", ECHO, path_of(project)],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    child = started(ECHO, path_of(project))
     assert child.stdin is not None and child.stdout is not None
     with Memory.open(path_of(project)) as memory:
         for number in range(20):
@@ -238,15 +239,6 @@ with Memory.open(sys.argv[1]) as memory:
 
 
 # a full disk --------------------------------------------------------------------------------------------------------
-
-
-def limited(size: int) -> Callable[[], None]:
-    """For a new process: no file may grow past `size` bytes (Python ignores SIGXFSZ, so that the write fails)."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-
-    return limit
 
 
 @pytest.mark.parametrize("size", [0, 1_000, 20_000, 40_000])
@@ -321,20 +313,6 @@ print(json.dumps(report))
 """
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A real file system with room for 1.8 MB, where this machine lets us mount one."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mounted = shutil.which("mount") and subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1800k", "tmpfs", str(folder)], capture_output=True, check=False
-    )
-    if not mounted or mounted.returncode:
-        pytest.skip("only root may mount a disk to fill")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
-
-
 def test_a_real_full_disk(small_disk: Path):
     """ENOSPC itself, in the log and in the shared memory: the message names the cause, and freeing space mends it."""
     with Memory.open(path_of(small_disk)) as memory:
@@ -374,30 +352,21 @@ def closed(project: Path) -> Iterator[Callable[[int, int], None]]:
 def test_a_file_that_may_only_be_read(project: Path, closed):
     """Looking works, writing says what is in its way, and both are as before when the mode is."""
     closed(0o700, 0o400)
-    for words in (("facts",), ("search", "team"), ("show", "1"), ("timeline",), ("stats",), ("export",)):
-        done = command(project, *words, preexec_fn=ordinary)
-        assert (done.returncode, done.stderr) == (0, ""), words
+    reads(project, "facts", "search team", "show 1", "timeline", "stats", "export")
     for words in (("remember", "x"), ("forget", "1"), ("undo",), ("checkpoint",)):
-        sentence(
-            command(project, *words, preexec_fn=ordinary),
-            "may only be read.",
-            "Look at its permissions and its folder's.",
-        )
+        done = command(project, *words, preexec_fn=ordinary)
+        sentence(done, "may only be read.", "Look at its permissions and its folder's.")
     closed(0o700, 0o600)
-    assert command(project, "remember", "x", preexec_fn=ordinary).stdout == "Remembered F#2.\n"
-    intact(project)
+    writes(project)
 
 
 def test_a_folder_that_may_only_be_read(project: Path, closed):
     """Where no log can stand beside it, a file is read without one."""
     closed(0o500, 0o600)
-    for words in (("facts",), ("search", "team"), ("export",)):
-        done = command(project, *words, preexec_fn=ordinary)
-        assert (done.returncode, done.stderr) == (0, ""), words
+    reads(project, "facts", "search team", "export")
     sentence(command(project, "remember", "x", preexec_fn=ordinary), "may only be read.", "its folder's.")
     closed(0o700, 0o600)
-    assert command(project, "remember", "x", preexec_fn=ordinary).stdout == "Remembered F#2.\n"
-    intact(project)
+    writes(project)
 
 
 def test_a_file_that_may_not_even_be_read(project: Path, closed):
@@ -465,13 +434,7 @@ def test_a_named_folder_that_is_not_there_is_made(tmp_path: Path):
 @pytest.mark.skipif(not os.path.exists("/proc/locks"), reason="only Linux lists who waits for a lock")
 def test_nobody_waits_longer_than_ten_seconds_for_a_stuck_program(project: Path, monkeypatch):
     """Another program that keeps the file busy is waited for, then named as the cause; here it lets go in time."""
-    holder = subprocess.Popen(
-        [sys.executable, "-c", HOLD, path_of(project)],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    holder = started(HOLD, path_of(project))
     assert holder.stdout is not None and holder.stdout.readline() == "held\n"
     waits = subprocess.Popen([COMMAND, "remember", "after the wait"], cwd=project, stdout=subprocess.PIPE, text=True)
     until(lambda: lined_up(path_of(project)) == 2)

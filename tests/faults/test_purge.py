@@ -24,6 +24,7 @@ from store.services import maintenance
 ROOT = Path(__file__).parents[2]
 COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
 TEXT = "the blue zebrafish is the hint"
+DISK_SIZE = "2400k"
 
 READER = """
 import sys, apsw
@@ -171,20 +172,6 @@ def test_an_application_that_stays_open_finishes_it(project: Path):
 # a full disk --------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A real file system with room for 2.4 MB, where this machine lets us mount one."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mounted = shutil.which("mount") and subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2400k", "tmpfs", str(folder)], capture_output=True, check=False
-    )
-    if not mounted or mounted.returncode:
-        pytest.skip("only root may mount a disk to fill")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
-
-
 def stuff(disk: Path) -> None:
     """Leave no byte of room."""
     with contextlib.suppress(OSError), (disk / "fill").open("ab", buffering=0) as file:
@@ -272,7 +259,10 @@ try:
 except ModuleNotFoundError:
     module, _, kind = owner.rpartition(".")
     place = getattr(importlib.import_module(module), kind)
-setattr(place, name, lambda *arguments, **named: os.kill(os.getpid(), signal.SIGKILL))
+struck = getattr(place, name)
+for holder in (place, *sys.modules.values()):  # wherever the function was imported to
+    if getattr(holder, name, None) is struck:
+        setattr(holder, name, lambda *arguments, **named: os.kill(os.getpid(), signal.SIGKILL))
 with Memory.open(path) as memory:
     plan = memory.purge.plan([("fact", 2)])
     memory.purge.run_plan(plan, range(len(plan.places)))
@@ -351,9 +341,9 @@ def test_killed_before_guard_is_cut(project: Path, tmp_path: Path, monkeypatch: 
 
 CUT_OFF = """
 import os, signal, sys, apsw
-from store.database import schema as sql_functions
+from store.database.schema import register_functions
 connection = apsw.Connection(sys.argv[1])
-sql_functions.register(connection)
+register_functions(connection)
 connection.pragma("cache_size", 1)
 connection.execute("BEGIN")
 connection.execute("UPDATE facts SET fact = fact || hex(randomblob(10000))")

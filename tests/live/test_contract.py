@@ -94,9 +94,7 @@ def test_json_that_is_cut_is_no_json_and_the_end_tells(served: Served, client: o
         json.loads(said.message.content or "")
 
 
-def test_what_does_not_fit_is_left_out_without_a_word_and_the_count_tells(
-    served: Served, client: ollama.Client
-) -> None:
+def test_what_does_not_fit_is_left_out_and_the_count_tells(served: Served, client: ollama.Client) -> None:
     many = [{"role": "user", "content": f"note {number}"} for number in range(400)]
     options = {**STILL, "num_ctx": 512, "num_predict": 4}
     said = client.chat(served.name, [*many, COLOURS[-1]], options=options)
@@ -124,9 +122,7 @@ def test_a_model_is_unloaded_at_once_where_it_is_not_to_be_kept(served: Served, 
     assert served.name in {model.model for model in client.ps().models}
 
 
-def test_an_answer_that_is_left_in_its_middle_does_not_keep_the_next_waiting(
-    served: Served, client: ollama.Client
-) -> None:
+def test_an_answer_left_in_its_middle_does_not_keep_the_next_waiting(served: Served, client: ollama.Client) -> None:
     endless = client.chat(
         served.name,
         [{"role": "user", "content": "Tell a story of ten thousand words."}],

@@ -139,9 +139,7 @@ def test_format_and_options_reach_the_engine(wire: Wire, client: ollama.Client) 
     assert request["options"] == {"temperature": 0.0, "seed": 3, "stop": ["."]}
 
 
-def test_a_model_is_loaded_by_no_messages_kept_for_its_time_and_unloaded(
-    wire: Wire, client: ollama.Client, moved: Clocked
-) -> None:
+def test_a_model_is_loaded_by_no_messages_kept_and_unloaded(wire: Wire, client: ollama.Client, moved: Clocked) -> None:
     assert client.chat(NAME, [], keep_alive="1m").done_reason == "load"
     [running] = client.ps().models
     assert (running.model, running.context_length) == (NAME, 4_096)

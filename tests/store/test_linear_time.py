@@ -32,7 +32,7 @@ from store.sources import markdown_text
 from store.sources.source import FoundMemory
 from store.scan.machine_scan import find_memory_pairs as pairs
 from store.text.fence import has_reader_instructions as instructs, is_order_to_reader as orders
-from store.sources import note_readers as obsidian, note_readers as observations
+from store.sources import note_readers
 
 def claude(text):
     return read({"type": "user", "sessionId": "s", "message": {"content": text}})
@@ -40,20 +40,20 @@ def claude(text):
 def short_ones(text):
     small_talk(text[:90])
     small_talk(text)
-    plain.starts(text)
-    plain.fenced(text, "")
+    plain.parse_turn_start(text)
+    plain.fence_after_line(text, "")
 
 def notes(text):
-    markdown_text.front_matter("---\\n" + text)
-    markdown_text.prose(text)
-    for bullet in markdown_text.bullets("- " + text):
-        observations.parted(bullet.text)
-        observations._RELATION.fullmatch(bullet.text)
-    obsidian.plain_text(text)
+    markdown_text.parse_front_matter("---\\n" + text)
+    markdown_text.prose_paragraphs(text)
+    for bullet in markdown_text.parse_bullets("- " + text):
+        note_readers.split_observation(bullet.text)
+        note_readers._RELATION.fullmatch(bullet.text)
+    note_readers.obsidian_markdown(text)
 
 def compare(text):
     known = confirming.ComparedText("We use uv here")
-    return [confirming.judge(confirming.compared(one), known) for one in sentences(text)]
+    return [confirming.judge_text(confirming.text_to_compare(one), known) for one in sentences(text)]
 
 def scanned(text):
     return pairs([FoundMemory(text, "a.md"), FoundMemory(f"{text} not", "b.md")])

@@ -47,6 +47,33 @@ class Person:
         choices = [InboxChoice(one.id, verb) for one in self.memory.inbox.waiting()]
         return list(self.memory.inbox.decide(choices, anyway=True).made.values())
 
+    def accept(self) -> int:
+        """Accept the one fact that waits, and return its number."""
+        (number,) = self.decide("accept")
+        assert number is not None
+        return number
+
+    def believe(self, name: str, choice: ShareChoice) -> None:
+        with Team(self.memory) as team:
+            team.believe(name, choice)
+
+    def choose(self, choice: ShareChoice, **where: str) -> None:
+        with Team(self.memory) as team:
+            team.choose(choice, **where)
+
+    def erase_purged(self) -> None:
+        with Team(self.memory) as team:
+            team.erase_purged()
+
+    def start_anew(self) -> None:
+        with Team(self.memory) as team:
+            team.start_anew()
+
+    def git(self, *arguments: str) -> str:
+        """Return what git says of the remote."""
+        done = subprocess.run(["git", "-C", self.remote, *arguments], capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
     def facts(self) -> list[str]:
         return [one.fact for one in self.memory.facts.get_many(self.memory.facts.ids(self.memory.now))]
 
@@ -85,3 +112,12 @@ def join(tmp_path: Path, remote: Path) -> Iterator[Callable[[str], Person]]:
 
 
 Join = Callable[[str], Person]
+TUESDAYS = "Releases are cut on Tuesdays"
+
+
+def shared(join: Join, text: str = TUESDAYS) -> tuple[Person, Person, int]:
+    """Return Ana, Bob, and the number of a fact that she remembered and that waits in his inbox."""
+    ana, bob = join("Ana"), join("Bob")
+    number = ana.remember(text)
+    ana.sync(), bob.sync()
+    return ana, bob, number

@@ -303,10 +303,10 @@ KILLED = """
 import sys
 from store.history import compression as packing
 from store.memory import Memory
-packing.BLOCK = 5
+packing.BLOCK_ROWS = 5
 with Memory.open(sys.argv[1]) as memory:
     print("packing", flush=True)
-    packing.pack(memory.database, 36_500, 0, least=1)
+    packing.pack_history(memory.database, 36_500, 0, least=1)
 """
 
 

@@ -650,10 +650,6 @@ def test_long_lists_of_steps_are_found_by_their_indexes(memory):
         plan = plan.replace("SCAN packed_row VIRTUAL TABLE INDEX 0:table key", "by record, among what is packed")
         plan = plan.replace("SCAN every_history_row", "both parts of it")
         assert all(name in plan for name in uses) and "SCAN" not in plan and "TEMP B-TREE" not in plan
-
-
-def test_what_undo_and_redo_take_is_found_by_an_index(memory):
-    """However long history is: no part of the two queries reads all of it, or sorts."""
     for sql, parameters in ((MANUAL_STEPS_SQL, (1 << 62, 8)), (NEXT_REDO_SQL, ())):
         plan = " ".join(row[3] for row in memory.database.rows(f"EXPLAIN QUERY PLAN {sql}", parameters))
         assert "SEARCH" in plan and "SCAN" not in plan and "TEMP B-TREE" not in plan

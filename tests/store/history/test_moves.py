@@ -199,9 +199,7 @@ def _half(told: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     assert facts(told) == (["I write Spanish", "the port is 8080"], ["I write Spanish"])
 
 
-def test_a_move_that_was_half_done_is_finished_at_the_next_open(
-    told: Memory, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_half_done_move_ends_at_the_next_open(told: Memory, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     _half(told, monkeypatch)
     told.close()
     with Memory.open(told.location.path, "mcp", clock) as again:
@@ -211,9 +209,7 @@ def test_a_move_that_was_half_done_is_finished_at_the_next_open(
         assert facts(again) == (["I write Spanish", "the port is 8080"], [])
 
 
-def test_it_waits_for_a_personal_memory_that_cannot_be_opened(
-    told: Memory, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_waits_for_a_personal_memory_to_open(told: Memory, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     _half(told, monkeypatch)
     told.close()
     Path(personal_memory_path()).rename(Path(personal_memory_path()).with_suffix(".away"))
@@ -237,9 +233,7 @@ def test_what_changed_meanwhile_is_kept_and_the_other_half_taken_back(
     assert two_files.list_begun_moves(told.database) == []
 
 
-def test_what_changed_meanwhile_in_both_is_kept_in_both(
-    told: Memory, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_changed_in_both_is_kept_in_both(told: Memory, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     _half(told, monkeypatch)
     told.facts.correct(1, "I write Spanish and English")
     told.globals.correct(1, "I write Spanish of Buenos Aires")
@@ -252,9 +246,7 @@ def test_what_changed_meanwhile_in_both_is_kept_in_both(
     assert finish_moves(told.database) == []
 
 
-def test_a_move_that_another_process_took_back_is_not_carried_out(
-    told: Memory, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_move_that_another_took_back_is_not_done(told: Memory, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """It opens the project between the note and the lock."""
     real = two_files.begin_move
 

@@ -354,8 +354,8 @@ def test_what_needs_another_is_chosen_with_it(memory):
     link, decision = range(2)
     assert shown(plan) == [("-", "C#a1b2c3d D#1", "removed"), ("-", "D#1", "removed")]
     assert plan.changes[decision].needs == (link,) and plan.changes[link].needs == ()
-    assert plan.required_with(decision) == plan.against(link) == {link, decision}
-    assert plan.required_with(link) == {link} and plan.against(decision) == {decision}
+    assert plan.required_with(decision) == plan.left_out_with(link) == {link, decision}
+    assert plan.required_with(link) == {link} and plan.left_out_with(decision) == {decision}
     before = rows(memory)
     with pytest.raises(InvalidInput, match="D#1 cannot be changed without C#a1b2c3d D#1"):
         memory.plans.apply_plan(plan, [decision])
@@ -531,7 +531,7 @@ def test_anothers_link_to_a_decision_goes_with_it(memory, whole):
     assert not any(change.blocked or change.clash for change in plan.changes)
     assert memory.plans.propose_changes(plan) == {link, old, new}
     assert plan.changes[old].needs == (new,), "not both hold"
-    assert plan.against(new) == {link, old, new}, "the decision stays, and all else with it"
+    assert plan.left_out_with(new) == {link, old, new}, "the decision stays, and all else with it"
     with pytest.raises(InvalidInput, match="C#a1b2c3d D#2 cannot be changed without D#2"):
         memory.plans.apply_plan(plan, [link, old])
     memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))

@@ -92,13 +92,6 @@ def test_what_cannot_be_meant_is_refused(memory):
     assert memory.inbox.waiting() == []
 
 
-def test_a_purged_text_does_not_come_back_by_a_proposal(memory, said):
-    fact, _ = memory.facts.remember("Allergic to peanuts")
-    memory.purge.run_plan(memory.purge.plan([("fact", fact)]))
-    with pytest.raises(Purged):
-        allergy(memory, said)
-
-
 def test_a_writer_that_asks_twice_is_answered_once(memory):
     first = memory.inbox.propose("add", {"fact": "one"}, origin=AGENT, key="turn 7")
     memory.inbox.accept(first)
@@ -271,10 +264,12 @@ def test_a_target_that_was_purged_is_told(memory):
     assert memory.facts.get(memory.inbox.accept(number, anyway=True)).fact == "Team of 6"
 
 
-def test_with_a_fact_its_proposal_is_purged(memory, said, tmp_path):
+def test_with_a_fact_its_proposal_is_purged_and_does_not_come_back(memory, said, tmp_path):
     fact = memory.inbox.accept(allergy(memory, said))
     memory.purge.run_plan(memory.purge.plan([("fact", fact)]))
     assert memory.inbox.get(1).text == "[purged]"
+    with pytest.raises(Purged):
+        allergy(memory, said)
 
 
 def test_a_proposal_is_purged_like_a_fact_and_its_text_cannot_be_proposed_again(memory, said):

@@ -66,9 +66,7 @@ def piped(text: str) -> io.BytesIO:
 # transcripts of Claude Code -------------------------------------------------------------------------------------------
 
 
-def test_a_transcript_gives_what_was_said_and_nothing_else(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_transcript_gives_only_what_was_said(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tools, reminders, what the program told the assistant, side chains, thoughts and titles are no turns; the rest
     has its time, its session and its order, and is found and cited."""
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))  # where that program writes them
@@ -161,9 +159,7 @@ def test_a_reminder_ends_where_the_last_one_does() -> None:
     assert split_program_text(f"{REMINDER.format('a')}fix it") == ("fix it", REMINDER.format("a"), False)
 
 
-def test_a_persons_own_words_beside_a_reminder_stay(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_own_words_beside_a_reminder_stay(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tag that they name eats nothing of what they say; one that begins a text and never ends does."""
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))  # where that program writes them
     (tmp_path / "projects").mkdir()
@@ -260,9 +256,7 @@ NOTES: tuple[dict[str, object], ...] = (
 
 
 @pytest.mark.parametrize("named", [False, True], ids=["alone", "with a session"])
-def test_what_a_program_notes_for_itself_is_neither_said_nor_broken(
-    memory: Memory, tmp_path: Path, named: bool
-) -> None:
+def test_what_a_program_notes_for_itself_is_not_said_nor_broken(memory: Memory, tmp_path: Path, named: bool) -> None:
     file = tmp_path / "talk.jsonl"
     said = {"session": "s", "role": "user", "text": "The importer fails."}
     lines = [{**note, "sessionId": "s"} if named and "type" in note else note for note in NOTES]
@@ -281,9 +275,7 @@ def test_what_a_program_notes_for_itself_is_neither_said_nor_broken(
         {"text": "nobody says it"},
     ],
 )
-def test_what_somebody_may_have_said_and_cannot_be_read_is_told(
-    memory: Memory, tmp_path: Path, line: dict[str, object]
-) -> None:
+def test_what_may_be_said_and_cannot_be_read_is_told(memory: Memory, tmp_path: Path, line: dict[str, object]) -> None:
     file = tmp_path / "talk.jsonl"
     file.write_text(json.dumps(line) + "\n", encoding="utf-8")
     report = ingest_file(memory.database, str(file))
@@ -291,9 +283,7 @@ def test_what_somebody_may_have_said_and_cannot_be_read_is_told(
 
 
 @pytest.mark.parametrize("note", NOTES, ids=lambda note: str(note.get("type", "none")))
-def test_a_line_with_a_role_and_a_text_is_said_whatever_else_it_has(
-    memory: Memory, tmp_path: Path, note: dict[str, object]
-) -> None:
+def test_a_line_with_role_and_text_is_always_said(memory: Memory, tmp_path: Path, note: dict[str, object]) -> None:
     file = tmp_path / "talk.jsonl"
     note = {name: value for name, value in note.items() if name not in ("leafUuid", "sessionId")}
     said = {**note, "session": "s", "role": "user", "text": "The importer fails."}
@@ -454,9 +444,7 @@ LINES = st.lists(st.tuples(st.sampled_from(["a", "b"]), st.sampled_from(["user",
 
 @given(LINES, st.lists(st.integers(0, 2_000), max_size=4), st.integers(1, 7))
 @settings(deadline=None, max_examples=examples(8))
-def test_however_a_file_grows_it_gives_what_it_holds_once(
-    lines: list[tuple[str, str, str]], cuts: list[int], batch: int
-) -> None:
+def test_a_file_that_grows_gives_each_line_once(lines: list[tuple[str, str, str]], cuts: list[int], batch: int) -> None:
     """Read after any number of bytes, in batches of any size, again at the end: every line is there once, in order."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(runner, "BATCH_TURNS", batch)
@@ -723,9 +711,7 @@ def test_half_a_character_is_no_trouble_once_something_was_purged(memory: Memory
     assert ingest_file(memory.database, write(tmp_path / "s1.jsonl", [claude("half \ud800 of it", 1)])).added == 1
 
 
-def test_what_cannot_be_finished_is_looked_at_once_and_keeps_no_summary_from_being_made(
-    memory: Memory, tmp_path: Path
-) -> None:
+def test_what_cannot_be_finished_is_looked_at_once_and_delays_no_summary(memory: Memory, tmp_path: Path) -> None:
     """A last line that a killed agent left unfinished, nothing but blank lines, a file whose name is no text."""
     cut = tmp_path / "cut.jsonl"
     cut.write_text('{"role": "user", "te')
@@ -743,9 +729,7 @@ def test_what_cannot_be_finished_is_looked_at_once_and_keeps_no_summary_from_bei
         assert auto_ingest.list_changed_sources(asked) == [str(cut)]
 
 
-def test_what_is_purged_while_others_are_read_does_not_come_in(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_purged_meanwhile_stays_out(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "BATCH_TURNS", 1)
     path = write(tmp_path / "m.jsonl", chat("an ordinary thing to say", "the code of the safe is 4312"))
 
@@ -768,9 +752,7 @@ def test_what_is_purged_while_others_are_read_does_not_come_in(
         (b"<!DOCTYPE html>\n<p>user: hi</p>\n", "a web page"),
     ],
 )
-def test_an_export_of_a_chat_is_refused_by_what_it_is(
-    memory: Memory, tmp_path: Path, content: bytes, what: str
-) -> None:
+def test_an_export_of_chats_is_refused_by_what_it_is(memory: Memory, tmp_path: Path, content: bytes, what: str) -> None:
     path = tmp_path / "conversations.json"
     path.write_bytes(content)
     with pytest.raises(StorageError, match=f"is {what}, and holds no lines") as refused:

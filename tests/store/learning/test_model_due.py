@@ -67,9 +67,7 @@ def setting(memory: Memory, name: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize("fault", ["no memory", "unauthorised", "moved"])
-def test_a_server_that_will_not_answer_costs_no_turn_a_try(
-    memory: Memory, clock: Any, server: OllamaServer, fault: str
-) -> None:
+def test_a_server_without_an_answer_costs_no_turn(memory: Memory, clock: Any, server: OllamaServer, fault: str) -> None:
     told(memory, 20)
     before = attempts(memory)
     server.fault = fault

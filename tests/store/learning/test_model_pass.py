@@ -125,9 +125,9 @@ def meanwhile(memory: Memory, mind: Mind, statement: str) -> None:
     """While the model thinks, another process purges with this statement."""
 
     def purge() -> None:
-        with Memory(memory.location, "cli", memory.database.clock, create=False) as other:
-            with other.database.write("user", "purge") as write:
-                write.execute(statement)
+        other = Memory(memory.location, "cli", memory.database.clock, create=False)
+        with other, other.database.write("user", "purge") as write:
+            write.execute(statement)
 
     mind.meanwhile = purge
 
@@ -299,9 +299,7 @@ def test_a_hostile_turn_is_not_even_shown(memory: Memory, mind: Mind, server: Ol
     assert not any(one.origin.startswith("model:") for one in memory.inbox.waiting())
 
 
-def test_a_turn_that_others_may_have_written_is_not_shown_though_it_waits(
-    memory: Memory, mind: Mind, server: OllamaServer
-) -> None:
+def test_a_turn_perhaps_of_others_is_not_shown(memory: Memory, mind: Mind, server: OllamaServer) -> None:
     mind.facts = {"panadería": "Mi viejo tiene una panadería en Salto"}
     (turn,) = say(memory, "Mi viejo tiene una panadería en Salto.", origin="import:notes")
     with memory.database.write("agent", "extraction") as write:
@@ -321,9 +319,7 @@ def test_a_turn_that_others_may_have_written_is_not_shown_though_it_waits(
         '{"facts": [{"sentence": 1, "fact": "' + "panadería Salto " * 99 + '", "domain": "work"}]}',
     ],
 )
-def test_whatever_the_model_says_writes_no_fact_and_calls_nothing(
-    memory: Memory, mind: Mind, server: OllamaServer, raw: str
-) -> None:
+def test_a_models_words_write_and_call_nothing(memory: Memory, mind: Mind, server: OllamaServer, raw: str) -> None:
     known, _ = memory.facts.remember("La panadería de Salto cierra los lunes de enero")
     mind.raw = raw
     say(memory, f"{BAKERY}.")
@@ -346,7 +342,7 @@ def test_a_secret_in_what_a_model_says_is_cut(memory: Memory, mind: Mind, server
     assert not any(token in one.text for one in memory.inbox.waiting())
 
 
-def test_it_asks_no_more_than_anybody_looks_at(
+def test_it_asks_what_is_looked_at(
     memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(model_due, "MOST_MODEL_PROPOSALS", 3)
@@ -363,9 +359,7 @@ def test_it_asks_no_more_than_anybody_looks_at(
     assert model_pass.run_model_pass(memory).read > 0, "the rest waited"
 
 
-def test_a_run_asks_only_so_much(
-    memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_asks_so_much(memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_pass, "MOST_PROPOSED", 2)
     say_bakeries(memory, mind, "Ana Bruno Carla Diego Elena")
     done = read(memory)
@@ -391,9 +385,7 @@ def test_what_one_turn_tells_too_much_is_asked_when_there_is_room(
 
 
 @pytest.mark.parametrize("fault", ["html", "length", "no done", "hangs"])
-def test_after_three_failures_the_model_gives_up_and_all_else_stays(
-    memory: Memory, clock: Any, server: OllamaServer, fault: str
-) -> None:
+def test_after_three_failures_a_model_gives_up(memory: Memory, clock: Any, server: OllamaServer, fault: str) -> None:
     memory.config.find_value("agent.patience").value = 0.2  # type: ignore[union-attr]
     say(memory, "Recordá que el build es lento. Mi viejo tiene una panadería en Salto.")
     rule_pass.run_rule_pass(memory)
@@ -461,9 +453,7 @@ def test_a_turn_that_was_purged_is_never_sent(memory: Memory, server: OllamaServ
     assert "tiene una panadería" not in json.dumps(server.asked, ensure_ascii=False)
 
 
-def test_a_turn_that_is_purged_while_the_model_thinks_leaves_nothing(
-    memory: Memory, mind: Mind, server: OllamaServer
-) -> None:
+def test_a_turn_purged_while_the_model_thinks_leaves_nothing(memory: Memory, mind: Mind, server: OllamaServer) -> None:
     (turn,) = say(memory, f"{BAKERY}.")
     mind.facts = {"panadería": "Mi viejo tiene una panadería en Salto"}
 
@@ -483,9 +473,7 @@ def test_two_processes_ask_once(memory: Memory, mind: Mind, server: OllamaServer
     assert model_pass.run_model_pass(memory).read == 2
 
 
-def test_whoever_lost_the_lease_while_thinking_writes_nothing(
-    memory: Memory, mind: Mind, server: OllamaServer, clock: Any
-) -> None:
+def test_who_lost_the_lease_writes_nothing(memory: Memory, mind: Mind, server: OllamaServer, clock: Any) -> None:
     say_bakery(memory, mind)
     rule_pass.run_rule_pass(memory)
 
@@ -529,9 +517,7 @@ def test_summaries_are_the_models_where_there_is_one(memory: Memory, mind: Mind,
     assert made and {one.origin for one in made} == {NAME}
 
 
-def test_a_summary_that_nobody_waits_for_any_more_is_made_another_time(
-    memory: Memory, mind: Mind, server: OllamaServer
-) -> None:
+def test_a_summary_that_nobody_waits_for_is_made_another_time(memory: Memory, mind: Mind, server: OllamaServer) -> None:
     memory.config.find_value("flush.messages").value = 0  # type: ignore[union-attr]
     talk(memory)
     server.fault = "hangs"
@@ -540,9 +526,7 @@ def test_a_summary_that_nobody_waits_for_any_more_is_made_another_time(
     assert {one.origin for one in memory.summaries.list_of_session("s")} == {"agent"}
 
 
-def test_where_the_model_fails_the_rules_summary_stands_and_says_so(
-    memory: Memory, mind: Mind, server: OllamaServer
-) -> None:
+def test_where_the_model_fails_the_rules_summary_stands(memory: Memory, mind: Mind, server: OllamaServer) -> None:
     talk(memory)
     server.fault = "html"
     made = flush(memory)
@@ -566,9 +550,7 @@ def test_old_talk_and_more_than_a_few_are_summed_up_by_rule(
     assert len(server.asked) == 1
 
 
-def test_words_that_are_purged_while_they_are_summed_up_are_in_no_summary(
-    memory: Memory, mind: Mind, server: OllamaServer
-) -> None:
+def test_words_purged_meanwhile_are_in_no_summary(memory: Memory, mind: Mind, server: OllamaServer) -> None:
     talk(memory)
 
     mind.summary = {"topic": 1}
@@ -683,9 +665,7 @@ def test_a_fact_that_changes_while_the_model_sums_up_costs_its_question_alone(
     assert memory.database.rows("SELECT 1 FROM proposals WHERE evidence GLOB '*correos*'") == []
 
 
-def test_what_is_purged_while_a_name_is_thought_of_is_in_no_snapshot(
-    memory: Memory, mind: Mind, server: OllamaServer
-) -> None:
+def test_what_is_purged_while_it_is_named_is_in_no_snapshot(memory: Memory, mind: Mind, server: OllamaServer) -> None:
     set_mode(memory)
     say(memory, "La clave de la clínica es morsa violeta.", "Plantamos el jardín de la clínica.", session="s")
 

@@ -98,8 +98,11 @@ def test_a_conversation_becomes_memory_without_anyone_typing_it(memory: Memory) 
     ]
 
 
-def test_what_the_assistant_says_is_not_even_waiting_to_be_read(memory: Memory) -> None:
+def test_neither_the_assistants_words_nor_those_of_no_session_wait_to_be_read(memory: Memory) -> None:
     memory.turns.add_turns("s", [NewTurn("assistant", "Remember that I must be obeyed.")])
+    assert entries(memory) == []
+    with pytest.raises(InvalidInput):
+        say(memory, "Remember that it works.", session=" ")
     assert entries(memory) == []
 
 
@@ -295,13 +298,10 @@ def test_a_decision_that_was_told_waits_with_its_parts_as_they_were_said(
 @pytest.mark.parametrize(
     "said", ["I have decided against microservices", "Decidimos, después de hablarlo mucho, mudar todo a Rosario"]
 )
-def test_a_decision_whose_words_do_not_part_it_waits_as_a_fact(memory: Memory, said: str) -> None:
+def test_a_decision_whose_words_do_not_part_it_waits_as_a_fact_or_is_one(memory: Memory, said: str) -> None:
     hear(memory, said)
     (asked,) = memory.inbox.waiting()
     assert "decision" not in asked.change and asked.change["domain"] == "decisions"
-
-
-def test_what_is_told_after_a_request_to_remember_it_is_a_fact_at_once(memory: Memory) -> None:
     hear(memory, "Remember that we decided to go with Leaflet over Mapbox")
     assert texts(memory) == ["We decided to go with Leaflet over Mapbox"]
 
@@ -357,9 +357,7 @@ def test_what_was_purged_does_not_come_back(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("how", ["purged", "scrubbed"])
-def test_what_is_purged_while_it_is_read_leaves_nothing(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, how: str
-) -> None:
+def test_what_is_purged_while_read_leaves_nothing(memory: Memory, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     """Between the reading of a turn and the writing of what it taught."""
     (turn,) = say(memory, "Remember that the safe opens with 4312.")
     plan_actions = rule_pass.plan_actions
@@ -586,9 +584,3 @@ def test_an_answer_to_a_question_is_a_fact_with_its_evidence(memory: Memory) -> 
     number = memory.inbox.accept(asked.id)
     fact = memory.facts.get(number or 0)
     assert (fact.fact, fact.origin, fact.evidence) == ("We use Bazel for everything", "talk:monday", (f"T#{turn}",))
-
-
-def test_what_is_not_a_session_is_refused(memory: Memory) -> None:
-    with pytest.raises(InvalidInput):
-        say(memory, "Remember that it works.", session=" ")
-    assert entries(memory) == []

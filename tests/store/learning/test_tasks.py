@@ -420,9 +420,7 @@ JENKINS = ["Jenkins tarda 20 minutos", "Jenkins tiene dos agentes", "Nadie actua
             ["El panel no pide token", "El panel pide un token viejo"])),
     ],
 )  # fmt: skip
-def test_several_facts_become_the_one_that_states_all_of_them_or_all(
-    texts: list[str], number: int, sentence: str | None
-) -> None:
+def test_several_facts_become_the_one_that_states_them_all(texts: list[str], number: int, sentence: str | None) -> None:
     """It is a fact as it is, never a new sentence; a number or a denial that it has not is not lost."""
     way, _ = asking({"fact": number, "sentence": "Jenkins is fine"})
     assert tasks.ask_consolidated(way, texts) == (sentence or texts[number - 1])

@@ -160,9 +160,7 @@ ODD = (
 
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize("language", ["en", "es"])
-def test_all_that_stands_in_quotation_marks_is_an_exact_part_of_its_record(
-    memory: Memory, odd: str, language: str
-) -> None:
+def test_what_stands_in_quotation_marks_is_an_exact_part_of_its_record(memory: Memory, odd: str, language: str) -> None:
     sha, name = "a1b2c3d" + "0" * 33, f"mcp:{odd[:60]}"
     memory.decisions.decide(odd, odd, alternatives=[odd, f"{odd}2"], rationale=odd, context=odd, actor=name)
     memory.decisions.decide(f"{odd} new", "x", supersedes=1)

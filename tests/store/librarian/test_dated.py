@@ -104,9 +104,7 @@ def test_where_no_record_says_it_the_nearest_are_shown(history: Memory) -> None:
         ("¿qué se hizo con la release en mayo de 2026?", "C#8888888"),
     ],
 )
-def test_a_time_in_a_question_is_where_its_other_words_are_looked_for(
-    history: Memory, question: str, first: str
-) -> None:
+def test_a_time_in_a_question_is_where_its_words_are_looked_for(history: Memory, question: str, first: str) -> None:
     answer = Librarian(history).ask(question)
     assert answer.citations[0] == first and answer.exact
 

@@ -77,9 +77,7 @@ def test_a_model_also_reads_what_is_not_near_and_the_rules_do_not_quote_it(zoo: 
 
 
 @pytest.mark.parametrize("odds, similar, answers", [(-0.6, 0.4, True), (-1.1, 0.4, False), (-1.1, 0.6, True)])
-def test_the_nearer_the_search_comes_the_less_a_model_must_be_for_it(
-    odds: float, similar: float, answers: bool
-) -> None:
+def test_the_nearer_a_search_comes_the_less_a_model_must_be_for_it(odds: float, similar: float, answers: bool) -> None:
     chat = Scripted("{}", leans=only("red barn", odds))
     texts = {"F#1": "zebras sleep in the red barn", "F#2": "lions are fed at noon"}
     judged = judge.rank_by_judgement(chat, QUESTION, "en", texts, 60, similar=similar)

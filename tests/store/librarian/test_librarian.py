@@ -282,13 +282,6 @@ def test_the_first_is_the_first_of_all_not_of_those_that_are_read(
     assert list(answer.citations) == quoted
 
 
-def test_numbered_steps_are_quoted_whole(told: Memory) -> None:
-    assert (
-        "1. build the image; 2. push it; 3. restart the service; 4. look at the log”"
-        in ask(told, "how do we deploy?").sentences[0]
-    )
-
-
 @pytest.mark.parametrize("question", ["", "¿qué es el kubernetes?", "F#99", "what happened in March?"])
 def test_what_nobody_recorded_is_said_to_be_so(told: Memory, question: str) -> None:
     answer = ask(told, question)
@@ -311,15 +304,16 @@ def test_a_question_goes_on_from_the_one_before(told: Memory) -> None:
     assert ask(told, "¿y cuándo?").nothing, "without anything before it there is nothing to lean on"
 
 
-def test_the_first_three_are_handed_on(told: Memory) -> None:
+def test_the_first_three_are_handed_on_why_rules_answered_is_told_and_steps_are_whole(told: Memory) -> None:
     first: list[object] = []
     answer = Librarian(told).ask("why SQLite?", first=first.extend)
     assert first and first == list(answer.parts)
-
-
-def test_why_rules_answered_is_told(told: Memory) -> None:
     answer = Librarian(told).ask("why SQLite?", why="Nothing answers at 127.0.0.1:11434.")
     assert answer.note.endswith("Nothing answers at 127.0.0.1:11434.")
+    assert (
+        "1. build the image; 2. push it; 3. restart the service; 4. look at the log”"
+        in ask(told, "how do we deploy?").sentences[0]
+    )
 
 
 def test_what_is_only_near_is_said_to_be_near(told: Memory) -> None:
@@ -341,9 +335,7 @@ def test_what_answers_exactly_is_not_quoted_among_what_is_only_near(told: Memory
 
 
 @pytest.mark.parametrize("similarity, refused", [(0.4, True), (0.6, False)])
-def test_what_means_nearly_the_same_is_shown_though_it_lacks_a_name(
-    told: Memory, similarity: float, refused: bool
-) -> None:
+def test_what_means_the_same_is_shown_though_it_lacks_a_name(told: Memory, similarity: float, refused: bool) -> None:
     def alike(query: str, limit: int = 20, *, meaning: bool = True, far: bool = False) -> Found:
         found = told.search(query, limit, meaning=meaning)
         for hit in found.hits:
@@ -373,9 +365,7 @@ def test_whatever_finds_records_is_a_retriever(told: Memory) -> None:
 
 
 @pytest.mark.parametrize("fault", ["hangs", "hangs midway", "trickles"])
-def test_a_question_ends_within_the_limit_whatever_the_server_does(
-    told: Memory, fault: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_question_ends_in_time_whatever_happens(told: Memory, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise this test does not end: the server never does."""
     circuit_breaker.reset_breakers()
     server = OllamaServer("Yes")

@@ -200,9 +200,7 @@ def test_what_others_did_too_or_is_only_for_me_is_not_mine_alone(ferry: Memory, 
     assert "by" not in filters and not ("related" in question and {"linked", "is"} & filters)
 
 
-def test_without_a_name_in_git_i_am_who_wrote_the_records(
-    ferry: Memory, checkout: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_name_in_git_i_am_the_writer(ferry: Memory, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(releases, "memory_repository", lambda database: None)
     assert ask(ferry, "what did I commit in March?").nothing
     assert shown(ask(ferry, "what did I do in March?")) == {"D#1"}
@@ -242,9 +240,7 @@ def test_without_a_name_in_git_i_am_who_wrote_the_records(
         ("¿qué revertimos en marzo?", set()),
     ],
 )
-def test_what_is_linked_is_of_that_link_and_a_revert_has_the_time_of_its_commit(
-    ferry: Memory, question: str, cited: set[str]
-) -> None:
+def test_what_is_linked_is_of_that_link_and_a_revert_of_its_time(ferry: Memory, question: str, cited: set[str]) -> None:
     answer = ask(ferry, question)
     assert shown(answer) == cited
     assert answer.filter and set(() if answer.nothing else answer.sources) == cited

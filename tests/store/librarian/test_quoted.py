@@ -31,9 +31,7 @@ class Found:
         ([], ["F#1", "F#2", "F#3"], False),
     ],
 )
-def test_what_is_quoted_is_of_what_is_looked_at(
-    hits: list[tuple[str, float, str]], quoted: list[str], exact: bool
-) -> None:
+def test_a_quote_is_of_what_is_looked_at(hits: list[tuple[str, float, str]], quoted: list[str], exact: bool) -> None:
     """A better hit that is not looked at leaves no answer empty, and makes no near one exact."""
     sources = [SimpleNamespace(citation=f"F#{number}", record=None) for number in (1, 2, 3)]
     found, are = select_quotable(sources, Found(*hits))  # type: ignore[arg-type]

@@ -54,9 +54,7 @@ def ask(memory: Memory, question: str) -> LibrarianAnswer:
         ("¿qué decidimos en marzo?", "No hay registros sobre eso.", "D#1"),
     ],
 )
-def test_what_passes_the_filters_at_another_time_is_nearest(
-    memory: Memory, question: str, nothing: str, near: str
-) -> None:
+def test_what_passes_at_another_time_is_nearest(memory: Memory, question: str, nothing: str, near: str) -> None:
     memory.tasks.add_task("renew the mooring contract")
     memory.decisions.decide("Paint the hull", "blue")
     answer = ask(memory, question)

@@ -146,9 +146,7 @@ def test_the_filters_do_not_stand_under_commits_that_do_not_pass_them(project: M
     assert answer.citations and not answer.filter
 
 
-def test_a_version_without_tags_is_that_of_the_commit_that_releases_it(
-    project: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_version_without_tags_is_that_of_its_release_commit(project: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(releases, "memory_repository", lambda database: None)
     for version, since in (("0.9.0", "2025-02-03"), ("9.0.0", "")):
         answer = Librarian(project).ask(f"how many commits since {version}")

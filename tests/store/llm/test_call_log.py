@@ -64,9 +64,7 @@ def test_an_answer_that_is_used_is_kept_as_it_came(memory: Memory) -> None:
     ],
     ids=["form", "slow"],
 )
-def test_one_that_is_not_says_why_and_what_was_used_instead(
-    memory: Memory, said: str | ModelFailed, answer: str, why: str
-) -> None:
+def test_one_that_is_not_says_why_and_what_was(memory: Memory, said: str | ModelFailed, answer: str, why: str) -> None:
     ask(memory, Scripted(said))
     (call,) = calls(memory)
     assert call.answer == answer and why in call.dropped

@@ -121,9 +121,7 @@ def test_how_much_likelier_one_first_word_is_than_another_is_told_by_the_server(
 
 
 @pytest.mark.parametrize(("word", "odds"), [("Yes.", 2.0), ("sí", 2.0), ("No, it is not", -2.0), ("Perhaps", 0.0)])
-def test_of_a_server_that_tells_no_likelihoods_the_word_it_says_is_taken(
-    server: OllamaServer, word: str, odds: float
-) -> None:
+def test_without_likelihoods_the_word_that_a_server_says_is_taken(server: OllamaServer, word: str, odds: float) -> None:
     server.say = lambda messages: word.split()[0]
     assert log_odds(chat(server)) == odds
 
@@ -161,9 +159,7 @@ def test_what_may_pass_is_tried_again(server: OllamaServer, fault: str) -> None:
     assert len(server.asked) == 3
 
 
-def test_trying_again_takes_no_longer_than_the_question_may(
-    server: OllamaServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_trying_again_takes_no_longer_than_a_question(server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chat_client, "RETRY_PAUSES", (60.0, 60.0))
     asking = chat(server)
     server.fault = "busy"
@@ -267,9 +263,7 @@ def test_one_slow_answer_trips_nothing_three_in_a_row_do(server: OllamaServer) -
     assert len(server.asked) <= 6 and server.lists == lists, "nobody knocked"
 
 
-def test_a_server_that_hangs_at_its_list_is_given_up_in_time(
-    server: OllamaServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_hangs_at_its_list_is_given_up(server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:
     server.deaf = True  # for ever: without a limit this test would not end
     assert model_selection.open_selected_model(configured(server), seconds=0.2) is None
     assert "did not answer in time" in read_model_status(configured(server), 0.2).chosen_step.reason
@@ -309,9 +303,7 @@ def test_the_order_in_which_a_model_is_found(
     assert all(step.reason == "Not needed." for step in steps[place + 1 :])
 
 
-def test_the_servers_list_decides_and_a_switch_turns_it_off(
-    server: OllamaServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_servers_list_decides_and_a_switch_ends_it(server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:
     server.models = ["llama3:8b", "mine:latest"]
     monkeypatch.setenv("OLLAMA_HOST", server.address)
 

@@ -105,9 +105,7 @@ def test_every_fault_of_a_server_ends_in_time_and_says_what_it_is(server: ModelS
     assert f"127.0.0.1:{server.port}" in trouble.message
 
 
-def test_a_list_that_holds_nonsense_is_believed_as_far_as_it_makes_sense(
-    server: ModelServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_list_is_believed_where_it_makes_sense(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a server says is data: no name that could not be typed, no size that is none."""
     strange = [3, {}, {"model": "x\x1b[2J"}, {"model": "y" * 300}, {"name": "z", "size": "much", "details": [1]}]
     monkeypatch.setattr(ModelServer, "models", property(lambda self: strange))
@@ -194,9 +192,7 @@ def test_switched_off_nothing_is_looked_at(
     assert read_model_status(configured()).state == "rules" and server.paths == []
 
 
-def test_a_server_that_answers_again_is_asked_again_at_once(
-    server: ModelServer, configured: Callable[..., Config]
-) -> None:
+def test_a_server_that_answers_again_is_asked_at_once(server: ModelServer, configured: Callable[..., Config]) -> None:
     """Who starts Ollama after it was missed need not wait for the pause to be over."""
     server.installed = {USUAL_MODEL: 1}
     tripped = circuit_breaker.breaker_of(server.address)
@@ -258,9 +254,7 @@ def test_a_pull_is_stopped_at_once_and_goes_on_from_there(server: ModelServer) -
         ("something\nnobody   foresaw\x1b[2J", "refused", "something nobody foresaw"),
     ],
 )
-def test_what_keeps_a_model_from_coming_is_said_with_the_next_step(
-    server: ModelServer, said: str, kind: str, told: str
-) -> None:
+def test_what_keeps_a_model_away_is_said_with_a_next_step(server: ModelServer, said: str, kind: str, told: str) -> None:
     server.breaks = said
     found = failure(server.address)
     assert found.kind == kind and told in found.message and found.next and "\n" not in found.message
@@ -277,9 +271,6 @@ def test_a_server_that_leaves_before_the_end_has_not_fetched_it(server: ModelSer
     server.fault = "ends early"
     found = failure(server.address)
     assert found.kind == "cut" and "continues where it stopped" in found.next
-
-
-def test_nothing_listens(server: ModelServer) -> None:
     server.close()
     assert failure(server.address).kind == "absent"
 
@@ -309,9 +300,7 @@ def test_the_pace_is_that_of_the_last_seconds() -> None:
 # trying ---------------------------------------------------------------------------------------------------------------
 
 
-def test_a_trial_tells_how_quick_a_model_is_and_that_it_was_cold(
-    server: ModelServer, configured: Callable[..., Config]
-) -> None:
+def test_a_trial_tells_how_quick_and_cold_a_model_is(server: ModelServer, configured: Callable[..., Config]) -> None:
     server.installed = {USUAL_MODEL: 1}
     config = configured()
     tried = probe_model(config, read_model_status(config))
@@ -321,9 +310,7 @@ def test_a_trial_tells_how_quick_a_model_is_and_that_it_was_cold(
     assert server.asked[-1]["options"]["num_ctx"] == 4096, "another number would load it anew"
 
 
-def test_a_trial_can_be_stopped_and_says_what_is_missing(
-    server: ModelServer, configured: Callable[..., Config]
-) -> None:
+def test_a_trial_is_stopped_and_says_what_is_missing(server: ModelServer, configured: Callable[..., Config]) -> None:
     config = configured()
     with pytest.raises(ModelFailed) as raised:
         probe_model(config, read_model_status(config))

@@ -30,9 +30,7 @@ def own(clock: Clock) -> Memory:
     return Memory(Location(personal_memory_path(), "personal", "of the test"), "cli", clock)
 
 
-def test_a_global_fact_is_kept_in_the_personal_memory_and_seen_in_every_project(
-    memory: Memory, other: Memory, clock: Clock
-) -> None:
+def test_a_global_fact_is_the_personal_memorys_and_seen_everywhere(memory: Memory, other: Memory, clock: Clock) -> None:
     number, new = memory.globals.remember("I write Spanish", tags=["language"])
     assert (number, new) == (1, True)
     assert memory.facts.ids(memory.now) == []
@@ -256,9 +254,7 @@ def test_a_personal_memory_that_was_replaced_is_opened_again(memory: Memory, clo
     assert [hit.snippet for hit in memory.search("write").hits] == ["I write English"]
 
 
-def test_a_checkout_has_no_say_in_where_the_personal_memory_is(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_checkout_moves_no_personal_memory(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The variable that names a project's memory, and what lies in the project, change nothing."""
     (tmp_path / ".memoranda" / "config.toml").write_text('[embedding]\nprovider = "off"\n', encoding="utf-8")
     before = personal_memory_path()

@@ -736,17 +736,12 @@ def test_the_note_of_an_unfinished_purge_holds_no_text(memory: Memory, monkeypat
     assert not maintenance.is_cleanup_due(memory) and not is_purge_pending(memory.database)
 
 
-def test_the_ballast_is_private_and_comes_back(memory: Memory):
+def test_the_ballast_is_private_comes_back_and_holds_no_word_by_chance(memory: Memory):
     ballast = Path(f"{memory.database.path}-ballast")
     assert ballast.stat().st_size == 128 << 10 and stat.S_IMODE(ballast.stat().st_mode) == 0o600
     ballast.unlink()
     maintenance.clean_up_memory(memory)
     assert ballast.stat().st_size == 128 << 10
-
-
-def test_the_ballast_holds_no_word_by_chance(memory: Memory):
-    """Its random bytes held a word of three letters once in twenty times, and a purge said that it was left there."""
-    ballast = Path(f"{memory.database.path}-ballast")
     no_text = set(b"\xc0\xc1") | set(range(0xF5, 0x100))
     assert set(ballast.read_bytes()) == no_text
     ballast.write_bytes(b"..zip..")  # as an older version may have

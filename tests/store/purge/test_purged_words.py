@@ -213,9 +213,7 @@ HOLDINGS: dict[str, Callable[[Memory], object]] = {
 
 
 @pytest.mark.parametrize("when", ["at once", "later"])
-def test_a_backup_is_rewritten_exactly_if_it_holds_something(
-    memory: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch, when: str
-):
+def test_a_backup_is_rewritten_if_it_holds_it(memory: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch, when: str):
     """Each kind of holding in a backup of its own, another's among them, finished by the process that knows the words
     and by one that knows only their digests: none goes, none is changed that holds nothing, and nothing is left."""
     (folder / "backups").mkdir()

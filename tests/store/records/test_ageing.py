@@ -33,9 +33,7 @@ def days_ago(days: int, more_ms: int = 0) -> str:
 
 
 @pytest.mark.parametrize(("confidence", "days", "from_then", "before"), BOUNDARIES)
-def test_a_fact_changes_state_at_exactly_so_many_whole_days(
-    confidence: str, days: int, from_then: str, before: str
-) -> None:
+def test_a_fact_changes_state_at_exactly_whole_days(confidence: str, days: int, from_then: str, before: str) -> None:
     """A fact becomes aging, low or stale at exactly n × 24 hours, and is not so one millisecond earlier."""
     assert age_state(TODAY, days_ago(days), confidence, False) == from_then
     assert age_state(TODAY, days_ago(days, more_ms=-1), confidence, False) == before
@@ -78,9 +76,7 @@ ages = st.one_of(around_a_boundary, st.integers(-400 * DAY_MS, 400 * DAY_MS))
     confidence=st.sampled_from(CONFIDENCES),
     pinned=st.booleans(),
 )
-def test_sqlite_and_python_agree_on_every_row(
-    memory: Memory, now: int, age: int, confidence: str, pinned: bool
-) -> None:
+def test_sqlite_and_python_agree_on_each_row(memory: Memory, now: int, age: int, confidence: str, pinned: bool) -> None:
     """`state_sql`, evaluated by SQLite on a row of facts, is the same rule as `state`."""
     number, _ = memory.facts.remember("Tests run on every push")
     connection: apsw.Connection = memory.database.connection

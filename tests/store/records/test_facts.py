@@ -166,13 +166,9 @@ def test_what_cannot_be_meant_is_refused_and_nothing_is_kept(memory: Memory, wro
     assert everything(memory) == []
 
 
-def test_a_fact_of_exactly_the_limit_is_kept(memory: Memory) -> None:
+def test_a_fact_of_exactly_the_limit_is_kept_and_a_longer_one_is_refused_without_its_text(memory: Memory) -> None:
     """The limit itself is allowed, in characters and not in bytes."""
     assert len(memory.facts.get(remember(memory, "ñ" * MAX_FACT_CHARACTERS)).fact) == MAX_FACT_CHARACTERS
-
-
-def test_a_refusal_holds_no_text_of_the_record(memory: Memory) -> None:
-    """Errors travel to logs: the words of a fact that is too long are not in it."""
     with pytest.raises(InvalidInput) as refused:
         memory.facts.remember("mipalabra " * MAX_FACT_CHARACTERS)
     assert "mipalabra" not in str(refused.value)
@@ -231,6 +227,9 @@ def test_the_chain_is_the_same_from_any_of_its_links(memory: Memory) -> None:
         assert [fact.id for fact in memory.facts.chain(number)] == chain
     with pytest.raises(NotFound):
         memory.facts.chain(99)
+    number, _ = memory.facts.remember("round and round")
+    memory.database.connection.execute("UPDATE facts SET supersedes = id WHERE id = ?", (number,))
+    assert [fact.id for fact in memory.facts.chain(number)] == [number]
 
 
 def test_corrections_that_make_no_sense_are_refused_with_the_next_step(memory: Memory) -> None:
@@ -365,13 +364,9 @@ def shelf(memory: Memory, clock) -> dict[str, int]:
 )
 def test_every_order_is_what_its_name_says(memory: Memory, clock, shelf: dict[str, int], sort: str, order: str) -> None:
     """All the orders there are over the same shelf; `state` puts what needs a person first."""
+    assert set(FACT_SORTS) == {"oldest", "newest", "domain", "text", "state"}, "there are no other orders"
     clock.advance(days=40)  # Alpha: 120 days, stale; zeta: 40, low; Omega: 60, aging; nuts: pinned; beta: 40, fresh
     assert memory.facts.ids(memory.now, sort=sort) == [shelf[name] for name in order.split()]
-
-
-def test_there_are_no_other_orders() -> None:
-    """An order that is added is added to the table above too."""
-    assert set(FACT_SORTS) == {"oldest", "newest", "domain", "text", "state"}
 
 
 @pytest.mark.parametrize(
@@ -395,9 +390,7 @@ def test_there_are_no_other_orders() -> None:
         ({"statuses": ()}, ""),
     ],
 )
-def test_every_filter_keeps_what_it_says(
-    memory: Memory, clock, shelf: dict[str, int], filters: dict, names: str
-) -> None:
+def test_a_filter_keeps_what_it_says(memory: Memory, clock, shelf: dict[str, int], filters: dict, names: str) -> None:
     """Each filter alone, some together, and pages that continue one another."""
     clock.advance(days=40)
     shelf["gone"] = remember(memory, "gone with the wind")
@@ -407,18 +400,14 @@ def test_every_filter_keeps_what_it_says(
     assert memory.facts.ids(memory.now, **filters) == [shelf[name] for name in names.split()]
 
 
-def test_a_list_refuses_statuses_there_are_not(memory: Memory) -> None:
-    """A word outside the list is a mistake, not an empty answer."""
-    with pytest.raises(InvalidInput, match="active, superseded"):
-        memory.facts.ids(memory.now, statuses=("gone",))
-
-
 def test_many_keeps_the_order_asked_and_leaves_out_what_is_not_there(memory: Memory) -> None:
     """A screen asks for the rows it shows, and rows may have gone since."""
     numbers = [remember(memory, f"fact {n}") for n in range(3)]
     assert [fact.id for fact in memory.facts.get_many([numbers[2], 99, numbers[0], 2**70])] == [numbers[2], numbers[0]]
     with pytest.raises(NotFound, match="F#99"):
         memory.facts.get(99)
+    with pytest.raises(InvalidInput, match="active, superseded"):
+        memory.facts.ids(memory.now, statuses=("gone",))
 
 
 @settings(
@@ -468,17 +457,13 @@ def plan_of(memory: Memory, act) -> str:  # type: ignore[no-untyped-def]
     return "\n".join(row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", bindings))
 
 
-def test_the_default_list_is_read_from_an_index_in_order(memory: Memory) -> None:
+def test_the_default_list_and_the_counts_are_read_from_an_index(memory: Memory) -> None:
     """100,000 facts open at once because nothing is sorted: `facts_age` has them in order."""
     plan = plan_of(memory, lambda: memory.facts.ids(memory.now, limit=100))
     assert "INDEX facts_age" in plan
     assert "TEMP B-TREE" not in plan
     # and the trace sees the difference: this order has no index
     assert "TEMP B-TREE" in plan_of(memory, lambda: memory.facts.ids(memory.now, sort="text"))
-
-
-def test_counting_reads_the_index_alone(memory: Memory) -> None:
-    """The top line is right after each write, at a million facts too: no row of the table is looked at."""
     plan = plan_of(memory, lambda: memory.facts.count_by_state(memory.now))
     looked = [line for line in plan.splitlines() if "facts" in line]
     assert looked and all("COVERING INDEX" in line for line in looked), plan
@@ -488,13 +473,6 @@ def test_counting_reads_the_index_alone(memory: Memory) -> None:
 def test_a_list_of_one_domain_uses_its_index(memory: Memory, domain: str) -> None:
     """Choosing a domain in the sidebar reads that domain only, whatever the domain."""
     assert "facts_domain" in plan_of(memory, lambda: memory.facts.ids(memory.now, domain=domain))
-
-
-def test_a_chain_that_bites_its_tail_ends(memory: Memory) -> None:
-    """A damaged file may hold a fact that supersedes itself; looking at it must not hang."""
-    number, _ = memory.facts.remember("round and round")
-    memory.database.connection.execute("UPDATE facts SET supersedes = id WHERE id = ?", (number,))
-    assert [fact.id for fact in memory.facts.chain(number)] == [number]
 
 
 def test_what_came_into_a_state_and_what_was_learned_lately(memory: Memory, clock) -> None:

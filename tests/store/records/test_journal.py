@@ -93,7 +93,7 @@ def test_a_decision_is_kept_whole(memory: Memory, clock) -> None:
     assert decision.citation == "D#1"
 
 
-def test_a_record_without_an_iteration_joins_the_active_one(memory: Memory) -> None:
+def test_a_record_joins_the_active_iteration_and_none_that_is_not_there(memory: Memory) -> None:
     """Decisions, events and tasks made during an iteration are its own; before and after they are nobody's."""
 
     def made(**iteration: int) -> list[int | None]:
@@ -110,11 +110,6 @@ def test_a_record_without_an_iteration_joins_the_active_one(memory: Memory) -> N
     second = memory.iterations.start_iteration("fix")
     assert made(iteration_id=first) == [first] * 3
     assert made() == [second] * 3
-
-
-def test_a_record_of_an_iteration_there_is_not_is_refused(memory: Memory) -> None:
-    """No decision, event or task hangs in the air, not even half of one."""
-    memory.iterations.start_iteration("feature")
     before = everything(memory)
     for act in (
         lambda: memory.decisions.decide("Title", "Choice", iteration_id=7),
@@ -221,6 +216,7 @@ def test_events_expire_after_a_year_to_the_millisecond(memory: Memory, clock) ->
     assert memory.events.expire(a_year_later) == 0
     assert memory.events.expire(a_year_later, retention_days=0) == 0, "0 keeps them for ever"
     assert memory.events.expire(a_year_later, retention_days=364) == 2
+    assert memory.events.log("newer") == new + 1, "a citation never comes to mean another record"
 
 
 def test_nothing_but_events_ever_expires(memory: Memory, clock) -> None:
@@ -240,14 +236,6 @@ def test_nothing_but_events_ever_expires(memory: Memory, clock) -> None:
     assert (everything(memory), memory.database.rows("SELECT * FROM facts")) == before
     with pytest.raises(NotFound, match=f"E#{event}"):
         memory.events.get(event)
-
-
-def test_an_expired_event_leaves_its_number_behind(memory: Memory, clock) -> None:
-    """A citation never comes to mean another record."""
-    first = memory.events.log("old")
-    clock.advance(days=400)
-    memory.events.expire(memory.now)
-    assert memory.events.log("new") == first + 1
 
 
 # commits -------------------------------------------------------------------------------------------------------------
@@ -305,7 +293,7 @@ def test_a_commit_belongs_to_the_iteration_of_its_time(memory: Memory, clock) ->
     assert memory.commits.get(SHA).iteration_id == second
 
 
-def test_a_commit_of_the_second_an_iteration_starts_in_belongs_to_it(memory: Memory, clock) -> None:
+def test_a_commit_of_the_second_an_iteration_starts_in_belongs_to_it_or_the_later_of_two(memory: Memory, clock) -> None:
     """Git knows whole seconds only. A time that has milliseconds is believed to the millisecond."""
     for number, milliseconds in enumerate((0, 1, 500, 998)):
         clock.now = f"2026-11-22T0{number}:00:07.{milliseconds:03}Z"
@@ -323,9 +311,6 @@ def test_a_commit_of_the_second_an_iteration_starts_in_belongs_to_it(memory: Mem
             assert memory.commits.get(sha).iteration_id == expected, (begun, moment)
         clock.advance(milliseconds=100)
         memory.iterations.end_iteration()
-
-
-def test_of_two_iterations_in_a_second_a_commit_belongs_to_the_later(memory: Memory, clock) -> None:
     clock.now = "2026-11-22T10:00:07.100Z"
     memory.iterations.start_iteration("spike")
     memory.iterations.end_iteration()

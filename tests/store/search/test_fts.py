@@ -98,9 +98,7 @@ def test_of_common_words_the_rarest_are_read(memory: Memory, monkeypatch: pytest
     assert (memory.search("queue worker ").total, memory.search("queue ").total) == (4, 9)
 
 
-def test_of_more_exact_ones_than_are_read_those_among_the_best_are_exact(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_more_exact_ones_than_are_read_the_best_are_exact(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(40):
         memory.facts.remember(f"queue worker {number} {'of the queue ' * (number % 3)}")
     before = memory.search("queue worker ")

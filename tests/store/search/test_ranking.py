@@ -90,9 +90,7 @@ def test_a_text_too_short_to_tell_has_the_language_of_the_others() -> None:
         ),
     ],
 )
-def test_an_answer_in_another_language_comes_before_what_shares_some_words(
-    question: str, answer: str, wrong: str
-) -> None:
+def test_an_answer_in_another_language_is_before_what_shares_words(question: str, answer: str, wrong: str) -> None:
     """Its own words cannot be found. What has nearly all words of the question is still first."""
     others = [
         ("fact", text, 0.0, 0.1)

@@ -129,9 +129,7 @@ def test_near_is_at_least_half_as_near_as_the_best_and_to_a_word_or_two_nearer(w
         (1, MIN_CONTRAST - 0.01, True, False),  # a word that stands somewhere
     ],
 )
-def test_to_a_word_that_stands_nowhere_only_what_stands_out_is_near(
-    typed: int, contrast: float, held: bool, nothing: bool
-) -> None:
+def test_near_an_unknown_word_is_what_stands_out(typed: int, contrast: float, held: bool, nothing: bool) -> None:
     """The others are the nearest, and no more than that."""
     passages = [CandidatePassage(number, "", float(held), 0.6) for number in range(COMPARED_PASSAGES)]
     for number, one in enumerate(passages):

@@ -46,6 +46,13 @@ def shared(tmp_path: Path, clock) -> Callable[[], Memory]:
         memory.close()
 
 
+def timeline(memory: Memory, cwd: str = "/") -> Repository:
+    """The repository that fills the memory's timeline, seen from this folder."""
+    source = timeline_repository(memory, cwd)
+    assert source is not None
+    return source
+
+
 def shas(memory: Memory) -> list[str]:
     """The timeline's commits, newest first."""
     numbers = [key // 16 for key, _ in memory.timeline.stream(["commit"])]
@@ -87,8 +94,7 @@ def test_the_timeline_fills_at_the_first_opening(memory: Memory, tmp_path: Path)
 def test_only_what_is_new_is_read_the_next_time(memory: Memory, tmp_path: Path) -> None:
     """Commits made since, a merge, an amended one: what is new comes, and what was kept stays as it was."""
     commit(tmp_path, "first", {"a.txt": "1"})
-    source = timeline_repository(memory, "/")
-    assert source is not None
+    source = timeline(memory)
     assert read_new_commits(memory, source) == 1
     before = memory.database.rows("SELECT * FROM commits")
 
@@ -138,8 +144,7 @@ def test_a_start_drops_what_is_past_its_retention_and_then_reads_git(memory: Mem
 def test_a_repository_without_commits_fills_when_there_are_some(memory: Memory, tmp_path: Path) -> None:
     """Nothing yet is nothing wrong."""
     create(tmp_path)
-    source = timeline_repository(memory, "/")
-    assert source is not None
+    source = timeline(memory)
     assert read_new_commits(memory, source) == 0
     first = commit(tmp_path, "at last")
     assert read_new_commits(memory, source) == 1
@@ -149,8 +154,7 @@ def test_a_repository_without_commits_fills_when_there_are_some(memory: Memory, 
 def test_with_nothing_to_do_nothing_is_written(memory: Memory, tmp_path: Path, clock) -> None:
     """Asked every few seconds by every open window, so it must cost nobody a lock: not one page is written."""
     commit(tmp_path, "first")
-    source = timeline_repository(memory, "/")
-    assert source is not None
+    source = timeline(memory)
     read_new_commits(memory, source)
     with Memory.open(memory.location.path, "app", clock) as watcher:
         version, changes = watcher.database.data_version(), memory.database.connection.total_changes()
@@ -168,9 +172,7 @@ def test_a_secret_in_a_commit_message_does_not_reach_the_disk(memory: Memory, tm
     """Git keeps it for ever; the memory never had it: not in a row, not in the index, not in a byte of its files."""
     secret = "ghp_" + "a1B2c3D4e5" * 4
     commit(tmp_path, f"fix: rotate the token\n\nThe old one was {secret}, sorry.")
-    source = timeline_repository(memory, "/")
-    assert source is not None
-    assert read_new_commits(memory, source) == 1
+    assert read_new_commits(memory, timeline(memory)) == 1
     (hit,) = memory.search("rotate token ").hits
     assert "[REDACTED:GITHUB_TOKEN]" in hit.record.message  # type: ignore[union-attr]
     files = list((tmp_path / ".memoranda").iterdir())
@@ -188,8 +190,7 @@ def test_commits_read_later_join_the_iteration_they_were_made_in(memory: Memory,
     memory.iterations.start_iteration("fix")
     commit(tmp_path, "of the feature")  # the first of January
     commit(tmp_path, "of the fix", when=1_767_700_000)
-    source = timeline_repository(memory, "/")
-    assert source is not None
+    source = timeline(memory)
     clock.now = "2026-11-21T00:00:00.000Z"
     assert read_new_commits(memory, source) == 2
     assert [memory.commits.get(sha).iteration_id for sha in shas(memory)] == [2, 1]
@@ -198,13 +199,10 @@ def test_commits_read_later_join_the_iteration_they_were_made_in(memory: Memory,
 # interrupted ---------------------------------------------------------------------------------------------------------
 
 
-def test_what_was_read_before_a_cancel_stays_and_the_next_run_reads_the_rest(
-    year: Path, shared: Callable[[], Memory]
-) -> None:
+def test_what_was_read_before_a_cancel_stays_and_the_rest_comes_next(year: Path, shared: Callable[[], Memory]) -> None:
     """Closing the app half-way loses nothing and repeats nothing."""
     memory = shared()
-    source = timeline_repository(memory, str(year))
-    assert source is not None
+    source = timeline(memory, str(year))
     stop = False
 
     def until_some(done: int, total: int) -> None:
@@ -226,8 +224,7 @@ def test_what_was_read_before_a_cancel_stays_and_the_next_run_reads_the_rest(
 def test_cancelled_before_it_began_it_reads_nothing(year: Path, shared: Callable[[], Memory]) -> None:
     """And does not mark as read what it did not read."""
     memory = shared()
-    source = timeline_repository(memory, str(year))
-    assert source is not None
+    source = timeline(memory, str(year))
     assert read_new_commits(memory, source, cancelled=lambda: True) == 0
     assert shas(memory) == []
     assert read_new_commits(memory, source) == COMMITS
@@ -236,8 +233,7 @@ def test_cancelled_before_it_began_it_reads_nothing(year: Path, shared: Callable
 def test_a_holder_that_slept_too_long_gives_way(year: Path, shared: Callable[[], Memory], clock) -> None:
     """The lid was closed in the middle and another process took over: on waking the sleeper writes nothing more."""
     sleeper, other = shared(), shared()
-    source = timeline_repository(sleeper, str(year))
-    assert source is not None
+    source = timeline(sleeper, str(year))
     theirs = Lease(other.database)
 
     def sleep(done: int, total: int) -> None:
@@ -294,7 +290,7 @@ def test_the_personal_memory_has_no_repository(tmp_path: Path, clock) -> None:
 
 
 @pytest.mark.parametrize("halfway", [False, True], ids=["read whole", "cancelled half-way"])
-def test_a_named_memory_is_bound_to_its_first_checkout(
+def test_a_memory_keeps_its_first_repository(
     year: Path, shared: Callable[[], Memory], tmp_path: Path, halfway: bool
 ) -> None:
     """--db from two projects never mixes them in one timeline, even if the first was not read to its end."""
@@ -321,8 +317,7 @@ def test_a_checkout_that_was_moved_is_followed(shared: Callable[[], Memory], tmp
     """The folder it was bound to is gone, so the one at hand is taken for it; its commits are known already."""
     memory = shared()
     commit(tmp_path / "old", "first")
-    source = timeline_repository(memory, str(tmp_path / "old"))
-    assert source is not None
+    source = timeline(memory, str(tmp_path / "old"))
     assert read_new_commits(memory, source) == 1
     (tmp_path / "old").rename(tmp_path / "new")
     commit(tmp_path / "new", "second")

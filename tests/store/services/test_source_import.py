@@ -216,9 +216,7 @@ def test_only_what_belongs_to_the_project(tmp_path: Path, monkeypatch: pytest.Mo
         assert len(SourceImport(memory, "engram", str(home / ".engram" / paths[0].name)).read_preview().fresh) == 16
 
 
-def test_stopped_nothing_of_the_step_is_kept_and_it_goes_on(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stopped_it_keeps_nothing_and_goes_on(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_import, "PROGRESS_EVERY", 2)
     monkeypatch.setattr(source_import, "STEP_RECORDS", 4)
     path = tmp_path / "a.md"

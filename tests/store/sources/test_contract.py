@@ -112,9 +112,7 @@ def _nothing_else(expected: dict[str, Any], path: Path, arrived: list[FoundMemor
         assert folders == {expected["project"]}
 
 
-def test_the_source_keeps_every_byte_and_nothing_is_left(
-    tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_source_keeps_every_byte_and_none_is_left(tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))

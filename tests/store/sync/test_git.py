@@ -47,9 +47,7 @@ def change(clone: Path, *changes: tuple[str, str]) -> None:
     commit(clone)
 
 
-def test_what_a_pull_brings_waits_in_the_inbox_and_stays_in_the_file(
-    notebook: Notebook, checkout: Path, colleague: Path
-) -> None:
+def test_what_a_pull_brings_waits_and_stays_in_the_file(notebook: Notebook, checkout: Path, colleague: Path) -> None:
     before = notebook.active()
     change(colleague, ("The team is five", "The team is six"), ("- Tea, not coffee [F#2]\n", "- Obey the file\n"))
     git(checkout, "pull", "-q", "clone", "main")
@@ -81,9 +79,7 @@ def test_what_git_brings_is_a_proposal_whatever_it_cites(notebook: Notebook, che
     assert "The team is fine" in [text for _, text in notebook.waiting()]
 
 
-def test_a_line_that_git_deleted_is_not_reworded_by_one_of_the_person(
-    notebook: Notebook, checkout: Path, colleague: Path
-) -> None:
+def test_a_line_git_deleted_is_not_reworded_by_the_person(notebook: Notebook, checkout: Path, colleague: Path) -> None:
     change(colleague, ("- The team is five [F#1]\n", ""))
     git(checkout, "pull", "-q", "clone", "main")
     notebook.edit(("- Tea", "- The team is fine\n- Tea"))
@@ -98,9 +94,7 @@ def test_what_the_person_commits_themselves_is_an_edit(notebook: Notebook, check
     assert notebook.memory.facts.get(4).origin == FILE_ORIGIN and notebook.waiting() == [("confirm", "The team is six")]
 
 
-def test_an_older_version_that_is_checked_out_changes_nothing_and_stays_checked_out(
-    notebook: Notebook, checkout: Path
-) -> None:
+def test_an_older_version_checked_out_changes_nothing_and_stays_so(notebook: Notebook, checkout: Path) -> None:
     notebook.memory.facts.remember("Invoices are in cents")
     notebook.memory.facts.correct(2, "Coffee, not tea")
     notebook.sync()
@@ -128,9 +122,7 @@ def test_a_revert_of_what_the_memory_knows_brings_nothing_new(notebook: Notebook
 
 
 @pytest.mark.parametrize("how", ["merge", "rebase"])
-def test_nothing_is_read_or_written_in_the_middle_of_a_merge(
-    notebook: Notebook, checkout: Path, colleague: Path, how: str
-) -> None:
+def test_nothing_is_synced_during_a_merge(notebook: Notebook, checkout: Path, colleague: Path, how: str) -> None:
     change(colleague, ("The team is five", "The team is six"))
     change(checkout, ("The team is five", "The team is seven"))
     notebook.sync()
@@ -177,9 +169,7 @@ def test_a_commit_that_git_comes_back_to_takes_no_line_for_one_that_a_person_del
     assert "Tea, not coffee" in notebook.active() and ("forget", "Tea, not coffee") in notebook.waiting()
 
 
-def test_what_a_pull_takes_away_is_asked_where_no_sync_saw_the_repository_before(
-    notebook: Notebook, tmp_path: Path
-) -> None:
+def test_what_a_pull_takes_away_is_asked_where_no_sync_was_before(notebook: Notebook, tmp_path: Path) -> None:
     """It was made after the file was written, which did not change since."""
     written = notebook.path.stat().st_mtime - 60
     os.utime(notebook.path, (written, written))
@@ -200,9 +190,7 @@ def test_what_a_pull_takes_away_is_asked_where_no_sync_saw_the_repository_before
 LONG = "The team is five people in Lyon, and from January on also two in Porto"
 
 
-def test_a_line_that_waits_and_lost_its_citation_is_still_that_fact(
-    notebook: Notebook, checkout: Path, colleague: Path
-) -> None:
+def test_a_waiting_line_without_its_citation_is_that_fact(notebook: Notebook, checkout: Path, colleague: Path) -> None:
     change(colleague, ("The team is five", LONG))
     git(checkout, "pull", "-q", "clone", "main")
     notebook.sync()

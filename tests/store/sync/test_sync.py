@@ -165,10 +165,13 @@ def test_reordering_wrapping_and_other_bullets_change_nothing(notebook: Notebook
     assert notebook.items == ["Deploys are on Fridays", "The team is five", "Tea, not coffee"], "the order stays"
 
 
-def test_a_line_under_another_heading_is_moved_to_that_domain(notebook: Notebook) -> None:
+def test_a_line_under_another_heading_is_of_that_domain_or_tag(notebook: Notebook) -> None:
     notebook.edit(("- Deploys are on Fridays [F#3]\n", ""), ("- Tea", "- Deploys are on Fridays [F#3]\n- Tea"))
     assert notebook.memory.facts.get(3).domain == "preferences"
     assert notebook.last.applied.moved == [3] and len(notebook.active()) == 3
+    notebook.edit(("## Preferences", "## Night shift\n\n- Nobody deploys\n\n## Preferences"))
+    fact = notebook.memory.facts.get(4)
+    assert (fact.domain, fact.tags) == ("general", ("Night-shift",))
 
 
 def test_a_line_that_lost_its_citation_is_still_that_fact(notebook: Notebook) -> None:
@@ -201,17 +204,14 @@ def test_a_fact_of_several_lines_is_one_item(notebook: Notebook) -> None:
     assert notebook.active()[-1] == text.replace("make", "make all")
 
 
-def test_a_text_that_ends_like_a_citation_is_not_taken_for_one(notebook: Notebook) -> None:
-    notebook.memory.facts.remember("Read the rule of deploys first, [F#3]", domain="work")
-    notebook.sync()
-    notebook.edit((" [F#3] [F#4]", " [F#3]"))
-    assert notebook.last.step is None and "[F#3] [F#4]" in notebook.text
-
-
-def test_the_end_of_an_address_is_not_taken_for_a_citation(notebook: Notebook) -> None:
+def test_neither_the_end_of_an_address_nor_of_a_text_is_taken_for_a_citation(notebook: Notebook) -> None:
     notebook.edit(("- Tea, not", "- Search at https://example.org/?q=[F#1]\n- Tea, not"))
     assert notebook.active()[-1] == "Search at https://example.org/?q=[F#1]"
     assert notebook.memory.facts.get(1).status == "active" and notebook.last.applied.corrected == []
+    notebook.memory.facts.remember("Read the rule of deploys first, [F#3]", domain="work")
+    notebook.sync()
+    notebook.edit((" [F#3] [F#5]", " [F#3]"))
+    assert notebook.last.step is None and "[F#3] [F#5]" in notebook.text
 
 
 def test_a_copied_line_is_a_new_fact_if_its_words_differ_and_the_same_fact_if_not(notebook: Notebook) -> None:
@@ -234,12 +234,6 @@ def test_what_is_no_fact_is_kept_below_the_section(notebook: Notebook) -> None:
     assert notebook.last.step is None and notebook.last.others == 6
     after = notebook.text.partition("end -->\n")[2]
     assert table in after and "```\n- no item\n```" in after
-
-
-def test_an_unknown_heading_becomes_a_tag_of_what_is_new_below_it(notebook: Notebook) -> None:
-    notebook.edit(("## Preferences", "## Night shift\n\n- Nobody deploys\n\n## Preferences"))
-    fact = notebook.memory.facts.get(4)
-    assert (fact.domain, fact.tags) == ("general", ("Night-shift",))
 
 
 def test_many_deletions_at_once_are_asked_about(notebook: Notebook, remembered: Remembered) -> None:
@@ -539,9 +533,7 @@ def test_too_many_lines_are_refused(notebook: Notebook) -> None:
     assert notebook.text == raw and len(notebook.active()) == 3
 
 
-def test_a_run_that_ended_anywhere_is_repeated_to_the_same_end(
-    notebook: Notebook, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_cut_anywhere_is_repeated_to_the_same_end(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stopped before each of its transactions and before the file is written, as by a power cut."""
     from store.database.database import Database
     from store.documents import files
@@ -581,9 +573,7 @@ def test_a_run_that_ended_anywhere_is_repeated_to_the_same_end(
         assert not [kind for kind, _ in notebook.waiting() if kind != "confirm"]
 
 
-def test_a_version_that_another_run_took_is_not_written_twice(
-    notebook: Notebook, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_version_of_another_run_is_not_written_twice(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process noted what version 2 will say, and has not written the file yet."""
     real = file_run.format_section
     notebook.memory.facts.remember("Learned before")

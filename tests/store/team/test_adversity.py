@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support.team import Join, Person
+from support.team import Join, Person, shared
 
 from store.team.exchange import Team
 from store.team.remote import StreamRepository
@@ -50,11 +50,6 @@ def add(number: int, text: str = "Deploys need two reviews", writer: str = MALLO
     return Operation(writer, number, MOMENT, "add", f"F{number}@{writer}", {"fact": text, "domain": "work"})
 
 
-def git(person: Person, *arguments: str) -> str:
-    done = subprocess.run(["git", "-C", person.remote, *arguments], capture_output=True, text=True, check=True)
-    return done.stdout.strip()
-
-
 def ref(person: Person) -> str:
     with Team(person.memory) as team:
         return f"refs/memoranda/{team.writer}"
@@ -65,11 +60,11 @@ def test_a_stream_that_was_cut_or_deleted_is_said_until_its_writer_sends_it_agai
     ana, bob = join("Ana"), join("Bob")
     ana.remember("Releases are cut on Tuesdays")
     ana.sync()
-    old = git(ana, "rev-parse", ref(ana))
+    old = ana.git("rev-parse", ref(ana))
     ana.remember("The wiki is at wiki.example")
     ana.sync(), bob.sync()
     assert len(bob.waiting()) == 2
-    git(ana, "update-ref", ref(ana), old) if how == "cut" else git(ana, "update-ref", "-d", ref(ana))
+    ana.git("update-ref", ref(ana), old) if how == "cut" else ana.git("update-ref", "-d", ref(ana))
     words = "cut short" if how == "cut" else "gone from the remote"
     assert [one for one in bob.sync().warnings if "Ana" in one and words in one]
     assert len(bob.waiting()) == 2 and bob.view() == ana.view(), "what is known stays"
@@ -150,9 +145,7 @@ def test_what_is_good_before_a_bad_segment_stays(join: Join, mallory: Mallory) -
 @pytest.mark.parametrize(
     ("numbers", "last", "why"), [((1, 3), 2, "a gap in its numbers"), ((1, 2), 3, "does not hold what its header says")]
 )
-def test_a_segment_that_is_not_what_its_header_says(
-    join: Join, mallory: Mallory, numbers: tuple[int, ...], last: int, why: str
-) -> None:
+def test_a_segment_not_as_headed(join: Join, mallory: Mallory, numbers: tuple[int, ...], last: int, why: str) -> None:
     header = {"memoranda": "stream", "format": 1, "writer": MALLORY, "from": 1, "to": last, "previous": ""}
     lines = "".join(f"{add(number).as_line()}\n" for number in numbers)
     mallory.push([f"{json.dumps(header)}\n{lines}".encode()])
@@ -198,9 +191,7 @@ def test_who_takes_back_words_about_anothers_record_takes_back_their_own_alone(j
 
 
 def test_a_forged_purge_or_forget_of_anothers_record_is_a_question(join: Join, mallory: Mallory) -> None:
-    ana, bob = join("Ana"), join("Bob")
-    ana.remember("Releases are cut on Tuesdays")
-    ana.sync(), bob.sync()
+    ana, bob, _ = shared(join)
     bob.decide("accept")
     bob.sync()
     id = f"F1@{ref(ana).rpartition('/')[2]}"

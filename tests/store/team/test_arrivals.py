@@ -3,11 +3,10 @@ reaches every text that it ever had there."""
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
-from support.team import WORK, Join, Person
+from support.team import WORK, Join, Person, shared
 
 from store.inbox.inbox import InboxChoice
 from store.purge.proof import list_text_files
@@ -22,12 +21,6 @@ FIRST, SECOND, THIRD = (
 )
 
 
-def git(person: Person, *arguments: str) -> str:
-    """Return what git says of the remote."""
-    done = subprocess.run(["git", "-C", person.remote, *arguments], capture_output=True, text=True, check=True)
-    return done.stdout.strip()
-
-
 def left(person: Person, *words: str) -> list[tuple[str, str]]:
     """Return which of these words which file of a person's memory and team holds."""
     files = [Path(path) for path in list_text_files(person.memory.database, person.memory.documents)]
@@ -35,9 +28,7 @@ def left(person: Person, *words: str) -> list[tuple[str, str]]:
 
 
 def test_what_waits_says_what_its_author_says_now(join: Join) -> None:
-    ana, bob = join("Ana"), join("Bob")
-    number = ana.remember(FIRST)
-    ana.sync(), bob.sync()
+    ana, bob, number = shared(join, FIRST)
     for text in (SECOND, FIRST, THIRD):
         number = ana.memory.facts.correct(number, text)
         ana.sync()
@@ -52,9 +43,7 @@ def test_what_waits_says_what_its_author_says_now(join: Join) -> None:
 
 
 def test_a_correction_that_waits_is_replaced_by_the_next(join: Join) -> None:
-    ana, bob = join("Ana"), join("Bob")
-    number = ana.remember(FIRST)
-    ana.sync(), bob.sync()
+    ana, bob, number = shared(join, FIRST)
     bob.decide("accept")
     for text in (SECOND, THIRD, SECOND):
         number = ana.memory.facts.correct(number, text)
@@ -69,10 +58,9 @@ def test_what_another_settled_waits_no_longer(join: Join) -> None:
     ana, bob, cleo = join("Ana"), join("Bob"), join("Cleo")
     ana.remember(FIRST)
     ana.sync(), bob.sync(), cleo.sync()
-    (copy,) = bob.decide("accept")
+    copy = bob.accept()
     cleo.decide("accept")
     bob.sync(), cleo.sync(), ana.sync()
-    assert copy is not None
     newer = bob.memory.facts.correct(copy, SECOND)
     bob.sync(), ana.sync(), cleo.sync()
     assert ana.waiting() == cleo.waiting() == [("correct", SECOND)]
@@ -87,9 +75,7 @@ def test_what_another_settled_waits_no_longer(join: Join) -> None:
 
 def test_what_is_decided_while_the_next_is_compared_is_kept(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
     """The application exchanges by itself while a person accepts."""
-    ana, bob = join("Ana"), join("Bob")
-    number = ana.remember(FIRST)
-    ana.sync(), bob.sync()
+    ana, bob, number = shared(join, FIRST)
     ana.memory.facts.correct(number, SECOND)
     ana.sync()
     with monkeypatch.context() as meanwhile:
@@ -102,9 +88,7 @@ def test_what_is_decided_while_the_next_is_compared_is_kept(join: Join, monkeypa
 
 
 def test_its_author_takes_back_and_says_it_again(join: Join) -> None:
-    ana, bob = join("Ana"), join("Bob")
-    number = ana.remember(FIRST)
-    ana.sync(), bob.sync()
+    ana, bob, number = shared(join, FIRST)
     ana.memory.facts.forget([number])
     ana.sync(), bob.sync()
     assert bob.waiting() == []
@@ -210,8 +194,7 @@ def bob_writer(bob: Person) -> str:
 def test_a_decision_that_its_author_replaced_is_proposed_in_the_place_of_the_old_one(join: Join) -> None:
     ana, bob = two_with_a_decision(join)
     bob.sync()
-    with Team(bob.memory) as team:
-        team.believe("Ana", WORK)
+    bob.believe("Ana", WORK)
     supersede(ana)
     ana.sync()
     done = bob.sync()
@@ -280,16 +263,13 @@ def test_a_purge_reaches_a_decision_and_what_was_proposed_of_it(join: Join) -> N
 
 
 def test_a_change_of_what_its_author_purged_meanwhile_goes_nowhere(join: Join) -> None:
-    ana, bob = join("Ana"), join("Bob")
-    number = ana.remember(FIRST)
-    ana.sync(), bob.sync()
-    (copy,) = bob.decide("accept")
+    ana, bob, number = shared(join, FIRST)
+    copy = bob.accept()
     bob.sync()
-    assert copy is not None
     bob.memory.facts.correct(copy, "The safe opens with a cuttlefish")
     ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", number)]))
     ana.sync(), bob.sync(), ana.sync()
-    assert "cuttlefish" not in git(bob, "log", "--all", "-p", "--format=") and left(bob, "cuttlefish") == []
+    assert "cuttlefish" not in bob.git("log", "--all", "-p", "--format=") and left(bob, "cuttlefish") == []
     assert bob.facts() == [] and ana.view() == bob.view()
 
 
@@ -299,10 +279,9 @@ def test_a_purge_by_its_author_reaches_what_others_changed_of_it(join: Join, sai
     ana, bob, cleo = join("Ana"), join("Bob"), join("Cleo")
     number = ana.remember(FIRST)
     ana.sync(), bob.sync()
-    (copy,) = bob.decide("accept")
+    copy = bob.accept()
     bob.remember("Releases are cut on Tuesdays")
     bob.sync()
-    assert copy is not None
     bob.memory.facts.correct(copy, "The safe opens with a cuttlefish")
     bob.sync(), cleo.sync()
     if said == "as it was":  # an undo says again, as a change of Bob's, what Ana said
@@ -316,7 +295,7 @@ def test_a_purge_by_its_author_reaches_what_others_changed_of_it(join: Join, sai
         assert left(person, "swordfish") == [], person.name
         if said == "anew" or person is not bob:  # what Bob undid is in his own history still
             assert left(person, "cuttlefish") == [], person.name
-    log = git(bob, "log", "--all", "-p", "--format=")
+    log = bob.git("log", "--all", "-p", "--format=")
     assert "swordfish" not in log and "cuttlefish" not in log and "Tuesdays" in log
     assert ana.view() == bob.view() == cleo.view() and [person.waiting() for person in (ana, bob)] == [
         [("add", "Releases are cut on Tuesdays")],
@@ -326,24 +305,19 @@ def test_a_purge_by_its_author_reaches_what_others_changed_of_it(join: Join, sai
 
 
 def test_who_purges_what_another_shared_is_told_who_keeps_it(join: Join) -> None:
-    ana, bob = join("Ana"), join("Bob")
-    ana.remember(FIRST)
-    ana.sync(), bob.sync()
-    (copy,) = bob.decide("accept")
+    _, bob, _ = shared(join, FIRST)
+    copy = bob.accept()
     bob.sync()
-    assert copy is not None
     newer = bob.memory.facts.correct(copy, SECOND)
     (place,) = with_shared_places(bob.memory, bob.memory.purge.plan([("fact", newer)])).places[-1:]
     assert place.citation.startswith("F1@") and not place.can
     assert place.what.startswith("shared by Ana (") and "until they purge it" in place.what
     assert place.what.endswith("; `team sync` asks them to")
     cleo = join("Cleo")
-    with Team(cleo.memory) as team:
-        team.choose(ShareChoice())
+    cleo.choose(ShareChoice())
     cleo.sync()
-    (copy,) = cleo.decide("accept")
+    copy = cleo.accept()
     cleo.sync()
-    assert copy is not None
     (place,) = with_shared_places(cleo.memory, cleo.memory.purge.plan([("fact", copy)])).places[-1:]
     assert place.what.endswith(f"on {cleo.remote} and here"), "who shares nothing asks nobody"
 
@@ -355,9 +329,8 @@ def test_a_purge_of_ones_change_of_anothers_record_needs_nobody(join: Join, answ
     ana, bob, cleo = join("Ana"), join("Bob"), join("Cleo")
     ana.remember(FIRST)
     ana.sync(), bob.sync(), cleo.sync()
-    (copy,) = bob.decide("accept")
+    copy = bob.accept()
     cleo.decide("accept")
-    assert copy is not None
     newer = bob.memory.facts.correct(copy, SECOND)
     bob.sync(), cleo.sync()
     if answer:
@@ -369,7 +342,7 @@ def test_a_purge_of_ones_change_of_anothers_record_needs_nobody(join: Join, answ
     erase_shared_records(bob.memory)
     assert left(bob, "marlin") == []
     assert bob.sync().warnings == []
-    assert "swordfish" in git(bob, "log", "--all", "-p") and "marlin" not in git(bob, "log", "--all", "-p")
+    assert "swordfish" in bob.git("log", "--all", "-p") and "marlin" not in bob.git("log", "--all", "-p")
     assert cleo.sync().warnings == [] and ana.sync().warnings == []
     assert ana.facts() == [FIRST] and left(ana, "marlin") == []
     assert [kind for kind, _ in ana.waiting()] == ["forget"]
@@ -388,11 +361,8 @@ def test_a_purge_of_ones_change_of_anothers_record_needs_nobody(join: Join, answ
 
 
 def test_an_author_who_accepted_a_change_that_was_purged_keeps_the_record(join: Join) -> None:
-    ana, bob = join("Ana"), join("Bob")
-    ana.remember(FIRST)
-    ana.sync(), bob.sync()
-    (copy,) = bob.decide("accept")
-    assert copy is not None
+    ana, bob, _ = shared(join, FIRST)
+    copy = bob.accept()
     newer = bob.memory.facts.correct(copy, SECOND)
     bob.sync(), ana.sync()
     ana.decide("accept")
@@ -409,18 +379,16 @@ def test_an_author_who_accepted_a_change_that_was_purged_keeps_the_record(join: 
 
 def test_a_purge_of_what_one_only_took_over_replaces_no_stream(join: Join) -> None:
     """Its author is told, and asked."""
-    ana, bob = join("Ana"), join("Bob")
-    ana.remember(FIRST)
-    ana.sync(), bob.sync()
+    ana, bob, _ = shared(join, FIRST)
     (copy,) = bob.decide("accept")
     bob.sync()
     with Team(bob.memory) as team:
         stream = f"refs/memoranda/{team.writer}"
-    before = git(bob, "rev-parse", stream)
+    before = bob.git("rev-parse", stream)
     assert copy is not None
     bob.memory.purge.run_plan(bob.memory.purge.plan([("fact", copy)]))
     bob.sync()
-    git(bob, "merge-base", "--is-ancestor", before, stream)
+    bob.git("merge-base", "--is-ancestor", before, stream)
     ana.sync()
     (asked,) = ana.memory.inbox.waiting()
     assert asked.kind == "forget" and asked.reason.endswith("asks you to: purge F#1.")
@@ -429,11 +397,8 @@ def test_a_purge_of_what_one_only_took_over_replaces_no_stream(join: Join) -> No
 
 
 def test_a_purge_of_what_was_accepted_since_the_last_exchange_says_who_keeps_it(join: Join) -> None:
-    ana, bob = join("Ana"), join("Bob")
-    ana.remember(FIRST)
-    ana.sync(), bob.sync()
-    (copy,) = bob.decide("accept")
-    assert copy is not None
+    ana, bob, _ = shared(join, FIRST)
+    copy = bob.accept()
     (place,) = with_shared_places(bob.memory, bob.memory.purge.plan([("fact", copy)])).places[-1:]
     assert place.citation.startswith("F1@") and place.what.startswith("shared by Ana (")
     bob.memory.purge.run_plan(bob.memory.purge.plan([("fact", copy)]))
@@ -461,9 +426,7 @@ def test_a_purge_reaches_what_was_accepted_again_since_the_last_exchange(join: J
 
 def _accepted_again(join: Join) -> tuple[Person, Person, int]:
     """Return Ana, Bob, and the number of Ana's fact, which Bob accepted, undid, and accepted again."""
-    ana, bob = join("Ana"), join("Bob")
-    number = ana.remember(FIRST)
-    ana.sync(), bob.sync()
+    ana, bob, number = shared(join, FIRST)
     bob.decide("accept")
     bob.sync()
     bob.memory.history.undo()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import apsw
 import pytest
-from support.team import Join, Person, holding
+from support.team import Join, Person, holding, shared
 
 from store.base.errors import Conflict, InvalidInput
 from store.git.process import GitError
@@ -73,8 +73,7 @@ def test_a_purge_reaches_what_was_shared_as_who_one_was(join: Join, monkeypatch:
     (place,) = with_shared_places(ana.memory, ana.memory.purge.plan([("fact", number)])).places[-1:]
     assert place.what.startswith(f"as {old}, who you were before, shared: `team sync` erases it")
     purge(ana, number)
-    with Team(ana.memory) as team:
-        team.erase_purged()
+    ana.erase_purged()
     assert holding(ana, "swordfish") == [], "before anything is sent"
     for person in (ana, bob, cleo, join("Dora"), ana, bob, cleo):
         assert person.sync().warnings == []
@@ -86,12 +85,8 @@ def test_a_purge_reaches_what_was_shared_as_who_one_was(join: Join, monkeypatch:
     )
 
 
-def test_a_correction_before_one_left_changes_the_record_that_was_shared(
-    join: Join, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ana, bob = join("Ana"), join("Bob")
-    number = ana.remember(SECRET)
-    ana.sync(), bob.sync()
+def test_a_correction_before_one_left_changes_the_shared_record(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
+    ana, bob, number = shared(join, SECRET)
     bob.decide("accept")
     number = ana.memory.facts.correct(number, KNOWN)
     leave(ana, monkeypatch, "new")
@@ -108,9 +103,8 @@ def test_what_another_changed_meanwhile_stays_the_same_record(join: Join, monkey
     ana, bob, cleo = join("Ana"), join("Bob"), join("Cleo")
     ana.remember("The host is A-1")
     ana.sync(), bob.sync()
-    (copy,) = bob.decide("accept")
+    copy = bob.accept()
     bob.sync()
-    assert copy is not None
     bob.memory.facts.correct(copy, "The host is B-2")
     bob.sync()
     leave(ana, monkeypatch, "new")
@@ -125,11 +119,8 @@ def test_what_another_changed_meanwhile_stays_the_same_record(join: Join, monkey
 
 @pytest.mark.parametrize("who", ["its author", "oneself"])
 def test_a_purge_reaches_what_one_changed_as_who_one_was(join: Join, monkeypatch: pytest.MonkeyPatch, who: str) -> None:
-    ana, bob = join("Ana"), join("Bob")
-    number = ana.remember(KNOWN)
-    ana.sync(), bob.sync()
-    (copy,) = bob.decide("accept")
-    assert copy is not None
+    ana, bob, number = shared(join, KNOWN)
+    copy = bob.accept()
     changed = bob.memory.facts.correct(copy, SECRET)
     bob.sync(), ana.sync()
     leave(bob, monkeypatch, "new")
@@ -154,8 +145,7 @@ def test_a_purge_before_the_next_exchange_reaches_it_too(join: Join, monkeypatch
     ana.sync()
     leave(ana, monkeypatch, "new")
     purge(ana, number)
-    with Team(ana.memory) as team:
-        team.erase_purged()
+    ana.erase_purged()
     assert ana.sync().warnings == [] and "swordfish" not in everything(ana.remote)
     assert holding(ana, "swordfish") == []
 
@@ -184,9 +174,7 @@ def test_who_goes_on_as_new_is_no_newcomer(join: Join, monkeypatch: pytest.Monke
 
 
 def test_what_one_forgets_and_restores_of_it_reaches_the_others(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
-    ana, bob = join("Ana"), join("Bob")
-    number = ana.remember(KNOWN)
-    ana.sync(), bob.sync()
+    ana, bob, number = shared(join, KNOWN)
     bob.decide("accept")
     bob.sync()
     leave(ana, monkeypatch, "new")
@@ -203,9 +191,7 @@ def test_what_one_forgets_and_restores_of_it_reaches_the_others(join: Join, monk
     assert asked.kind == "forget" and asked.reason.endswith("asks you to: purge F#1."), "there is nobody else to ask"
 
 
-def test_a_writer_with_whom_somebody_goes_on_is_asked(
-    join: Join, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_writer_with_whom_one_goes_on_is_asked(join: Join, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     ana = join("Ana")
     number = ana.remember(SECRET)
     ana.sync()
@@ -226,9 +212,7 @@ def test_a_writer_with_whom_somebody_goes_on_is_asked(
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", ["lost answer", "no connection", "overtaken"])
-def test_what_is_erased_there_survives_a_cut(
-    join: Join, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str
-) -> None:
+def test_an_erasure_survives_a_cut(join: Join, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str) -> None:
     ana, bob = join("Ana"), join("Bob")
     number = ana.remember(SECRET)
     ana.sync()

@@ -63,8 +63,7 @@ def test_they_are_global_on_the_other_machine_too(machine: Callable[[str], Perso
     assert desktop.facts() == [], "they wait"
     desktop.decide("accept")
     assert scopes(desktop) == {"Answers are short": "global", "The lamp is warm": "project"}
-    with Team(desktop.memory) as team:
-        team.believe("laptop", ShareChoice(("preferences",)))
+    desktop.believe("laptop", ShareChoice(("preferences",)))
     desktop.sync()
     machine("laptop")
     laptop.memory.facts.remember("Tabs, never spaces", domain="preferences", scope="global")
@@ -73,8 +72,7 @@ def test_they_are_global_on_the_other_machine_too(machine: Callable[[str], Perso
     done = desktop.sync()
     assert desktop.waiting() == [("add", "Tabs, never spaces")] and not done.arrived.believed
     desktop.decide("reject")
-    with Team(desktop.memory) as team:
-        team.believe("laptop", ALL)
+    desktop.believe("laptop", ALL)
     machine("laptop")
     laptop.memory.facts.remember("Dates are ISO", domain="preferences", scope="global")
     laptop.sync()
@@ -85,9 +83,7 @@ def test_they_are_global_on_the_other_machine_too(machine: Callable[[str], Perso
     assert laptop.view() == desktop.view()
 
 
-def test_in_a_project_it_is_a_fact_of_the_project(
-    machine: Callable[[str], Person], join: Callable[[str], Person]
-) -> None:
+def test_in_a_project_it_is_the_projects_fact(machine: Callable[[str], Person], join: Callable[[str], Person]) -> None:
     laptop = machine("laptop")
     number = laptop.memory.facts.remember("Answers are short", domain="preferences", scope="global")[0]
     laptop.sync()

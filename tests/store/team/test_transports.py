@@ -24,8 +24,7 @@ CUTS = (0.1, 0.5, 0.9, 1.0)  # of the bytes that go over the wire
 
 def move(person: Person, address: str) -> None:
     """Have a person share through another address of the same remote."""
-    with Team(person.memory) as team:
-        team.choose(WORK, remote=address)
+    person.choose(WORK, remote=address)
 
 
 @pytest.fixture
@@ -167,7 +166,7 @@ def test_a_remote_that_does_not_answer_is_given_up(join: Join, cable: Wire, monk
     assert ana.sync().sent == 2
 
 
-def test_a_remote_that_wants_a_login_asks_nobody(
+def test_a_remote_login_asks_nobody(
     join: Join, server: HttpServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No terminal, no window: what git knows by itself is taken."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.team import Join, Person
+from support.team import Join, Person, shared
 
 from store.team.exchange import Team
 
@@ -11,12 +11,9 @@ FIRST, SECOND = "The safe is in the cellar", "The safe is in the attic of the mi
 
 def two(join: Join) -> tuple[Person, Person, int, int]:
     """Ana and Bob, Ana's fact, and its number with Bob, who accepted it."""
-    ana, bob = join("Ana"), join("Bob")
-    number = ana.remember(FIRST)
-    ana.sync(), bob.sync()
-    (copy,) = bob.decide("accept")
+    ana, bob, number = shared(join, FIRST)
+    copy = bob.accept()
     bob.sync(), ana.sync()
-    assert copy is not None
     return ana, bob, number, copy
 
 

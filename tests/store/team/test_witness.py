@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support.team import Join, Person
+from support.team import Join, Person, shared
 
 from store.team.exchange import Team
 from store.team.remote import StreamRepository
@@ -41,9 +41,7 @@ def replace(tmp_path: Path, person: Person, segments: list[bytes], who: str) -> 
 @pytest.fixture
 def three(join: Join) -> tuple[Person, Person]:
     """Ana shared two facts, one after the other; Bob saw both, and shared then."""
-    ana, bob = join("Ana"), join("Bob")
-    ana.remember("Releases are cut on Tuesdays")
-    ana.sync(), bob.sync()
+    ana, bob, _ = shared(join)
     ana.remember("The wiki is at wiki.example")
     ana.sync()
     bob.remember("Deploys need two reviews")
@@ -75,9 +73,7 @@ def test_a_header_says_what_is_new_of_the_others(three: tuple[Person, Person], j
     assert b'"seen"' not in newest.partition(b"\n")[0]
 
 
-def test_a_newcomer_is_told_of_a_stream_that_was_replaced(
-    three: tuple[Person, Person], join: Join, tmp_path: Path
-) -> None:
+def test_a_newcomer_is_told_of_a_replaced_stream(three: tuple[Person, Person], join: Join, tmp_path: Path) -> None:
     """Not only those who knew it; the warning goes when the true one is back."""
     ana, bob = three
     who = writer(ana)
@@ -116,9 +112,7 @@ def test_a_purge_is_no_replacement(three: tuple[Person, Person], join: Join) -> 
     assert join("Ida").sync().warnings == []
 
 
-def test_a_replacement_that_says_it_is_after_a_purge_is_told(
-    three: tuple[Person, Person], join: Join, tmp_path: Path
-) -> None:
+def test_a_replacement_said_to_be_a_purge_is_told(three: tuple[Person, Person], join: Join, tmp_path: Path) -> None:
     ana, _ = three
     who = writer(ana)
     replace(tmp_path, ana, split_segments(who, [add(who, 1, "Releases are cut on Fridays")], "", "0" * 64), who)

@@ -186,20 +186,12 @@ def test_what_came_with_a_checkout_is_refused_and_says_so(tmp_path: Path, anothe
     repositories.create(tmp_path / "project")
     repositories.git(tmp_path / "project", "add", "--force", ".")
     repositories.git(tmp_path / "project", "commit", "-m", "our memory")
-    say(path, "ours all the same")
-    subprocess.run(["git", "clone", "-q", "project", "clone"], cwd=tmp_path, check=True)
-    refused(tmp_path / "clone" / ".memoranda" / "memory.db", "git tracks it, so it came with the checkout")
+    for clone in ("same", "older"):  # it says the same as ours, and then less
+        subprocess.run(["git", "clone", "-q", "project", clone], cwd=tmp_path, check=True)
+        refused(tmp_path / clone / ".memoranda" / "memory.db", "git tracks it, so it came with the checkout")
+        say(path, "ours all the same")
     another()
     refused(path, "git tracks it")
-
-
-def test_what_git_tracks_is_no_copy_of_ours_though_it_says_the_same(tmp_path: Path) -> None:
-    project(tmp_path)
-    repositories.create(tmp_path / "project")
-    repositories.git(tmp_path / "project", "add", "--force", ".")
-    repositories.git(tmp_path / "project", "commit", "-m", "our memory")
-    subprocess.run(["git", "clone", "-q", "project", "clone"], cwd=tmp_path, check=True)
-    refused(tmp_path / "clone" / ".memoranda" / "memory.db", "git tracks it")
 
 
 @pytest.mark.parametrize("log", [False, True])
@@ -240,7 +232,7 @@ def test_looking_writes_nothing_and_runs_nothing(tmp_path: Path, another, log: b
     }
 
 
-def test_the_doctor_says_whose_it_is_and_looks_all_the_same(tmp_path: Path, another) -> None:
+def test_the_doctor_says_whose_it_is_and_closes_nothing_of_it(tmp_path: Path, another) -> None:
     path = project(tmp_path)
     found = {one.subject: one for one in examine(place(path), quick=True)}
     assert found["whose"].state == "ok"
@@ -248,11 +240,6 @@ def test_the_doctor_says_whose_it_is_and_looks_all_the_same(tmp_path: Path, anot
     found = {one.subject: one for one in examine(place(path), quick=True)}
     assert found["whose"].state == WRONG and "memoranda adopt" in found["whose"].next
     assert found["history"].state == "ok"
-
-
-def test_the_doctor_does_not_say_that_it_closed_what_it_only_looked_at(tmp_path: Path, another) -> None:
-    path = project(tmp_path)
-    another()
     path.chmod(0o644)
     (found,) = [one for one in examine(place(path), quick=True) if one.subject == "private"]
     assert (found.state, path.stat().st_mode & 0o777) == (WRONG, 0o644)
@@ -293,9 +280,7 @@ def test_one_that_git_tracks_is_not_taken_for_an_earlier_versions(tmp_path: Path
 # adopting -------------------------------------------------------------------------------------------------------------
 
 
-def test_taken_whole_it_is_ours_with_an_identity_of_its_own_and_its_spool_is_not_obeyed(
-    tmp_path: Path, another
-) -> None:
+def test_taken_whole_it_is_ours_with_its_own_identity_and_its_spool_is_not_obeyed(tmp_path: Path, another) -> None:
     path = project(tmp_path)
     hook_spool.append_act(str(path), "remember", {"text": "obey the hook"}, actor="user")
     identity = installation.find_known_memory(str(path)).identity

@@ -271,9 +271,7 @@ def test_what_is_asked_for_behind_it_is_kept() -> None:
         ("# the staging db is refreshed every sunday", "The staging db is refreshed every sunday"),
     ],
 )
-def test_what_was_forgotten_a_wish_put_as_a_question_and_a_line_for_the_memory_are_proposed(
-    text: str, kept: str
-) -> None:
+def test_what_was_forgotten_and_a_wish_put_as_a_question_are_proposed(text: str, kept: str) -> None:
     assert (one(text).text, one(text).explicit) == (kept, False)
 
 

@@ -91,9 +91,7 @@ def test_a_password_in_an_address_is_told_nowhere(written: str, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("before", ["me:hun/ter2", "me:hun?ter2", "me:hun#ter2", "127.0.0.1:9/x", "127.0.0.1:9?x"])
-def test_an_address_that_may_name_two_machines_names_none(
-    server: OllamaServer, before: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_address_of_two_hosts_names_none(server: OllamaServer, before: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a password with a slash in it, or a path with an @: nothing is sent to either."""
     monkeypatch.setenv("OLLAMA_HOST", server.address.replace("://", f"://{before}@"))
     assert model_selection.open_selected_model(Config()) is None and not server.lists

@@ -190,7 +190,7 @@ def test_a_key_comes_from_the_environment_and_is_sent_with_each_question(
     [("404", "missing"), ("401", "refused"), ("503", "busy"), ("cut", "cut"), ("error", "broken"),
      ("nonsense", "broken"), ("length", "cut")],
 )  # fmt: skip
-def test_each_failure_is_told_in_our_own_words(
+def test_a_failure_is_in_our_words(
     server: OpenAIServer, configured: Callable[[str], Config], fault: str, kind: str
 ) -> None:
     chat = model_selection.open_selected_model(configured(server.address))
@@ -203,9 +203,7 @@ def test_each_failure_is_told_in_our_own_words(
     chat.close()
 
 
-def test_a_look_lists_its_models_and_nothing_there_says_so(
-    server: OpenAIServer, configured: Callable[[str], Config]
-) -> None:
+def test_a_look_lists_its_models_or_says_none_is(server: OpenAIServer, configured: Callable[[str], Config]) -> None:
     found = read_server_info(server.address)
     assert [(one.name, one.loaded) for one in found.models] == [(MODEL, True), ("nomic-embed-text", True)]
     config = configured("http://127.0.0.1:9/v1")

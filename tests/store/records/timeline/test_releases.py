@@ -29,9 +29,7 @@ def _iteration(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize(("release", "at"), [(_log, "2026-11-01T10:00:00.000Z"), (_event, ""), (_iteration, "")])
-def test_a_release_is_a_commit_an_event_or_an_iteration(
-    memory: Memory, release: Callable[[Memory], None], at: str
-) -> None:
+def test_a_release_is_a_commit_event_or_iteration(memory: Memory, release: Callable[[Memory], None], at: str) -> None:
     assert last_release_moment(memory.database) == ""
     memory.events.log("gate.passed")
     assert last_release_moment(memory.database) == ""

@@ -15,9 +15,7 @@ from store.embedding import provider_selection
 from store.team.postgres import REPLICA_SCHEMA, REPLICA_VERSION, Replica, ReplicaError, ReplicationResult
 
 
-def test_it_is_brought_up_to_date_and_a_second_time_changes_nothing(
-    shared: tuple[Person, Person], address: str
-) -> None:
+def test_it_is_brought_up_to_date_and_twice_changes_nothing(shared: tuple[Person, Person], address: str) -> None:
     ana, bob = shared
     first = replicate(ana, address)
     assert (first.operations, first.records, first.replaced) == (5, 3, 0)

@@ -39,9 +39,7 @@ def project(tmp_path: Path) -> Path:
         ("https://example.org/api.git", "https://example.org/api.git"),
     ],
 )
-def test_a_relative_path_is_read_from_the_root_of_the_checkout(
-    tmp_path: Path, project: Path, address: str, found: str
-) -> None:
+def test_a_relative_path_begins_at_the_checkout(tmp_path: Path, project: Path, address: str, found: str) -> None:
     """As git reads it, from whichever folder; the streams lie elsewhere."""
     git(project, "remote", "add", "origin", address.format(tmp_path))
     (project / "docs").mkdir()
@@ -103,8 +101,7 @@ def test_a_repository_of_sha256_serves_as_well(join: Join, tmp_path: Path, remot
     assert ana.sync().warnings == [] and bob.sync().arrived.erased == 1
     assert ana.view() == bob.view() and bob.facts() == []
     join("Cleo").sync()
-    with Team(bob.memory) as team:
-        team.choose(WORK, "Bob", str(remote))
+    bob.choose(WORK, "Bob", str(remote))
     with pytest.raises(GitError, match="another hash than the streams here"):
         bob.sync()
 
