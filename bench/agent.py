@@ -54,7 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--task", action="append", choices=sorted(asking.TASKS), help="only this one")
     parser.add_argument("--limit", type=int, default=10_000, metavar="N", help="so many cases of each task")
     parser.add_argument("--kept", metavar="FILE", help="keep what the model said there, and do not ask it again")
-    parser.add_argument("--show", action="store_true", help="print what went wrong, of the half prompts are made with")
+    parser.add_argument(
+        "--show", action="store_true", help="print what went wrong, of the half prompts are made with"
+    )
     parser.add_argument("--keys", action="store_true", help="measure a key while the model works, and nothing else")
     options = parser.parse_args(arguments)
     split = "held" if options.held else "dev"
@@ -115,7 +117,9 @@ def _aims(rules: Counter[str], model: Counter[str] | None) -> None:
     print(f"\n{'':10}{'rules':>9}{'model':>9}   aim")
     ruled, modelled = _rates(rules), _rates(model) if model is not None else {}
     for name, aim, words in AIMS:
-        cells = [f"{value:9.1%}" if value is not None else f"{'–':>9}" for value in (ruled[name], modelled.get(name))]
+        cells = [
+            f"{value:9.1%}" if value is not None else f"{'–':>9}" for value in (ruled[name], modelled.get(name))
+        ]
         best = modelled.get(name) if model is not None else ruled[name]
         met = "" if best is None else "met" if (best >= aim if aim > 0 else best <= -aim) else "NOT MET"
         print(f"{name:10}{''.join(cells)}   {'≤' if aim < 0 else '≥'} {abs(aim):4.0%} {met:8} {words}")

@@ -127,7 +127,9 @@ class Heard:
             self._kept[asked] = (said, took)
             if self._file:
                 with open(self._file, "a", encoding="utf-8") as file:
-                    file.write(json.dumps({"asked": asked, "said": said, "seconds": took}, ensure_ascii=False) + "\n")
+                    file.write(
+                        json.dumps({"asked": asked, "said": said, "seconds": took}, ensure_ascii=False) + "\n"
+                    )
         self.seconds[self.task].append(took)
         return said
 
@@ -248,7 +250,8 @@ def _reconfirm_model(heard: Heard, case: Case, ruled: str) -> str:
         return ruled
     said = [sentence.text for sentence in split_own_sentences(case["text"]) if not sentence.question]
     verdicts = [
-        reconfirm.ask_reconfirm(_asking(heard, "reconfirm"), text, [(1, case["fact"])]).get(1, "none") for text in said
+        reconfirm.ask_reconfirm(_asking(heard, "reconfirm"), text, [(1, case["fact"])]).get(1, "none")
+        for text in said
     ]
     return max(verdicts, key=VERDICTS.index, default="none")
 
@@ -382,7 +385,8 @@ TASKS = {
     "reconfirm": Task(_plain("reconfirm", _reconfirm_rule, _reconfirm_model), _counted(_reconfirm_score)),
     "classify": Task(_plain("classify", lambda case: "general", _classify_model), _counted(_classify_score)),
     "summarise": Task(
-        _plain("summarise", lambda case: summarize_by_rule(_turns(case)), _summarise_model), _counted(_summarise_score)
+        _plain("summarise", lambda case: summarize_by_rule(_turns(case)), _summarise_model),
+        _counted(_summarise_score),
     ),
     "slug": Task(
         _plain("slug", lambda case: session_snapshot.slug_of_turns(_turns(case), DAY), _slug_model),

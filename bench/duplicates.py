@@ -76,7 +76,9 @@ def _quality(model: model_registry.EmbeddingModel, vectors: Any) -> None:
     unrelated = [(one, other, "apart") for one, other in itertools.combinations(read_texts()[1], 2)]
     paraphrases = [(one, other, "same") for one, other in read_texts()[0]]
     texts = list(
-        dict.fromkeys(text for pair in (*DEVELOPED, *HELD, *BY_MEANING, *unrelated, *paraphrases) for text in pair[:2])
+        dict.fromkeys(
+            text for pair in (*DEVELOPED, *HELD, *BY_MEANING, *unrelated, *paraphrases) for text in pair[:2]
+        )
     )
     stored = vectors(texts)
     plain = dict(zip(texts, centre_vectors(stored, model), strict=True))
@@ -180,7 +182,9 @@ def _vectors(
 
 
 def _stored(opened: Memory, model: model_registry.EmbeddingModel) -> Any:
-    rows = opened.database.rows("SELECT e.vector FROM vectors v JOIN embeddings e ON e.id = v.embedding ORDER BY v.key")
+    rows = opened.database.rows(
+        "SELECT e.vector FROM vectors v JOIN embeddings e ON e.id = v.embedding ORDER BY v.key"
+    )
     return np.frombuffer(b"".join(row[0] for row in rows), "<f4").reshape(-1, model.dimension)
 
 

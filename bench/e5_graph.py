@@ -36,7 +36,9 @@ def graph(file: E5File) -> onnx.ModelProto:
         )  # fmt: skip
 
     def norm(name: str, x: str, out: str = "") -> str:
-        return node("LayerNormalization", x, f"{name}.w", f"{name}.b", out=out or name, axis=-1, epsilon=file.epsilon)
+        return node(
+            "LayerNormalization", x, f"{name}.w", f"{name}.b", out=out or name, axis=-1, epsilon=file.epsilon
+        )
 
     x = norm("norm", "x")
     for layer in (f"l{number}" for number in range(file.layers)):
@@ -48,7 +50,10 @@ def graph(file: E5File) -> onnx.ModelProto:
         x = norm(f"{layer}.between", node("Add", x, attended, out=f"{layer}.added"))
         inner = matrix(f"{layer}.inner", x, file.width, file.inner)
         outer = matrix(
-            f"{layer}.outer", node("Gelu", inner, out=f"{layer}.gelu", domain="com.microsoft"), file.inner, file.width
+            f"{layer}.outer",
+            node("Gelu", inner, out=f"{layer}.gelu", domain="com.microsoft"),
+            file.inner,
+            file.width,
         )
         last = layer == f"l{file.layers - 1}"
         x = norm(f"{layer}.norm", node("Add", x, outer, out=f"{layer}.sum"), "y" if last else "")

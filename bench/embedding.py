@@ -142,7 +142,9 @@ def _nearest(path: str, count: int) -> None:
                     model_registry.write_vector_note(
                         write,
                         vector_backends.codes_marker_key(0),
-                        vector_backends.codes_marker_value(keeper, model, model_registry.read_vector_changes(database)),
+                        vector_backends.codes_marker_value(
+                            keeper, model, model_registry.read_vector_changes(database)
+                        ),
                     )
             vectors_module._matrix_cache.clear()
             times = []

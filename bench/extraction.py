@@ -46,8 +46,12 @@ RANK = ("none", "propose", "supersede", "confirm")
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.extraction", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--show", action="store_true", help="print what went wrong in the half the rules are made with")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.extraction", description=(__doc__ or "").partition("\n")[0]
+    )
+    parser.add_argument(
+        "--show", action="store_true", help="print what went wrong in the half the rules are made with"
+    )
     parser.add_argument("--chat", metavar="FILE", help="a LoCoMo file")
     parser.add_argument("--facts", type=int, default=FACTS, help="that are known, for the speed (%(default)s)")
     options = parser.parse_args()
@@ -92,7 +96,8 @@ def _extracted(split: str, cases: list[dict], show: bool) -> str:
                 count["domain"] += one.domain == fact["domain"]
                 count["confidence"] += one.confidence == fact["confidence"]
         told = [
-            (one.text, one.domain, one.confidence, "active" if one.explicit else "proposed") for one in found.values()
+            (one.text, one.domain, one.confidence, "active" if one.explicit else "proposed")
+            for one in found.values()
         ]
         if show and told != [tuple(fact.values()) for fact in case["facts"]]:
             print(f"  {case['kind']} {case['text'][:100]!r}\n    wanted {case['facts']}\n    found  {told}")

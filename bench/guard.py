@@ -24,7 +24,9 @@ from bench.store import heading, verdict
 PROJECTS = 20
 FIRST_SECONDS, AGAIN_SECONDS = 3.0, 0.3
 SETTINGS = {"guard.days": 90, "guard.megabytes": 500, "guard.paths": [], "guard.key": "file"}
-WORDS = "tide port harbour index query ledger rate table cache branch deploy parser export import chart level".split()
+WORDS = (
+    "tide port harbour index query ledger rate table cache branch deploy parser export import chart level".split()
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -122,7 +124,8 @@ class _Bench:
         start = time.perf_counter()
         restoring.run_guard_restore(SETTINGS, self.machine, now, plan)  # type: ignore[arg-type]
         print(
-            f"{'restore':20} {time.perf_counter() - start:7.3f} s  {len(plan.files):,} files, each synced", flush=True
+            f"{'restore':20} {time.perf_counter() - start:7.3f} s  {len(plan.files):,} files, each synced",
+            flush=True,
         )
 
     def _proof(self) -> None:
@@ -131,7 +134,9 @@ class _Bench:
         start = time.perf_counter()
         size, found = guarded.search_guard_bytes(["a text that nobody wrote"]) or (0, set())
         seconds = time.perf_counter() - start
-        print(f"{'proof':20} {seconds:7.3f} s  {size / 1e6:,.2f} MB unsealed and read, {len(found)} found", flush=True)
+        print(
+            f"{'proof':20} {seconds:7.3f} s  {size / 1e6:,.2f} MB unsealed and read, {len(found)} found", flush=True
+        )
 
     def _count(self, paths: Sequence[str], database: bool) -> None:
         self.seen += sum(os.path.getsize(path) for path in [*paths, *([self.database] if database else [])])

@@ -236,7 +236,9 @@ def _doctor(paths: dict[str, str]) -> None:
 
 def _writes(path: str) -> list[float]:
     with Memory.open(path) as memory:
-        return [_timed(lambda number=number: memory.facts.remember(f"a fact {number}")) for number in range(600)][100:]
+        return [_timed(lambda number=number: memory.facts.remember(f"a fact {number}")) for number in range(600)][
+            100:
+        ]
 
 
 def _processes(paths: dict[str, str]) -> None:

@@ -143,7 +143,12 @@ def _by_meaning(client: Sequence[str], resident: int, path: str, size: int, fold
 
 
 def _report(client: Sequence[str], path: str, folder: str, name: str, run: int) -> Cost:
-    said = {**EVENTS[name], "session_id": f"bench-{run % 5}", "cwd": folder, "prompt_id": f"{name}-{run}-{os.getpid()}"}
+    said = {
+        **EVENTS[name],
+        "session_id": f"bench-{run % 5}",
+        "cwd": folder,
+        "prompt_id": f"{name}-{run}-{os.getpid()}",
+    }
     if name == "prompt":
         said["prompt"] = PROMPTS[run % len(PROMPTS)]
     if name == "tasks":

@@ -131,7 +131,9 @@ def transcripts(folder: str, size: int) -> int:
     while written < size:
         number += 1
         with open(os.path.join(folder, f"session-{number:04}.jsonl"), "w", encoding="utf-8") as file:
-            written += sum(file.write(line) for line in _session(chance, tools, number, min(SESSION, size - written)))
+            written += sum(
+                file.write(line) for line in _session(chance, tools, number, min(SESSION, size - written))
+            )
     return written
 
 

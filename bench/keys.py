@@ -57,7 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
                         times, worked, written = measured(terminal, key, options.presses)
                         _line(f"{size[0]}×{size[1]} {pane}: {name}", times, worked, written, aim)
         if options.attribute:
-            print("\ninside the application: median ms of a press (their sum is less than the whole: what is left is")
+            print(
+                "\ninside the application: median ms of a press (their sum is less than the whole: what is left is"
+            )
             print("Textual's passing of messages, and the terminal)")
             for size in SIZES:
                 for pane in ("facts", "timeline"):

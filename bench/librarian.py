@@ -37,8 +37,12 @@ ANY = "*"  # any record suffices, if the answer contains a word
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.librarian", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--show", action="store_true", help="print what went wrong in the half the rules are made with")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.librarian", description=(__doc__ or "").partition("\n")[0]
+    )
+    parser.add_argument(
+        "--show", action="store_true", help="print what went wrong in the half the rules are made with"
+    )
     parser.add_argument("--model", metavar="NAME", help="ask the clinic's questions with a model too")
     parser.add_argument("--kept", metavar="FILE", help="keep what the model said there, and do not ask it again")
     options = parser.parse_args()
@@ -69,7 +73,9 @@ def main() -> None:
                     heard.keep(options.kept)
                 for half in (0, 1) if heard else ():
                     those = _half(clinic, half)
-                    print("clinic " + _row(memory, "model", half, those, options.show and not half, heard), flush=True)
+                    print(
+                        "clinic " + _row(memory, "model", half, those, options.show and not half, heard), flush=True
+                    )
 
 
 def _half(cases: list[dict[str, object]], half: int) -> list[dict[str, object]]:

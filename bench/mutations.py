@@ -103,7 +103,9 @@ def run(folder: Path, case: dict[str, Any]) -> str:
     command = [sys.executable, "-m", "pytest", "-n", "0", "-x", "-q", "-p", "no:cacheprovider", *case["tests"]]
     write(path, after)
     try:
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=SECONDS, check=False)
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, timeout=SECONDS, check=False
+        )
     except subprocess.TimeoutExpired:
         return "killed"
     finally:

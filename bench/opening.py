@@ -68,7 +68,12 @@ def run(tree: str, code: str, *arguments: str) -> list[float]:
     """Run a few lines of Python on the `store` of a tree; return the numbers that they print."""
     environment = {**os.environ, **CLEAN, "PYTHONPATH": tree}
     done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], cwd=tree, env=environment, check=True, capture_output=True, text=True
+        [sys.executable, "-c", code, *arguments],
+        cwd=tree,
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
     )
     return [float(line) for line in done.stdout.split()]
 

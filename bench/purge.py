@@ -74,7 +74,9 @@ def _purges(opened: Memory, purges: int) -> dict[str, list[float]]:
     """Return the milliseconds of each part of each purge."""
     parts: dict[str, list[float]] = {name: [] for name in PARTS}
     writer = Writer(8)
-    numbers = [number for (number,) in opened.database.rows("SELECT id FROM facts WHERE status = 'active' ORDER BY id")]
+    numbers = [
+        number for (number,) in opened.database.rows("SELECT id FROM facts WHERE status = 'active' ORDER BY id")
+    ]
     for number in numbers[:: len(numbers) // purges][:purges]:
         opened.facts.remember(f"{writer.sentence(6, 24)} after {number}")  # gives the index something new to merge
         plan, spent = timed(lambda number=number: opened.purge.plan([("fact", number)]))  # type: ignore[misc]

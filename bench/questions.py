@@ -43,7 +43,9 @@ Case = dict[str, Any]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.questions", description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.questions", description=(__doc__ or "").partition("\n")[0]
+    )
     parser.add_argument("--model", metavar="NAME", help="ask a model too")
     parser.add_argument("--half", choices=("dev", "held", "both"), default="both")
     parser.add_argument("--few", type=int, default=0, help="ask the model so many of each half only")

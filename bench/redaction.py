@@ -185,7 +185,9 @@ def _row(name: str, rows: list[dict[str, object]]) -> tuple[float, float]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.redaction", description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.redaction", description=(__doc__ or "").partition("\n")[0]
+    )
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--data", metavar="DIR", help=f"a folder that holds labelled lines, {DATA}")
     parser.add_argument("--source", metavar="DIR", nargs="*", default=[], help="folders of source without secrets")

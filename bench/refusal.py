@@ -64,7 +64,9 @@ def ask(body: Body, remembered: Remembered, others: Sequence[Body], draw: random
     """Ask a memory its own questions and those of other sets."""
     own = [one.text for one in body.questions if one.evidence]
     asked = [(text, True) for text in draw.sample(own, min(QUESTIONS, len(own)))]
-    strange = {other.set for other in others if other.set.split(",")[0] not in (body.set.split(",")[0], ABOUT_SOFTWARE)}
+    strange = {
+        other.set for other in others if other.set.split(",")[0] not in (body.set.split(",")[0], ABOUT_SOFTWARE)
+    }
     for name in sorted(strange):
         theirs = [one.text for other in others if other.set == name for one in other.questions]
         asked += [(text, False) for text in draw.sample(theirs, min(OTHERS, len(theirs)))]
@@ -103,7 +105,11 @@ def line_for(judged: Sequence[Judged]) -> float:
     sets = [[one for one in judged if one.set == name and one.answerable] for name in {one.set for one in judged}]
     lines = [number / 100 for number in range(200)]
     return max(
-        (line for line in lines if all(statistics.fmean(one.refused(line) for one in mine) <= LOST for mine in sets)),
+        (
+            line
+            for line in lines
+            if all(statistics.fmean(one.refused(line) for one in mine) <= LOST for mine in sets)
+        ),
         default=0.0,
     )
 

@@ -50,7 +50,9 @@ def table(half: str, cases: list[dict], show: bool = False) -> str:
         counted = judged(case, facts, proposals)
         for language in (case["lang"], "all"):
             counts.setdefault((case["kind"], language), Counter()).update(counted)
-            counts.setdefault(("to keep" if case["kind"] in KEEP else "nothing", language), Counter()).update(counted)
+            counts.setdefault(("to keep" if case["kind"] in KEEP else "nothing", language), Counter()).update(
+                counted
+            )
         wrong = counted["dropped"] or counted["covered"] < counted["items"] or counted["false"]
         if show and wrong:
             print(f"  {case['id']} {case['kind']} {case['text']!r}\n    wanted {case['keep']}")

@@ -34,7 +34,9 @@ def machine() -> str:
     load = " ".join(f"{value:.2f}" for value in os.getloadavg())
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
     day = datetime.now(UTC).strftime("%Y-%m-%d")
-    hardware = f"{platform.system()} {platform.machine()}, {_processor()}, {os.cpu_count()} processors, {memory:.0f} GB"
+    hardware = (
+        f"{platform.system()} {platform.machine()}, {_processor()}, {os.cpu_count()} processors, {memory:.0f} GB"
+    )
     return f"{day}, {hardware}, Python {sys.version.split()[0]}, load {load}"
 
 

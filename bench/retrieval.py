@@ -82,7 +82,9 @@ class Outcome(NamedTuple):
     found: dict[str, list[str]]
     verdict: str
     milliseconds: float
-    sessions: float | None = None  # share of the evidence's sessions among the first ten; None where there is only one
+    sessions: float | None = (
+        None  # share of the evidence's sessions among the first ten; None where there is only one
+    )
 
 
 def bodies(folder: str, wanted: Sequence[str]) -> Iterator[Body]:
@@ -170,7 +172,9 @@ class Remembered:
         if indexed < 1:
             self._unindex(1 - indexed)
         self._plain = apsw.Connection(":memory:")
-        self._plain.execute("CREATE VIRTUAL TABLE plain USING fts5(name UNINDEXED, text, tokenize='porter unicode61')")
+        self._plain.execute(
+            "CREATE VIRTUAL TABLE plain USING fts5(name UNINDEXED, text, tokenize='porter unicode61')"
+        )
         texts = [*((name, turn.text) for name, _, turn in body.turns), *body.facts, *(row[1:] for row in commits)]
         self._plain.executemany("INSERT INTO plain VALUES (?, ?)", texts)
 
@@ -233,7 +237,9 @@ class Remembered:
         if not kept:
             return []
         match = " OR ".join(f'"{word}"' for word in kept)
-        rows = self._plain.execute("SELECT name FROM plain WHERE plain MATCH ? ORDER BY rank LIMIT ?", (match, DEPTH))
+        rows = self._plain.execute(
+            "SELECT name FROM plain WHERE plain MATCH ? ORDER BY rank LIMIT ?", (match, DEPTH)
+        )
         return [str(name) for (name,) in rows]
 
 

@@ -31,7 +31,15 @@ COUNTED = r"All [\d,]{3,}"
 WRITES = 20
 MEMORY_AIM, KEY_AIM, ECHO_AIM = 80.0, 15.0, 10.0  # MB, ms, ms
 KEYS = {"down": "\x1b[B", "page down": "\x1b[6~"}
-TYPED = ("rare word", "word of the middle", "common word", "two words", "question, English", "one letter", "stop word")
+TYPED = (
+    "rare word",
+    "word of the middle",
+    "common word",
+    "two words",
+    "question, English",
+    "one letter",
+    "stop word",
+)
 WRITER = """
 import sys, time
 from store.memory import Memory
@@ -186,7 +194,9 @@ def _seen(terminal: Terminal, path: str) -> float:
 
 def _writer(path: str, count: int, pause: float) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", WRITER, path, str(count), str(pause)]
-    return subprocess.Popen(command, env={**os.environ, **CLEAN, "PYTHONPATH": ROOT}, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command, env={**os.environ, **CLEAN, "PYTHONPATH": ROOT}, stdout=subprocess.PIPE, text=True
+    )
 
 
 def _megabytes(terminal: Terminal, name: str) -> float:

@@ -30,7 +30,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FILES_SECONDS, TRANSCRIPTS_SECONDS, FIRST_SECONDS = 2.0, 60.0, 5.0
 PROJECTS = 20
 SESSION = 4 << 20  # bytes of a transcript
-WORDS = "tide port harbour index query ledger rate table cache branch deploy parser export import chart level".split()
+WORDS = (
+    "tide port harbour index query ledger rate table cache branch deploy parser export import chart level".split()
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

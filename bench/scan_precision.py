@@ -105,10 +105,15 @@ def _public(repositories: str, folder: str) -> Iterator[Row]:
         kind: [0, 0, 0, 0] for kind in (DUPLICATE, CONTRADICTION, MISSING_FILE, SECRET, INSTRUCTION)
     }
     for name, commit in sorted({(one["repository"], one["commit"]) for one in labels}):
-        source, place = os.path.join(repositories, name.replace("/", "+")), os.path.join(folder, name.replace("/", "+"))
+        source, place = (
+            os.path.join(repositories, name.replace("/", "+")),
+            os.path.join(folder, name.replace("/", "+")),
+        )
         subprocess.run(["git", "clone", "-q", "--shared", "--no-checkout", source, place], check=True)
         git(place, "checkout", "-q", commit)
-        judged = {(one["path"], one["line"], one["other"]): one["right"] for one in labels if one["repository"] == name}
+        judged = {
+            (one["path"], one["line"], one["other"]): one["right"] for one in labels if one["repository"] == name
+        }
         memories = _bullets(place)
         texts = {(one.path, one.line): _letters(one.text) for one in memories}
         for kind, right in _right(memories, judged, texts):

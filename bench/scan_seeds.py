@@ -48,7 +48,10 @@ def contradictions() -> list[Group]:
         other = ABOUT[number - 1]
         found += [
             ([f"Default: `{word}`", f"Default: `{other}`", "Default: `false`", "Default: `0`"], set()),
-            ([f"**{word}**: stores what each {other} needs", f"**{word}**: shows each {other} what it stores"], set()),
+            (
+                [f"**{word}**: stores what each {other} needs", f"**{word}**: shows each {other} what it stores"],
+                set(),
+            ),
             ([f"The {word} table is in metres", f"The {other} table is in centimetres"], set()),
             ([f"[{word}]({word}.md) — 3 files", f"[{other}]({other}.md) — 7 files"], set()),
             (
@@ -70,7 +73,11 @@ def duplicates() -> list[Group]:
     found: list[Group] = []
     for form, values in VALUED:
         text = form.format(values[0])
-        found += [([text, f"{text}."], {(0, 1)}), ([text, f"**{text}**"], {(0, 1)}), ([text, text.upper()], {(0, 1)})]
+        found += [
+            ([text, f"{text}."], {(0, 1)}),
+            ([text, f"**{text}**"], {(0, 1)}),
+            ([text, text.upper()], {(0, 1)}),
+        ]
     for one, other in zip(ABOUT, [*ABOUT[1:], ABOUT[0]], strict=True):
         said = f"The {one} importer skips empty lines at the end of a {other} file"
         found += [

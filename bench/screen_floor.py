@@ -93,7 +93,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--starts", type=int, default=7)
     options = parser.parse_args(arguments)
     load = " ".join(f"{value:.2f}" for value in os.getloadavg())
-    print(f"{os.cpu_count()} cores, load {load}, Python {sys.version.split()[0]}, {SIZE[0]}×{SIZE[1]}, {ROWS:,} rows\n")
+    print(
+        f"{os.cpu_count()} cores, load {load}, Python {sys.version.split()[0]}, {SIZE[0]}×{SIZE[1]}, {ROWS:,} rows\n"
+    )
 
     paints: dict[str, list[float]] = {name: [] for name in ("empty", *APPS)}
     for _ in range(options.starts):  # alternating, so that a change of load affects all

@@ -105,9 +105,14 @@ def _fill(made: Memory, model: model_registry.EmbeddingModel) -> None:
             connection = database.connection
             connection.executemany(
                 "INSERT INTO embeddings(id, digest, vector, used_at) VALUES (?, ?, ?, '')",
-                ((key, key.to_bytes(16, "big"), vector.tobytes()) for key, vector in zip(some, vectors, strict=True)),
+                (
+                    (key, key.to_bytes(16, "big"), vector.tobytes())
+                    for key, vector in zip(some, vectors, strict=True)
+                ),
             )
-            connection.executemany("INSERT INTO vectors VALUES (?, ?)", ((key * 2 + model.slot, key) for key in some))
+            connection.executemany(
+                "INSERT INTO vectors VALUES (?, ?)", ((key * 2 + model.slot, key) for key in some)
+            )
             packed = binary_index.encode_vectors(vectors, model.mean)
             vector_backends.BLOCK_CODE_STORE.put_codes(write, model.slot, np.array(some, np.int64), packed)
     with database.write("agent", "bench") as write:
@@ -155,7 +160,9 @@ def run(count: int, asked: dict[str, list[str]]) -> None:
         held.search("the very first question of a process")
         first = (time.perf_counter() - start) * 1e3
         loaded(provider)
-        print(f"\n{count:,} memories{'':18}ms:     p50     p95   (codes loaded in {warm:.0f}, first call {first:.0f})")
+        print(
+            f"\n{count:,} memories{'':18}ms:     p50     p95   (codes loaded in {warm:.0f}, first call {first:.0f})"
+        )
         every: list[float] = []
         for name, some in asked.items():
             times = timed(lambda question: held.search(question, HITS), some)

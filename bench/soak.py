@@ -35,7 +35,24 @@ from tui.demo import build_demo
 COMMAND = [sys.executable, "-P", "-m", "tui.main"]
 GREW, MORE_MB, MORE_HANDLES = 1.25, 12.0, 6  # what a process may have more of at the end
 LOG_MB = 64.0
-KEYS = ("j", "k", "\x1b[B", "\x1b[A", "1", "2", "3", "4", "5", "6", "7", "9", "/cache\r", "\x1b", "/since:3w\r", "\x1b")
+KEYS = (
+    "j",
+    "k",
+    "\x1b[B",
+    "\x1b[A",
+    "1",
+    "2",
+    "3",
+    "4",
+    "5",
+    "6",
+    "7",
+    "9",
+    "/cache\r",
+    "\x1b",
+    "/since:3w\r",
+    "\x1b",
+)
 Sample = dict[str, float]
 
 
@@ -107,7 +124,12 @@ class Soak:
 
     def hook(self, number: int) -> None:
         event = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop")[number % 4]
-        said = {"hook_event_name": event, "session_id": f"soak-{number // 40}", "cwd": self.root, "source": "startup"}
+        said = {
+            "hook_event_name": event,
+            "session_id": f"soak-{number // 40}",
+            "cwd": self.root,
+            "source": "startup",
+        }
         said |= {"prompt": f"why sqlite {number}", "tool_name": "Bash", "tool_input": {"command": "ls"}}
         self.run("hook", "claude-code", said=json.dumps(said), name="hook")
 

@@ -41,7 +41,9 @@ peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 if sys.platform =
 print(json.dumps({"came": done.proposed + done.turns, "times": times, "peak": peak}))
 """
 START = 1_780_000_000_000  # milliseconds; a turn a minute
-WORDS = "tide port harbour index query ledger rate table cache branch deploy parser export import chart level".split()
+WORDS = (
+    "tide port harbour index query ledger rate table cache branch deploy parser export import chart level".split()
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -120,7 +122,10 @@ def _opencode(folder: str, count: int) -> str:
     _database(path, "session", "id, parent_id, directory", [("s", None, "/x")])
     numbers = range(count)
     _database(
-        path, "message", "id, time_created, data", [(f"m{n}", START + n * 60_000, '{"role":"user"}') for n in numbers]
+        path,
+        "message",
+        "id, time_created, data",
+        [(f"m{n}", START + n * 60_000, '{"role":"user"}') for n in numbers],
     )
     parts = [(f"m{n}", "s", json.dumps({"type": "text", "text": _text(n)})) for n in numbers]
     return _database(path, "part", "message_id, session_id, data", parts)

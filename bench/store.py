@@ -356,7 +356,10 @@ def _decisions(writer: Writer, now: int, count: int) -> Iterator[tuple[object, .
 def _commits(writer: Writer, now: int, count: int) -> Iterator[tuple[object, ...]]:
     chance = writer.chance
     for number in range(1, count + 1):
-        kind, scope = chance.choice(("feat", "fix", "docs", "test", "refactor", "chore")), chance.choice(_NAMES).lower()
+        kind, scope = (
+            chance.choice(("feat", "fix", "docs", "test", "refactor", "chore")),
+            chance.choice(_NAMES).lower(),
+        )
         language = "es" if chance.random() < 0.4 else "en"
         message = f"{kind}({scope}): {writer.sentence(4, 9, language).rstrip('.').lower()}"
         if chance.random() < 0.3:

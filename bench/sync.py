@@ -27,7 +27,9 @@ from store.sync.merge import SectionLine, normalize_line, parse_section
 ACTS = 40
 SYNC_AIM = 100.0  # ms, of a thousand lines
 ROUNDS = 15
-WORDS = "invoice rounding deploy cache equipo memoria release branch schema marzo factura ledger review shift".split()
+WORDS = (
+    "invoice rounding deploy cache equipo memoria release branch schema marzo factura ledger review shift".split()
+)
 ENVIRONMENT = {
     **{key: value for key, value in os.environ.items() if not key.startswith("GIT_")},
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -245,7 +247,9 @@ class Schedule:
         if report.has_news:
             raise Lost(f"another sync still changed something: {report}, {report.applied.reason}")
         database = self.memory.database
-        active = {normalize_line(text) for (text,) in database.rows("SELECT fact FROM facts WHERE status = 'active'")}
+        active = {
+            normalize_line(text) for (text,) in database.rows("SELECT fact FROM facts WHERE status = 'active'")
+        }
         asked = {normalize_line(text) for (text,) in database.rows("SELECT text FROM proposals")}
         changes = database.rows("SELECT coalesce(before, '') || coalesce(after, '') FROM history_row")
         held = "\n".join([*active, *asked, normalize_line(self.text), *(text for (text,) in changes)])

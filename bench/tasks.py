@@ -87,7 +87,9 @@ TASKS = (
     Task("correct the first stale fact", f"c\x15Drone{ENTER}", lambda s: s.did("correct F#11"), 8),
     Task("only stale facts", "d", lambda s: s.main.view.state == "stale" and "Stale 1" in s.shown, 1),
     Task("undo three steps", "4   U", lambda s: s.did("undo", "undo", "undo"), 6),
-    Task("a decision's commits", "2d", lambda s: "Implemented" in s.shown or s.main.pane.record.citation[0] == "D", 5),
+    Task(
+        "a decision's commits", "2d", lambda s: "Implemented" in s.shown or s.main.pane.record.citation[0] == "D", 5
+    ),
     Task("restore a checkpoint's decisions", f"3jRd{ENTER}", lambda s: s.did("restore"), 5),
     Task(
         "ask, and see a source",
@@ -127,7 +129,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         fits = [done[size][index] for size in SIZES]
         missed += not all(fits) or (task.goal is not None and keys > task.goal)
         marks = "  ".join(
-            f"{'done' if one else 'NOT':>{len(f'{size[0]}×{size[1]}')}}" for one, size in zip(fits, SIZES, strict=True)
+            f"{'done' if one else 'NOT':>{len(f'{size[0]}×{size[1]}')}}"
+            for one, size in zip(fits, SIZES, strict=True)
         )
         print(f"{task.name:34} {keys:4}  {'' if task.goal is None else task.goal:>4}  {marks}")
     _readers()

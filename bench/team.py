@@ -95,7 +95,9 @@ def size(path: str) -> float:
     """Return the megabytes of a file or a folder."""
     if os.path.isfile(path):
         return os.path.getsize(path) / 1e6
-    return sum(os.path.getsize(os.path.join(place, name)) for place, _, names in os.walk(path) for name in names) / 1e6
+    return (
+        sum(os.path.getsize(os.path.join(place, name)) for place, _, names in os.walk(path) for name in names) / 1e6
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -66,7 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         heading("typing", f"{SIZE[0]}×{SIZE[1]}, a letter every {PACE * 1e3:.0f} ms")
         for size, path in zip(SIZES, paths, strict=True):
             print(
-                f"\n{f'{sum(size):,} records: typed, ms':34} echo  p95   found   p95    max  aims (medians)", flush=True
+                f"\n{f'{sum(size):,} records: typed, ms':34} echo  p95   found   p95    max  aims (medians)",
+                flush=True,
             )
             with Terminal([programs.memoranda, "--db", path], CLEAN, SIZE) as terminal:
                 terminal.wait_for(r"All [\d,]{4,}", timeout=60)

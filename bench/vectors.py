@@ -73,7 +73,9 @@ FORMS = (
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="10000,100000", help="how many vectors, parted by commas")
-    parser.add_argument("--million", action="store_true", help="and a million: 6 GB of disk, 4 of memory, half an hour")
+    parser.add_argument(
+        "--million", action="store_true", help="and a million: 6 GB of disk, 4 of memory, half an hour"
+    )
     parser.add_argument("--extension", default="", help="another build of vec0")
     parser.add_argument("--forms", default="", help="only those whose names hold one of these, parted by commas")
     parser.add_argument("--folder", help="on the disk to measure; the temporary directory otherwise")
@@ -104,7 +106,8 @@ def _measure(folder: str, size: int, extension: str, only: Sequence[str]) -> Non
     right_of_part = _exact(connection, asked, 3)
     made, path = _opened(plain, extension), os.path.join(folder, "codes.db")
     print(
-        f"  {'the plain table itself':32}  {'':35} {os.path.getsize(plain) / 1e6:5,.0f} {plain_built:8.1f}", flush=True
+        f"  {'the plain table itself':32}  {'':35} {os.path.getsize(plain) / 1e6:5,.0f} {plain_built:8.1f}",
+        flush=True,
     )
     codes = _opened(path, extension)
     start = time.perf_counter()
@@ -135,9 +138,7 @@ def _form(form: Form, path: str, plain: str, extension: str, asked: np.ndarray, 
     connection.execute("ATTACH ? AS source", (plain,))
     start = time.perf_counter()
     if "kind" in form.columns:
-        into = (
-            f"INSERT INTO form(id, kind, v) SELECT id, id % {PARTS}, {form.written.replace('?', 'vector')} FROM plain"
-        )
+        into = f"INSERT INTO form(id, kind, v) SELECT id, id % {PARTS}, {form.written.replace('?', 'vector')} FROM plain"
     else:
         into = f"INSERT INTO form(id, v) SELECT id, {form.written.replace('?', 'vector')} FROM plain"
     last, size = -1, connection.execute("SELECT count(*) FROM plain").get

@@ -97,7 +97,8 @@ def citations() -> str:
     examples = {"commit": "C#a1b2c3d"}
     words = {"global": "[global fact](guide.md#global-facts)"}
     rows = [
-        (code(examples.get(kind, f"{letter}#12")), words.get(kind, kind)) for kind, letter in CITATION_LETTERS.items()
+        (code(examples.get(kind, f"{letter}#12")), words.get(kind, kind))
+        for kind, letter in CITATION_LETTERS.items()
     ]
     return table(("citation", "what it names"), [*rows, (code("notes.md#L10-L22"), "lines of a document")])
 

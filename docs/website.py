@@ -19,7 +19,14 @@ from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 ROOT = Path(__file__).resolve().parent.parent
-COPIED = ("*.md", "docs/*.md", "bench/RESULTS.md", "screenshots/*.svg", "store/exchange/export.schema.json", "LICENSE")
+COPIED = (
+    "*.md",
+    "docs/*.md",
+    "bench/RESULTS.md",
+    "screenshots/*.svg",
+    "store/exchange/export.schema.json",
+    "LICENSE",
+)
 COPIED += ("store/team/schema.sql", ".ci/run", ".ci/slow")
 LOADED = {"img": "src", "script": "src", "source": "srcset", "link": "href", "iframe": "src"}
 """What a browser loads by itself, by the attribute that says from where."""

@@ -82,7 +82,9 @@ async def take(name: str, mode: str, place: Location) -> str:
 
 def drawn(name: str, mode: str) -> str:
     """Draw one picture of a demo of its own: a picture may change what it shows."""
-    os.environ.update(TZ="UTC", GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_SYSTEM=os.devnull, OLLAMA_HOST="127.0.0.1:9")
+    os.environ.update(
+        TZ="UTC", GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_SYSTEM=os.devnull, OLLAMA_HOST="127.0.0.1:9"
+    )
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CONFIG_HOME"] = folder  # the theme chosen here is not the person's, nor theirs this one
         return asyncio.run(take(name, mode, demo.build_demo(folder, NOW)))
@@ -121,7 +123,9 @@ def main(names: Sequence[str]) -> int:
         return bool(stale([name for name in names if name != "--check"]))
     converter = shutil.which("rsvg-convert")
     if not converter:
-        print("rsvg-convert is missing, so there will be no PNG: apt-get install librsvg2-bin fonts-firacode pngquant")
+        print(
+            "rsvg-convert is missing, so there will be no PNG: apt-get install librsvg2-bin fonts-firacode pngquant"
+        )
     for name in names or PICTURES:
         for mode in THEMES:
             svg = FOLDER / f"{name}-{mode}.svg"

@@ -66,7 +66,13 @@ def _wait(terminal: Terminal, text: str) -> None:
 
 
 def _head(size: tuple[int, int]) -> str:
-    head = {"version": 2, "width": size[0], "height": size[1], "title": "Memoranda", "env": {"TERM": "xterm-256color"}}
+    head = {
+        "version": 2,
+        "width": size[0],
+        "height": size[1],
+        "title": "Memoranda",
+        "env": {"TERM": "xterm-256color"},
+    }
     return json.dumps(head)
 
 
@@ -86,7 +92,13 @@ def main(arguments: Sequence[str]) -> int:
         return 0 if arguments[0] in ("-h", "--help") else 2
     path = Path(arguments[0]) if arguments else ROOT / "dist" / "memoranda.cast"
     with tempfile.TemporaryDirectory() as home:
-        words = ["env", f"HOME={home}", f"XDG_STATE_HOME={home}/state", f"PYTHONPATH={ROOT}", "OLLAMA_HOST=127.0.0.1:9"]
+        words = [
+            "env",
+            f"HOME={home}",
+            f"XDG_STATE_HOME={home}/state",
+            f"PYTHONPATH={ROOT}",
+            "OLLAMA_HOST=127.0.0.1:9",
+        ]
         cast = record([*words, sys.executable, "-P", "-m", "tui.main", "demo"], STEPS)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(cast, "utf-8")

@@ -12,7 +12,14 @@ from collections.abc import Sequence
 from store.base.errors import MemorandaError, StorageError
 from store.base.location import locate
 from store.version import __version__
-from tui.cli_output import current_folder, print_error, print_text, printable, set_database_option, use_ascii_fallback
+from tui.cli_output import (
+    current_folder,
+    print_error,
+    print_text,
+    printable,
+    set_database_option,
+    use_ascii_fallback,
+)
 from tui.input.arguments import UsageError, Verb, help_text, parse_arguments
 from tui.input.verb_table import VERBS, VERBS_BY_NAME, command_word, find_verb, suggest_verb
 from tui.theme.escape import visible

@@ -191,7 +191,9 @@ def _finish_purge(memory: Memory) -> None:
         print_notice(f"Erasing is not finished: {error}")
 
 
-def _ask_on_terminal(question: str, lines: Sequence[str] = (), as_json: bool = False, seen_first: bool = False) -> bool:
+def _ask_on_terminal(
+    question: str, lines: Sequence[str] = (), as_json: bool = False, seen_first: bool = False
+) -> bool:
     """Ask on the terminal, below the lines. Without a terminal say what would be asked, unless an error as JSON is to
     stand alone, and raise InvalidInput; `seen_first`: the command has --dry-run."""
     terminal = sys.stdin.isatty()

@@ -264,7 +264,9 @@ class Checkpoint:
         return {
             "person": "asked for",
             "restore": "before a restore",
-            "interval": "daily" if self.level == "archival" else f"every {5 if self.level == 'micro' else 30} minutes",
+            "interval": "daily"
+            if self.level == "archival"
+            else f"every {5 if self.level == 'micro' else 30} minutes",
             "usage": "before a compaction" if self.used is None else f"{self.used} % of the window",
             "session_end": "session's end",
         }[self.trigger]

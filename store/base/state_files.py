@@ -139,7 +139,9 @@ def _hash_state_name(kind: str, real: str) -> str:
 def read_state(name: str) -> str:
     """Return the text stored under a name; empty if there is none, or it is not this person's own private file."""
     try:
-        handle = os.open(os.path.join(state_folder(), name), os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0))
+        handle = os.open(
+            os.path.join(state_folder(), name), os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
+        )
     except OSError:
         return _state_in_process.get(name, "")
     try:
@@ -156,7 +158,9 @@ def read_state(name: str) -> str:
 def list_state_names(kind: str) -> list[str]:
     """List the names under which entries of a kind are stored."""
     try:
-        found = {os.path.join(kind, name) for name in os.listdir(os.path.join(state_folder(), kind)) if "." not in name}
+        found = {
+            os.path.join(kind, name) for name in os.listdir(os.path.join(state_folder(), kind)) if "." not in name
+        }
     except OSError:
         found = set()
     return sorted(found | {name for name in _state_in_process if name.startswith(os.path.join(kind, ""))})

@@ -152,5 +152,16 @@ CITATION_LETTERS = {
     "task": "A",
     "proposal": "P",
 }
-SEARCHABLE = ("fact", "decision", "commit", "event", "iteration", "task", "checkpoint", "turn", "summary", "document")
+SEARCHABLE = (
+    "fact",
+    "decision",
+    "commit",
+    "event",
+    "iteration",
+    "task",
+    "checkpoint",
+    "turn",
+    "summary",
+    "document",
+)
 TURN_ROLES = ("user", "assistant")

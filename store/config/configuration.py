@@ -148,7 +148,9 @@ def _parse_config_text(text: str, path: str) -> dict[str, Any]:
     try:
         waiting = [("", tomllib.loads(text))]
     except (ValueError, RecursionError) as error:
-        raise StorageError(f"{path} is not TOML: {error}.", "Its settings are not used until it is mended.") from None
+        raise StorageError(
+            f"{path} is not TOML: {error}.", "Its settings are not used until it is mended."
+        ) from None
     found: dict[str, Any] = {}
     while waiting:  # not recursive: a stranger may nest a thousand levels
         start, table = waiting.pop(0)
@@ -191,7 +193,9 @@ def _change_entry(path: str, name: str, value: object) -> None:
             except (ValueError, LookupError, TypeError, RecursionError, StorageError):
                 exact = False
             if not exact:
-                raise StorageError(f"{path} is written so that one value cannot be changed alone.", "Edit it by hand.")
+                raise StorageError(
+                    f"{path} is written so that one value cannot be changed alone.", "Edit it by hand."
+                )
             _replace_file(path, text)
             if trusted and _is_project_file(path):
                 grant_config(path, text)  # all of its content was set here
@@ -214,7 +218,9 @@ def _prepare_config_folder(path: str) -> str:
         if not os.path.islink(folder):
             os.chmod(folder, 0o700)
     except OSError as error:
-        raise StorageError(f"The folder {folder} cannot be made: {error.strerror}.", "Nothing was changed.") from None
+        raise StorageError(
+            f"The folder {folder} cannot be made: {error.strerror}.", "Nothing was changed."
+        ) from None
     return folder
 
 
@@ -368,7 +374,9 @@ class Config:
                 self.problems.append(f"{path}: {name} takes {setting.allowed_values}.")
                 continue
             if setting.needs_permission(value, self[name]):
-                self.problems.append(f"{path}: {name} would be less than it is; set it with memoranda config {name}.")
+                self.problems.append(
+                    f"{path}: {name} would be less than it is; set it with memoranda config {name}."
+                )
             else:
                 self._values[name] = SettingValue(setting, value, "project", path)
 
@@ -382,7 +390,9 @@ class Config:
             if setting.kind == "bool":
                 text = SWITCH_VALUES.get(text, text)
             try:
-                self._values[setting.name] = SettingValue(setting, setting.parse(text), "environment", setting.variable)
+                self._values[setting.name] = SettingValue(
+                    setting, setting.parse(text), "environment", setting.variable
+                )
             except InvalidInput:
                 self.problems.append(f"${setting.variable}: {setting.name} takes {setting.allowed_values}.")
 

@@ -63,7 +63,9 @@ class Setting:
     def variable(self) -> str:
         """The environment variable that overrides every file; empty if there is none."""
         return (
-            SETTING_VARIABLE_PREFIX + self.name.replace(".", "_").upper() if self.name in ENVIRONMENT_SETTINGS else ""
+            SETTING_VARIABLE_PREFIX + self.name.replace(".", "_").upper()
+            if self.name in ENVIRONMENT_SETTINGS
+            else ""
         )
 
     @property
@@ -142,7 +144,9 @@ SETTINGS = (
     ),
     Setting("capture_decisions", "bool", True, "Capture the decisions that agents and hooks log"),
     Setting("capture_commits", "bool", True, "Capture the commits of the git checkout"),
-    Setting("retention_days", "int", 365, "Days that events are kept; 0 keeps them for ever", most=36_500, keep=True),
+    Setting(
+        "retention_days", "int", 365, "Days that events are kept; 0 keeps them for ever", most=36_500, keep=True
+    ),
     Setting(
         "turns.retention_days",
         "int",
@@ -161,13 +165,22 @@ SETTINGS = (
         " own, the five settings below",
         ("measured", "seed", "own"),
     ),
-    Setting("search.vectorWeight", "number", 0.4, "Weight of meaning in the score, if search.setting is own", most=1),
+    Setting(
+        "search.vectorWeight", "number", 0.4, "Weight of meaning in the score, if search.setting is own", most=1
+    ),
     Setting("search.textWeight", "number", 0.6, "Weight of keywords in the score, if search.setting is own", most=1),
-    Setting("search.candidateMultiplier", "int", 4, "Candidates of each signal for each hit asked for (own)", most=50),
+    Setting(
+        "search.candidateMultiplier", "int", 4, "Candidates of each signal for each hit asked for (own)", most=50
+    ),
     Setting("search.halfLifeDays", "int", 0, "Days in which a score halves (own); 0: never", most=36_500),
     Setting("search.lambda", "number", 1.0, "Relevance against variety (own): 1 is relevance alone", most=1),
     Setting(
-        "search.scope", "choice", "allow", "May a session that no rule names search?", ("allow", "deny"), reaches=True
+        "search.scope",
+        "choice",
+        "allow",
+        "May a session that no rule names search?",
+        ("allow", "deny"),
+        reaches=True,
     ),
     Setting(
         "search.scopeRules",
@@ -190,9 +203,13 @@ SETTINGS = (
         False,
         "For a screen reader: no lines, glyphs or columns, and the terminal's cursor is where something changed",
     ),
-    Setting("split", "int", 0, "Percent of the screen that the list has beside its preview; 0: by its size", most=80),
+    Setting(
+        "split", "int", 0, "Percent of the screen that the list has beside its preview; 0: by its size", most=80
+    ),
     Setting("motion", "choice", "full", "Whether there are animations: full or none", ("full", "none")),
-    Setting("editor", "text", "", "The editor for E; empty: $VISUAL, else $EDITOR", own="names a program that is run"),
+    Setting(
+        "editor", "text", "", "The editor for E; empty: $VISUAL, else $EDITOR", own="names a program that is run"
+    ),
     Setting(
         "embedding.provider",
         "choice",
@@ -300,7 +317,11 @@ SETTINGS = (
     ),
     Setting("agents.recall", "bool", True, "Add relevant records to a connected agent's prompt, 150 tokens at most"),
     Setting(
-        "ingest.claude", "bool", False, "Import this project's transcripts of Claude Code automatically", reaches=True
+        "ingest.claude",
+        "bool",
+        False,
+        "Import this project's transcripts of Claude Code automatically",
+        reaches=True,
     ),
     Setting(
         "ingest.paths",
@@ -408,7 +429,10 @@ SETTINGS = (
         ("auto", "on", "off"),
     ),
     Setting(
-        "checkpoints.automatic", "bool", True, "Take checkpoints automatically, every few minutes if anything changed"
+        "checkpoints.automatic",
+        "bool",
+        True,
+        "Take checkpoints automatically, every few minutes if anything changed",
     ),
     Setting(
         "checkpoints.micro_days",
@@ -435,7 +459,12 @@ SETTINGS = (
         keep=True,
     ),
     Setting(
-        "checkpoints.archival_days", "int", 365, "Days that the daily ones are kept; 0: always", most=36_500, keep=True
+        "checkpoints.archival_days",
+        "int",
+        365,
+        "Days that the daily ones are kept; 0: always",
+        most=36_500,
+        keep=True,
     ),
 )
 _SETTINGS_BY_NAME = {setting.name: setting for setting in SETTINGS}
@@ -452,7 +481,9 @@ def find_setting(name: str) -> Setting:
     if name.startswith(TRUST_PREFIX) and len(name) > len(TRUST_PREFIX):
         client = name.removeprefix(TRUST_PREFIX)
         meaning = f"What {client} may write: only proposals, also facts that quote you, or nothing"
-        return Setting(name, "choice", TRUST_POLICIES[0], meaning, TRUST_POLICIES, own="says what an agent may write")
+        return Setting(
+            name, "choice", TRUST_POLICIES[0], meaning, TRUST_POLICIES, own="says what an agent may write"
+        )
     if name + "." == KEYS_PREFIX:
         raise InvalidInput("keys is a table of ids and keys.", 'For example: [keys], then "record.forget" = "F".')
     if any(other.startswith(name + ".") for other in _SETTINGS_BY_NAME):

@@ -354,7 +354,9 @@ class ChosenFacts:
 
     __slots__ = ("considered", "notes", "part", "ranked_by")
 
-    def __init__(self, part: ContextPart, considered: list[ConsideredFact], notes: list[str], ranked_by: str) -> None:
+    def __init__(
+        self, part: ContextPart, considered: list[ConsideredFact], notes: list[str], ranked_by: str
+    ) -> None:
         self.part = part
         self.considered = considered
         self.notes = notes
@@ -379,7 +381,9 @@ def choose_facts(
     answer = search(_search_words(question), MAX_FOUND_FACTS, kinds=("fact",)) if _search_words(question) else None
     hits = {hit.key: hit for hit in answer.hits} if answer else {}
     named = [
-        pack_key(one.kind, int(one.target)) for _, _, one in find_citations(question) if one.kind in ("fact", "global")
+        pack_key(one.kind, int(one.target))
+        for _, _, one in find_citations(question)
+        if one.kind in ("fact", "global")
     ]
     by_words = not any((hit.similarity or 0.0) >= MIN_FACT_SIMILARITY for hit in hits.values())
     own = find_personal_memory(database)
@@ -500,7 +504,9 @@ def _where_said(fact: Fact, cited: str, turns: Sequence[Turn], sent: str, whole:
             return turn.citation
         if f"[{cited}]" in turn.text and _tells_fact(turn.text, text):
             return turn.citation
-        if len(text) >= MIN_FACT_CHARACTERS and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", normal_form(turn.text)):
+        if len(text) >= MIN_FACT_CHARACTERS and re.search(
+            rf"(?<!\w){re.escape(text)}(?!\w)", normal_form(turn.text)
+        ):
             return turn.citation
     return sent
 

@@ -71,7 +71,9 @@ def take_entries(write: Transaction, most: int, *, model: bool = False) -> list[
     if rows and rows[0][3] > 0:
         del rows[1:]
     taken = [
-        QueueEntry(number, turn, task, attempts + 1) for number, turn, task, attempts in rows if attempts == rows[0][3]
+        QueueEntry(number, turn, task, attempts + 1)
+        for number, turn, task, attempts in rows
+        if attempts == rows[0][3]
     ]
     for entry in taken:
         write.execute(
@@ -84,7 +86,9 @@ def take_entries(write: Transaction, most: int, *, model: bool = False) -> list[
 def due_entries_sql(model: bool) -> str:
     """Return the query for the entries that are due."""
     order = "attempts, id DESC" if model else "attempts, id"
-    return f"SELECT id, turn, task, attempts FROM pending_extraction WHERE {_due_sql(model)} ORDER BY {order} LIMIT ?"
+    return (
+        f"SELECT id, turn, task, attempts FROM pending_extraction WHERE {_due_sql(model)} ORDER BY {order} LIMIT ?"
+    )
 
 
 def complete_entry(write: Transaction, entry: QueueEntry) -> bool:

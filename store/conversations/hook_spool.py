@@ -78,7 +78,9 @@ def append_act(path: str, act: str, arguments: Mapping[str, object], *, actor: s
         _make_folder(path)
         with _lock_file(_spool_path(path, WAITING_SUFFIX)) as handle:
             size = os.lseek(handle, 0, os.SEEK_END)
-            torn = size and os.pread(handle, 1, size - 1) != b"\n"  # its writer was killed before it reported success
+            torn = (
+                size and os.pread(handle, 1, size - 1) != b"\n"
+            )  # its writer was killed before it reported success
             _write_synced(handle, (b"\n" if torn else b"") + line)
     except OSError as error:
         raise StorageError(

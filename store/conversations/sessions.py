@@ -78,7 +78,9 @@ def format_snapshot(session: str, title: str, turns: Sequence[Turn], total: int,
     return "\n".join(lines) + "\n"
 
 
-def write_snapshot(base: str, logs: tuple[str, ...], name: str, content: str, memory: str, in_git: bool = False) -> str:
+def write_snapshot(
+    base: str, logs: tuple[str, ...], name: str, content: str, memory: str, in_git: bool = False
+) -> str:
     """Write a snapshot below the folder of the `logs`, which is below `base`; return its path. It is first written
     beside the file `memory`, where a proof reads it and `remove_partial_snapshots` removes it. The folder is
     ignored by git, unless it is to be `in_git`. Raise StorageError, and then leave nothing behind."""
@@ -97,7 +99,8 @@ def write_snapshot(base: str, logs: tuple[str, ...], name: str, content: str, me
     except OSError as error:
         where = os.path.join(base, *logs, SNAPSHOT_FOLDER)
         raise StorageError(
-            f"The snapshot cannot be written to {where}: {error.strerror}.", "Look at that folder; nothing was cleared."
+            f"The snapshot cannot be written to {where}: {error.strerror}.",
+            "Look at that folder; nothing was cleared.",
         ) from None
 
 

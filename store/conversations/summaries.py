@@ -295,7 +295,12 @@ class Summaries:
         return [session for (session,) in rows]
 
     def summarize_due(
-        self, session: str = "", *, all_of_it: bool = False, by: Summarise | None = None, actor: str = SUMMARIES_ORIGIN
+        self,
+        session: str = "",
+        *,
+        all_of_it: bool = False,
+        by: Summarise | None = None,
+        actor: str = SUMMARIES_ORIGIN,
     ) -> list[int]:
         """Summarise what is due of a session, the newest unless named; return the ids of the summaries. `by` makes
         them, by default the rule; those of another are written one by one as they are made. `by` runs outside of any

@@ -85,7 +85,9 @@ def _find_cited_turns(database: Database) -> set[int]:
     for table, columns in CITING_COLUMNS.items():
         for column in columns:
             rows = database.rows(f"SELECT {column} FROM {table} WHERE {column} LIKE '%T#%'")
-            found |= {int(one.target) for (text,) in rows for _, _, one in find_citations(text) if one.kind == "turn"}
+            found |= {
+                int(one.target) for (text,) in rows for _, _, one in find_citations(text) if one.kind == "turn"
+            }
     return found
 
 
@@ -136,7 +138,9 @@ def claim_same_turn(write: Transaction, session: str, role: str, text: str, at: 
 # "mismo tema, pero…" and "quick question about the same…" do not change it.
 
 MIN_CONTINUITY = 0.4  # calibrated similarity to the text before, below which the topic is another
-SHORT_TEXT_WORDS = 4  # words: a shorter text ("sí, la segunda") has no meaningful similarity, and answers what was said
+SHORT_TEXT_WORDS = (
+    4  # words: a shorter text ("sí, la segunda") has no meaningful similarity, and answers what was said
+)
 SEARCHED_CHARACTERS = 2_000  # characters that are searched for a phrase that changes the topic
 MIN_DOMAIN_WORDS = 2  # different words of a domain that assign a text to it
 
@@ -236,9 +240,7 @@ def guess_domain(text: str) -> str:
 
 
 # the estimate for a text not yet counted is a quarter of its bytes (store/text/words.py)
-TURN_COLUMNS = (
-    "id, session, number, role, speaker, text, at, coalesce(tokens, (octet_length(text) + 3) / 4), continuity, origin"
-)
+TURN_COLUMNS = "id, session, number, role, speaker, text, at, coalesce(tokens, (octet_length(text) + 3) / 4), continuity, origin"
 WINDOW_TURNS, MIN_WINDOW_TURNS, MAX_WINDOW_TURNS = (
     6,
     4,

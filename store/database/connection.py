@@ -245,7 +245,8 @@ def explain_sqlite_error(
         return DiskFull(f"The disk that holds {path} is full; nothing was lost.", "Free some space and try again.")
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return Busy(
-            f"Another program kept {path} busy for {patience / 1000:g} seconds.", "Close it, or try again in a moment."
+            f"Another program kept {path} busy for {patience / 1000:g} seconds.",
+            "Close it, or try again in a moment.",
         )
     if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError | apsw.CantOpenError):
         return StorageError(f"{path} cannot be written.", "Look at its permissions and those of its folder.")

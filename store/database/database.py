@@ -142,10 +142,14 @@ class Database:
         self.look = look
         self.clock = clock
         self._writing = False
-        self.cut: dict[RedactionPlace, int] = {}  # what the transactions of this connection cut, until it is reported
+        self.cut: dict[
+            RedactionPlace, int
+        ] = {}  # what the transactions of this connection cut, until it is reported
         self.caches: dict[str, Any] = {}  # what the readers of this connection keep between calls, by name
         self.last_step: int | None = None  # the newest step of history of this connection
-        self.beside: Database | None = None  # the person's own memory, once it is asked for (store/personal/memory.py)
+        self.beside: Database | None = (
+            None  # the person's own memory, once it is asked for (store/personal/memory.py)
+        )
         self.moment = ""  # the moment of the past that is shown, in words; empty for now (store/services/as_of.py)
         self.patience = HOOK_BUSY_MS if door == "hook" else DEFAULT_BUSY_MS
         admit = None if trust is None else trust.admit
@@ -194,7 +198,9 @@ class Database:
         MemorandaError."""
         try:
             return take(self.connection.execute(sql, parameters))
-        except UnicodeEncodeError:  # bytes of a command line that are not text: look for what would be stored of them
+        except (
+            UnicodeEncodeError
+        ):  # bytes of a command line that are not text: look for what would be stored of them
             if isinstance(parameters, dict):
                 return self._run_query(
                     take, sql, {name: _storable_parameter(value) for name, value in parameters.items()}

@@ -109,7 +109,9 @@ def _is_plain(text: str) -> bool:
 
 def _has_no_identifier(text: str) -> bool:
     """Return whether no word of a text has a capital or a digit inside of it."""
-    return all(word[1:] == word[1:].lower() and (word.isalpha() or _is_punctuated_word(word)) for word in text.split())
+    return all(
+        word[1:] == word[1:].lower() and (word.isalpha() or _is_punctuated_word(word)) for word in text.split()
+    )
 
 
 def _is_punctuated_word(word: str) -> bool:
@@ -178,7 +180,9 @@ def create_memory_schema(connection: apsw.Connection, now: str) -> None:
 def write_schema_version(connection: apsw.Connection) -> None:
     """Write the version into the head of the file, where opening reads it, and into `meta`, where anybody does."""
     connection.pragma("user_version", SCHEMA_VERSION)
-    connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES ('schema_version', ?)", (str(SCHEMA_VERSION),))
+    connection.execute(
+        "INSERT OR REPLACE INTO meta(key, value) VALUES ('schema_version', ?)", (str(SCHEMA_VERSION),)
+    )
 
 
 def run_script(connection: apsw.Connection, script: str) -> None:

@@ -288,7 +288,9 @@ def refuse_purged(write: Transaction, text: str, again: bool) -> None:
     if at is None:
         return
     if not again:
-        raise Purged(f"That text was purged on {at[:10]}, and so was not kept.", "Say --yes to keep it all the same.")
+        raise Purged(
+            f"That text was purged on {at[:10]}, and so was not kept.", "Say --yes to keep it all the same."
+        )
     key = read_purge_key(write.database)
     assert key is not None
     write.execute("DELETE FROM tombstones WHERE hash = ?", (_tombstone_hash(key, text),))

@@ -32,7 +32,9 @@ def repair_rows(
 ) -> Iterator[tuple[Any, ...]]:
     """Run a query; every byte that is not UTF-8 becomes U+FFFD."""
     names = [f"c{number}" for number in range(_count_columns(connection, sql, parameters))]
-    values = ", ".join(f"CASE typeof({name}) WHEN 'text' THEN CAST({name} AS BLOB) ELSE {name} END" for name in names)
+    values = ", ".join(
+        f"CASE typeof({name}) WHEN 'text' THEN CAST({name} AS BLOB) ELSE {name} END" for name in names
+    )
     texts = ", ".join(f"typeof({name}) = 'text'" for name in names)
     wrapped = f"WITH r({', '.join(names)}) AS ({sql.strip().rstrip(';')}) SELECT {values}, {texts} FROM r"
     for row in connection.execute(wrapped, parameters):

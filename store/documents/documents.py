@@ -46,7 +46,13 @@ TOKEN_CHARACTERS = 4  # characters
 CHUNK_SIZE = 400 * TOKEN_CHARACTERS
 CHUNK_OVERLAP = 80 * TOKEN_CHARACTERS
 HEADING_SEPARATOR = " › "  # the headings of a path
-SENTENCE_ENDS = (". ", "! ", "? ", "; ", chr(0x3002))  # ends of a sentence, with the full stop of Chinese and Japanese
+SENTENCE_ENDS = (
+    ". ",
+    "! ",
+    "? ",
+    "; ",
+    chr(0x3002),
+)  # ends of a sentence, with the full stop of Chinese and Japanese
 LONGEST_HEADING = 200  # characters of one heading that are kept
 
 
@@ -183,7 +189,9 @@ def _heading_level(line: str) -> int:
     """Return the level of a heading `# …` on this line; 0 if it is none."""
     text = line.lstrip(" ")
     level = len(text) - len(text.lstrip("#"))
-    return level if 1 <= level <= 6 and len(line) - len(text) < 4 and text[level : level + 1] in ("", " ", "\t") else 0
+    return (
+        level if 1 <= level <= 6 and len(line) - len(text) < 4 and text[level : level + 1] in ("", " ", "\t") else 0
+    )
 
 
 def _heading_title(text: str) -> str:
@@ -215,7 +223,10 @@ def _pack_section(lines: list[str], sums: list[int], section: list[_Block], head
             continue
         if held and sums[last + 1] - sums[held[0][0]] > CHUNK_SIZE:
             close()
-            held, fresh = _repeat_tail(lines, sums, held, CHUNK_SIZE - (sums[last + 1] - sums[held[-1][1] + 1])), False
+            held, fresh = (
+                _repeat_tail(lines, sums, held, CHUNK_SIZE - (sums[last + 1] - sums[held[-1][1] + 1])),
+                False,
+            )
         held.append((first, last))
         fresh = True
     close()
@@ -233,7 +244,9 @@ def _split_atoms(sums: list[int], section: list[_Block]) -> list[tuple[int, int]
     return atoms
 
 
-def _repeat_tail(lines: list[str], sums: list[int], atoms: list[tuple[int, int]], room: int) -> list[tuple[int, int]]:
+def _repeat_tail(
+    lines: list[str], sums: list[int], atoms: list[tuple[int, int]], room: int
+) -> list[tuple[int, int]]:
     """Return what the next chunk repeats of a chunk: its last atoms, or, if none fits, the last lines of a
     paragraph."""
     room, end = min(room, CHUNK_OVERLAP), atoms[-1][1]
@@ -442,7 +455,9 @@ def _read_document(found: WalkedFile, before: _IndexedDocument | None, section: 
     FileNotFoundError."""
     path = found.place.name
     if found.size > LARGEST_FILE:
-        read = _ReadDocument(path, found.size, found.modified_ns, f"it is larger than {LARGEST_FILE // 1_000_000} MB")
+        read = _ReadDocument(
+            path, found.size, found.modified_ns, f"it is larger than {LARGEST_FILE // 1_000_000} MB"
+        )
         read.moment = _document_date(path, found.modified_ns, read)
         return read
     try:
@@ -469,7 +484,9 @@ def _read_document(found: WalkedFile, before: _IndexedDocument | None, section: 
         return read
     lines = split_lines(redact_lines(blank_section(text, section)))
     read.lines = len(lines)
-    read.pieces = [TextPiece(p.first, p.last, clean_text(p.heading), clean_text(p.text)) for p in split_chunks(lines)]
+    read.pieces = [
+        TextPiece(p.first, p.last, clean_text(p.heading), clean_text(p.text)) for p in split_chunks(lines)
+    ]
     return read
 
 
@@ -507,7 +524,11 @@ def _document_date(path: str, modified_ns: int, read: _ReadDocument) -> str:
 
 
 def _write_document(
-    write: Transaction, read: _ReadDocument, before: _IndexedDocument | None, result: DocumentScan, whole: bool = True
+    write: Transaction,
+    read: _ReadDocument,
+    before: _IndexedDocument | None,
+    result: DocumentScan,
+    whole: bool = True,
 ) -> int:
     """Write a document's own row, and return its id; not `whole`, so that it is read again if the rest is never
     written."""
@@ -573,7 +594,9 @@ def _chunk_changes(
         if same := kept.get((piece.heading, piece.text)):
             number, first, last = same.pop()
             if (first, last) != (piece.first, piece.last):
-                moved.append(("UPDATE chunks SET first = ?, last = ? WHERE id = ?", (piece.first, piece.last, number)))
+                moved.append(
+                    ("UPDATE chunks SET first = ?, last = ? WHERE id = ?", (piece.first, piece.last, number))
+                )
         else:
             fresh.append(
                 (
@@ -634,7 +657,9 @@ def _is_unchanged(found: WalkedFile, row: _IndexedDocument | None) -> bool:
     )
 
 
-def _has_removals(known: dict[str, _IndexedDocument], there: dict[str, WalkedFile], troubles: dict[str, str]) -> bool:
+def _has_removals(
+    known: dict[str, _IndexedDocument], there: dict[str, WalkedFile], troubles: dict[str, str]
+) -> bool:
     """Return whether a document was deleted, or a problem of the places is not stored yet."""
     return any(name not in there and troubles.get(name) != row.problem for name, row in known.items()) or any(
         name not in known for name in troubles

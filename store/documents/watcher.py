@@ -63,7 +63,9 @@ class DocumentWatch:
         except Exception as error:  # the system reports refusals as errors of many kinds
             if not self._stop.is_set():
                 why = f"{type(error).__name__}: {error}"[:120]
-                self._trouble(f"The documents cannot be watched here, and are looked at now and then instead ({why}).")
+                self._trouble(
+                    f"The documents cannot be watched here, and are looked at now and then instead ({why})."
+                )
 
     def _watch(self) -> None:
         """Watch until the set of folders changes, or a rest begins or ends."""

@@ -115,7 +115,9 @@ def list_agent_activity(database: Database, now: str) -> list[AgentActivity]:
     """Return what each agent did, the one that was active last first."""
     today = parse_moment("today", now)
     calls = dict(database.rows("SELECT client, count(*) FROM agent_calls WHERE at >= ? GROUP BY client", (today,)))
-    tokens = dict(database.rows("SELECT client, sum(tokens) FROM injections WHERE at >= ? GROUP BY client", (today,)))
+    tokens = dict(
+        database.rows("SELECT client, sum(tokens) FROM injections WHERE at >= ? GROUP BY client", (today,))
+    )
     last = dict(
         database.rows(
             "SELECT client, max(at) FROM (SELECT client, max(at) AS at FROM agent_calls GROUP BY client"
@@ -216,7 +218,8 @@ def find_sent_keys(database: Database, session: str) -> set[int]:
     if not session:
         return set()
     rows = database.rows(
-        "SELECT DISTINCT d.key FROM injections i JOIN injected d ON d.injection = i.id WHERE i.session = ?", (session,)
+        "SELECT DISTINCT d.key FROM injections i JOIN injected d ON d.injection = i.id WHERE i.session = ?",
+        (session,),
     )
     return {key for (key,) in rows}
 

@@ -220,7 +220,9 @@ CODEX_TRUST_STEP = "Codex runs no hook until you trust it: start `codex`, type /
 def codex_folder(place: ClientPlace) -> str:
     """Return the folder of Codex's configuration."""
     return (
-        place.config_folder("CODEX_HOME", ".codex") if place.scope == SCOPE_USER else os.path.join(place.root, ".codex")
+        place.config_folder("CODEX_HOME", ".codex")
+        if place.scope == SCOPE_USER
+        else os.path.join(place.root, ".codex")
     )
 
 
@@ -315,7 +317,9 @@ def make_opencode_edits(place: ClientPlace) -> list[ConfigEdit]:
     with open(OPENCODE_PLUGIN_FILE, encoding="utf-8") as plugin:
         source = plugin.read().replace(PLUGIN_COMMAND, json.dumps(place.hook_words(OPENCODE.name)), 1)
     return [
-        ConfigEdit(file, EDIT_SET, ("mcp", CONNECTION_NAME), {"type": "local", "command": place.command_words("mcp")}),
+        ConfigEdit(
+            file, EDIT_SET, ("mcp", CONNECTION_NAME), {"type": "local", "command": place.command_words("mcp")}
+        ),
         ConfigEdit(os.path.join(own, "plugins", f"{CONNECTION_NAME}.js"), EDIT_WHOLE, (), source),
     ]
 

@@ -205,7 +205,9 @@ def _scan_value(text: str, at: int, depth: int) -> JsonNode:
         try:
             json.loads(word)
         except ValueError:
-            raise _syntax_error(text, at, f"“{word[:20]}” is not a value" if word else "a value is missing") from None
+            raise _syntax_error(
+                text, at, f"“{word[:20]}” is not a value" if word else "a value is missing"
+            ) from None
         return JsonNode("word", at, end)
     node = JsonNode("object" if sign == "{" else "array", at)
     close = "}" if sign == "{" else "]"

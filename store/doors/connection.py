@@ -148,7 +148,9 @@ def _report_codex(found: str, place: ClientPlace) -> list[ClientReport]:
             )
         )
     elif ours.get("toolsError"):
-        seen.append(ClientReport(CLIENT_FAILED, f"Codex sees the server, and it does not answer: {ours['toolsError']}"))
+        seen.append(
+            ClientReport(CLIENT_FAILED, f"Codex sees the server, and it does not answer: {ours['toolsError']}")
+        )
     else:
         seen.append(ClientReport(CLIENT_OK, "Codex sees the server and it answers."))
     own = [hook for hook in hooks if runs_hook(str(hook.get("command", "")), "codex")]
@@ -365,7 +367,9 @@ def _has_only_plugin(folder: str) -> bool:
             saved = json.load(file)
     except (OSError, ValueError):
         return False
-    return isinstance(saved, dict) and set(saved) == {"dependencies"} and set(saved["dependencies"]) == {PLUGIN_PACKAGE}
+    return (
+        isinstance(saved, dict) and set(saved) == {"dependencies"} and set(saved["dependencies"]) == {PLUGIN_PACKAGE}
+    )
 
 
 def list_connected(root: str, home: str, environ: Mapping[str, str]) -> Iterator[tuple[AgentClient, ClientPlace]]:
@@ -682,7 +686,11 @@ def examine_agents(
         missing = [hook for hook in GIT_HOOKS if hook not in hooks]
         if missing:
             yield Finding(
-                "git", NOTE, f"Ours is not in {' and '.join(missing)} any more.", "memoranda connect git", "connect git"
+                "git",
+                NOTE,
+                f"Ours is not in {' and '.join(missing)} any more.",
+                "memoranda connect git",
+                "connect git",
             )
         else:
             yield Finding("git", OK, "Git's hooks tell of each commit.")

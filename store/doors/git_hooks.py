@@ -183,15 +183,15 @@ def _install_hook(path: str, hook: str, command: tuple[str, ...]) -> InstalledHo
         else:
             mode = stat.S_IMODE(os.stat(path).st_mode)
             if BLOCK_BEGIN not in before and not mode & 0o111:
-                says = f"{path} is not executable, so git does not run it: remove it, or make it so, and connect again."
+                says = (
+                    f"{path} is not executable, so git does not run it: remove it, or make it so, and connect again."
+                )
                 return InstalledHook(hook, path, "refused", says)
             first, _, rest = before.partition("\n")
             if not first.startswith("#!") or not any(
                 word.rsplit("/", 1)[-1] in HOOK_SHELLS for word in first[2:].split()
             ):
-                says = (
-                    f"{path} is not a shell script: let it call `{shlex.join([*command, 'hook', 'git', hook])}` itself."
-                )
+                says = f"{path} is not a shell script: let it call `{shlex.join([*command, 'hook', 'git', hook])}` itself."
                 return InstalledHook(hook, path, "refused", says)
             if BLOCK_BEGIN in before:
                 own = _remove_block(before)

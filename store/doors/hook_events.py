@@ -43,7 +43,9 @@ EVENT_KINDS = {
         "AfterAgent": EVENT_STOP,
         "SessionEnd": EVENT_END,
     },
-    "opencode": {kind: kind for kind in (EVENT_START, EVENT_PROMPT, EVENT_TOOL, EVENT_COMPACT, EVENT_STOP, EVENT_END)},
+    "opencode": {
+        kind: kind for kind in (EVENT_START, EVENT_PROMPT, EVENT_TOOL, EVENT_COMPACT, EVENT_STOP, EVENT_END)
+    },
 }
 SHELL_TOOLS = ("Bash", "run_shell_command", "bash", "shell", "local_shell", "exec_command")
 TASK_TOOLS = ("TodoWrite", "todowrite", "update_plan", "write_todos", "TaskCreate", "TaskUpdate")  # see `LIST_TOOLS`

@@ -98,7 +98,9 @@ def parse_task_entries(event: HookEvent) -> list[TaskEntry]:
     if event.tool in LIST_TOOLS:
         place, name = LIST_TOOLS[event.tool]
         listed = event.tool_input.get(place)
-        found = [_parse_entry(entry, name) for entry in listed[:MAX_TASK_ENTRIES]] if isinstance(listed, list) else []
+        found = (
+            [_parse_entry(entry, name) for entry in listed[:MAX_TASK_ENTRIES]] if isinstance(listed, list) else []
+        )
         return [item for item in found if item is not None]
     status = event.tool_input.get("status")
     known = _STATUS_OF_CLIENT.get(status) if isinstance(status, str) else None
@@ -452,7 +454,9 @@ def _handle_start(memory: Memory, event: HookEvent, caller: Caller, started: flo
     return made.text
 
 
-def _handle_prompt(memory: Memory, event: HookEvent, caller: Caller, started: float, ask: AskByMeaning | None) -> str:
+def _handle_prompt(
+    memory: Memory, event: HookEvent, caller: Caller, started: float, ask: AskByMeaning | None
+) -> str:
     """Keep what the person says as a turn, at once; add the relevant records."""
     text = strip_prompt(event.client, event.text)
     if event.inner or not text:

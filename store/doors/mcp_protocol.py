@@ -181,7 +181,13 @@ def _tool_schema(
     if required:
         schema["required"] = list(required)
     schema["additionalProperties"] = False
-    tool: JsonSchema = {"name": name, "title": title, "description": about, "inputSchema": schema, "annotations": hints}
+    tool: JsonSchema = {
+        "name": name,
+        "title": title,
+        "description": about,
+        "inputSchema": schema,
+        "annotations": hints,
+    }
     return {**tool, "_meta": meta} if meta else tool
 
 
@@ -322,7 +328,11 @@ TOOL_SCHEMAS: tuple[JsonSchema, ...] = (
         ("iteration_id",),
     ),
     _tool_schema(
-        "memory_stats", "Memory figures", "How much memory holds, and its state. For diagnosis only.", READING_HINTS, {}
+        "memory_stats",
+        "Memory figures",
+        "How much memory holds, and its state. For diagnosis only.",
+        READING_HINTS,
+        {},
     ),
 )
 TOOL_SCHEMA_BY_NAME = {tool["name"]: tool for tool in TOOL_SCHEMAS}
@@ -378,9 +388,7 @@ FINISH_SECONDS = 5.0  # that calls may take which are under way when the input e
 CANCELLED_METHOD = "notifications/cancelled"
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 _HALF_SURROGATE = re.compile("[\ud800-\udfff]")
-TOO_LONG_REPLY = (
-    b'{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"That message is longer than 8 MB. Say it in less."}}'
-)
+TOO_LONG_REPLY = b'{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"That message is longer than 8 MB. Say it in less."}}'
 
 
 def replace_half_surrogates(line: bytes) -> bytes:
@@ -480,7 +488,9 @@ class StandardStreams:
                     elif isinstance(message, types.JSONRPCNotification) and message.method == CANCELLED_METHOD:
                         answered((message.params or {}).get("requestId"))
                     await to_server.send(SessionMessage(message))
-                with anyio.move_on_after(FINISH_SECONDS):  # whoever asked and closed the input still gets the answers
+                with anyio.move_on_after(
+                    FINISH_SECONDS
+                ):  # whoever asked and closed the input still gets the answers
                     await quiet.wait()
 
         async def send() -> None:

@@ -123,7 +123,9 @@ def answer_search(memory: Memory, caller: Caller, given: dict[str, Any]) -> Tool
         items.append(describe.make_item(hit.record, snippet, number, **scores, level=hit.level, why=why))
     signals = ", ".join(found.signals)
     exact = "" if found.exact else "; none holds it word for word"
-    heading = f"{total:,} found by {signals}{exact}." if items else "Nothing found in memory: say so, and do not guess."
+    heading = (
+        f"{total:,} found by {signals}{exact}." if items else "Nothing found in memory: say so, and do not guess."
+    )
     return make_list_answer(
         "results",
         items,
@@ -309,7 +311,9 @@ def _load_global_facts(memory: Memory, caller: Caller, holds: str, parameters: d
     every = f"SELECT id FROM facts WHERE scope = 'global' AND {holds} ORDER BY id DESC LIMIT {MAX_COUNTED_FACTS}"
     rows = own.rows(every, parameters)
     describe = RecordDescriber(memory, caller)
-    return [fact for fact in memory.globals.get_many([number for (number,) in rows]) if not describe.why_hidden(fact)]
+    return [
+        fact for fact in memory.globals.get_many([number for (number,) in rows]) if not describe.why_hidden(fact)
+    ]
 
 
 def _fact_item(describe: RecordDescriber, fact: Fact | GlobalFact) -> AnswerItem:
@@ -474,7 +478,9 @@ def answer_remember(memory: Memory, caller: Caller, given: dict[str, Any]) -> To
             return _believe_quote(memory, caller, given, quoted_turn)
         note = " The quote stands in no turn of the person that a hook recorded." if quote else ""
     evidence = [{"citation": cite("turn", quoted_turn), "quote": quote}] if quoted_turn is not None else []
-    reason = "" if quoted_turn is not None or not quote else f"quotes “{quote[:300]}”, which stands in no turn of yours"
+    reason = (
+        "" if quoted_turn is not None or not quote else f"quotes “{quote[:300]}”, which stands in no turn of yours"
+    )
     number = memory.inbox.propose("add", change, evidence=evidence, origin=caller.origin, reason=reason)
     return _proposal_answer(memory, number, note)
 
@@ -550,7 +556,9 @@ def answer_log_decision(memory: Memory, caller: Caller, given: dict[str, Any]) -
     """Answer the tool memory_log_decision. A decision that is logged again while it holds is the decision that is
     there."""
     if not may_capture(memory.config, "decisions"):
-        raise Unsupported("The person turned off that agents log decisions.", "memoranda config capture_decisions true")
+        raise Unsupported(
+            "The person turned off that agents log decisions.", "memoranda config capture_decisions true"
+        )
     title, chosen = given["title"], given["chosen"]
     known = next(
         (
@@ -568,7 +576,9 @@ def answer_log_decision(memory: Memory, caller: Caller, given: dict[str, Any]) -
     cited = made.citation
     note = f"{cited} was logged before." if known else f"Logged {cited}{f' in {joined}' if joined else ''}."
     mine = (
-        "" if made.origin == PERSON_ORIGIN or made.confirmed_at else " It counts as yours until the person confirms it."
+        ""
+        if made.origin == PERSON_ORIGIN or made.confirmed_at
+        else " It counts as yours until the person confirms it."
     )
     data = {"citation": cited, "decision_id": number, "iteration": joined, "duplicate": known is not None}
     return ToolAnswer(data, note + mine, (), () if known else (cited,))
@@ -675,7 +685,9 @@ class McpSession:
         """Answer one call of a tool; never raises for what a client did. Raise KeyError for a tool that there is
         not."""
         tool = TOOL_SCHEMA_BY_NAME[name]
-        return self._answer_call(name, meta, client, lambda memory, who: self._run_tool(memory, who, tool, arguments))
+        return self._answer_call(
+            name, meta, client, lambda memory, who: self._run_tool(memory, who, tool, arguments)
+        )
 
     def read_resource(self, uri: str, meta: Mapping[str, Any] | None, client: object) -> ToolAnswer:
         """Answer a reading of a resource; as `call_tool`."""

@@ -42,7 +42,11 @@ from store.text.words import count_tokens, load_words, normalize_text, shorten_t
 # question is put to the Librarian too, by words alone: what answers it comes first.
 
 RECALLED_KINDS = ("fact", "decision", "task", "summary")
-ANSWERING_KINDS = ("decision", "fact", "global")  # kinds that a pack may hold of an answer, the first before the others
+ANSWERING_KINDS = (
+    "decision",
+    "fact",
+    "global",
+)  # kinds that a pack may hold of an answer, the first before the others
 LARGE_MEMORY = 30_000  # passages up to which a question is also put to the Librarian
 RECALL_POOL = 24  # records that are looked at
 MAX_RECALLED = 6  # relevant records that are returned
@@ -382,7 +386,9 @@ def summary_line(memory: Memory, summary: Summary, client: str, why: str) -> Pac
 def _fact_lines(memory: Memory, session: str) -> list[PackLine]:
     """Return pinned facts, the most important first, then preferences, the last one confirmed first: the project's
     before the global ones."""
-    lines = [fact_line(memory, fact, _reason_for_fact(fact)) for fact in _load_standing_facts(memory.database, session)]
+    lines = [
+        fact_line(memory, fact, _reason_for_fact(fact)) for fact in _load_standing_facts(memory.database, session)
+    ]
     if (own := find_personal_memory(memory.database)) is not None:
         lines += [
             fact_line(memory, fact, _reason_for_fact(fact), "global")
@@ -452,7 +458,9 @@ def _task_lines(memory: Memory, numbers: Sequence[int]) -> list[PackLine]:
     """Return tasks as they are sent, each with who wrote it where no person confirmed it."""
     tasks = memory.tasks.get_many(numbers)
     yes = find_worked_on(memory.database, tasks) if any(map(get_unconfirmed_origin, tasks)) else set[int]()
-    return [task_line(task, "an open task", "" if task.id in yes else get_unconfirmed_origin(task)) for task in tasks]
+    return [
+        task_line(task, "an open task", "" if task.id in yes else get_unconfirmed_origin(task)) for task in tasks
+    ]
 
 
 def _last_session_lines(memory: Memory, client: str, session: str) -> list[PackLine]:
@@ -585,7 +593,9 @@ def build_recovery_pack(memory: Memory, client: str, session: str, number: int |
     for one in held.decisions:
         because = f", because {one['rationale']}" if one["rationale"] else ""
         lines.append(
-            _checkpoint_line(one["citation"], "decided", f"{one['title']}: {one['chosen']}{because}", found.notes, by)
+            _checkpoint_line(
+                one["citation"], "decided", f"{one['title']}: {one['chosen']}{because}", found.notes, by
+            )
         )
     lines = filter_for_client(memory, client, lines)
     if ours:
@@ -598,7 +608,9 @@ def build_recovery_pack(memory: Memory, client: str, session: str, number: int |
             start = f"- [{turn['citation']}] {turn['speaker'] or turn['role']}: "
             said_by = "" if turn["role"] == "user" else whose or UNNAMED_AGENT
             lines.append(PackLine(turn["citation"], 0, start, turn["text"], "", said_by))
-    heading = RECOVERY_HEADING.format(citation=point.citation, since=format_how_long_ago(memory.now, point.created_at))
+    heading = RECOVERY_HEADING.format(
+        citation=point.citation, since=format_how_long_ago(memory.now, point.created_at)
+    )
     made = fill_pack(lines, heading, RECOVERY_TOKENS, PACK_RECOVERY)
     return replace(made, lines=tuple(line for line in made.lines if line.key))
 

@@ -50,7 +50,8 @@ class FastEmbed:
             raise
         except Exception as error:  # onnxruntime, tokenizers and fastembed share no base class
             raise ProviderDown(
-                f"fastembed cannot load {self.model} ({type(error).__name__}).", "Look at its files, or choose another."
+                f"fastembed cannot load {self.model} ({type(error).__name__}).",
+                "Look at its files, or choose another.",
             ) from None
         if folder:
             self.weights = _size_label(folder)
@@ -156,7 +157,8 @@ def _open_model(wanted: str, folder: str) -> Any:
 def _missing_model(wanted: str) -> ProviderDown:
     """Return the error for a model that is not on the disk."""
     return ProviderDown(
-        f"The model {wanted} is not on this disk, and is fetched only when you ask for it.", "memoranda index download"
+        f"The model {wanted} is not on this disk, and is fetched only when you ask for it.",
+        "memoranda index download",
     )
 
 

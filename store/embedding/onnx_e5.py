@@ -149,7 +149,9 @@ class E5Tokenizer:
     def _best_pieces(self, word: str) -> list[int]:
         """Return the pieces with the highest sum of scores: Viterbi's algorithm."""
         file = self._file
-        best: list[tuple[float, int, int]] = [(0.0, 0, 0)] + [(float("-inf"), 0, 0)] * len(word)  # score, piece, start
+        best: list[tuple[float, int, int]] = [(0.0, 0, 0)] + [(float("-inf"), 0, 0)] * len(
+            word
+        )  # score, piece, start
         for start in range(len(word)):
             score = best[start][0]
             for end in range(start + 1, min(len(word), start + self._longest) + 1):

@@ -59,7 +59,9 @@ def choose_provider(config: Config, patient: bool = False, verified: str = "") -
     if is_part_disabled("model"):
         return ProviderChoice(None, (ProviderStep("model", False, "Switched off by MEMORANDA_WITHOUT."),), automatic)
     if wanted == "none":
-        return ProviderChoice(None, (ProviderStep("none", True, "Switched off: embedding.provider is none."),), False)
+        return ProviderChoice(
+            None, (ProviderStep("none", True, "Switched off: embedding.provider is none."),), False
+        )
     steps: list[ProviderStep] = []
     names = list(AUTOMATIC_PROVIDERS if automatic else (wanted,))
     fallback = str(config["embedding.fallback"])

@@ -220,7 +220,9 @@ class OpenAIModel:
         if status in (400, 413, 422, 500):
             raise EmbeddingError(f"{self._address} could not embed a text (status {status}).", look)
         if status in (401, 403):
-            raise ProviderDown(f"{self._address} does not accept the key.", "memoranda config embedding.key_variable")
+            raise ProviderDown(
+                f"{self._address} does not accept the key.", "memoranda config embedding.key_variable"
+            )
         if status != 200:
             raise ProviderDown(f"{self._address} refused (status {status}).", look)
         try:
@@ -252,7 +254,9 @@ def parse_request_headers(lines: Sequence[str]) -> dict[str, str]:
         if value.startswith("$"):
             variable, value = value[1:], os.environ.get(value[1:], "")
             if not value:
-                raise ProviderDown(f"The environment variable {variable[:80]} is empty.", f"export {variable[:80]}=…")
+                raise ProviderDown(
+                    f"The environment variable {variable[:80]} is empty.", f"export {variable[:80]}=…"
+                )
         if not (value.isascii() and value.isprintable()):
             raise ProviderDown(f"The value of the header {name} cannot be sent.", mend)
         found[name] = value

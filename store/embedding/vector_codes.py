@@ -162,7 +162,8 @@ def build_code_matrix(database: Database, model: EmbeddingModel) -> CodeMatrix:
     import numpy as np
 
     pairs = np.array(
-        database.rows("SELECT key >> 1, embedding FROM vectors WHERE key & 1 = ? ORDER BY key", (model.slot,)), np.int64
+        database.rows("SELECT key >> 1, embedding FROM vectors WHERE key & 1 = ? ORDER BY key", (model.slot,)),
+        np.int64,
     ).reshape(-1, 2)
     rows = np.zeros((len(pairs), 2 * code_width(model.dimension) // WORD_BITS), np.uint64)
     there = np.zeros(len(pairs), bool)

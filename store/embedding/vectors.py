@@ -110,7 +110,9 @@ def refresh_vector_space(database: Database) -> bool:
     before = database.value(
         "SELECT vectors FROM meaning_space WHERE slot = ? AND fingerprint = ?", (model.slot, model.fingerprint)
     )
-    if count < MIN_SPACE_VECTORS or (before is not None and before / REFRESH_GROWTH < count < before * REFRESH_GROWTH):
+    if count < MIN_SPACE_VECTORS or (
+        before is not None and before / REFRESH_GROWTH < count < before * REFRESH_GROWTH
+    ):
         return False
     step = max(1, count // SPACE_SAMPLE)
     rows = database.rows(

@@ -36,7 +36,9 @@ from store.git.repository import refs_fingerprint
 EVIDENCE_TABLES = {"fact": "facts", "decision": "decisions"}
 MOST_ITEMS = 50  # of one record
 LOOK_ACTOR = "agent"
-REPOSITORY_KEY = "git.repository"  # in `meta`: the checkout of a memory that is in none (store/services/maintenance.py)
+REPOSITORY_KEY = (
+    "git.repository"  # in `meta`: the checkout of a memory that is in none (store/services/maintenance.py)
+)
 # texts among which the items are: most evidence is citations of turns
 _BOUND = "(evidence LIKE '% ~%' OR evidence LIKE '%\"C#%' OR evidence LIKE '%\"http%' OR evidence LIKE '%\"$ %')"
 
@@ -54,7 +56,12 @@ class BoundEvidence:
     says: str = ""
 
     def as_dict(self) -> dict[str, str]:
-        found = {"citation": self.citation, "type": self.item.type, "target": self.item.typed_form, "state": self.state}
+        found = {
+            "citation": self.citation,
+            "type": self.item.type,
+            "target": self.item.typed_form,
+            "state": self.state,
+        }
         return {**found, "place": self.place, "at": self.at, "says": self.says}
 
 
@@ -122,7 +129,10 @@ class Evidence:
         gone = [] if texts else [one.item for one in had]
         for text in texts:
             item = parse_typed_item(text)
-            names = {text, (item if item.type in (COMMIT_ITEM, *RUN_TYPES) else self._item_below(item, cwd)).typed_form}
+            names = {
+                text,
+                (item if item.type in (COMMIT_ITEM, *RUN_TYPES) else self._item_below(item, cwd)).typed_form,
+            }
             found = [one.item for one in had if one.item.typed_form in names]
             if not found:
                 raise InvalidInput(
@@ -143,7 +153,9 @@ class Evidence:
     def list_bound(self, kind: str, number: int) -> list[BoundEvidence]:
         """Return what a record is bound to, in order. Raise NotFound."""
         text = self._database.value(f"SELECT evidence FROM {EVIDENCE_TABLES[kind]} WHERE id = ?", (number,))
-        if text is None and not self._database.value(f"SELECT 1 FROM {EVIDENCE_TABLES[kind]} WHERE id = ?", (number,)):
+        if text is None and not self._database.value(
+            f"SELECT 1 FROM {EVIDENCE_TABLES[kind]} WHERE id = ?", (number,)
+        ):
             raise NotFound(f"There is no {kind} {cite(kind, number)}.", "Find it with `memoranda search`.")
         return self._read_states([(pack_key(kind, number), text or "[]")])
 
@@ -251,7 +263,9 @@ class Evidence:
         full = os.path.normpath(os.path.join(cwd, os.path.expanduser(item.target)))
         path = os.path.relpath(full, root).replace(os.sep, "/")
         if not is_plain_path(path):
-            raise InvalidInput(f"{item.target} is no file below {root}.", "Evidence is a file of the project itself.")
+            raise InvalidInput(
+                f"{item.target} is no file below {root}.", "Evidence is a file of the project itself."
+            )
         return EvidenceItem(item.type, path, item.symbol, item.first, item.last)
 
     def _read_states(self, rows: Iterable[tuple[int, str]]) -> list[BoundEvidence]:
@@ -310,7 +324,9 @@ class Evidence:
             if status != "active":
                 raise Conflict(f"{cite(kind, number)} is {status}.", "Undo that first.")
             texts = _read_evidence(write, kind, number)
-            left = [one for one in texts if (was := parse_item(one)) is None or not (instead or was.identity in places)]
+            left = [
+                one for one in texts if (was := parse_item(one)) is None or not (instead or was.identity in places)
+            ]
             fresh = list(dict.fromkeys([*left, *map(str, items)]))
             if len(fresh) - len(left) > MOST_ITEMS or len(fresh) > 4 * MOST_ITEMS:
                 raise InvalidInput(f"A record is bound to at most {MOST_ITEMS} things.", "Say it in several facts.")
@@ -319,7 +335,8 @@ class Evidence:
             for item in items:
                 if item.type in RUN_TYPES:  # what it gives the next time is what it gives
                     write.execute(
-                        "DELETE FROM evidence_looks WHERE record = ? AND item = ?", (pack_key(kind, number), str(item))
+                        "DELETE FROM evidence_looks WHERE record = ? AND item = ?",
+                        (pack_key(kind, number), str(item)),
                     )
                 else:
                     _write_look(

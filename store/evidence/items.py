@@ -139,7 +139,9 @@ def parse_typed_item(text: str) -> EvidenceItem:
         first = int(match["a"] or match["c"])
         last = int(match["b"] or match["d"] or first)
         if last < first:
-            raise InvalidInput(f"Lines {first} to {last} are no lines.", "Write the first one first: src/pay.py:10-20.")
+            raise InvalidInput(
+                f"Lines {first} to {last} are no lines.", "Write the first one first: src/pay.py:10-20."
+            )
         return EvidenceItem(FILE_ITEM, match["path"], "", first, last)
     return EvidenceItem(FILE_ITEM, text)
 

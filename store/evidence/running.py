@@ -151,7 +151,9 @@ def _ask_address(url: str, before: str) -> EvidenceRun:
                     break
             page = "html" in answer.headers.get("content-type", "")
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        return EvidenceRun(UNSEEN, before, says=f"it could not be reached: {str(error)[:200] or type(error).__name__}")
+        return EvidenceRun(
+            UNSEEN, before, says=f"it could not be reached: {str(error)[:200] or type(error).__name__}"
+        )
     raw = b"".join(parts)
     digest = sha256(_page_words(raw).encode("utf-8", "replace") if page else raw).hexdigest()[:16]
     same = not before or digest == before

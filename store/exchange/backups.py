@@ -296,7 +296,9 @@ def find_backups(database: Database) -> list[Backup]:
 # make
 
 
-def make_backup(database: Database, scheduled: bool = False, cancelled: IsCancelled = never_cancelled) -> Backup | None:
+def make_backup(
+    database: Database, scheduled: bool = False, cancelled: IsCancelled = never_cancelled
+) -> Backup | None:
     """Make and verify a backup; return None if it was `cancelled`, and then leave nothing behind. Raise StorageError or
     UnsafeFile."""
     database.refuse_unwritable()
@@ -426,7 +428,9 @@ def _find_damage(database: Database) -> str:
 
 def _compare_table(one: apsw.Connection, other: apsw.Connection, table: str) -> str:
     """Compare a table row by row. Return a sentence if it differs, else an empty text."""
-    same = all(ours == theirs for ours, theirs in zip_longest(export_section(one, table), export_section(other, table)))
+    same = all(
+        ours == theirs for ours, theirs in zip_longest(export_section(one, table), export_section(other, table))
+    )
     return "" if same else f"{table} differs"
 
 
@@ -572,7 +576,9 @@ def _make_backup_folder(database: Database) -> str:
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         if os.path.islink(folder):
-            raise StorageError(f"{folder} is a symbolic link.", "Move it away: backups are never written through one.")
+            raise StorageError(
+                f"{folder} is a symbolic link.", "Move it away: backups are never written through one."
+            )
         os.chmod(folder, 0o700)
     except OSError as error:
         raise StorageError(f"{folder} cannot be made: {error.strerror}.", "Look at the folder above it.") from None

@@ -81,7 +81,8 @@ def export_columns(connection: apsw.Connection, table: str, schema: str = "main"
     """Return the columns of a table, in order; none if there is no such table."""
     sql = connection.execute(f"SELECT sql FROM {schema}.sqlite_schema WHERE name = ?", (table,)).get
     words = {
-        name: tuple(map(_parse_sql_literal, listed.split(","))) for name, listed in _CHECK_CONSTRAINT.findall(sql or "")
+        name: tuple(map(_parse_sql_literal, listed.split(",")))
+        for name, listed in _CHECK_CONSTRAINT.findall(sql or "")
     }
     return tuple(
         ExportColumn(table, name, kind, not (notnull or key), default, key, words.get(name, ()))

@@ -304,7 +304,17 @@ END_COLUMNS = {
 UNMERGED_TABLES = ("checkpoints", "history", "history_row")
 # what may differ in an existing record, and is updated with the strategy `replace`
 STATE_COLUMNS = {
-    "facts": ("domain", "confidence", "source", "scope", "status", "last_confirmed_at", "importance", "pinned", "tags"),
+    "facts": (
+        "domain",
+        "confidence",
+        "source",
+        "scope",
+        "status",
+        "last_confirmed_at",
+        "importance",
+        "pinned",
+        "tags",
+    ),
     "decisions": ("context", "alternatives", "rationale", "impact", "phase", "status", "tags"),
     "tasks": ("status", "updated_at", "tags"),
     "proposals": ("state", "decided_at"),
@@ -433,9 +443,7 @@ class ImportMerge:
                 f"{_mapped_ends_sql(table)} WHERE {there} AND NOT EXISTS (SELECT 1 FROM "
                 f"main.{table} AS m WHERE {_same_ends_sql(table)})"
             )
-        return (
-            f"FROM {STAGED_SCHEMA}.{table} AS d JOIN {STAGED_SCHEMA}.map_{table} AS o ON o.theirs = d.id WHERE o.fresh"
-        )
+        return f"FROM {STAGED_SCHEMA}.{table} AS d JOIN {STAGED_SCHEMA}.map_{table} AS o ON o.theirs = d.id WHERE o.fresh"
 
     def differing_rows_sql(self, table: str) -> str:
         """Return FROM and WHERE of the rows that exist here, `m`, in another state."""
@@ -760,8 +768,12 @@ class Import:
         empty memory, or when only the journal grew). Raise Conflict when the memory changed meanwhile."""
         with self.database.write(self.origin, "import") as write:
             whole, counts = self._count_changes()
-            if whole != self.whole or any(counts[table].as_dict() != self.counts[table].as_dict() for table in counts):
-                raise Conflict("The memory changed since this was worked out.", "Nothing was changed; import it again.")
+            if whole != self.whole or any(
+                counts[table].as_dict() != self.counts[table].as_dict() for table in counts
+            ):
+                raise Conflict(
+                    "The memory changed since this was worked out.", "Nothing was changed; import it again."
+                )
             if whole:
                 self._adopt_rows(write)
             else:

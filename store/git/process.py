@@ -150,7 +150,9 @@ def run_git(root: str, *arguments: str, lines: Sequence[str] = (), talk: bool = 
 
 def _git_environment() -> dict[str, str]:
     """Return the environment for git: of its own variables only the harmless, and ours."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or _KEPT_VARIABLES.match(key)}
+    kept = {
+        key: value for key, value in os.environ.items() if not key.startswith("GIT_") or _KEPT_VARIABLES.match(key)
+    }
     return kept | _OWN_VARIABLES
 
 
@@ -163,9 +165,13 @@ def _git_failure(complaint: str, root: str) -> GitError:
         return GitError(f"There is no git repository at {root}.", "Open a folder of one, or run `git init` there.")
     if "dubious ownership" in complaint or "unsafe repository" in complaint:
         advice = next((line for line in lines if line.startswith("git config ")), "git config safe.directory")
-        return GitError(f"git does not read {root}: it belongs to another user.", f"If you trust it, run `{advice}`.")
+        return GitError(
+            f"git does not read {root}: it belongs to another user.", f"If you trust it, run `{advice}`."
+        )
     if "cannot change to" in complaint:
-        return GitError(f"git could not open the folder: {reason}.", "Check that it is there and that you may read it.")
+        return GitError(
+            f"git could not open the folder: {reason}.", "Check that it is there and that you may read it."
+        )
     if re.search(r"promisor|lazy fetching", complaint):
         mend = "This clone was made with --filter and is not completed behind your back: make a whole one to see it."
         return ObjectNeverFetched(f"An object was never fetched: {reason}.", mend)

@@ -186,7 +186,9 @@ def shallow_boundary(root: str) -> list[str]:
     them."""
     found = git_folders(root)
     return (
-        sorted(_read_plain_file(os.path.join(found[1], "shallow"), _SHALLOW_BYTES).decode("ascii", "replace").split())
+        sorted(
+            _read_plain_file(os.path.join(found[1], "shallow"), _SHALLOW_BYTES).decode("ascii", "replace").split()
+        )
         if found
         else []
     )
@@ -555,7 +557,9 @@ class Repository:
             else:
                 child.check_exit()
         # An incremental decoder omits a character that the cut of a long line has split.
-        return CommitDiff(codecs.getincrementaldecoder("utf-8")("replace").decode(data, final=not truncated), truncated)
+        return CommitDiff(
+            codecs.getincrementaldecoder("utf-8")("replace").decode(data, final=not truncated), truncated
+        )
 
 
 def _newest_first(parents: dict[str, list[str]], dates: dict[str, int]) -> list[str]:

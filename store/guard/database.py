@@ -164,7 +164,9 @@ def _hold_lock(path: str) -> Iterator[None]:
     folder = os.path.dirname(path)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        handle = os.open(os.path.join(folder, GUARD_LOCK), os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        handle = os.open(
+            os.path.join(folder, GUARD_LOCK), os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+        )
     except OSError as error:
         raise StorageError(f"{folder} cannot be written: {error.strerror}.", "Look at its permissions.") from None
     try:

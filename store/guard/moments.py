@@ -188,7 +188,8 @@ def _find_moment(kept: KeptVersions, tool: str, at: int) -> int:
     )
     if last and last[1] - MOMENT_GAP_MS <= at <= last[2] + MOMENT_GAP_MS:
         kept.connection.execute(
-            "UPDATE moments SET first_at = min(first_at, ?), last_at = max(last_at, ?) WHERE id = ?", (at, at, last[0])
+            "UPDATE moments SET first_at = min(first_at, ?), last_at = max(last_at, ?) WHERE id = ?",
+            (at, at, last[0]),
         )
         return int(last[0])
     kept.connection.execute("INSERT INTO moments(tool, first_at, last_at) VALUES (?, ?, ?)", (tool, at, at))
@@ -358,11 +359,15 @@ def find_changes(moment: GuardMoment, name: str) -> list[GuardedChange]:
     """Return the files of a moment with this path, or this end of one; all without a name. Raise NotFound or
     InvalidInput."""
     wanted = os.path.expanduser(name)
-    found = [one for one in moment.files if not name or one.file.path == wanted or one.file.path.endswith(f"/{wanted}")]
+    found = [
+        one for one in moment.files if not name or one.file.path == wanted or one.file.path.endswith(f"/{wanted}")
+    ]
     if not found:
         raise NotFound(f"No such file changed in {moment.name}.", f"memoranda guard show {moment.name} names them.")
     if name and len(found) > 1:
-        raise InvalidInput("Several files are called so.", f"Name one of: {', '.join(one.file.path for one in found)}")
+        raise InvalidInput(
+            "Several files are called so.", f"Name one of: {', '.join(one.file.path for one in found)}"
+        )
     return found
 
 

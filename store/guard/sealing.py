@@ -54,12 +54,16 @@ class Sealer:
         try:
             return zlib.decompress(self._cipher.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], about))
         except (InvalidTag, ValueError, zlib.error):
-            raise StorageError("A kept version cannot be opened: the key is another one, or it is damaged.") from None
+            raise StorageError(
+                "A kept version cannot be opened: the key is another one, or it is damaged."
+            ) from None
 
 
 def _derive_key(key: bytes, purpose: bytes) -> bytes:
     """Derive a key for one purpose from the stored key."""
-    return HKDF(algorithm=SHA256(), length=GUARD_KEY_BYTES, salt=None, info=b"memoranda guard " + purpose).derive(key)
+    return HKDF(algorithm=SHA256(), length=GUARD_KEY_BYTES, salt=None, info=b"memoranda guard " + purpose).derive(
+        key
+    )
 
 
 def create_guard_key(place: str, database: str) -> bytes:
@@ -79,7 +83,9 @@ def read_guard_key(place: str, database: str) -> bytes:
     except ValueError:
         found = b""
     if len(found) != GUARD_KEY_BYTES:
-        where = "the system's keyring" if place == KEY_IN_KEYRING else os.path.join(state_folder(), _key_file(database))
+        where = (
+            "the system's keyring" if place == KEY_IN_KEYRING else os.path.join(state_folder(), _key_file(database))
+        )
         raise StorageError(f"The key of the kept versions is not in {where}.", START_OVER)
     return found
 

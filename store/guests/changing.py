@@ -10,9 +10,23 @@ from store.base.clock import from_ms
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.config.configuration import Config
 from store.guard import moments
-from store.guard.database import KeptVersions, file_number, has_kept_versions, keep_version, open_guard, version_content
+from store.guard.database import (
+    KeptVersions,
+    file_number,
+    has_kept_versions,
+    keep_version,
+    open_guard,
+    version_content,
+)
 from store.guard.files import GuardedFile, PresentFile, UnreadableNow, read_guarded_file
-from store.guard.moments import TEXT_EDIT, GuardedChange, GuardMoment, find_last_edit, look_with_guard, settle_restores
+from store.guard.moments import (
+    TEXT_EDIT,
+    GuardedChange,
+    GuardMoment,
+    find_last_edit,
+    look_with_guard,
+    settle_restores,
+)
 from store.guard.restoring import (
     DiffLine,
     FileRestore,
@@ -85,7 +99,9 @@ def _cut_values(original: str) -> list[str]:
 
 def _fill_cuts(old: list[str], new: list[str], held: list[str]) -> list[str]:
     """Put what the cuts stand for into the parts of a new text."""
-    place = {at: number for number, at in enumerate(at for at, part in enumerate(old) if _SECRET_MARK.fullmatch(part))}
+    place = {
+        at: number for number, at in enumerate(at for at, part in enumerate(old) if _SECRET_MARK.fullmatch(part))
+    }
     found: dict[int, str] = {}
     for first, start, size in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks():
         for at in range(size):
@@ -149,7 +165,9 @@ def plan_guest_deletion(config: Config, machine: Machine, now: int, one: GuestTe
 
 def plan_guest_undo(config: Config, machine: Machine, now: int) -> GuestPlan:
     """Plan to undo the last change. Raise NotFound, or Conflict if the file changed again."""
-    nothing = NotFound("Nothing was changed here, or all of it was undone.", "memoranda guard list shows what changed.")
+    nothing = NotFound(
+        "Nothing was changed here, or all of it was undone.", "memoranda guard list shows what changed."
+    )
     if not has_kept_versions():
         raise nothing
     with open_guard(config) as kept:
@@ -210,7 +228,9 @@ def _plan_in_files(
         return GuestPlan(tuple(files))
 
 
-def _plan_index_removal(kept: KeptVersions, config: Config, machine: Machine, now: int, path: str) -> list[FileRestore]:
+def _plan_index_removal(
+    kept: KeptVersions, config: Config, machine: Machine, now: int, path: str
+) -> list[FileRestore]:
     """Plan to take the line that leads to a file out of Claude Code's index."""
     folder, _, name = path.rpartition("/")
     index = GuardedFile("claude-code", f"{folder}/{MEMORY_INDEX}")
@@ -238,7 +258,9 @@ def _back_up(
     with kept.connection:
         number = file_number(kept, file.tool, file.path)
         version = keep_version(kept, number, found.raw, found.mode)
-        kept.connection.execute("UPDATE files SET version = ?, stamp = ? WHERE id = ?", (version, found.stamp, number))
+        kept.connection.execute(
+            "UPDATE files SET version = ?, stamp = ? WHERE id = ?", (version, found.stamp, number)
+        )
     return found, version
 
 

@@ -18,7 +18,13 @@ from store.base.errors import InvalidInput, NotFound
 from store.base.vocabulary import GUEST_TOOLS
 from store.guard.files import GUARDED_SUFFIX, GuardedFile, list_guarded_files
 from store.sources.claude_code import MEMORY_INDEX, claude_projects_folder
-from store.sources.files import CopiedDatabase, describe_read_error, open_database_copy, read_file_bytes, stripped_text
+from store.sources.files import (
+    CopiedDatabase,
+    describe_read_error,
+    open_database_copy,
+    read_file_bytes,
+    stripped_text,
+)
 from store.sources.markdown_text import Bullet, parse_bullets, parse_front_matter, prose_paragraphs
 from store.sources.note_readers import (
     OBSERVATION_BULLET,
@@ -416,7 +422,8 @@ def list_guest_texts(machine: Machine, tools: Sequence[str] = GUEST_TOOLS) -> Gu
     """Read the texts of these tools. Raise InvalidInput for a tool that is not among GUEST_TOOLS."""
     if unknown := set(tools) - set(GUEST_TOOLS):
         raise InvalidInput(
-            f"Memories of {min(unknown)} cannot be edited in place.", f"Those of these can: {', '.join(GUEST_TOOLS)}."
+            f"Memories of {min(unknown)} cannot be edited in place.",
+            f"Those of these can: {', '.join(GUEST_TOOLS)}.",
         )
     found = GuestList()
     files = list_guest_files(machine, tools)
@@ -471,7 +478,9 @@ def find_guest_text(machine: Machine, name: str) -> GuestText:
         raise InvalidInput("That is no name of a text.", "memoranda guest list shows them, as in: 3f2a9c1")
     found = [one for one in list_guest_texts(machine).texts if one.name.startswith(wanted)]
     if not found:
-        raise NotFound(f"There is no text {wanted}, or it changed since.", "memoranda guest list shows what is there.")
+        raise NotFound(
+            f"There is no text {wanted}, or it changed since.", "memoranda guest list shows what is there."
+        )
     if len(found) > 1:
         several = ", ".join(one.name[:12] for one in found)
         raise InvalidInput(f"Several names begin with {wanted}.", f"Name one of: {several}")

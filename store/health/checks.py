@@ -139,7 +139,9 @@ def check_vector_extension(visit: CheckContext) -> Iterator[Finding]:
     if load_vec0(visit.database.connection):
         yield Finding("vec0", OK, "The vector extension loads.")
     else:
-        says = "The vector extension does not load here; numpy looks for the nearest vectors, also if vec0 was chosen."
+        says = (
+            "The vector extension does not load here; numpy looks for the nearest vectors, also if vec0 was chosen."
+        )
         yield Finding("vec0", NOTE, says, "pip install sqlite-vec")
 
 
@@ -162,7 +164,9 @@ def check_embedding_model(visit: CheckContext) -> Iterator[Finding]:
         step_ = "memoranda index embeds them; so does the application, beside everything else."
         yield Finding("vectors", NOTE, f"{status.left:,} {wait} to be embedded.", step_, "index")
     if status.refused:
-        says = f"{status.refused:,} text{'' if status.refused == 1 else 's'} could not be embedded; keywords find them."
+        says = (
+            f"{status.refused:,} text{'' if status.refused == 1 else 's'} could not be embedded; keywords find them."
+        )
         yield Finding("vectors", NOTE, says, "They are tried again when they change.")
     if status.error:
         missing = not any(step.taken for step in steps)  # it repeats the steps
@@ -203,7 +207,11 @@ def check_documents(visit: CheckContext) -> Iterator[Finding]:
         yield Finding("documents", OK, f"{count:,} document{'' if count == 1 else 's'} read.")
     for path, why in problems[:MOST_SHOWN]:
         yield Finding(
-            "documents", WRONG, f"{path}: {why}.", "Mend the file, then memoranda index documents.", "index documents"
+            "documents",
+            WRONG,
+            f"{path}: {why}.",
+            "Mend the file, then memoranda index documents.",
+            "index documents",
         )
     if len(problems) > MOST_SHOWN:
         says = f"And {len(problems) - MOST_SHOWN:,} more."
@@ -250,7 +258,9 @@ def check_learning(visit: CheckContext) -> Iterator[Finding]:
         yield Finding("learning", WRONG, says, "memoranda flush tries again.", "flush")
     if waiting:
         turns = "1 turn waits" if waiting == 1 else f"{waiting:,} turns wait"
-        yield Finding("learning", NOTE, f"{turns} to be learned from.", "The application does it, or flush.", "flush")
+        yield Finding(
+            "learning", NOTE, f"{turns} to be learned from.", "The application does it, or flush.", "flush"
+        )
 
 
 # Check where a memory is: permissions, file system, free space, and the files beside it.
@@ -276,7 +286,9 @@ def _check_permissions(path: str, folder: str, closes: bool) -> Iterator[Finding
     """Check that nobody else can read the memory and the files beside it."""
     own = os.path.basename(folder) == MEMORANDA_FOLDER
     wide = [
-        name for name, status, most in _memory_files(path, folder, own) if stat.S_IMODE(status.st_mode) & ~most & 0o777
+        name
+        for name, status, most in _memory_files(path, folder, own)
+        if stat.S_IMODE(status.st_mode) & ~most & 0o777
     ]
     foreign = [
         name
@@ -289,7 +301,9 @@ def _check_permissions(path: str, folder: str, closes: bool) -> Iterator[Finding
     tightened = [name for name in wide if closes and name in (folder, path)]
     others = [name for name in wide if name not in tightened and name not in foreign]
     if tightened:
-        yield Finding("private", NOTE, f"Others could read {join_names(tightened)}, until now: opening it closed it.")
+        yield Finding(
+            "private", NOTE, f"Others could read {join_names(tightened)}, until now: opening it closed it."
+        )
     if others:
         modes = "chmod go= " + " ".join(others[:3])
         yield Finding("private", WRONG, f"Others can read {join_names(others)}.", f"{modes} closes it to them.")
@@ -353,7 +367,9 @@ def _check_ballast(path: str) -> Iterator[Finding]:
 def _check_leftovers(folder: str) -> Iterator[Finding]:
     """Report what other processes left: unfinished files, lines that wait in the spool."""
     now = time.time()
-    cut = [entry.path for entry in _folder_entries(folder, ".part") if now - entry.stat().st_mtime > ABANDONED_SECONDS]
+    cut = [
+        entry.path for entry in _folder_entries(folder, ".part") if now - entry.stat().st_mtime > ABANDONED_SECONDS
+    ]
     cut += [
         entry.path
         for entry in _folder_entries(os.path.join(folder, "backups"), ".part")
@@ -448,7 +464,9 @@ def check_history(visit: CheckContext) -> Iterator[Finding]:
     if broken or missing:
         problems = [f"step {seq} differs from what was written" for seq in broken[:2]]
         problems += [f"step {seq} is missing" for seq in missing[:2]]
-        says = f"History was changed from outside: {join_names(problems, len(broken) + len(missing) > len(problems))}."
+        says = (
+            f"History was changed from outside: {join_names(problems, len(broken) + len(missing) > len(problems))}."
+        )
         yield Finding("history", WRONG, says, *salvage_step(database.path))
         return
     given = database.value("SELECT seq FROM sqlite_sequence WHERE name = 'history'") or 0
@@ -514,7 +532,9 @@ def _check_undone(visit: CheckContext) -> Iterator[Finding]:
         undoes: dict[int, int] = dict(
             database.rows("SELECT seq, undoes FROM history WHERE undoes IS NOT NULL ORDER BY seq")
         )
-        marked: dict[int, int] = dict(database.rows("SELECT seq, undone_by FROM history WHERE undone_by IS NOT NULL"))
+        marked: dict[int, int] = dict(
+            database.rows("SELECT seq, undone_by FROM history WHERE undone_by IS NOT NULL")
+        )
     due = find_undone_steps(undoes)
     if due != marked and not any(read_lost_steps(database)):
         off = sorted(seq for seq in {*due, *marked} if due.get(seq) != marked.get(seq))
@@ -619,9 +639,7 @@ def check_keywords(visit: CheckContext) -> Iterator[Finding]:
                     f"SELECT (SELECT count(*) FROM corpus WHERE kind = '{kind}'), count(*) FROM corpus_{kind}"
                 )[0]
             if stale or there != due:
-                says = (
-                    f"What can be found of the {'summaries' if kind == 'summary' else kind + 's'} is not what they say."
-                )
+                says = f"What can be found of the {'summaries' if kind == 'summary' else kind + 's'} is not what they say."
                 yield Finding("keywords", WRONG, says, *REBUILD_STEP)
                 return
     yield Finding("keywords", OK, f"The index agrees with the records: {rows:,} record{'' if rows == 1 else 's'}.")
@@ -688,7 +706,9 @@ def check_records(visit: CheckContext) -> Iterator[Finding]:
         yield Finding("records", OK, f"{total:,} record{'' if total == 1 else 's'}, each as history says.")
 
 
-def reconstruct_records(database: Database, table: str) -> Iterator[tuple[str, ReconstructedRecord, RecordRow | None]]:
+def reconstruct_records(
+    database: Database, table: str
+) -> Iterator[tuple[str, ReconstructedRecord, RecordRow | None]]:
     """Yield (key, the result of its steps, its row) of every record in history, a slice of them at a time. Keys are
     JSON lists, as history writes them."""
     keys = primary_key(database.connection, table)
@@ -700,7 +720,9 @@ def reconstruct_records(database: Database, table: str) -> Iterator[tuple[str, R
         with database.read_snapshot():
             packed = find_packed_keys(database, table, last)
             most = PACKED_SLICE if packed else RECORD_SLICE
-            some = {key for (key,) in database.rows(NEXT_KEYS_SQL, (table, last, most))}.union(nsmallest(most, packed))
+            some = {key for (key,) in database.rows(NEXT_KEYS_SQL, (table, last, most))}.union(
+                nsmallest(most, packed)
+            )
             end = max(nsmallest(most, some), default="")
             steps = database.rows(RECORD_STEPS_SQL, (table, last, end))
             if packed:
@@ -754,7 +776,9 @@ def record_label(table: str, key: str) -> str:
     if table == "mutes":
         return f"the mute of {cite('fact', parts[0])}"
     return (
-        cite(HISTORY_KINDS[table], parts[0]) if table in HISTORY_KINDS else f"a link of {cite('decision', parts[-1])}"
+        cite(HISTORY_KINDS[table], parts[0])
+        if table in HISTORY_KINDS
+        else f"a link of {cite('decision', parts[-1])}"
     )
 
 
@@ -893,7 +917,9 @@ def parse_wal(data: bytes | memoryview) -> WalContent | None:
     if _wal_checksum(data[: WAL_HEADER_BYTES - 8], (0, 0), order) != sums:
         return None
     found: list[tuple[int, int, int, bool]] = []  # page, size after commit, offset of its bytes, whether it is valid
-    for at in range(WAL_HEADER_BYTES, len(data) - FRAME_HEADER_BYTES - page_size + 1, FRAME_HEADER_BYTES + page_size):
+    for at in range(
+        WAL_HEADER_BYTES, len(data) - FRAME_HEADER_BYTES - page_size + 1, FRAME_HEADER_BYTES + page_size
+    ):
         page, commit, *rest = struct.unpack(">6I", data[at : at + FRAME_HEADER_BYTES])
         stored = (rest[2], rest[3])
         if tuple(rest[:2]) != salts:  # of an earlier round of the log; or damaged, if others of this round follow
@@ -908,7 +934,9 @@ def parse_wal(data: bytes | memoryview) -> WalContent | None:
         sums = stored
     while found and not (found[-1][1] and found[-1][3]):
         found.pop()  # never committed, cut while it was written, or of an earlier round
-    size = max((commit for _, commit, _, sound in found if sound), default=0)  # pages of the file, as SQLite writes it
+    size = max(
+        (commit for _, commit, _, sound in found if sound), default=0
+    )  # pages of the file, as SQLite writes it
     strange = count(size + 1)
     pages = {(page if page <= size else next(strange)): at for page, _, at, _ in found if page}
     first = next((number for number, frame in enumerate(found) if not frame[3]), len(found))

@@ -129,7 +129,8 @@ def gather_contents(database: Database, now: str, session: str = "") -> Checkpoi
         for task in open_tasks.get_many(open_tasks.ids(limit=MOST_TASKS))
     )
     numbers = database.rows(
-        "SELECT id FROM decisions WHERE status = 'active' ORDER BY decided_at DESC, id DESC LIMIT ?", (MOST_DECISIONS,)
+        "SELECT id FROM decisions WHERE status = 'active' ORDER BY decided_at DESC, id DESC LIMIT ?",
+        (MOST_DECISIONS,),
     )
     decisions = tuple(
         {
@@ -140,7 +141,9 @@ def gather_contents(database: Database, now: str, session: str = "") -> Checkpoi
             "origin": found.origin,
         }
         for found in sorted(
-            latest.get_many([number for (number,) in numbers]), key=lambda one: (one.decided_at, one.id), reverse=True
+            latest.get_many([number for (number,) in numbers]),
+            key=lambda one: (one.decided_at, one.id),
+            reverse=True,
         )
     )
     mentioned = tuple(extract_names(one["text"] for one in (*turns, *tasks)))  # decisions are found by themselves
@@ -165,7 +168,10 @@ def _summarize_contents(database: Database, now: str, held: CheckpointContents) 
         changed + (f" since {cite('checkpoint', number)}" if number else ""), CHECKPOINT_SUMMARY_TOKENS // 2
     )
     return _find_topic(
-        database, held, min(at, from_ms(to_ms(now) - RECENT_TURN_MS)), CHECKPOINT_SUMMARY_TOKENS - count_tokens(changed)
+        database,
+        held,
+        min(at, from_ms(to_ms(now) - RECENT_TURN_MS)),
+        CHECKPOINT_SUMMARY_TOKENS - count_tokens(changed),
     ), changed
 
 
@@ -201,7 +207,9 @@ def _find_topic(database: Database, held: CheckpointContents, since: str, room: 
     if asked and newest > since:
         sentences = (one for text in reversed(asked) for one in meaningful_sentences(text))
         return next((one for one in sentences if count_tokens(one) <= room), "")
-    work = database.row("SELECT command, description FROM iterations WHERE status = 'active' ORDER BY id DESC LIMIT 1")
+    work = database.row(
+        "SELECT command, description FROM iterations WHERE status = 'active' ORDER BY id DESC LIMIT 1"
+    )
     if work is not None:
         about = f"{work[0]}: {work[1]}" if work[1] else str(work[0])
     else:
@@ -227,7 +235,9 @@ def format_contents(held: CheckpointContents, notes: dict[str, str] | None = Non
         ]
     if held.decisions:
         lines += ["", "Decided:"]
-        lines += [f"- [{one['citation']}] {_format_decision(one)}{_format_note(notes, one)}" for one in held.decisions]
+        lines += [
+            f"- [{one['citation']}] {_format_decision(one)}{_format_note(notes, one)}" for one in held.decisions
+        ]
     if held.turns:
         lines += ["", "Said last:"]
         for turn in held.turns:

@@ -59,7 +59,9 @@ class RecoveredCheckpoint:
 
     __slots__ = ("checkpoint", "held", "left_out", "notes")
 
-    def __init__(self, checkpoint: Checkpoint, held: CheckpointContents, notes: dict[str, str], left_out: int) -> None:
+    def __init__(
+        self, checkpoint: Checkpoint, held: CheckpointContents, notes: dict[str, str], left_out: int
+    ) -> None:
         self.checkpoint = checkpoint
         self.held = held
         self.notes = notes
@@ -150,7 +152,9 @@ class Checkpoints:
         return its id, or None. `claim` is called inside the transaction, to hold a lease on the work."""
         with self._database.write("agent", "checkpoint") as write:
             claim(write)
-            wanted = level if level and self._has_changed_since(self.newest(), write.at) else self.due_level(write.at)
+            wanted = (
+                level if level and self._has_changed_since(self.newest(), write.at) else self.due_level(write.at)
+            )
             return insert_checkpoint(write, "", "interval", wanted) if wanted else None
 
     def expire(self, now: str, days: Mapping[str, int]) -> int:
@@ -331,4 +335,6 @@ def _update_contents(database: Database, checkpoint: Checkpoint, held: Checkpoin
 
 def _no_such_checkpoint(number: int) -> NotFound:
     """Return the error for a checkpoint that does not exist."""
-    return NotFound(f"There is no checkpoint {cite('checkpoint', number)}.", "List them with `memoranda checkpoints`.")
+    return NotFound(
+        f"There is no checkpoint {cite('checkpoint', number)}.", "List them with `memoranda checkpoints`."
+    )

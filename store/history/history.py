@@ -150,7 +150,9 @@ def _describe_columns(old: RowValues, new: RowValues, again: str, otherwise: str
 
 RowState = dict[str, Any]
 RowKey = list[Any]
-RowEdit = tuple[str, RowKey, RowState | None, RowState | None]  # table, key, current state, wanted state (None: no row)
+RowEdit = tuple[
+    str, RowKey, RowState | None, RowState | None
+]  # table, key, current state, wanted state (None: no row)
 
 INSERT, UPDATE, DELETE = range(3)  # in the order that keeps references valid
 
@@ -164,7 +166,9 @@ def apply_edits(write: Transaction, edits: Sequence[RowEdit]) -> list[tuple[str,
     """
     connection = write.database.connection
     tables = {table for table, *_ in edits}
-    shapes = {table: (primary_key(connection, table), set(list_table_columns(connection, table))) for table in tables}
+    shapes = {
+        table: (primary_key(connection, table), set(list_table_columns(connection, table))) for table in tables
+    }
     forms: dict[tuple[int, int, tuple[str, ...]], list[RowEdit]] = {}
     for edit in edits:
         table, _, now, wanted = edit
@@ -301,7 +305,8 @@ class FactMove:
 def list_begun_moves(database: Database) -> list[FactMove]:
     """Return the moves that were begun in a project's file and are not complete."""
     return [
-        FactMove(*row) for row in database.rows(f"SELECT {MOVE_COLUMNS} FROM moves WHERE state = 'begun' ORDER BY at")
+        FactMove(*row)
+        for row in database.rows(f"SELECT {MOVE_COLUMNS} FROM moves WHERE state = 'begun' ORDER BY at")
     ]
 
 
@@ -373,7 +378,9 @@ def carry_out_move(
                 write.execute("SELECT 1 FROM moves WHERE token = ? AND state = 'begun'", (Verbatim(move.token),)).get
                 is None
             ):
-                raise Conflict("Another program took the move back meanwhile; nothing was changed.", "Move it again.")
+                raise Conflict(
+                    "Another program took the move back meanwhile; nothing was changed.", "Move it again."
+                )
             with own.write(PERSON_ORIGIN, "move") as far:
                 there(far, write)
                 here(write)
@@ -625,7 +632,9 @@ class History:
                 if undone_by is not None and waiting[place : place + 1] == [-undone_by]:
                     del waiting[place]
                 if (undone_by is None or place < len(waiting)) and has_unpurged_row(self._database, seq):
-                    newer = next((-undo for undo in waiting[place:] if has_unpurged_row(self._database, -undo)), None)
+                    newer = next(
+                        (-undo for undo in waiting[place:] if has_unpurged_row(self._database, -undo)), None
+                    )
                     del waiting[place:]
                     if newer is not None:
                         chosen = newer

@@ -149,7 +149,9 @@ class Moves:
         with self._database.write(PERSON_ORIGIN, f"move {cite('fact', number)}") as write:
             row = _read_movable_fact(self._database, number, "fact", seen)
             if row["scope"] == scope:
-                raise InvalidInput(f"{cite('fact', number)} is {_scope_words(scope)} already.", "Nothing was changed.")
+                raise InvalidInput(
+                    f"{cite('fact', number)} is {_scope_words(scope)} already.", "Nothing was changed."
+                )
             write.execute("UPDATE facts SET scope = ?, session = '' WHERE id = ?", (Verbatim(scope), number))
 
 
@@ -168,7 +170,9 @@ def _finish_move(database: Database, move: FactMove) -> str:
     """Finish or take back one move; return why it could not be finished, empty if it was."""
     own = find_personal_memory(database)
     if own is None and (why := personal_memory_problem(database)):
-        return f"A move of a fact was broken off and waits for your personal memory ({personal_memory_path()}): {why}"
+        return (
+            f"A move of a fact was broken off and waits for your personal memory ({personal_memory_path()}): {why}"
+        )
     door, database.door = database.door, move.door  # it is the person's step, by the door where it began
     try:
         with database.write(PERSON_ORIGIN, "move") as write:
@@ -225,7 +229,9 @@ def _change_project(write: Transaction, own: Database, move: FactMove, again: bo
     else:
         row = _read_movable_fact(database, int(move.fact or 0), "fact", None)
         if row["fact"] != own.value("SELECT fact FROM facts WHERE id = ?", (move.own,)):
-            raise Conflict(f"{cite('fact', int(move.fact or 0))} changed meanwhile.", "Look at it, and move it again.")
+            raise Conflict(
+                f"{cite('fact', int(move.fact or 0))} changed meanwhile.", "Look at it, and move it again."
+            )
         write.execute("UPDATE facts SET status = 'forgotten' WHERE id = ?", (move.fact,))
     ends = [cite("fact", int(move.fact or 0)), cite("global", int(move.own or 0))]
     write.reason = " ".join(["move", *(ends if move.kind == MOVE_OUT else reversed(ends))])

@@ -700,7 +700,9 @@ class Plans:
 
     # apply
 
-    def apply_plan(self, plan: RestorePlan, chosen: Collection[int], *, actor: str = PERSON_ORIGIN) -> AppliedRestore:
+    def apply_plan(
+        self, plan: RestorePlan, chosen: Collection[int], *, actor: str = PERSON_ORIGIN
+    ) -> AppliedRestore:
         """Make the chosen changes, by their indexes, as one new step; all of them or none.
 
         Raise InvalidInput for a choice that is empty or lacks what it needs, Conflict for what is blocked or was
@@ -748,7 +750,9 @@ class Plans:
         steps = {step.seq: step for step in History(self._database).get_many(sorted(set(newest.values())))}
         keys = {id(one): tuple(json.loads(one.key)) for one in found}
         place = {table: number for number, table in enumerate(RECORDED_TABLES)}
-        found = sorted(found, key=lambda one: (-newest.get((one.table, one.key), 0), place[one.table], keys[id(one)]))
+        found = sorted(
+            found, key=lambda one: (-newest.get((one.table, one.key), 0), place[one.table], keys[id(one)])
+        )
         moves = [((one.table, keys[id(one)]), one.now, one.then) for one in found]
         cited = cite_records(self._database, [ref for ref, *_ in moves])
         lost = self._find_erased([(one.table, one.key) for one in found if one.then], since)

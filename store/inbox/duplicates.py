@@ -100,7 +100,9 @@ def find_named_decision(database: Database, text: str) -> Decision | None:
     the newest. Return None if it names none."""
     said = {*parse_sentence(text).words}
     best: tuple[int, int, int, Decision] | None = None
-    for decision in Decisions(database).get_many(_find_sharing_records(database, 1, sorted(said), DECISION_CANDIDATES)):
+    for decision in Decisions(database).get_many(
+        _find_sharing_records(database, 1, sorted(said), DECISION_CANDIDATES)
+    ):
         claim = title_claim(decision)
         chosen, title = (len(said.intersection(parse_sentence(one).words)) for one in (decision.chosen, claim))
         found = (chosen, title, decision.id, decision)
@@ -302,9 +304,13 @@ def propose_duplicates(
     since = openings_counted_since(database)
     counted = bool(since) and since <= days_before(now, OLD_FACT_DAYS)
     summaries = [
-        question for cluster in clusters if (question := _question_about_cluster(cluster, summary, counted)) is not None
+        question
+        for cluster in clusters
+        if (question := _question_about_cluster(cluster, summary, counted)) is not None
     ]
-    overruled = [_question_about_overruled(fact, decision) for fact, decision in find_overruled_facts(database, facts)]
+    overruled = [
+        _question_about_overruled(fact, decision) for fact, decision in find_overruled_facts(database, facts)
+    ]
     questions += [*overruled, *summaries]
     gone = list[ProposalQuestion]()
 
@@ -366,11 +372,15 @@ def _may_be_one_thing(one: Fact, other: Fact, meaning: float) -> bool:
     or a number, which a model overrates; or their similarity is BEYOND_DOUBT."""
     if meaning >= BEYOND_DOUBT or is_other_language(detect_language(one.fact), detect_language(other.fact)):
         return True
-    first, second = ({word[:IDENTIFYING_LETTERS] for word in parse_sentence(fact.fact).words} for fact in (one, other))
+    first, second = (
+        {word[:IDENTIFYING_LETTERS] for word in parse_sentence(fact.fact).words} for fact in (one, other)
+    )
     return bool(first & second)
 
 
-def find_similar_facts(database: Database, facts: Facts, text: str, without: Iterable[int] = ()) -> list[SimilarFact]:
+def find_similar_facts(
+    database: Database, facts: Facts, text: str, without: Iterable[int] = ()
+) -> list[SimilarFact]:
     """Return the active facts that repeat or contradict a text, the most certain first: found by its words, without a
     model, in a millisecond or two."""
     from rapidfuzz.fuzz import ratio
@@ -397,7 +407,9 @@ def question_about_new_fact(database: Database, facts: Facts, fact: Fact) -> Pro
     likes = find_similar_facts(database, facts, fact.fact, [fact.id])
     words = frozenset(parse_sentence(fact.fact).words)
     listed = [
-        like for like in likes if like.how == CONTRADICTS and words == frozenset(parse_sentence(like.fact.fact).words)
+        like
+        for like in likes
+        if like.how == CONTRADICTS and words == frozenset(parse_sentence(like.fact.fact).words)
     ]
     if len(listed) + 1 >= MIN_SERIES:
         likes = [like for like in likes if like not in listed]
@@ -407,7 +419,9 @@ def question_about_new_fact(database: Database, facts: Facts, fact: Fact) -> Pro
 def find_facts_sharing_words(database: Database, parsed: ParsedSentence) -> list[int]:
     """Return the facts that share words with a text, weighted by their rarity."""
     words = [
-        word for word in (*parsed.words, *(one for one in parsed.values if not one.startswith("="))) if word.isalnum()
+        word
+        for word in (*parsed.words, *(one for one in parsed.values if not one.startswith("=")))
+        if word.isalnum()
     ]
     if not words:
         words = [word for word in parsed.plain.split() if word.isalnum()]
@@ -544,7 +558,9 @@ def _find_related_pairs(database: Database, old: Sequence[Fact]) -> list[tuple[i
     return [(one, other, MIN_RELATED) for places in subjects.values() for one, other in pairwise(places)]
 
 
-def _question_about_cluster(cluster: Sequence[Fact], summary: SummarizeFacts, counted: bool) -> ProposalQuestion | None:
+def _question_about_cluster(
+    cluster: Sequence[Fact], summary: SummarizeFacts, counted: bool
+) -> ProposalQuestion | None:
     """Return the proposal to replace several facts by one sentence; None if they cannot be summarised."""
     text = summary([fact.fact for fact in cluster])
     if not text:
@@ -552,6 +568,8 @@ def _question_about_cluster(cluster: Sequence[Fact], summary: SummarizeFacts, co
     first, *rest = cluster
     change: dict[str, Any] = {"fact": text, "domain": first.domain, "others": [fact.id for fact in rest]}
     cited = ", ".join(cite("fact", fact.id) for fact in cluster)
-    opened = f", opened {'once' if MOST_OPENED == 1 else f'{MOST_OPENED} times'} at most since then" if counted else ""
+    opened = (
+        f", opened {'once' if MOST_OPENED == 1 else f'{MOST_OPENED} times'} at most since then" if counted else ""
+    )
     reason = f"{len(cluster)} facts about one thing, not confirmed for {OLD_FACT_DAYS} days{opened}: {cited}."
     return ProposalQuestion("merge", change, first.id, _quote_facts(cluster), DUPLICATES_ORIGIN, reason)

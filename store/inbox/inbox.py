@@ -433,7 +433,9 @@ class Inbox:
         rest = [number for number in dict.fromkeys(others) if number != fact]
         if not rest:
             raise InvalidInput("Merging takes two facts.", "Name another: merge 12 13.")
-        with self._database.write(actor, f"merge {' '.join(cite('fact', one) for one in (fact, *rest)[:10])}") as write:
+        with self._database.write(
+            actor, f"merge {' '.join(cite('fact', one) for one in (fact, *rest)[:10])}"
+        ) as write:
             joined = text or read_active_fact(write, fact)[0]
             both = Proposal(
                 id=0, kind="merge", text=joined, change={}, target=fact,
@@ -454,7 +456,12 @@ class Inbox:
         return self.decide([choice], anyway=anyway, actor=actor, whole=True).made[choice.number]
 
     def decide(
-        self, choices: Sequence[InboxChoice], *, anyway: bool = False, actor: str = PERSON_ORIGIN, whole: bool = False
+        self,
+        choices: Sequence[InboxChoice],
+        *,
+        anyway: bool = False,
+        actor: str = PERSON_ORIGIN,
+        whole: bool = False,
     ) -> InboxDecision:
         """Carry out a person's decisions on proposals, as one step of history. What cannot be done is left waiting and
         reported; with `whole` its error is raised, and nothing is done."""

@@ -361,7 +361,9 @@ class ProposalAcceptance:
         """Confirm a known fact, and add this evidence."""
         row = _read_fact_fields(self._write, fact)
         held = json.loads(row["evidence"])
-        more = [one for one in dict.fromkeys([*held, *evidence, *self._cited_evidence()]) if one != cite("fact", fact)]
+        more = [
+            one for one in dict.fromkeys([*held, *evidence, *self._cited_evidence()]) if one != cite("fact", fact)
+        ]
         wanted = merge_tags(json.loads(row["tags"]), [*tags, *self._proposal.change.get("tags", ())])
         self._write.execute(
             "UPDATE facts SET last_confirmed_at = ?, evidence = ?, tags = ? WHERE id = ?",

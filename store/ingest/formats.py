@@ -337,7 +337,9 @@ def open_source_file(path: str) -> BinaryIO:
             raise StorageError(f"{path} is not a plain file.", "Name a file, a folder of transcripts, or - .")
         return file
     except OSError as error:
-        raise StorageError(f"{path} cannot be read: {error.strerror}.", "Look at its name and permissions.") from None
+        raise StorageError(
+            f"{path} cannot be read: {error.strerror}.", "Look at its name and permissions."
+        ) from None
 
 
 def source_name(path: str) -> str:
@@ -516,7 +518,9 @@ def _parse_plain(raws: Iterable[RawLine], place: SourceOffset, session: str, gro
         yield _turn_entry(session, role, lines, first, before, size)
 
 
-def _turn_entry(session: str, role: str, lines: list[str], first: int, place: SourceOffset, size: int) -> FormatEntry:
+def _turn_entry(
+    session: str, role: str, lines: list[str], first: int, place: SourceOffset, size: int
+) -> FormatEntry:
     """Return the entry of a turn of several lines."""
     text = "\n".join(lines).strip()
     return FormatEntry(place, first, [ParsedLine(session, role, text, doubtful=True)] if text else [], size=size)

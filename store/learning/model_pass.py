@@ -156,7 +156,9 @@ class _ModelReading(QueueReader):
         planned = list[LearningAction]()
         if turn is not None and is_own_turn(turn):
             task = plan_additions if entry.task == MODEL_PREFIX + "extract_facts" else plan_repetitions
-            planned = _not_yet_proposed(memory, turn, self._without_dismissed(turn, task(model, turn, memory.database)))
+            planned = _not_yet_proposed(
+                memory, turn, self._without_dismissed(turn, task(model, turn, memory.database))
+            )
         with self._open_step(f"{MODEL_ORIGIN_PREFIX}{model.name}"[:80]) as write:
             if turn is None or not is_turn_unchanged(write, turn):
                 planned = []  # it was purged or changed while the model ran
@@ -165,7 +167,9 @@ class _ModelReading(QueueReader):
                 and planned
                 and (left := min(MOST_PROPOSED - len(self.done.asked), proposal_room(memory.database))) > 0
             ):
-                decided = Verbatim(_decision_quotes(planned[:left]))  # what rules proposed of the sentence is replaced
+                decided = Verbatim(
+                    _decision_quotes(planned[:left])
+                )  # what rules proposed of the sentence is replaced
                 write.execute(f"DELETE FROM proposals WHERE {TOLD_SQL}", (turn.citation, decided))
                 self.done.asked += apply_actions(write, turn, planned[:left], memory.inbox).proposed
                 planned = planned[left:]

@@ -208,7 +208,9 @@ def apply_actions(write: Transaction, turn: Turn, planned: Sequence[LearningActi
     purged, or is older than what the person did since."""
     facts, confirmed, proposed = list[int](), list[int](), list[int]()
     for action in planned:
-        known = find_same_fact(write, action.found.text) if action.at_once and action.target is None else action.target
+        known = (
+            find_same_fact(write, action.found.text) if action.at_once and action.target is None else action.target
+        )
         if action.at_once and known is not None:
             if _confirm_fact(write, turn, known):
                 confirmed.append(known)
@@ -493,7 +495,12 @@ class _RuleReading(QueueReader):
         return bool(entries) and not untouched
 
     def _complete_entry(
-        self, write: Transaction, entry: QueueEntry, turn: Turn | None, for_model: bool, planned: list[LearningAction]
+        self,
+        write: Transaction,
+        entry: QueueEntry,
+        turn: Turn | None,
+        for_model: bool,
+        planned: list[LearningAction],
     ) -> None:
         """Write what a turn taught, in the transaction that removes its entry; count it, and queue it for a model."""
         if not complete_entry(write, entry) or (turn is not None and not is_turn_unchanged(write, turn)):

@@ -10,7 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from store.learning.grammar import MARKER_WINDOW, find_triggers, form_pattern, grammar_words, sign_pattern, word_pattern
+from store.learning.grammar import (
+    MARKER_WINDOW,
+    find_triggers,
+    form_pattern,
+    grammar_words,
+    sign_pattern,
+    word_pattern,
+)
 from store.learning.sentences import (
     COLON_MARKS,
     FIGURE_PATTERN,
@@ -64,7 +71,9 @@ def find_content(
     folded, kind = turn[number].folded, marker.kind
     part = marker.clause
     end = len(folded)
-    itself = word_pattern("orders").match(folded, marker.start, marker.end)  # "no uses X nunca más" is the whole rule
+    itself = word_pattern("orders").match(
+        folded, marker.start, marker.end
+    )  # "no uses X nunca más" is the whole rule
     colon = start_behind_colon(folded, marker)
     if kind in ("corrected", "confirmed"):
         yield number, colon if colon > marker.end else marker.start, end
@@ -110,7 +119,9 @@ def may_be_statement(sentence: Sentence, start: int = 0, end: int | None = None)
 def _start_behind_words(folded: str, marker: Marker) -> int:
     """Return where the text after a marker begins: before a "no" at its end that belongs to the text."""
     negation = sign_pattern("negates_next").search(folded, marker.start, marker.end)
-    return negation.start() if negation and folded[marker.end : marker.end + 2].lstrip()[:1].isalnum() else marker.end
+    return (
+        negation.start() if negation and folded[marker.end : marker.end + 2].lstrip()[:1].isalnum() else marker.end
+    )
 
 
 def _has_content(sentence: Sentence, start: int, end: int) -> bool:
@@ -444,7 +455,9 @@ def _may_state(sentence: Sentence) -> bool:
 
 def _long_clauses(sentence: Sentence) -> list[Clause]:
     """Return the clauses of at least MIN_WORDS words."""
-    return [part for part in split_clauses(sentence.folded) if len(part.text_in(sentence.folded).split()) >= MIN_WORDS]
+    return [
+        part for part in split_clauses(sentence.folded) if len(part.text_in(sentence.folded).split()) >= MIN_WORDS
+    ]
 
 
 # Statements in a turn beside words that are not a known marker but may be one: "pin this to your wall. …".
@@ -514,7 +527,11 @@ def _lasting_clauses(sentence: Sentence, rest: str) -> list[bool]:
 
 def _states_lasting_thing(clause: str, text: str) -> bool:
     """Tell whether a clause states something lasting, and asks and tells of no failure."""
-    if len(clause.split()) < MIN_WORDS or word_pattern("asking").match(clause) or word_pattern("loose").match(clause):
+    if (
+        len(clause.split()) < MIN_WORDS
+        or word_pattern("asking").match(clause)
+        or word_pattern("loose").match(clause)
+    ):
         return False
     return not tells_what_fails(sign_pattern("contracted").sub("", clause)) and states_lasting(clause, text)
 
@@ -530,7 +547,9 @@ _STEP_END = re.compile(r"\n\s*\n|\n(?!\s*\d{1,2}[.)]\s)|(?<=[.!?])\s+(?=[A-ZÁÉ
 TOLD_REASON = "you told it as something that lasts"
 NOT_TOLD_PATTERNS = ("passing", "once", "unsure", "hedged")  # what such a sentence says does not last
 _OTHERS = re.compile(r"[\"“”«»{}`]|;$|[=(]\S*[=)];?")  # quoted, or code
-_NOTE = re.compile(r"\A\s*#\s+(?=\w[^\n]+\s*\Z)")  # a line that is meant for the memory, as agents' own prompts have it
+_NOTE = re.compile(
+    r"\A\s*#\s+(?=\w[^\n]+\s*\Z)"
+)  # a line that is meant for the memory, as agents' own prompts have it
 _REDACTED_PART = re.compile(r"[^,;.]*\[REDACTED:\w+\][^,;.]*")  # what a secret was cut out of
 LATER_REASON = "it stands behind a paragraph or a log, and may have been pasted with it"
 
@@ -595,14 +614,19 @@ def _find_corrections(turn: Sequence[Sentence]) -> Iterable[tuple[int, Extracted
     also the next."""
     for number, sentence in enumerate(turn):
         text, others = sentence.text, sentence.question or sentence.passed or sentence.doubt
-        wrong = None if others or len(text) > LONGEST_CORRECTION else match_leading("corrects_agent", sentence.folded)
+        wrong = (
+            None if others or len(text) > LONGEST_CORRECTION else match_leading("corrects_agent", sentence.folded)
+        )
         if wrong is None:
             continue
         brief = len(text.split()) <= SHORT_CORRECTION or len(text[wrong.end() :].split()) < MIN_WORDS
         if brief and number + 1 < len(turn) and not turn[number + 1].question:
             text = f"{text} {turn[number + 1].text}"
         if len(text[wrong.end() :].split()) >= MIN_WORDS:
-            yield number, ExtractedFact(text, "self_correction", "medium", sentence.quote, False, True, CORRECTS_REASON)
+            yield (
+                number,
+                ExtractedFact(text, "self_correction", "medium", sentence.quote, False, True, CORRECTS_REASON),
+            )
 
 
 def find_steps(text: str) -> tuple[int, int] | None:
@@ -624,7 +648,9 @@ def _announcing_words(text: str, start: int) -> str:
     """Return the words before `start` that announce steps; empty where none do."""
     near, before = max(0, start - LONGEST_CORRECTION - 2), max(0, start - 2)
     head = text[max(text.rfind(end, near, before) + 1 for end in ("\n\n", ". ", "! ", "? ")) : start]
-    return head.lstrip() if len(head) <= LONGEST_CORRECTION and word_pattern("how_to").search(fold_text(head)) else ""
+    return (
+        head.lstrip() if len(head) <= LONGEST_CORRECTION and word_pattern("how_to").search(fold_text(head)) else ""
+    )
 
 
 def _merge_steps(text: str, turn: Sequence[Sentence], found: Sequence[ExtractedFact]) -> list[ExtractedFact]:
@@ -710,7 +736,9 @@ def _fact_told(sentence: Sentence) -> ExtractedFact | None:
         return None
     for trigger in find_triggers("told"):
         match = trigger.find_phrase(rest, anywhere=True)
-        if match is None or (trigger.sure and not (NAME_PATTERN.search(sentence.text) or FIGURE_PATTERN.search(rest))):
+        if match is None or (
+            trigger.sure and not (NAME_PATTERN.search(sentence.text) or FIGURE_PATTERN.search(rest))
+        ):
             continue
         kept = match.start("kept") if "kept" in trigger.phrase.groupindex else 0
         if kept or not sentence.question:
@@ -726,12 +754,16 @@ def _make_fact(
     """Return the sentence from `start` to `end` as a fact; None where too few words are left."""
     text = sentence.text[start:end].strip().rstrip(".!;,… ").strip()
     left = _REDACTED_PART.sub("", text)
-    if len(text.split()) < MIN_WORDS or (left != text and not explicit and not states_lasting(fold_text(left), left)):
+    if len(text.split()) < MIN_WORDS or (
+        left != text and not explicit and not states_lasting(fold_text(left), left)
+    ):
         return None
     text = text[0].upper() + text[1:]
     hedged = word_pattern("hedged").search(sentence.folded, start)
     confidence = "high" if explicit and not hedged else "medium"
-    return ExtractedFact(text, domain or _find_domain(fold_text(text)), confidence, sentence.quote, explicit, True, why)
+    return ExtractedFact(
+        text, domain or _find_domain(fold_text(text)), confidence, sentence.quote, explicit, True, why
+    )
 
 
 def _find_domain(folded: str) -> str:
@@ -836,7 +868,9 @@ def is_form_of_word(one: str, other: str) -> bool:
     if one == other:
         return True
     common = shared_prefix_length(one, other)
-    return common >= MIN_COMMON_START and common >= 0.6 * min(len(one), len(other)) and not _number_words([one, other])
+    return (
+        common >= MIN_COMMON_START and common >= 0.6 * min(len(one), len(other)) and not _number_words([one, other])
+    )
 
 
 def _is_almost_equal(one: str, other: str) -> bool:

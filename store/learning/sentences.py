@@ -109,7 +109,9 @@ def find_first_marker(
     for part in parts:
         places = content_starts(folded, part.start, part.end)
         if inside:
-            for conjunction in list(sign_pattern("joins_requests").finditer(folded, part.start, part.end))[:MOST_LEADS]:
+            for conjunction in list(sign_pattern("joins_requests").finditer(folded, part.start, part.end))[
+                :MOST_LEADS
+            ]:
                 places += content_starts(folded, conjunction.end(), part.end)
         for place in places:
             match = word_pattern(kind).match(folded, place, place + MARKER_WINDOW)
@@ -185,7 +187,9 @@ def _all_imperatives() -> frozenset[str]:
     made = set(grammar_words("given"))
     for kind, ends in IMPERATIVE_ENDINGS.items():
         made |= {stem + end for stem in grammar_words(kind) for end in ends}
-    return frozenset(made | {_SOFT.sub(lambda last: HARD_LETTERS[last[0]], stem) + "e" for stem in grammar_words("ar")})
+    return frozenset(
+        made | {_SOFT.sub(lambda last: HARD_LETTERS[last[0]], stem) + "e" for stem in grammar_words("ar")}
+    )
 
 
 @cache
@@ -457,7 +461,9 @@ def states_nothing_lasting(folded: str) -> bool:
     """Tell whether a clause is a question, an exclamation, praise, or about this moment only."""
     every_time = sign_pattern("every_time").search(folded)
     if not every_time and (
-        begins_with_request(folded) or sign_pattern("asked_for").search(folded) or form_pattern("to_you").match(folded)
+        begins_with_request(folded)
+        or sign_pattern("asked_for").search(folded)
+        or form_pattern("to_you").match(folded)
     ):
         return True
     if any(form_pattern(name).match(folded) for name in ("short_answers", "let_go", "exclaims")):
@@ -473,7 +479,9 @@ def states_lasting(folded: str, written: str) -> bool:
     figure."""
     if states_nothing_lasting(folded):
         return False
-    if any(one.search(folded) for one in (*map(sign_pattern, LASTING_SIGNS), word_pattern("from_now"), FIGURE_PATTERN)):
+    if any(
+        one.search(folded) for one in (*map(sign_pattern, LASTING_SIGNS), word_pattern("from_now"), FIGURE_PATTERN)
+    ):
         return True
     if any(not sign_pattern("day_name").fullmatch(fold_text(name[0])) for name in NAME_PATTERN.finditer(written)):
         return True

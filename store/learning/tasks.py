@@ -128,7 +128,9 @@ def ask_ranking(model: ModelSession, question: str, facts: Sequence[tuple[int, s
     came = [number for number, _ in facts]
     shown = facts[:MOST_RANKED]
     asked = label_question("question", question, [text for _, text in shown])
-    form = model.ask_for_form(RANK_TASK, RankForm, [*task_prompt(RANK_TASK, question), ("user", asked)], RANK_PREDICT)
+    form = model.ask_for_form(
+        RANK_TASK, RankForm, [*task_prompt(RANK_TASK, question), ("user", asked)], RANK_PREDICT
+    )
     named = (came[place - 1] for place in form.order if 0 < place <= len(shown))
     return RankedFacts(tuple(dict.fromkeys([*named, *came])), model.name)
 
@@ -215,12 +217,16 @@ def ask_summary(model: ModelSession, turns: Sequence[Turn]) -> SummaryFields:
 
 def summarize_turns(model: ModelSession, turns: Sequence[Turn]) -> SummaryFields:
     """Return a summary of a few turns by the model; if the model fails, by rule."""
-    return model.run_or_fall_back(SUMMARIZE_TASK, lambda: ask_summary(model, turns), lambda: summarize_by_rule(turns))
+    return model.run_or_fall_back(
+        SUMMARIZE_TASK, lambda: ask_summary(model, turns), lambda: summarize_by_rule(turns)
+    )
 
 
 MOST_MODEL_SUMMARIES = 8  # summaries of one run by the model; the rule makes the rest
 STARTED_SHARE = 0.5  # share of the seconds that a person may wait, after which no other question is started
-SUMMARY_RECENT_DAYS = 1  # age up to which turns are summarised by the model; older ones, read late, would be too many
+SUMMARY_RECENT_DAYS = (
+    1  # age up to which turns are summarised by the model; older ones, read late, would be too many
+)
 
 
 @contextmanager
@@ -481,6 +487,7 @@ def _final_verdict(says: str, message: str, fact: ComparedText) -> str:
         return SUPERSEDE_FACT if changed and common >= MIN_CHANGED_SHARE else NO_VERDICT
     return (
         PROPOSE_FACT
-        if common >= MIN_REPEATED_SHARE or (common >= MIN_CHANGED_SHARE and sign_pattern("holds_still").search(message))
+        if common >= MIN_REPEATED_SHARE
+        or (common >= MIN_CHANGED_SHARE and sign_pattern("holds_still").search(message))
         else NO_VERDICT
     )

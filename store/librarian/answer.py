@@ -135,7 +135,9 @@ def load_sources(database: Database, records: Iterable[Record]) -> list[AnswerSo
 
 def _make_source(record: Record, links: tuple[tuple[str, AnswerSource], ...] = ()) -> AnswerSource:
     """Make a source of a record, and tell whether it looks like an instruction to an agent."""
-    texts = [str(getattr(unwrap_global_fact(record), name)) for name in type(unwrap_global_fact(record)).__match_args__]
+    texts = [
+        str(getattr(unwrap_global_fact(record), name)) for name in type(unwrap_global_fact(record)).__match_args__
+    ]
     return AnswerSource(record.citation, record, links, has_reader_instructions("\n".join(texts)))
 
 

@@ -65,7 +65,9 @@ MAX_NAME = 40  # characters of a name; a longer one is quoted
 NAME_FIELDS = ("author", "command", "path", "phase", "speaker")  # fields that are names, each a part of a template
 MAX_PAYLOAD_DEPTH = 4  # levels of an event's payload that are told
 MAX_OPTION = 80  # characters of one of several quotes
-_NOT_A_NAME = re.compile(r"(?<!\b\w)[.!?:;,]\s|[\[\]#“”«»\"]")  # a text with this must be quoted, to tell it from ours
+_NOT_A_NAME = re.compile(
+    r"(?<!\b\w)[.!?:;,]\s|[\[\]#“”«»\"]"
+)  # a text with this must be quoted, to tell it from ours
 _TITLE_FIELDS = {
     "decision": "title",
     "commit": "message",
@@ -177,7 +179,9 @@ def compose_records(
     return list(dict.fromkeys(chain.from_iterable(told)))
 
 
-def compose_count(asked: ParsedQuestion, sources: Sequence[AnswerSource], number: int, now: str) -> list[CitedSentence]:
+def compose_count(
+    asked: ParsedQuestion, sources: Sequence[AnswerSource], number: int, now: str
+) -> list[CitedSentence]:
     """Return a sentence with the number of records, naming each of a few, else the first and the last; without any,
     that none passes the filter by which they are counted."""
     kinds = {source.kind for source in sources} or asked.filters.get("kind", "").split(",")
@@ -307,7 +311,9 @@ def _record_sentence(writer: _SentenceWriter, record: Record) -> str:
             if age_state(writer.now, record.last_confirmed_at, record.confidence, record.pinned) != "fresh":
                 notes.append(say("unconfirmed", writer.format_date(record.last_confirmed_at)))
             notes.append("" if record.status == "active" else record.status)
-            notes.append(say("noted", parts["date"]) if writer.asked.aspect == ASKS_WHEN and writer.asked.cited else "")
+            notes.append(
+                say("noted", parts["date"]) if writer.asked.aspect == ASKS_WHEN and writer.asked.cited else ""
+            )
         case Event():
             kind = _name_or_empty(record.event_type.replace("_", " ")) or name("event_type", record.event_type)
             parts["what"] = ", ".join(filter(None, (kind, str(parts["phase"]))))
@@ -388,7 +394,9 @@ def drop_repeated(found: Sequence[AnswerSource]) -> list[AnswerSource]:
             same = (record.author, _PULL_REQUEST_SUFFIX.sub("", commit_subject_lines(record.message)).strip())
         elif isinstance(record, Chunk):
             lines = (one.record for one in kept.values() if isinstance(one.record, Chunk))
-            if any(one.path == record.path and one.first <= record.last and record.first <= one.last for one in lines):
+            if any(
+                one.path == record.path and one.first <= record.last and record.first <= one.last for one in lines
+            ):
                 continue
         kept.setdefault(same, source)
     return list(kept.values())
@@ -408,14 +416,18 @@ def find_absent_words(
     """Return (the names and other words of a question of which no record has some part, as they are typed, at most
     MAX_ABSENT_WORDS; whether a name is among them); none where the nearest are all in another language, as it may have
     other words for them."""
-    if all(detect_language(searchable_text(one.record)) not in ("", asked.language) for one in matches[:SHOWN_RESULTS]):
+    if all(
+        detect_language(searchable_text(one.record)) not in ("", asked.language) for one in matches[:SHOWN_RESULTS]
+    ):
         return [], False
     hollow = load_stop_words("search") | load_word_list("asking") | load_hollow_words()
     wanted = find_question_names(asked.text)
     known = {word for name in wanted for word in name.split()}
     text = _CONTRACTION_PATTERN.sub(" ", asked.text)
     typed = [
-        word for word in LETTERS_PATTERN.findall(text) if len(word) > 2 and normalize_text(word) not in hollow | known
+        word
+        for word in LETTERS_PATTERN.findall(text)
+        if len(word) > 2 and normalize_text(word) not in hollow | known
     ]
     missing = [name for name in wanted if not all(_occurs_anywhere(search, word) for word in name.split())]
     others = [word for word in dict.fromkeys(typed) if word not in known and not _occurs_anywhere(search, word)]

@@ -16,7 +16,14 @@ from store.base.errors import ModelFailed
 from store.base.models import Fact, GlobalFact, Proposal, Record, commit_subject_lines
 from store.context.selection import find_accepted_ids
 from store.history.restore_plan import list_happenings
-from store.librarian.answer import AnswerSource, CitedSentence, LibrarianAnswer, Retriever, load_sources, time_of_record
+from store.librarian.answer import (
+    AnswerSource,
+    CitedSentence,
+    LibrarianAnswer,
+    Retriever,
+    load_sources,
+    time_of_record,
+)
 from store.librarian.compose import (
     LISTED_RECORDS,
     MAX_NAMED_NEAREST,
@@ -89,8 +96,15 @@ MAX_CHOICE_SENTENCES = 12  # most sentences that it chooses among
 # similarity from which a record may answer a question with a name that it has not; on the development half of the
 # questions the nearest of what was refused for a name had 0.42
 CLOSE_SIMILARITY = 0.5
-MOST_WORDS_SHARE = 0.6  # share of a question's words that a record must have for no doubt to be raised of what it says
-LONG_FIELDS = {"fact": "fact", "turn": "text", "document": "text", "commit": "message"}  # kind → field that may be long
+MOST_WORDS_SHARE = (
+    0.6  # share of a question's words that a record must have for no doubt to be raised of what it says
+)
+LONG_FIELDS = {
+    "fact": "fact",
+    "turn": "text",
+    "document": "text",
+    "commit": "message",
+}  # kind → field that may be long
 FACT_KINDS = ("fact", "global")
 STATEMENT_KINDS = (*FACT_KINDS, "decision")
 NONE_ANSWERS_NOTE = "By these odds none of the records answers."
@@ -182,7 +196,9 @@ class Librarian:
         if asked.first:
             number = len(matches := self._select_first(asked, matches))
         if asked.counts:
-            return _make_answer(asked, compose_count(asked, matches, number, self._memory.now), matches, filter=query)
+            return _make_answer(
+                asked, compose_count(asked, matches, number, self._memory.now), matches, filter=query
+            )
         if not matches:  # what passes the filters at another time is nearest
             kept = {name: value for name, value in asked.filters.items() if name not in TIME_FILTERS}
             wider = replace(asked, filters=kept).filter
@@ -286,7 +302,8 @@ class Librarian:
         # nothing that passes the filters has the words, none was counted, or none tells of a decision
         exact = exact and not (asked.lists or (asked.counts and asked.filters))
         told = (
-            one.kind == "decision" or speaks_of_decision(split_question(searchable_text(one.record))) for one in quoted
+            one.kind == "decision" or speaks_of_decision(split_question(searchable_text(one.record)))
+            for one in quoted
         )
         exact = exact and (not speaks_of_decision(asked.about) or any(told))
         if exact:
@@ -310,7 +327,8 @@ class Librarian:
         parts = compose_records(asked, found.quoted, self._memory.now)
         if not found.exact and parts:
             most = (
-                share_of_words(asked.about, split_question(searchable_text(found.quoted[0].record))) > MOST_WORDS_SHARE
+                share_of_words(asked.about, split_question(searchable_text(found.quoted[0].record)))
+                > MOST_WORDS_SHARE
             )
             name = "near_without" if found.missing else "near_most" if most else "near_only"
             head = compose_statement(asked, name, found.missing).text
@@ -353,7 +371,9 @@ class Librarian:
         like an order to an agent; the search's answer). Where none has all words, those of the time that is named which
         have all the others are the results."""
         found = (
-            self._search(strip_choice_words(asked.query_within_kind), MAX_JUDGED) if asked.query_within_kind else None
+            self._search(strip_choice_words(asked.query_within_kind), MAX_JUDGED)
+            if asked.query_within_kind
+            else None
         )
         if found is None or not found.hits:
             found = self._search(strip_choice_words(about.replace(":", " ")), MAX_JUDGED, far=True)
@@ -375,7 +395,9 @@ class Librarian:
         if kept is None or not matches:
             return None
         note = kept.note or "ordered before, and nothing of it has changed"
-        return _make_answer(asked, compose_records(asked, matches, self._memory.now), matches, by=chat.name, note=note)
+        return _make_answer(
+            asked, compose_records(asked, matches, self._memory.now), matches, by=chat.name, note=note
+        )
 
     def _choose_span(
         self, chat: ChatModel, about: str, language: str, source: AnswerSource, seconds: float
@@ -388,7 +410,9 @@ class Librarian:
         if len(places) < 2 or source.hostile or seconds <= 0:
             return source
         try:
-            start, end = places[choose_sentence(chat.answer, about, language, [text[a:b] for a, b in places], seconds)]
+            start, end = places[
+                choose_sentence(chat.answer, about, language, [text[a:b] for a, b in places], seconds)
+            ]
         except (ModelFailed, IndexError):  # it names no sentence
             return source
         first, last = find_quote_span(text[start:end], (), LONG_FIELD)
@@ -400,7 +424,9 @@ class Librarian:
         memory, other = self._memory, find_personal_memory(self._memory.database)
         own = [one.record for one in matches if isinstance(one.record, Fact)]
         theirs = [one.record.own for one in matches if isinstance(one.record, GlobalFact)]
-        yes = set(find_accepted_ids(memory.database, own)) - memory.mutes.filter_muted_facts([fact.id for fact in own])
+        yes = set(find_accepted_ids(memory.database, own)) - memory.mutes.filter_muted_facts(
+            [fact.id for fact in own]
+        )
         shared = set(find_accepted_ids(other, theirs)) if other is not None else set()
         shared -= memory.globals.find_muted(list(shared))
         may = {cite("fact", number) for number in yes} | {cite("global", number) for number in shared}
@@ -414,7 +440,9 @@ class Librarian:
 
     def _cited_sources(self, citations: Iterable[str]) -> list[AnswerSource]:
         """Return the cited records as sources; skip citations that lead to no record."""
-        return load_sources(self._memory.database, find_records(self._memory.database, map(parse_citation, citations)))
+        return load_sources(
+            self._memory.database, find_records(self._memory.database, map(parse_citation, citations))
+        )
 
 
 def _exact_records(found: SearchAnswer) -> list[Record]:

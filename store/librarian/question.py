@@ -41,7 +41,9 @@ def load_language_table(language: str) -> dict[str, Any]:
 @cache
 def load_phrases(name: str) -> tuple[tuple[str, ...], ...]:
     """Return the phrases of that name in all languages, each as its words, the longest first."""
-    every = {tuple(phrase.split()) for language in QUESTION_LANGUAGES for phrase in load_language_table(language)[name]}
+    every = {
+        tuple(phrase.split()) for language in QUESTION_LANGUAGES for phrase in load_language_table(language)[name]
+    }
     return tuple(sorted(every, key=lambda phrase: (-len(phrase), phrase)))
 
 
@@ -179,7 +181,9 @@ def parse_question(question: str, memory: Memory, before: ParsedQuestion | None 
 
 def speaks_of_decision(terms: Iterable[str]) -> bool:
     """Return whether words speak of a decision."""
-    return any(load_named_phrases(name).get((word,)) == "decision" for word in terms for name in ("nouns", "implied"))
+    return any(
+        load_named_phrases(name).get((word,)) == "decision" for word in terms for name in ("nouns", "implied")
+    )
 
 
 class _QuestionWords:

@@ -106,7 +106,9 @@ def read_server_info(address: str, seconds: float = SERVER_REPLY_SECONDS) -> Ser
     )
 
 
-def list_server_models(address: str, call: DeadlineCall, seconds: float = SERVER_REPLY_SECONDS) -> list[InstalledModel]:
+def list_server_models(
+    address: str, call: DeadlineCall, seconds: float = SERVER_REPLY_SECONDS
+) -> list[InstalledModel]:
     """Return the server's models in its order; `loaded` is not set here. Raise ModelFailed."""
     path, part = ("/models", "data") if is_openai_server(address) else ("/api/tags", "models")
     return [
@@ -136,7 +138,9 @@ def _parse_entry(entry: dict[str, Any]) -> InstalledModel:
     return InstalledModel(name, parse_figure(entry.get("size")), parameters, quantization, remote=remote)
 
 
-def _get_reply_part(address: str, path: str, part: str, kind: type[Value], seconds: float, call: DeadlineCall) -> Value:
+def _get_reply_part(
+    address: str, path: str, part: str, kind: type[Value], seconds: float, call: DeadlineCall
+) -> Value:
     """Return a part of the JSON object that the server replies, within so many seconds. Raise ModelFailed, also where
     it is not of this kind."""
     from http.client import HTTPConnection, HTTPSConnection
@@ -220,7 +224,9 @@ def open_named_model(config: Config, name: str = "", cancelled: IsCancelled = ne
     return _open_model(config, DeadlineCall(cancelled), lambda: None, name)
 
 
-def _open_model(config: Config, call: DeadlineCall, loading: Callable[[], None] | None, name: str = "") -> ChatClient:
+def _open_model(
+    config: Config, call: DeadlineCall, loading: Callable[[], None] | None, name: str = ""
+) -> ChatClient:
     where = get_server_address(config)
     chosen, steps = choose_model(config, list_server_models(where, call))
     if not (name or chosen):
@@ -301,12 +307,16 @@ def _try_models(config: Config, installed: Sequence[InstalledModel]) -> Iterator
         else:
             yield one.name, SelectionStep(who, True, f"{one.name}, named by {who}.")
     able = [one.name for one in installed if one.can_chat]
-    if ours := sorted((name for name in able if name.startswith(MODEL_FAMILY)), key=lambda name: name != USUAL_MODEL):
+    if ours := sorted(
+        (name for name in able if name.startswith(MODEL_FAMILY)), key=lambda name: name != USUAL_MODEL
+    ):
         yield ours[0], SelectionStep(MODEL_FAMILY, True, f"{ours[0]}, the first {MODEL_FAMILY} that {here} has.")
     else:
         yield (
             "",
-            SelectionStep(MODEL_FAMILY, False, f"{server} has no {MODEL_FAMILY}.", _pull_command(config, USUAL_MODEL)),
+            SelectionStep(
+                MODEL_FAMILY, False, f"{server} has no {MODEL_FAMILY}.", _pull_command(config, USUAL_MODEL)
+            ),
         )
     if able:
         yield able[0], SelectionStep("any", True, f"{able[0]}, the first model that {here} has.")
@@ -315,7 +325,9 @@ def _try_models(config: Config, installed: Sequence[InstalledModel]) -> Iterator
     has_none = f"{server} has no model{' that can answer' if installed else ''}"
     yield (
         "",
-        SelectionStep("rules", True, f"{has_none}; answers come from the records.", _pull_command(config, USUAL_MODEL)),
+        SelectionStep(
+            "rules", True, f"{has_none}; answers come from the records.", _pull_command(config, USUAL_MODEL)
+        ),
     )
 
 
@@ -365,7 +377,9 @@ def read_model_status(config: Config, seconds: float = SERVER_REPLY_SECONDS) -> 
         return ModelStatus("", mode, list_untried_steps(config, rules, otherwise), look)
     if look.trouble is not None:
         rules = SelectionStep("rules", True, look.trouble.message, look.trouble.next)
-        return ModelStatus("", mode, list_untried_steps(config, rules, "The list of models could not be read."), look)
+        return ModelStatus(
+            "", mode, list_untried_steps(config, rules, "The list of models could not be read."), look
+        )
     name, steps = choose_model(config, look.models)
     if name:
         breaker_of(where).note_reachable()

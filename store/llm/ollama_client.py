@@ -89,7 +89,8 @@ class OllamaChat(ChatClient):
             return  # unknown; asking the question will show it
         names = (self.name, f"{self.name}:latest")
         if any(
-            (model.model or model.name) in names and model.context_length in (None, CONTEXT_TOKENS) for model in running
+            (model.model or model.name) in names and model.context_length in (None, CONTEXT_TOKENS)
+            for model in running
         ):
             self._warm_until = time.monotonic() + WARM_SECONDS
             return
@@ -166,7 +167,9 @@ class ModelPuller(OllamaChat):
                         return
                     if line.digest and (total := parse_figure(line.total)):
                         layers[line.digest] = (min(parse_figure(line.completed), total), total)
-                    yield PullResult(_shorten_message(line.status or ""), *map(sum, zip(*layers.values(), strict=True)))
+                    yield PullResult(
+                        _shorten_message(line.status or ""), *map(sum, zip(*layers.values(), strict=True))
+                    )
         except Exception as error:
             raise self._resumable_failure(self._failure_of_error(error), silence) from None
         raise ModelFailed("cut", f"The server stopped before {name} was complete.", RESUME_HINT)

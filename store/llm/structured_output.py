@@ -151,7 +151,9 @@ def read_model_stats(database: Database, now: str) -> ModelStats:
     queued: int = database.value(
         "SELECT count(DISTINCT turn) FROM pending_extraction WHERE task GLOB 'model.*' AND attempts < 3"
     )
-    working = database.value("SELECT 1 FROM leases WHERE name = ? AND expires_at > ?", (MODEL_LEASE, now)) is not None
+    working = (
+        database.value("SELECT 1 FROM leases WHERE name = ? AND expires_at > ?", (MODEL_LEASE, now)) is not None
+    )
     asked, fell_back = database.rows("SELECT coalesce(sum(asked), 0), coalesce(sum(fell_back), 0) FROM model_use")[0]
     seconds = database.value("SELECT last_ms / 1000.0 FROM model_use WHERE asked ORDER BY at DESC LIMIT 1")
     return ModelStats(seconds, queued, max(asked, fell_back), fell_back, working)
@@ -179,7 +181,9 @@ class ModelSession:
         instructions = f"{system}\nJSON: {json.dumps(shape, ensure_ascii=False, separators=(',', ':'))}"
         began, raw = time.monotonic(), ""
         try:
-            raw = self.chat.answer([(role, instructions), *rest], schema=shape, predict=predict, seconds=self.seconds)
+            raw = self.chat.answer(
+                [(role, instructions), *rest], schema=shape, predict=predict, seconds=self.seconds
+            )
             found = parse_form(raw, form)
         except ModelFailed as failed:
             if failed.kind != "stopped":

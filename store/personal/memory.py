@@ -72,7 +72,9 @@ def require_personal_memory(database: Database) -> Database:
         return other
     if why := personal_memory_problem(database):
         raise StorageError(f"Your personal memory cannot be used: {why}", "Nothing was changed.")
-    raise NotFound("You have no personal memory yet.", 'Make it: memoranda remember --scope global "I write Spanish".')
+    raise NotFound(
+        "You have no personal memory yet.", 'Make it: memoranda remember --scope global "I write Spanish".'
+    )
 
 
 def personal_memory_problem(database: Database) -> str:
@@ -182,7 +184,9 @@ class GlobalFacts:
 
     def tag(self, numbers: Sequence[int], tag: str) -> str:
         """As `Tagging.add_tags`."""
-        return self._change(numbers, lambda own: Tagging(own).add_tags([("fact", number) for number in numbers], tag))
+        return self._change(
+            numbers, lambda own: Tagging(own).add_tags([("fact", number) for number in numbers], tag)
+        )
 
     def untag(self, numbers: Sequence[int], tag: str) -> None:
         """As `Tagging.remove_tags`."""
@@ -220,7 +224,9 @@ def get_cited_globals(database: Database, numbers: Sequence[int]) -> Sequence[Fa
 
 def missing_global_error(number: int) -> NotFound:
     """Return the error for a global fact that does not exist."""
-    return NotFound(f"There is no global fact {cite('global', number)}.", "List them: memoranda facts --scope global")
+    return NotFound(
+        f"There is no global fact {cite('global', number)}.", "List them: memoranda facts --scope global"
+    )
 
 
 def _rewrite_message(own: Database, text: str) -> str:

@@ -41,7 +41,9 @@ MIN_RUN_LENGTH = 3  # letters and figures needed to find a text
 MAX_CASED_LETTERS = 4  # letters, in a script in which each has several forms
 MAX_SPELLINGS = 256  # spellings of so many letters, in one encoding
 SPARE_BYTES = 200  # bytes around a text, and around a word of it, that may be spaces in it
-DIGEST_ENCODING = "digest"  # the plain digest that a memory keeps beside a text: a guessed text can be confirmed by it
+DIGEST_ENCODING = (
+    "digest"  # the plain digest that a memory keeps beside a text: a guessed text can be confirmed by it
+)
 BASE64_ENCODING = "base64"
 ANY_WORD = re.compile(r"\w+")
 ASCII_RUN = re.compile(r"[A-Za-z0-9]+")
@@ -171,7 +173,9 @@ class ByteSearch:
         self._made: dict[tuple[str, str], FindInBytes] = {}
         placed = {text: find_ascii_runs(text) for text in texts}
         often = count_runs(placed)
-        self._plain = {text: sort_rarest_first({run for run, _, _ in parts}, often) for text, parts in placed.items()}
+        self._plain = {
+            text: sort_rarest_first({run for run, _, _ in parts}, often) for text, parts in placed.items()
+        }
         about: dict[bytes, list[NeedleMeaning]] = {digest: [] for digest in digests}
         self._always: list[str] = []  # texts without a run to filter by
         for text, parts in placed.items():
@@ -181,7 +185,9 @@ class ByteSearch:
                 self._always.append(text)
             for needle, names in found:
                 beside = (
-                    required_neighbours(parts, rarest, self._plain[text], widen if names == WIDE_ENCODINGS else bytes)
+                    required_neighbours(
+                        parts, rarest, self._plain[text], widen if names == WIDE_ENCODINGS else bytes
+                    )
                     if rarest
                     else ()
                 )
@@ -274,7 +280,9 @@ def required_neighbours(
     place = words.index(run)
     least = next((words.index(word) for word in rarest if word != run), place)
     found: list[NearbyBytes] = []
-    for at in sorted({place - 1, place + 1, least} - {-1, place, len(words)}, key=lambda at: rarest.index(words[at])):
+    for at in sorted(
+        {place - 1, place + 1, least} - {-1, place, len(words)}, key=lambda at: rarest.index(words[at])
+    ):
         first, second = sorted((place, at))
         apart = 24 * (runs[second][1] - runs[first][2]) + 2 * len(words[at]) + SPARE_BYTES
         found.append((write(words[at]), *((0, apart) if at > place else (apart, 0))))

@@ -101,7 +101,9 @@ def _find_in_document(place: DocumentPath, places: DocumentRoots, words: PurgedT
         cut = " ".join(clean_text(text[start:end]).split())
         what = f"your file: edit it, for {why}" if why else "your file"
         cited = str(Citation("document", place.name, first, last))
-        yield RemainingMatch(cited, "file", place.name, what, cut, not why, note=git, span=(start, end), digest=digest)
+        yield RemainingMatch(
+            cited, "file", place.name, what, cut, not why, note=git, span=(start, end), digest=digest
+        )
 
 
 def find_cut_spans(text: str, words: PurgedTexts) -> list[tuple[int, int]]:
@@ -210,7 +212,9 @@ def _find_in_other_files(database: Database, lie: DocumentRoots, words: PurgedTe
         except (OSError, EOFError, UnicodeDecodeError, zlib.error):
             continue  # damaged, or not text: the proof reads every byte of it
         if text is not None:
-            name = os.path.relpath(file, lie.base) if lie.base and file.startswith(os.path.join(lie.base, "")) else file
+            name = (
+                os.path.relpath(file, lie.base) if lie.base and file.startswith(os.path.join(lie.base, "")) else file
+            )
             yield RemainingMatch(name, "export", file, files.what, words.excerpt(text), can=False)
 
 

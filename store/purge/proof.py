@@ -149,7 +149,12 @@ def search_files(texts: Iterable[str], paths: Sequence[str]) -> list[PurgeVerdic
     texts = list(map(make_storable, texts))  # a command line may contain bytes that are not text
     asked = json.dumps({"texts": texts, "digests": [text_hash(text) for text in texts], "files": list(paths)})
     done = subprocess.run(
-        [sys.executable, "-I", BYTE_SCANNER], input=asked, capture_output=True, text=True, encoding="utf-8", check=False
+        [sys.executable, "-I", BYTE_SCANNER],
+        input=asked,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
     )
     if done.returncode:
         raise StorageError("The process that reads the files ended without a word.", "Try again.")

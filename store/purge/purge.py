@@ -154,7 +154,9 @@ class Purge:
         self._database = database
         self._documents = documents
 
-    def plan(self, records: Iterable[tuple[str, int]], quotes: Iterable[str] = (), *, alone: bool = False) -> PurgePlan:
+    def plan(
+        self, records: Iterable[tuple[str, int]], quotes: Iterable[str] = (), *, alone: bool = False
+    ) -> PurgePlan:
         """Return what purging these records, each a kind of `PURGED_TEXT_COLUMNS` and an id, would remove. Include with
         a record all that it superseded and that superseded it, and every fact with the same text; with `alone` only the
         record itself, whose text is then looked for elsewhere only if no record that is kept contains it. `quotes` are
@@ -290,7 +292,9 @@ class Purge:
 
     # planning
 
-    def _collect_records(self, named: Iterable[tuple[str, int]], alone: bool) -> tuple[list[PlannedRecord], list[str]]:
+    def _collect_records(
+        self, named: Iterable[tuple[str, int]], alone: bool
+    ) -> tuple[list[PlannedRecord], list[str]]:
         """Return the records to purge, and their texts. Raise NotFound for a record that does not exist."""
         wanted: dict[str, dict[int, str]] = {}
         for kind, number in named:
@@ -309,7 +313,9 @@ class Purge:
                     )
                 values = list(_searched_texts(table, rows[number]))
                 key = f"[{number}]"
-                going.append(PlannedRecord(kind, cite(kind, number), table, key, values[0] if values else "", reason))
+                going.append(
+                    PlannedRecord(kind, cite(kind, number), table, key, values[0] if values else "", reason)
+                )
                 texts += values
                 texts += self._past_texts(table, key)
         return going, texts
@@ -317,7 +323,10 @@ class Purge:
     def _add_chain(self, table: str, wanted: dict[int, str]) -> None:
         """Add to `wanted` the records that supersede each other in a chain, and the facts of equal text."""
         ways = [
-            (f"SELECT supersedes FROM {table} WHERE supersedes IS NOT NULL AND id IN ids", "replaced by one of them"),
+            (
+                f"SELECT supersedes FROM {table} WHERE supersedes IS NOT NULL AND id IN ids",
+                "replaced by one of them",
+            ),
             (f"SELECT id FROM {table} WHERE supersedes IN ids", "replaces one of them"),
         ]
         if table == "facts":
@@ -371,7 +380,9 @@ class Purge:
         copies = PurgedCopies(plan.texts, plan.names)
         places = [place for place in chosen if place.table not in OUTSIDE_TABLES]
         left = [place for place in plan.places if place not in chosen and place.table not in OUTSIDE_MEMORY]
-        indexed = [path for path in find_indexed_documents(self._database, words) if path not in stay] if words else []
+        indexed = (
+            [path for path in find_indexed_documents(self._database, words) if path not in stay] if words else []
+        )
         gone = {(one.table, one.key) for one in plan.going}
         with self._database.write(actor, _step_reason(plan.going)) as write:
             named = [(one.kind, int(one.key[1:-1])) for one in plan.going]
@@ -428,7 +439,9 @@ def tombstone_text(table: str, row: dict[str, Any]) -> str:
 def _tombstone_texts(rows: Iterable[tuple[str, dict[str, Any]]], plan: PurgePlan) -> list[str]:
     """Return the texts that tombstones are written for: none for a text that a kept record also contains."""
     unsought = set(plan.unsought)
-    return [tombstone_text(table, row) for table, row in rows if not unsought.intersection(_searched_texts(table, row))]
+    return [
+        tombstone_text(table, row) for table, row in rows if not unsought.intersection(_searched_texts(table, row))
+    ]
 
 
 def _searched_texts(table: str, row: dict[str, Any]) -> Iterator[str]:

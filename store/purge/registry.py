@@ -60,7 +60,10 @@ TEXT_TABLES = {
     "tasks": _make_table(RECORD_TABLE, "text tags", "origin", "status created_at updated_at"),
     "commit_links": _make_table(WORDLESS_TABLE, "", "origin", "link_type"),
     "proposals": _make_table(
-        RECORD_TABLE, "text change others evidence reason", "origin", "kind asked based_on state created_at decided_at"
+        RECORD_TABLE,
+        "text change others evidence reason",
+        "origin",
+        "kind asked based_on state created_at decided_at",
     ),
     "mutes": _make_table(WORDLESS_TABLE, "", "origin", "at"),
     "iterations": _make_table(

@@ -234,7 +234,8 @@ def cite_table_row(database: Database, table: str, key: Sequence[Any]) -> str:
         return f"{cite_table_row(database, 'commits', key)} {cite('decision', key[1])}"
     if table == "chunks":
         row = database.row(
-            "SELECT path, first, last FROM chunks JOIN documents d ON d.id = document_id WHERE chunks.id = ?", (key[0],)
+            "SELECT path, first, last FROM chunks JOIN documents d ON d.id = document_id WHERE chunks.id = ?",
+            (key[0],),
         )
         if row:
             return str(Citation("document", *row))
@@ -250,7 +251,9 @@ def scan_secrets(database: Database, scanner: TextScanner = SECRET_SCANNER) -> l
             for field, text, as_json in row:
                 for rule, count in scanner.find_matches(text, as_json).items():
                     found.append(SecretLeak(cite_table_row(database, table, key), table, key, field, rule, count))
-    lists = {table: {name for name, as_json in _text_columns(database, table) if as_json} for table in RECORDED_TABLES}
+    lists = {
+        table: {name for name, as_json in _text_columns(database, table) if as_json} for table in RECORDED_TABLES
+    }
     for seq, n, table, key_text, states in _read_history(database):
         counts: dict[tuple[str, str], list[str]] = {}
         for state in states:
@@ -318,7 +321,9 @@ def _scrub_backup(backup: Database, scanner: TextScanner) -> bool:
     return bool(leaks)
 
 
-def _scrub_record(write: Transaction, table: str, key: tuple[Any, ...], fields: set[str], scanner: TextScanner) -> None:
+def _scrub_record(
+    write: Transaction, table: str, key: tuple[Any, ...], fields: set[str], scanner: TextScanner
+) -> None:
     if table == "queries":
         write.execute("DELETE FROM queries WHERE text = ?", tuple(map(Verbatim, key)))
         return
@@ -380,10 +385,14 @@ def _text_columns(database: Database, table: str) -> list[tuple[str, bool]]:
 
 def _primary_key_columns(database: Database, table: str) -> list[str]:
     """Return the columns of a table's primary key, in order."""
-    return [name for (name,) in database.rows("SELECT name FROM pragma_table_info(?) WHERE pk ORDER BY pk", (table,))]
+    return [
+        name for (name,) in database.rows("SELECT name FROM pragma_table_info(?) WHERE pk ORDER BY pk", (table,))
+    ]
 
 
-def _read_rows_by_page(database: Database, table: str) -> Iterator[tuple[tuple[Any, ...], list[tuple[str, str, bool]]]]:
+def _read_rows_by_page(
+    database: Database, table: str
+) -> Iterator[tuple[tuple[Any, ...], list[tuple[str, str, bool]]]]:
     """Yield (key, (field, text, whether it is JSON) of each field) of every row, a page at a time, so that the scan of
     a large memory holds no read transaction open."""
     texts = _text_columns(database, table)

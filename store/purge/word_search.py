@@ -105,7 +105,9 @@ class PurgedTexts:
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return the positions of the purged texts in a text, as (start, end); they may overlap."""
-        return [match.span() for wanted in self._likely_texts(text) for match in self._pattern(wanted).finditer(text)]
+        return [
+            match.span() for wanted in self._likely_texts(text) for match in self._pattern(wanted).finditer(text)
+        ]
 
     def select_occurring(self, text: str) -> set[str]:
         """Return the purged texts that a text contains, as they are in `texts`."""
@@ -377,7 +379,9 @@ class MemorySearch:
         """Return the records that contain the words."""
         return self._find_in_tables((RECORD_TABLE,), self._words)
 
-    def find_rest(self, records: Iterable[RemainingMatch], copies: PurgedCopies, dropped: bool) -> list[RemainingMatch]:
+    def find_rest(
+        self, records: Iterable[RemainingMatch], copies: PurgedCopies, dropped: bool
+    ) -> list[RemainingMatch]:
         """Return these records and all else: of the copies that Memoranda made, every row that contains the `copies` of
         the words, also in its history or in a name; with `dropped`, the rows that a purge deletes anyway too."""
         copied = (COPY_TABLE, INPUT_TABLE, DROPPED_TABLE) if dropped else (COPY_TABLE, INPUT_TABLE)
@@ -439,7 +443,9 @@ def find_short_matches(database: Database, texts: Collection[str]) -> list[Remai
             said = next((value for value in values if value and _is_whole_word(find, value)), None)
             if said is not None:
                 found.append(
-                    RemainingMatch(_cite_row(database, table, key), table, key, TOO_SHORT_NOTE, said[:120], can=False)
+                    RemainingMatch(
+                        _cite_row(database, table, key), table, key, TOO_SHORT_NOTE, said[:120], can=False
+                    )
                 )
     return found
 
@@ -461,7 +467,8 @@ def list_word_columns(database: Database, table: str) -> tuple[str, ...]:
 def row_key_condition(database: Database, table: str) -> str:
     """Return SQL for the row of a table whose key is the parameter, a JSON list."""
     return " AND ".join(
-        f"{name} = json_extract(?1, '$[{place}]')" for place, name in enumerate(primary_key(database.connection, table))
+        f"{name} = json_extract(?1, '$[{place}]')"
+        for place, name in enumerate(primary_key(database.connection, table))
     )
 
 
@@ -504,7 +511,8 @@ def _matching_history(database: Database, words: PurgedTexts, going: Collection[
     condition, parameters = likely_rows_condition(["before", "after"], words)
     seen = set(going)
     for table, key, *texts in database.rows(
-        f"SELECT tbl, pk, before, after FROM {every_row_view(database)} WHERE purged <> 1 AND ({condition})", parameters
+        f"SELECT tbl, pk, before, after FROM {every_row_view(database)} WHERE purged <> 1 AND ({condition})",
+        parameters,
     ):
         if (table, key) not in seen and any(words.occur_in(text) for text in texts):
             seen.add((table, key))
@@ -573,7 +581,9 @@ def find_unique_words(
     folded = {word: fold_word(word) for word in spelled}
     tokens = {low: _compared_words(low) for low in names}
     # a word within a longer one counts as contained; a name of several words only where all its words are
-    standing = _contained_tokens({token for some in tokens.values() for token in some}, "\0".join(set(folded.values())))
+    standing = _contained_tokens(
+        {token for some in tokens.values() for token in some}, "\0".join(set(folded.values()))
+    )
     left = {low: name for low, name in names.items() if not standing.issuperset(tokens[low])}
     phrases = {low: f" {' '.join(tokens[low])} " for low in names if low not in left and len(tokens[low]) > 1}
     if phrases:
@@ -682,7 +692,8 @@ def _read_kept_history(database: Database, going: Collection[RowRef], names: lis
     if len(names) <= MAX_QUERIED_NAMES:
         condition, parameters = likely_rows_condition(["before", "after"], PurgedTexts(names))
     for table, key, *states in database.rows(
-        f"SELECT tbl, pk, before, after FROM {every_row_view(database)} WHERE purged <> 1 AND ({condition})", parameters
+        f"SELECT tbl, pk, before, after FROM {every_row_view(database)} WHERE purged <> 1 AND ({condition})",
+        parameters,
     ):
         if (table, key) not in going:
             yield from filter(None, states)

@@ -122,13 +122,17 @@ class Commits:
         if link_type not in LINK_TYPES:
             raise InvalidInput("There is no such kind of link.", f"Choose one of: {', '.join(LINK_TYPES)}.")
         commit = self.resolve(sha)
-        with self._database.write(actor, f"link {cite('commit', sha.lower())} {cite('decision', decision)}") as write:
+        with self._database.write(
+            actor, f"link {cite('commit', sha.lower())} {cite('decision', decision)}"
+        ) as write:
             return _link_commit(write, commit, sha.lower(), decision, link_type)
 
     def unlink(self, sha: str, decision: int, *, actor: str = PERSON_ORIGIN) -> None:
         """Delete a link. Raise NotFound."""
         commit = self.resolve(sha)
-        with self._database.write(actor, f"unlink {cite('commit', sha.lower())} {cite('decision', decision)}") as write:
+        with self._database.write(
+            actor, f"unlink {cite('commit', sha.lower())} {cite('decision', decision)}"
+        ) as write:
             write.execute("DELETE FROM commit_links WHERE commit_id = ? AND decision_id = ?", (commit, decision))
             if not self._database.connection.changes():
                 raise NotFound(f"{cite('commit', sha)} and {cite('decision', decision)} are not linked.")

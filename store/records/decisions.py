@@ -46,7 +46,9 @@ def find_mentioned_decisions(message: str, titles: dict[str, list[int]], numbers
     message = message.replace("\r\n", "\n").strip("\n")
     found: dict[int, str] = {}
     for value in _decision_trailers(message[-_MOST_CHARACTERS:]):
-        cited = [citation.target for _, _, citation in find_citations(value) if citation.kind == "decision" and numbers]
+        cited = [
+            citation.target for _, _, citation in find_citations(value) if citation.kind == "decision" and numbers
+        ]
         for number in titles.get(fold_title(value)) or cited:
             found.setdefault(int(number), "implements")
     if not numbers:
@@ -59,7 +61,9 @@ def find_mentioned_decisions(message: str, titles: dict[str, list[int]], numbers
         if citation.kind != "decision":
             continue
         verb = (
-            _link_kind(message[max(last, start - _VERB_REACH) : start], verb) if start >= len(reverted) else "reverts"
+            _link_kind(message[max(last, start - _VERB_REACH) : start], verb)
+            if start >= len(reverted)
+            else "reverts"
         )
         last = end
         if verb:
@@ -90,7 +94,9 @@ def link_mentioned_decisions(write: Transaction, commits: Sequence[CommitInfo], 
         [
             (info.sha, decision, kind)
             for info in commits
-            for decision, kind in find_mentioned_decisions(info.message, titles, numbers=info.sha in made_here).items()
+            for decision, kind in find_mentioned_decisions(
+                info.message, titles, numbers=info.sha in made_here
+            ).items()
         ],
     )
 
@@ -108,7 +114,9 @@ def add_commit_links(write: Transaction, links: Iterable[tuple[str, int, str]]) 
         if write.database.connection.changes():
             made.append(f"link {cite('commit', sha)} {cite('decision', decision)}")
     if made:
-        write.reason = ", ".join(made) if len(made) <= MOST_LISTED_LINKS else f"link {len(made)} commits and decisions"
+        write.reason = (
+            ", ".join(made) if len(made) <= MOST_LISTED_LINKS else f"link {len(made)} commits and decisions"
+        )
     return len(made)
 
 

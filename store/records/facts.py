@@ -283,7 +283,9 @@ class Facts:
         if not 0 <= importance <= 1:
             raise InvalidInput("Importance is a number from 0 to 1.")
         if domain not in DOMAINS:
-            domain = clean_text(domain).strip().lower()  # before it is cut: a part of a secret would not be recognised
+            domain = (
+                clean_text(domain).strip().lower()
+            )  # before it is cut: a part of a secret would not be recognised
         if domain not in DOMAINS:
             tags = (*tags, domain[:40]) if domain else tags
             domain = "general"
@@ -491,10 +493,13 @@ class Facts:
         then = days_before(now, days)
         state, before = age_state_sql(now), age_state_sql(then)
         sums = ", ".join(
-            f"count(*) FILTER (WHERE {state} = {index} AND {before} <> {index})" for index in range(1, len(AGE_STATES))
+            f"count(*) FILTER (WHERE {state} = {index} AND {before} <> {index})"
+            for index in range(1, len(AGE_STATES))
         )
         grown = self._database.rows(f"SELECT {sums} FROM facts WHERE status = 'active' AND {not_fresh_sql(now)}")[0]
-        learned = self._database.value("SELECT count(*) FROM facts WHERE status = 'active' AND created_at > ?", (then,))
+        learned = self._database.value(
+            "SELECT count(*) FROM facts WHERE status = 'active' AND created_at > ?", (then,)
+        )
         return dict(zip(AGE_STATES, (learned, *grown), strict=True))
 
     def count_learned(self, now: str, weeks: int) -> tuple[int, ...]:

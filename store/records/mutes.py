@@ -53,7 +53,8 @@ class Mutes:
     def filter_muted_facts(self, numbers: Sequence[int]) -> frozenset[int]:
         """Return which of these facts are muted."""
         rows = self._database.rows(
-            "SELECT fact_id FROM mutes WHERE fact_id IN (SELECT value FROM json_each(?))", (json.dumps(list(numbers)),)
+            "SELECT fact_id FROM mutes WHERE fact_id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(numbers)),),
         )
         return frozenset(number for (number,) in rows)
 

@@ -33,4 +33,6 @@ def _proposal_of_row(row: Sequence[Any]) -> Proposal:
     """Return a proposal from its row of PROPOSAL_COLUMNS."""
     number, kind, text, change, target, others, based_on, evidence, *rest = row
     quotes = tuple(Quote(one["citation"], one["quote"]) for one in json.loads(evidence))
-    return Proposal(number, kind, text, json.loads(change), target, tuple(json.loads(others)), based_on, quotes, *rest)
+    return Proposal(
+        number, kind, text, json.loads(change), target, tuple(json.loads(others)), based_on, quotes, *rest
+    )

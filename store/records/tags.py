@@ -137,7 +137,9 @@ class Tagging:
         )
 
 
-def _change_tags(write: Transaction, records: Sequence[TaggedRecord], change: Callable[[list[str]], list[str]]) -> bool:
+def _change_tags(
+    write: Transaction, records: Sequence[TaggedRecord], change: Callable[[list[str]], list[str]]
+) -> bool:
     """Change the tags of each record; return whether any changed."""
     for record in records:
         _require_in_force(write, *record)
@@ -161,7 +163,9 @@ def _require_in_force(write: Transaction, kind: str, number: int) -> None:
         raise Conflict(f"{cited} is forgotten already.", "Undo brings it back.")
     if kind != "task" and status != "active":
         newer = write.execute(f"SELECT max(id) FROM {table} WHERE supersedes = ?", (number,)).get
-        raise Conflict(f"{cited} is {status}.", f"{cite(kind, newer)} took its place: use that one." if newer else "")
+        raise Conflict(
+            f"{cited} is {status}.", f"{cite(kind, newer)} took its place: use that one." if newer else ""
+        )
 
 
 def _tag_reason(verb: str, records: Sequence[TaggedRecord]) -> str:

@@ -78,7 +78,11 @@ TIMELINE_SOURCES = {
     "commit": ("commits", "committed_at", ""),
     "event": ("events", "created_at", ""),
     "iteration": ("iterations", "started_at", ""),
-    "checkpoint": ("checkpoints", "created_at", f"trigger NOT IN {AUTOMATIC_TRIGGERS}"),  # as the checkpoints' own list
+    "checkpoint": (
+        "checkpoints",
+        "created_at",
+        f"trigger NOT IN {AUTOMATIC_TRIGGERS}",
+    ),  # as the checkpoints' own list
     "summary": ("summaries", SUMMARY_TIME_SQL, ""),
 }
 ITERATION_KEYS = {"decision": "iteration_id", "commit": "iteration_id", "event": "iteration_id", "iteration": "id"}

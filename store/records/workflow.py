@@ -119,7 +119,9 @@ class Iterations:
 
 def active_iteration_id(write: Transaction) -> int | None:
     """Return the id of the active iteration, inside a transaction."""
-    found: int | None = write.execute("SELECT id FROM iterations WHERE status = 'active' ORDER BY id DESC LIMIT 1").get
+    found: int | None = write.execute(
+        "SELECT id FROM iterations WHERE status = 'active' ORDER BY id DESC LIMIT 1"
+    ).get
     return found
 
 
@@ -190,7 +192,9 @@ class Tasks:
                     raise _no_such_task(number)
                 if before == status:
                     words = status.replace("_", " ")
-                    raise Conflict(f"{cite('task', number)} is {words} already.", "List them with `memoranda tasks`.")
+                    raise Conflict(
+                        f"{cite('task', number)} is {words} already.", "List them with `memoranda tasks`."
+                    )
                 write.execute(
                     "UPDATE tasks SET status = ?, updated_at = ? WHERE id = ?",
                     (Verbatim(status), Verbatim(write.at), number),
@@ -205,7 +209,9 @@ class Tasks:
                 raise _no_such_task(number)
             if before == task:
                 raise InvalidInput(f"{cite('task', number)} says exactly that.")
-            write.execute("UPDATE tasks SET text = ?, updated_at = ? WHERE id = ?", (task, Verbatim(write.at), number))
+            write.execute(
+                "UPDATE tasks SET text = ?, updated_at = ? WHERE id = ?", (task, Verbatim(write.at), number)
+            )
 
     def get(self, number: int) -> Task:
         """Return one task. Raise NotFound."""

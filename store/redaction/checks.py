@@ -350,13 +350,17 @@ def _is_said(match: re.Match[str], value: str, before: str) -> bool:
     """Judge a word that follows the name without a sign of assignment: `--token …`, `the token is …`, `a key …`."""
     if _is_weak(match):
         start = match.start() - len(before)
-        if any(word in _name_before(match.string, start - 1) for word in _NO_LOCK) or (not before and is_uuid(value)):
+        if any(word in _name_before(match.string, start - 1) for word in _NO_LOCK) or (
+            not before and is_uuid(value)
+        ):
             return False
     preceding = match.string[match.end("name") : match.start("word")].strip(" \t\"'`").rpartition(" ")[2] in _IS
     if preceding and not _is_weak(match):
         return is_random(value, _SHORTEST_BARE) or is_serial(value, _SHORTEST_BARE)
     return (
-        is_random(value, _SHORTEST_LOT if before.startswith("--") else 20) or is_serial(value, 32) or is_opaque(value)
+        is_random(value, _SHORTEST_LOT if before.startswith("--") else 20)
+        or is_serial(value, 32)
+        or is_opaque(value)
     )
 
 
@@ -487,11 +491,21 @@ def is_phrase(match: re.Match[str], value: str) -> bool:
 
 # --- Keys of services ---
 
-_SUMS = ("h1:", "sha1-", "sha256-", "sha384-", "sha512-", "sha256:", "md5:")  # of files, in lists of installed packages
+_SUMS = (
+    "h1:",
+    "sha1-",
+    "sha256-",
+    "sha384-",
+    "sha512-",
+    "sha256:",
+    "md5:",
+)  # of files, in lists of installed packages
 _VERSION = "v0.0.0-"
 # what a service's message of an error names; each is written in four ways
 _NUMBERED = tuple(
-    f"{what}{sign}id" for what in ("request", "trace", "correlation", "message", "run") for sign in ("_", "-", " ", "")
+    f"{what}{sign}id"
+    for what in ("request", "trace", "correlation", "message", "run")
+    for sign in ("_", "-", " ", "")
 )
 _SHORTEST_KEY = 16
 _SHORTEST_HEX = 32
@@ -540,7 +554,9 @@ def is_password(match: re.Match[str], value: str) -> bool:
     bare = password.lower().strip("\"'#\\")
     if bare[-1:].isdigit() and not bare[-2:-1].isdigit():  # pass1
         bare = bare[:-1]
-    return password.lower() not in _SAID and bare not in _SAID and not password.startswith(("$", "{", "<", "%", "..."))
+    return (
+        password.lower() not in _SAID and bare not in _SAID and not password.startswith(("$", "{", "<", "%", "..."))
+    )
 
 
 def is_given(match: re.Match[str], value: str) -> bool:
@@ -711,11 +727,15 @@ def is_told(match: re.Match[str], value: str) -> bool:
     words = value.split("-")
     if len(words) >= 3:
         return all(len(word) >= 4 and word.isalpha() for word in words)
-    return match.lastgroup == "bare" and value.isalpha() and len(value) >= _SHORTEST_WORD and not value.endswith(_LIKE)
+    return (
+        match.lastgroup == "bare" and value.isalpha() and len(value) >= _SHORTEST_WORD and not value.endswith(_LIKE)
+    )
 
 
 def is_pair(match: re.Match[str], value: str) -> bool:
-    return is_given(match, value) and any(map(str.isdigit, value)) and any(map(str.isalpha, value)) and "." not in value
+    return (
+        is_given(match, value) and any(map(str.isdigit, value)) and any(map(str.isalpha, value)) and "." not in value
+    )
 
 
 def is_used(match: re.Match[str], value: str) -> bool:

@@ -48,7 +48,9 @@ def _is_spanish_nie(value: str) -> bool:
 def _is_argentine_cuit(value: str) -> bool:
     """Tell whether the check digit of an Argentine CUIT is right."""
     *digits, check = _digits_of(value)
-    rest = 11 - sum(digit * weight for digit, weight in zip(digits, (5, 4, 3, 2, 7, 6, 5, 4, 3, 2), strict=True)) % 11
+    rest = (
+        11 - sum(digit * weight for digit, weight in zip(digits, (5, 4, 3, 2, 7, 6, 5, 4, 3, 2), strict=True)) % 11
+    )
     return check == {11: 0, 10: 9}.get(rest, rest)
 
 
@@ -66,7 +68,9 @@ def _is_brazilian_cpf(value: str) -> bool:
 
 def _is_iban(value: str) -> bool:
     compact = value.replace(" ", "").upper()
-    return 15 <= len(compact) <= 34 and int("".join(str(int(sign, 36)) for sign in compact[4:] + compact[:4])) % 97 == 1
+    return (
+        15 <= len(compact) <= 34 and int("".join(str(int(sign, 36)) for sign in compact[4:] + compact[:4])) % 97 == 1
+    )
 
 
 def _is_card(value: str) -> bool:

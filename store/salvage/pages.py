@@ -63,7 +63,9 @@ class PageReader:
         if len(page) < start + 12:
             return []
         found = [
-            struct.unpack(">I", page[at : at + 4])[0] for at in self._cell_offsets(page, start) if at + 4 <= len(page)
+            struct.unpack(">I", page[at : at + 4])[0]
+            for at in self._cell_offsets(page, start)
+            if at + 4 <= len(page)
         ]
         found.append(struct.unpack(">I", page[start + 8 : start + 12])[0])
         return [child for child in found if 1 < child <= len(self)]
@@ -240,7 +242,9 @@ class TableShape:
 
     def name_values(self, rowid: int, row: list[RecordValue]) -> dict[str, RecordValue]:
         """Return the values of a record by column name."""
-        return {column.name: rowid if column.rowid else value for column, value in zip(self.columns, row, strict=False)}
+        return {
+            column.name: rowid if column.rowid else value for column, value in zip(self.columns, row, strict=False)
+        }
 
 
 def _value_fits(column: FoundColumn, value: RecordValue) -> bool:
@@ -372,5 +376,7 @@ def _stray_records(
     best = max(fitting, key=lambda at: fitting[at], default=None)
     if best is not None and fitting[best]:
         yield from (
-            (tables[best], tables[best].name_values(rowid, row)) for rowid, row in found if tables[best].can_hold(row)
+            (tables[best], tables[best].name_values(rowid, row))
+            for rowid, row in found
+            if tables[best].can_hold(row)
         )

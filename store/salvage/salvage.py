@@ -84,7 +84,8 @@ def repair_history(database: Database, newest: int) -> RepairResult:
     undoes = dict(connection.execute("SELECT seq, undoes FROM history WHERE undoes IS NOT NULL ORDER BY seq"))
     connection.execute("UPDATE history SET undone_by = NULL")
     connection.executemany(
-        "UPDATE history SET undone_by = ? WHERE seq = ?", [(by, seq) for seq, by in find_undone_steps(undoes).items()]
+        "UPDATE history SET undone_by = ? WHERE seq = ?",
+        [(by, seq) for seq, by in find_undone_steps(undoes).items()],
     )
     return mended
 
@@ -167,7 +168,9 @@ def _restore_rows(database: Database, table: str, last: int, mended: RepairResul
                 connection.execute(f"UPDATE {table} SET {sets} WHERE {where}", (*stated.values(), *identity))
             elif proved.whole:
                 all_names, marks = ", ".join([*keys, *stated]), ", ".join("?" * (len(keys) + len(stated)))
-                connection.execute(f"INSERT INTO {table}({all_names}) VALUES ({marks})", (*identity, *stated.values()))
+                connection.execute(
+                    f"INSERT INTO {table}({all_names}) VALUES ({marks})", (*identity, *stated.values())
+                )
             else:
                 continue
         except apsw.ConstraintError:
@@ -179,7 +182,8 @@ def _is_bit_flip(stated: RecordRow, row: RecordRow) -> bool:
     """Tell whether a row differs from its steps only by a bit or two of a value: our own code never does that."""
     pairs = [(value, row[name]) for name, value in stated.items() if name in row and row[name] != value]
     return all(
-        isinstance(then, str) and isinstance(now, str) and _count_different_bits(then, now) <= 2 for then, now in pairs
+        isinstance(then, str) and isinstance(now, str) and _count_different_bits(then, now) <= 2
+        for then, now in pairs
     )
 
 
@@ -302,7 +306,9 @@ def salvage_file(
     except FileExistsError:
         raise Conflict(f"{into} is there already.", "Name another file with --into.") from None
     except OSError as error:
-        raise StorageError(f"{into} cannot be written: {error.strerror}.", "Name another file with --into.") from None
+        raise StorageError(
+            f"{into} cannot be written: {error.strerror}.", "Name another file with --into."
+        ) from None
     except DiskFull:
         raise
     except StorageError as error:  # of a file that is opened like a memory, which --db would name
@@ -588,5 +594,7 @@ def _salvage_notes(mended: RepairResult, cut: int) -> list[str]:
     if cut:
         notes.append(f"{cut:,} references to what did not come through were removed.")
     if mended.torn:
-        notes.append(f"{mended.torn:,} checkpoints hold something else than was written; they are as they were read.")
+        notes.append(
+            f"{mended.torn:,} checkpoints hold something else than was written; they are as they were read."
+        )
     return notes

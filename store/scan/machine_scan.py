@@ -181,7 +181,9 @@ def _load_memory_index(machine: Machine, folder: str) -> Iterator[ContextLayer]:
 
 # Memories that say the same, and memories that cannot both hold, by words alone.
 
-LONGEST_COMPARED = 400  # characters of a text that is compared for contradictions: of a longer one words prove little
+LONGEST_COMPARED = (
+    400  # characters of a text that is compared for contradictions: of a longer one words prove little
+)
 SERIES_LENGTH = 3  # texts of the same words, with different numbers or days, from which on they are a list
 FEWEST_WORDS = 2  # words that carry meaning: of less it is the heading that says what it is about
 LONGEST_FIELD_VALUE = 4  # words of a value; a longer one describes
@@ -284,7 +286,10 @@ def _is_contradiction(one: _ParsedText, other: _ParsedText) -> bool:
     short, long = sorted((_letters_only(one.part.plain), _letters_only(other.part.plain)), key=len)
     if one.name and other.name and one.name != other.name:
         return False
-    if one.name == other.name != "" and max(_count_words(one.value), _count_words(other.value)) > LONGEST_FIELD_VALUE:
+    if (
+        one.name == other.name != ""
+        and max(_count_words(one.value), _count_words(other.value)) > LONGEST_FIELD_VALUE
+    ):
         return False
     if one.links and other.links and one.links != other.links:
         return False
@@ -356,7 +361,9 @@ class ProjectFiles:
         self.folder = folder
         self.git = os.path.lexists(os.path.join(folder, ".git"))
         self.files = set(self._list_with_git("ls-files", "-z", "--cached", "--others", "--exclude-standard"))
-        gone = self._list_with_git("log", "--all", "--no-renames", "--diff-filter=D", "--name-only", "--format=", "-z")
+        gone = self._list_with_git(
+            "log", "--all", "--no-renames", "--diff-filter=D", "--name-only", "--format=", "-z"
+        )
         self.deleted = {path for path in gone if path} - self.files
         self._names = {os.path.basename(path) for path in self.files}
         self._deleted_names = {os.path.basename(path) for path in self.deleted}
@@ -402,7 +409,9 @@ class ProjectFiles:
         if not self._list_with_git(*once, f"-S{name}", *CODE_PATHSPEC):
             return False
         return bool(
-            self._list_with_git(*once, "--extended-regexp", f"-G{_DEFINITION.replace('{name}', name)}", *CODE_PATHSPEC)
+            self._list_with_git(
+                *once, "--extended-regexp", f"-G{_DEFINITION.replace('{name}', name)}", *CODE_PATHSPEC
+            )
         )
 
     def _list_with_git(self, *arguments: str, accepted: Sequence[int] = (0,)) -> list[str]:
@@ -681,7 +690,9 @@ def _find_cross_project(claude: Sequence[str], memories: Sequence[FoundMemory]) 
     """Return the memories of one project that are kept under another: written in a session of the other, or about
     one of its files."""
     sessions = {
-        os.path.basename(path).removesuffix(".jsonl"): place for place in claude for path in list_transcripts(place, [])
+        os.path.basename(path).removesuffix(".jsonl"): place
+        for place in claude
+        for path in list_transcripts(place, [])
     }
     folders = {place: folder for place in claude if (folder := project_working_folder(place))}
     names = sorted({one.project for one in memories if os.path.isabs(one.project)} | set(folders.values()))

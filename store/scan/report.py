@@ -6,10 +6,25 @@ from typing import Any
 from store.sources.source import ReadTrouble
 
 # kinds of findings, in the order of a report
-DUPLICATE, CONTRADICTION, MISSING_FILE, MISSING_SYMBOL = "duplicate", "contradiction", "missing-file", "missing-symbol"
+DUPLICATE, CONTRADICTION, MISSING_FILE, MISSING_SYMBOL = (
+    "duplicate",
+    "contradiction",
+    "missing-file",
+    "missing-symbol",
+)
 DEAD_LINK, SECRET, INSTRUCTION, CROSS_PROJECT, EXPIRING = "dead-link", "secret", "instruction", "bleed", "expiring"
 FINDING_KINDS = (
-    *(SECRET, CONTRADICTION, DUPLICATE, MISSING_FILE, MISSING_SYMBOL, DEAD_LINK, CROSS_PROJECT, INSTRUCTION, EXPIRING),
+    *(
+        SECRET,
+        CONTRADICTION,
+        DUPLICATE,
+        MISSING_FILE,
+        MISSING_SYMBOL,
+        DEAD_LINK,
+        CROSS_PROJECT,
+        INSTRUCTION,
+        EXPIRING,
+    ),
 )
 KEPT_MEMORY, KEPT_DOCUMENT, KEPT_CONVERSATION, LOADED_LAYER, UNREAD_PART = (
     "memory",

@@ -119,7 +119,9 @@ _SAMPLE_SECRET = re.compile(
 _TEST_KEY = re.compile(r"(?:^|[-_])(?:test|dev|development|demo|your)[-_](?!.*\d{6})", re.IGNORECASE)
 _ADDRESS_PASSWORD = re.compile(r"(?P<user>[^\s:/@]*):(?P<password>[^\s:/@]+)@(?P<host>[\w.-]*)")
 _COMMON_PASSWORDS = ("password", "postgres", "root", "admin", "pass", "secret")
-_PUBLIC_KEY_BEFORE = re.compile(r"(?:public|uuid)[ _-]?key\W{0,6}\Z|alt=media&(?:amp;|#x26;)?token=\Z", re.IGNORECASE)
+_PUBLIC_KEY_BEFORE = re.compile(
+    r"(?:public|uuid)[ _-]?key\W{0,6}\Z|alt=media&(?:amp;|#x26;)?token=\Z", re.IGNORECASE
+)
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _ASSIGNMENT_BEFORE = re.compile(r"[:\uff1a=|>][\s`*_\"'|]*\Z|--\w[\w-]* \Z")
 # of a blockchain, which everybody may know, where nothing says that it is private

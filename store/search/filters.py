@@ -222,7 +222,9 @@ class CorpusFilters:
             self.parameters[name] = author
             return f"holds({of}, :{name})"
         self.parameters |= {"person": PERSON_ORIGIN, "own": own_author_name(database) or None}
-        return f"(holds({of}, :person) OR c.id % 16 = {KIND_NUMBERS['commit']} AND ({_AUTHOR_SQL['commit']}) IS :own)"
+        return (
+            f"(holds({of}, :person) OR c.id % 16 = {KIND_NUMBERS['commit']} AND ({_AUTHOR_SQL['commit']}) IS :own)"
+        )
 
     def _restrict_to_ids(self, parts: Iterable[tuple[str, str]]) -> None:
         """Let only rows of these kinds pass, each with an SQL query for the ids allowed."""

@@ -71,13 +71,17 @@ def check_text_index(database: Database) -> int:
 FTS_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
 # title, text, context, status. FTS5 fixes k1 at 1.2; doubling the weights acts like halving k1, which finds more
 BM25_WEIGHTS = "3.0, 2.0, 0.8, 0.0"
-COMMON_WORD_SHARE = 0.1  # words in more than a tenth of all passages are left out (at 5 % recall falls by ten points)
+COMMON_WORD_SHARE = (
+    0.1  # words in more than a tenth of all passages are left out (at 5 % recall falls by ten points)
+)
 COMMON_WORD_FLOOR = 1_000  # passages up to which no word is too common
 MAX_PASSAGES_READ = 100_000  # passages read for the words of one query, its rarest words first: some 100 ms
 MAX_QUERY_WORDS = 32
 MAX_STEMMED_TEXT = 8_000  # characters of a text that are read for stems
 EXTRA_PASSAGES = 64  # passages read beyond `limit`, so that the newest of equal score come first
-MIN_PREFIX_LETTERS = 5  # least letters of an unknown word for which longer words with that beginning are searched too
+MIN_PREFIX_LETTERS = (
+    5  # least letters of an unknown word for which longer words with that beginning are searched too
+)
 MAX_LONGER_WORDS = 4  # at most so many of them
 MAX_TYPED_WORDS = 16  # at most so many longer words for one that is being typed, where its stem is shorter
 DECISION_NUMBER = KIND_NUMBERS["decision"]
@@ -186,7 +190,9 @@ class FullTextIndex:
         if last and self.stems(last) != {normalize_text(last)}:
             last = None  # a prefix of its stem would be another: cat* of cats
         names = split_compounds(asked.text)
-        inner = {word for name in names for word in name.split()}  # words that say little tell one address from another
+        inner = {
+            word for name in names for word in name.split()
+        }  # words that say little tell one address from another
         own = [word for word in words if word in telling or word in inner] or words
         present = load_words("questions", "present")
         kept = [word for word in kept if word.lower() not in present] or kept
@@ -264,7 +270,9 @@ class FullTextIndex:
 
     def stems(self, text: str) -> frozenset[str]:
         """Return the stems of a text's words, as the index has them; reads MAX_STEMMED_TEXT characters."""
-        tokens: Any = self.tokenizer(text[:MAX_STEMMED_TEXT].encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_QUERY, None)
+        tokens: Any = self.tokenizer(
+            text[:MAX_STEMMED_TEXT].encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_QUERY, None
+        )
         return frozenset(stem for _, _, *stems in tokens for stem in stems)
 
     def _drop_common(self, words: list[str], counts: dict[str, int]) -> list[str]:
@@ -297,7 +305,11 @@ class FullTextIndex:
             total = self._count_records(any_of, forced, filters, filters.status)
             return FullTextResult({key: 0.0 for (key,) in rows}, total, left_out)
         sql, parameters = self._build_select(
-            f"corpus_fts.rowid AS id, bm25(corpus_fts, {BM25_WEIGHTS}) AS rank", any_of, forced, filters, filters.status
+            f"corpus_fts.rowid AS id, bm25(corpus_fts, {BM25_WEIGHTS}) AS rank",
+            any_of,
+            forced,
+            filters,
+            filters.status,
         )
         # one pass: reading the list of every word again, to count, would take half as long as the first
         rows = self._database.rows(
@@ -333,7 +345,9 @@ class FullTextIndex:
             where = " AND ".join([filters.status_condition, *filters.clauses])
             where += " AND c.id IN (SELECT row FROM passages WHERE code)" if filters.code else ""
             sql, values = f"SELECT c.id & 15, count(*) FROM corpus c WHERE {where}", dict(filters.parameters)
-        return {kind_of_key(int(number)): count for number, count in self._database.rows(f"{sql} GROUP BY 1", values)}
+        return {
+            kind_of_key(int(number)): count for number, count in self._database.rows(f"{sql} GROUP BY 1", values)
+        }
 
     def _find_exact(
         self, expression: str, forced: list[str], filters: CorpusFilters, scores: dict[int, float]
@@ -348,7 +362,9 @@ class FullTextIndex:
             records = self._count_records(expression, forced, filters, filters.status)
             known = [
                 key
-                for (key,) in self._database.rows(f"{sql} AND +corpus_fts.rowid IN ({_join_keys(scores)})", parameters)
+                for (key,) in self._database.rows(
+                    f"{sql} AND +corpus_fts.rowid IN ({_join_keys(scores)})", parameters
+                )
             ]
         else:
             known = [key for key in keys if key in scores]
@@ -387,7 +403,13 @@ class FullTextIndex:
         return count
 
     def _build_select(
-        self, what: str, expression: str, forced: list[str], filters: CorpusFilters, status: str, joined: bool = False
+        self,
+        what: str,
+        expression: str,
+        forced: list[str],
+        filters: CorpusFilters,
+        status: str,
+        joined: bool = False,
     ) -> tuple[str, dict[str, object]]:
         """Return (SQL, its parameters) for the passages that match, contain all `forced` phrases, and pass the
         filters."""
@@ -487,7 +509,9 @@ def add_literal_matches(
         f"(instr(c.title, :part{place}) OR instr(substr(c.text, p.start + 1, p.end - p.start), :part{place}))"
         for place in range(len(words.literal))
     )
-    where = " AND ".join([f"instr(c.title || c.text, :part0) AND {filters.status_condition}", *filters.clauses, held])
+    where = " AND ".join(
+        [f"instr(c.title || c.text, :part0) AND {filters.status_condition}", *filters.clauses, held]
+    )
     rows = database.rows(
         "SELECT p.id, c.title || ' ' || substr(c.text, p.start + 1, p.end - p.start) FROM corpus c"
         f" JOIN passages p ON p.row = c.id{' AND p.code' if filters.code else ''}"

@@ -203,7 +203,9 @@ def load_related_source(database: Database, keywords: FullTextIndex, citation: C
 def find_rarest_words(keywords: FullTextIndex, text: str) -> list[str]:
     """Return the rarest words of a text that also occur in another passage, the rarest first; at most RAREST_WORDS."""
     words = dict.fromkeys(word.lower() for word in re.findall(r"\w+", text))
-    telling = [word for word in words if len(word) > 2 and word not in load_stop_words("search") and not word.isdigit()]
+    telling = [
+        word for word in words if len(word) > 2 and word not in load_stop_words("search") and not word.isdigit()
+    ]
     counts = keywords.passage_counts(QueryTerms(telling[:MAX_CONSIDERED_WORDS], None, {}))
     shared = [word for word, count in counts.items() if count > 1]
     return sorted(shared, key=lambda word: counts[word])[:RAREST_WORDS]
@@ -329,7 +331,9 @@ class Search:
                 answer.notes.append(f"Global facts are not searched: {why}")
             return
         search = Search(own, self._settings, self.meaning.for_database(own) if self.meaning else None)
-        found = search(query, limit, kinds=("fact",), scope=GLOBAL_SCOPE, min_score=min_score, meaning=meaning, **given)
+        found = search(
+            query, limit, kinds=("fact",), scope=GLOBAL_SCOPE, min_score=min_score, meaning=meaning, **given
+        )
         merge_global_hits(answer, found, limit)
 
     def count_by_kind(self, query: str) -> dict[str, int]:
@@ -359,7 +363,9 @@ class Search:
             look = self.meaning.query_from_stored(source.key)
         else:
             look = (
-                self.meaning.start_query(asked.text, filters.kinds) if meaning and self.meaning and words.kept else None
+                self.meaning.start_query(asked.text, filters.kinds)
+                if meaning and self.meaning and words.kept
+                else None
             )
         most = max(1, settings.multiplier) * limit if settings.plain else max(RANKING_POOL, limit)
         found = self._find_keywords(words, filters, most, asked.notes)
@@ -398,7 +404,9 @@ class Search:
             exact = sum(record.tier > 0 for record in pool)
             order = rank_candidates(question, pool, self._keywords.stems)
             found.exact -= exact - sum(record.tier > 0 for record in pool)  # but one of what only asks
-            order, replies = put_replies_first(self._database, asked.text, order, found) if told else (order, replies)
+            order, replies = (
+                put_replies_first(self._database, asked.text, order, found) if told else (order, replies)
+            )
         if look and not settings.plain:
             verdict = judge_nearness(
                 question, len(words.own), order, self._keywords.stems, look.unclipped_similarity, len(words.sequence)
@@ -412,7 +420,9 @@ class Search:
             ]
             if not near:
                 if found.total:
-                    notes.append(f"Nothing here is about that; {found.total:,} share a word with it: search for fewer.")
+                    notes.append(
+                        f"Nothing here is about that; {found.total:,} share a word with it: search for fewer."
+                    )
                 found.total = found.exact = 0
                 shown = order[: limit if far else NEAREST_SHOWN]
                 return self._build_answer(state, [], 0, shown if far or (verdict.nothing and verdict.known) else [])
@@ -442,7 +452,9 @@ class Search:
         """Read the tables instead of the damaged index from now on."""
         self._keywords, self._damaged = TableScan(self._database), True
 
-    def _find_keywords(self, words: QueryTerms, filters: CorpusFilters, most: int, notes: list[str]) -> FullTextResult:
+    def _find_keywords(
+        self, words: QueryTerms, filters: CorpusFilters, most: int, notes: list[str]
+    ) -> FullTextResult:
         """Return what the keywords find: in the index or, where that is damaged, in the tables, with a note."""
         try:
             found = self._keywords.find_passages(words, filters, most)
@@ -491,7 +503,9 @@ class Search:
         prefix = next(iter(stems(words.prefix)), None) if words.prefix else None
         return RankingQuestion(asked.text, weights, prefix, asked.code, weigh_absent_words(absent, total))
 
-    def _diversify(self, order: list[RankedRecord], look: PendingQueryVector | None, limit: int) -> list[RankedRecord]:
+    def _diversify(
+        self, order: list[RankedRecord], look: PendingQueryVector | None, limit: int
+    ) -> list[RankedRecord]:
         """Return the first `limit` records, in an order in which records that repeat an earlier record come later."""
         order = order[: 2 * limit]
         if not order:
@@ -734,7 +748,9 @@ class _WaitingTerms:
             for word in self.words
             if word not in self.literal
         ]
-        self.phrases = [] if asked.quotes_in_part else [re.compile(re.escape(fold_text(one))) for one in asked.phrases]
+        self.phrases = (
+            [] if asked.quotes_in_part else [re.compile(re.escape(fold_text(one))) for one in asked.phrases]
+        )
 
 
 class _WaitingTexts:
@@ -742,7 +758,9 @@ class _WaitingTexts:
 
     def __init__(self, database: Database) -> None:
         rows = database.rows("SELECT id, text, change FROM proposals WHERE state = 'waiting' ORDER BY id")
-        texts = [_proposal_text(text, json.loads(change) if '"decision"' in change else {}) for _, text, change in rows]
+        texts = [
+            _proposal_text(text, json.loads(change) if '"decision"' in change else {}) for _, text, change in rows
+        ]
         self.ids = [row[0] for row in rows]
         self.starts = [0, *accumulate(len(text) + 1 for text in texts)][: len(texts)]
         self.whole = "\0".join(texts)

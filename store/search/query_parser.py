@@ -59,7 +59,9 @@ _FILTER_PATTERN = re.compile(
 _HINTED_PATTERN = re.compile(r"(?<!\S)([-#])([^\W\d_][\w-]*\w)(?!\S)")
 _QUOTED_PATTERN = re.compile(r"[\"“”«»]([^\"“”«»]*\w[^\"“”«»]*)[\"“”«»]")
 
-_EATING_PATTERN = re.compile(r"\b(?:comer|como|tomar|comida|eat|eating|food|drink|cocin\w+|cook\w*)\b", re.IGNORECASE)
+_EATING_PATTERN = re.compile(
+    r"\b(?:comer|como|tomar|comida|eat|eating|food|drink|cocin\w+|cook\w*)\b", re.IGNORECASE
+)
 _FORBIDDEN_PATTERN = re.compile(
     r"\b(?:no|not|can.?t|cannot|shouldn.?t|mustn.?t|nunca|never|evitar|avoid)\b", re.IGNORECASE
 )

@@ -96,7 +96,9 @@ def _is_question(sentence: str) -> bool:
 # Diversity by maximal marginal relevance (Carbonell and Goldstein 1998): keeps hits from repeating each other.
 
 
-def select_diverse(scores: Sequence[float], alike: Callable[[int, int], float], weight: float, most: int) -> list[int]:
+def select_diverse(
+    scores: Sequence[float], alike: Callable[[int, int], float], weight: float, most: int
+) -> list[int]:
     """Return the indices of the `most` best, each chosen for `weight` × its score − (1 − `weight`) × its similarity to
     the most similar one chosen before. `scores` are from 0 to 1, best first; `alike(a, b)` gives 0 to 1."""
     if weight >= 1:
@@ -270,7 +272,20 @@ class RankingQuestion:
     0."""
 
     __slots__ = (
-        *("absent", "asks", "code", "dates", "end", "idf", "language", "measure", "own", "prefix", "several", "when"),
+        *(
+            "absent",
+            "asks",
+            "code",
+            "dates",
+            "end",
+            "idf",
+            "language",
+            "measure",
+            "own",
+            "prefix",
+            "several",
+            "when",
+        ),
     )
 
     def __init__(
@@ -360,7 +375,9 @@ def rank_candidates(
         best, by_text, by_meaning = -1.0, 0.0, 0.0
         for one in record.passages:
             left = 1.0 if question.code or not one.code else CODE_FACTOR
-            words = trust * left * one.bm25 / most * (COMMIT_TEXT_FACTOR if meant and record.kind == "commit" else 1.0)
+            words = (
+                trust * left * one.bm25 / most * (COMMIT_TEXT_FACTOR if meant and record.kind == "commit" else 1.0)
+            )
             near = left * scaled[one.id]
             if question.language and is_other_language(question.language, one.language or usual):
                 words = max(
@@ -635,7 +652,9 @@ def judge_nearness(
 def compute_near_line(best: float, words: int) -> float:
     """Return the least similarity at which a record that shares no word with a question of `words` words counts as
     near, where the most similar in the question's language has `best`."""
-    return max(MIN_NEAR_SIMILARITY, best * (MIN_SHARE_OF_BEST_SHORT if words <= SHORT_QUESTION else MIN_SHARE_OF_BEST))
+    return max(
+        MIN_NEAR_SIMILARITY, best * (MIN_SHARE_OF_BEST_SHORT if words <= SHORT_QUESTION else MIN_SHARE_OF_BEST)
+    )
 
 
 def weigh_absent_words(words: int, passages: int) -> float:
@@ -683,7 +702,9 @@ class NearnessEvidence:
         values = (self.held, self.near, self.contrast, self.absent)
         found = sum(weight * value for weight, value in zip(weights, values, strict=True))
         share: float = (log(max(1, self.number)) / log(COMPARED_PASSAGES)) ** LINE_STEEPNESS
-        return found < least * share - FEW_WORDS_EASE * few and (self.other is None or self.other.finds_nothing(words))
+        return found < least * share - FEW_WORDS_EASE * few and (
+            self.other is None or self.other.finds_nothing(words)
+        )
 
     @property
     def is_outstanding(self) -> bool:

@@ -67,7 +67,18 @@ class SearchAnswer:
     what it finds in the inbox, of `waits` proposals (see `search_for_person`)."""
 
     __slots__ = (
-        *("exact", "hits", "left_out", "milliseconds", "nearest", "notes", "provider", "refused", "signals", "total"),
+        *(
+            "exact",
+            "hits",
+            "left_out",
+            "milliseconds",
+            "nearest",
+            "notes",
+            "provider",
+            "refused",
+            "signals",
+            "total",
+        ),
         *("waiting", "waits", "words"),
     )
 

@@ -60,7 +60,9 @@ class SemanticIndex:
             text = f"{text[:QUESTION_START]}\n{text[-QUESTION_END:]}"
         vectors = Vectors(self._database)
         model = vectors.serving
-        return PendingQueryVector(self._database, self._config, vectors, model, text, kinds) if model and text else None
+        return (
+            PendingQueryVector(self._database, self._config, vectors, model, text, kinds) if model and text else None
+        )
 
     def embed_as_passage(self, text: str) -> tuple[EmbeddingModel, Vector] | None:
         """Return (the model whose vectors are searched, the vector it gives this text as a record); None without such a

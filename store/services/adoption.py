@@ -26,9 +26,7 @@ TRACKED_WARNING = (
     f"git tracks {MEMORANDA_FOLDER} here, and the next commit would publish what you add to it: "
     f"`git rm -r --cached {MEMORANDA_FOLDER}` and a commit end that."
 )
-_FACTS = (
-    "SELECT CAST(fact AS TEXT), CAST(domain AS TEXT), CAST(tags AS TEXT) FROM facts WHERE status = 'active' ORDER BY id"
-)
+_FACTS = "SELECT CAST(fact AS TEXT), CAST(domain AS TEXT), CAST(tags AS TEXT) FROM facts WHERE status = 'active' ORDER BY id"
 _DECISIONS = "SELECT title, chosen FROM decisions WHERE status = 'active' ORDER BY id"
 
 
@@ -116,7 +114,9 @@ def adopt_as_proposals(location: Location, clock: Clock = utc_now) -> AdoptionRe
     there = Database(location.path, "cli", clock, create=False, look=True, convert=convert_memory)
     try:
         asked = [
-            ProposalQuestion("add", {"fact": fact, "domain": domain, "tags": _parse_foreign_tags(tags)}, origin=origin)
+            ProposalQuestion(
+                "add", {"fact": fact, "domain": domain, "tags": _parse_foreign_tags(tags)}, origin=origin
+            )
             for fact, domain, tags in there.rows(_FACTS)
         ]
         asked += [

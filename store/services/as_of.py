@@ -82,7 +82,9 @@ def point_in_time(memory: Memory, text: str) -> PointInTime:
             found.seq, found.created_at, f"{found.citation} “{found.name}” ({format_local_time(found.created_at)})"
         )
     if citation.kind not in CREATED_COLUMNS:
-        raise InvalidInput(f"{citation} is not a point in time.", "Write a time like 2d or 2026-11-01, a step, or K#3.")
+        raise InvalidInput(
+            f"{citation} is not a point in time.", "Write a time like 2d or 2026-11-01, a step, or K#3."
+        )
     record = get_record(memory.database, citation)
     at = getattr(record, CREATED_COLUMNS[citation.kind])
     return PointInTime(_newest_step(memory, at), at, f"{citation} ({format_local_time(at)})")
@@ -205,7 +207,9 @@ def _undone_steps(database: Database, seq: int) -> dict[int, int | None]:
         undoes[step] = target
         mark: int | None = step
         at: int | None = target
-        while at is not None:  # as in `change_capture`: what the target had undone itself is in force again, and so on
+        while (
+            at is not None
+        ):  # as in `change_capture`: what the target had undone itself is in force again, and so on
             later[at] = mark
             mark = None if mark is not None else at
             at = undoes.get(at)

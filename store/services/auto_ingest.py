@@ -92,7 +92,9 @@ def ingest_changed_sources(memory: Memory, cancelled: Callable[[], bool] = lambd
         for path in files:
             size = _file_size(path)
             try:
-                ingest_file(memory.database, path, project=memory.location.project or "", report=report, cancelled=ends)
+                ingest_file(
+                    memory.database, path, project=memory.location.project or "", report=report, cancelled=ends
+                )
             except LeaseLost:
                 return None
             except MemorandaError as error:

@@ -125,7 +125,9 @@ def _embed_memory(
             )
             return IndexResult(left=left)
         count_turn_tokens(database, provider, cancelled)
-        done = Vectors(database).embed_queue(provider, progress, cancelled, trouble, memory.config["embedding.index"])
+        done = Vectors(database).embed_queue(
+            provider, progress, cancelled, trouble, memory.config["embedding.index"]
+        )
         if done is not None and not cancelled():
             refresh_vector_space(database)
         return done

@@ -77,7 +77,10 @@ def offer_recovery(memory: Memory) -> Checkpoint | None:
     If there are turns after its last checkpoint, take one now, so that none of them is missing.
     """
     last = memory.checkpoints.find_broken_off(memory.now) if _may_checkpoint(memory) else None
-    if last is None or memory.database.value("SELECT value FROM meta WHERE key = ?", (OFFERED_KEY,)) == last.citation:
+    if (
+        last is None
+        or memory.database.value("SELECT value FROM meta WHERE key = ?", (OFFERED_KEY,)) == last.citation
+    ):
         return None
     found = memory.checkpoints.newest(last.session)
     if found is None or found.created_at < last.at:
@@ -338,7 +341,9 @@ def read_new_commits(
                     _set_meta(write, BOUND_REPOSITORY_KEY, source.root)
                 if not done:
                     highest = reserve_commit_ids(write, len(wanted))
-                    _set_meta(write, TIPS_KEY, "")  # if the rest is not read, the next start compares with everything
+                    _set_meta(
+                        write, TIPS_KEY, ""
+                    )  # if the rest is not read, the next start compares with everything
                 added = _add_commits(write, batch, highest - done)
                 if may_capture(memory.config, "decisions"):
                     link_mentioned_decisions(write, added, here)
@@ -435,9 +440,7 @@ def _unread_sentence(broken: Sequence[str], unmeasured: Sequence[str]) -> str:
         parts.append(f"cannot read {_format_commits(broken)}")
     if unmeasured:
         parts.append(f"cannot tell the size of {_format_commits(unmeasured)}")
-    return (
-        f"git {' and '.join(parts)}: objects are lost or were never fetched; `git fsck` names them. The rest was read."
-    )
+    return f"git {' and '.join(parts)}: objects are lost or were never fetched; `git fsck` names them. The rest was read."
 
 
 def _format_commits(shas: Sequence[str]) -> str:

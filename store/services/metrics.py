@@ -225,7 +225,9 @@ def _index_metrics(database: Database) -> IndexMetrics:
     modules = {name for (name,) in database.rows("SELECT name FROM pragma_module_list")}
     serving = find_serving_model(database)
     embeddable: int = database.value("SELECT count(*) FROM passage_ranks") if serving else 0
-    waiting = database.value("SELECT count(*) FROM embedding_queue q JOIN passages p ON p.id = q.id") if serving else 0
+    waiting = (
+        database.value("SELECT count(*) FROM embedding_queue q JOIN passages p ON p.id = q.id") if serving else 0
+    )
     return IndexMetrics(
         full_text="fts5" in modules,
         indexed=FullTextIndex(database).total_passages(),
@@ -243,7 +245,9 @@ def _recovery_figures(database: Database) -> RecoveryFigures:
     )[0]
     rows = database.rows("SELECT created_at FROM checkpoints ORDER BY id DESC LIMIT ?", (MEASURED_GAPS,))
     taken = [to_ms(at) for (at,) in rows]
-    crashed = dict(database.rows("SELECT key, value FROM meta WHERE key IN (?, ?)", (CRASH_COUNT_KEY, LAST_CRASH_KEY)))
+    crashed = dict(
+        database.rows("SELECT key, value FROM meta WHERE key IN (?, ?)", (CRASH_COUNT_KEY, LAST_CRASH_KEY))
+    )
     return RecoveryFigures(
         checkpoints,
         recovered,

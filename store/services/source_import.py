@@ -175,7 +175,9 @@ class SourceImport:
         import continues from there. Raise StorageError."""
         report = SourceImportReport()
         if self.preview.fresh:
-            report.checkpoint = self.memory.checkpoints.take_checkpoint(f"before import {self.name}", actor=self.origin)
+            report.checkpoint = self.memory.checkpoints.take_checkpoint(
+                f"before import {self.name}", actor=self.origin
+            )
             for first in range(0, len(self.preview.fresh), STEP_RECORDS):
                 try:
                     new = self._propose_step(

@@ -73,7 +73,9 @@ def read_claude_mem(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundIte
             yield from _claude_mem_memories(
                 file, database.read_table("observations", _CLAUDE_MEM_OBSERVATION, "id"), newest
             )
-            yield from _claude_mem_summaries(file, database.read_table("session_summaries", _CLAUDE_MEM_SUMMARY, "id"))
+            yield from _claude_mem_summaries(
+                file, database.read_table("session_summaries", _CLAUDE_MEM_SUMMARY, "id")
+            )
             sessions = _claude_mem_projects(database.read_table("sdk_sessions", _CLAUDE_MEM_SESSION))
             yield from _claude_mem_prompts(
                 file, database.read_table("user_prompts", _CLAUDE_MEM_PROMPT, "id"), sessions
@@ -122,7 +124,9 @@ def _newest_by_title(rows: Iterable[ClaudeMemRow]) -> dict[str, str]:
     return {title: newest[title] for title in several}
 
 
-def _claude_mem_memories(path: str, rows: Iterable[ClaudeMemRow], newest: Mapping[str, str]) -> Iterator[FoundMemory]:
+def _claude_mem_memories(
+    path: str, rows: Iterable[ClaudeMemRow], newest: Mapping[str, str]
+) -> Iterator[FoundMemory]:
     """Yield the memories of observations; `newest` holds the newest time of each repeated title."""
     for place, row in enumerate(rows, 1):
         title, facts = stripped_text(row.get("title")), stripped_texts(row.get("facts"))
@@ -175,7 +179,9 @@ def _claude_mem_summaries(path: str, rows: Iterable[ClaudeMemRow]) -> Iterator[F
         ]
         if parts:
             session = (
-                stripped_text(row.get("memory_session_id")) or stripped_text(row.get("sdk_session_id")) or "claude-mem"
+                stripped_text(row.get("memory_session_id"))
+                or stripped_text(row.get("sdk_session_id"))
+                or "claude-mem"
             )
             said, name = "\n".join(parts), f"summary/{row.get('id')}"
             yield FoundTurn(
@@ -568,7 +574,9 @@ def detect_server_memory(machine: Machine) -> list[str]:
     cache = os.path.join(machine.home, ".npm", "_npx")
     try:
         several += [
-            os.path.join(cache, one, inner, name) for one in sorted(os.listdir(cache)) for name in SERVER_MEMORY_FILES
+            os.path.join(cache, one, inner, name)
+            for one in sorted(os.listdir(cache))
+            for name in SERVER_MEMORY_FILES
         ]
     except OSError:
         pass

@@ -41,11 +41,15 @@ _TRAILING_CONTEXT = re.compile(r"(?<!\s)\s+\([^()]*\)$")
 _WORD = re.compile(r"\S+")
 _HASH_TAG = re.compile(r"#([^#]+)")
 _NO_TAG = re.compile(r"(?<!\S)\\#")
-_RELATION = re.compile(r"\w[\w-]{0,60}(?: [\w-]{1,60}){0,8} (?:\[\[[^\]]+\]\]|\[[^\]]+\]\([^)]+\))(?:\s+\([^()]*\))?")
+_RELATION = re.compile(
+    r"\w[\w-]{0,60}(?: [\w-]{1,60}){0,8} (?:\[\[[^\]]+\]\]|\[[^\]]+\]\([^)]+\))(?:\s+\([^()]*\))?"
+)
 OBSERVATION_DOMAINS = {"preference": "preferences", "decision": "decisions", "person": "personal"}
 
 
-def read_observation_note(path: str, troubles: list[ReadTrouble], plain_bullets: bool = False) -> Iterator[FoundItem]:
+def read_observation_note(
+    path: str, troubles: list[ReadTrouble], plain_bullets: bool = False
+) -> Iterator[FoundItem]:
     """Yield what a note holds: a note of type `decision` is one decision, of any other its observations are facts, and
     its prose is a document. With `plain_bullets` other bullets are facts too."""
     text = read_text_file(path, troubles)

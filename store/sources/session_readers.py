@@ -155,7 +155,9 @@ def _gemini_turns(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundTurn]
     for name, (number, message) in messages.items():
         if text := _gemini_text(message):
             role = GEMINI_ROLES[str(message["type"])]
-            yield FoundTurn(session, role, text, path, number, parse_foreign_time(message.get("timestamp")), name, cwd)
+            yield FoundTurn(
+                session, role, text, path, number, parse_foreign_time(message.get("timestamp")), name, cwd
+            )
 
 
 def _gemini_values(path: str, troubles: list[ReadTrouble]) -> Iterator[tuple[int, dict[str, object]]]:

@@ -259,7 +259,9 @@ class FileFacts:
 
     def _read_active(self, where: str, *parameters: object) -> list[FileFact]:
         """Return the active facts for which a condition holds."""
-        rows = self._database.rows(f"SELECT {_FACT_COLUMNS} FROM facts WHERE status = 'active' AND {where}", parameters)
+        rows = self._database.rows(
+            f"SELECT {_FACT_COLUMNS} FROM facts WHERE status = 'active' AND {where}", parameters
+        )
         return [FileFact(*row) for row in rows]
 
     def fact_digest(self, fact: FileFact) -> bytes:
@@ -533,7 +535,9 @@ class LineMerge:
         """Return the items, those that lost their citation with the one of the missing line that said the same, also
         while its change waits, or that they resemble."""
         gone = self._missing_lines(items)
-        bare = [at for at, item in enumerate(items) if item.fact is None and self._facts.find_same(item.text) is None]
+        bare = [
+            at for at, item in enumerate(items) if item.fact is None and self._facts.find_same(item.text) is None
+        ]
         if not gone or not bare:
             return items
         said = {text: number for number, text in self._pending if number in gone}

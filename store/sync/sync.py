@@ -650,7 +650,8 @@ class Sync:
         return [
             file.path
             for file in files
-            if (file.step, file.day) != (step, day) or file.stamp != read_file_stamp(self.path_of_file(file.path).path)
+            if (file.step, file.day) != (step, day)
+            or file.stamp != read_file_stamp(self.path_of_file(file.path).path)
         ]
 
     def sync_due(self, cancelled: Callable[[], bool] = lambda: False) -> list[SyncReport]:

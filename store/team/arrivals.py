@@ -99,7 +99,9 @@ def hold_former_records(memory: Memory, team: TeamFile, writer: str, sent: str) 
     for id, held in team.held_records().items():
         if identity_writer(id) != writer:
             continue
-        gone = local_record(memory, identity_kind(id), held.number) is None  # perhaps purged since, which is to be said
+        gone = (
+            local_record(memory, identity_kind(id), held.number) is None
+        )  # perhaps purged since, which is to be said
         words = {name: held.fields[name] for name in WORD_FIELDS if name in held.fields}
         here = _has_words(memory, identity_kind(id), held.number, words)
         if not (_was_sent(held, int(sent)) and (gone or (team.get_record(id).purged and here))):
@@ -138,7 +140,9 @@ def came_from_writer(memory: Memory, team: TeamFile, writer: str) -> bool:
     return any(author == writer for author, _ in _newest_recognized(memory, team, _creation_times(memory)))
 
 
-def _newest_recognized(memory: Memory, team: TeamFile, there: dict[tuple[str, int], str]) -> dict[tuple[str, str], int]:
+def _newest_recognized(
+    memory: Memory, team: TeamFile, there: dict[tuple[str, int], str]
+) -> dict[tuple[str, str], int]:
     """Return the highest number, by author and kind, of those that are here with their number, moment and words."""
     newest: dict[tuple[str, str], int] = {}
     for record in team.all_records():
@@ -192,7 +196,9 @@ def _accepted_fields(memory: Memory, held: HeldRecord) -> dict[str, Any]:
     """Return the fields, but for the words themselves, that an accepted record has here: where they are others than its
     author's, as its confidence is, nobody changed them."""
     found = local_record(memory, identity_kind(held.id), held.number)
-    return {name: value for name, value in found.fields.items() if name not in WORD_FIELDS} if found is not None else {}
+    return (
+        {name: value for name, value in found.fields.items() if name not in WORD_FIELDS} if found is not None else {}
+    )
 
 
 def _words_field(record: SharedRecord) -> str:
@@ -300,7 +306,9 @@ class Arrivals:
     def _unseen_operations(self, record: SharedRecord, held: HeldRecord, name: str) -> list[str]:
         """Return the operations that set a field to something else than is held, and were not asked about yet."""
         known, here = held.base.get(name, ()), held.fields.get(name, [] if name in LIST_FIELDS else "")
-        return [one for one in record.current_operations(name) if one not in known and record.values[name][one] != here]
+        return [
+            one for one in record.current_operations(name) if one not in known and record.values[name][one] != here
+        ]
 
     def _propose_forgetting(self, record: SharedRecord, held: HeldRecord, writer: str) -> bool:
         """Propose what somebody else wants forgotten, or say it of a decision; return whether it is proposed."""
@@ -359,9 +367,7 @@ class Arrivals:
         if values:
             reason = f"{self._display_name(writer)} changed {record.id}."
             if held is not None and (who := _purging_writer(record, held, values)):
-                reason = (
-                    f"{self._display_name(who)} purged their change of {record.id}, which holds here: so it was before."
-                )
+                reason = f"{self._display_name(who)} purged their change of {record.id}, which holds here: so it was before."
             if record.conflicts().keys() & values.keys():
                 reason += " You changed it too: what you choose here holds for both."
         if kind == "decide" and held is not None:
@@ -396,7 +402,9 @@ class Arrivals:
                     inbox.close_proposal(write, older.proposal)
                 try:
                     number, fresh = (
-                        inbox.propose_and_accept(write, question) if believed else inbox.propose_within(write, question)
+                        inbox.propose_and_accept(write, question)
+                        if believed
+                        else inbox.propose_within(write, question)
                     )
                 except MemorandaError as error:  # purged here, or the fact changed meanwhile
                     self._found.notes.append(f"{offer.id} was left out: {error.message}")
@@ -416,7 +424,9 @@ class Arrivals:
             if not new:
                 write.discard()
 
-    def _note_purged(self, record: SharedRecord, held: HeldRecord | None, offer: RecordOffer | None, own: bool) -> None:
+    def _note_purged(
+        self, record: SharedRecord, held: HeldRecord | None, offer: RecordOffer | None, own: bool
+    ) -> None:
         """Note everything here that is, or was, a text of a record that its author purged."""
         known = len(self._found.purged)
         if offer is not None:

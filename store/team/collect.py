@@ -122,7 +122,9 @@ def chosen_records(
         domains = [domain for domain in choice.domains if domain in SHAREABLE_DOMAINS]
         marks = ", ".join("?" * len(domains))
         scopes = f"('project', '{SHARED_GLOBAL_SCOPE}')" if choice.everywhere else "('project')"
-        where = f"status = 'active' AND scope IN {scopes} AND domain IN ({marks}) AND origin NOT LIKE '{TEAM_ORIGIN}%'"
+        where = (
+            f"status = 'active' AND scope IN {scopes} AND domain IN ({marks}) AND origin NOT LIKE '{TEAM_ORIGIN}%'"
+        )
         values = [*domains, *([numbers["fact"]] if numbers else [])]
         for row in memory.database.rows(f"{_LOCAL_FACTS} WHERE {where}{only} ORDER BY id", values):
             if (found := _local_fact(row)).is_clean:
@@ -143,7 +145,9 @@ def local_record(memory: Memory, kind: str, number: int) -> LocalRecord | None:
     )
     found = memory.database.row(f"{sql} WHERE id = ?", (number,))
     while found is not None and found[-1] == "superseded":
-        newer = memory.database.value(f"SELECT max(id) FROM {table} WHERE supersedes = ? AND id > ?", (number, number))
+        newer = memory.database.value(
+            f"SELECT max(id) FROM {table} WHERE supersedes = ? AND id > ?", (number, number)
+        )
         if newer is None:
             break
         number = newer
@@ -158,9 +162,7 @@ def accepted_records(memory: Memory, id: str) -> list[int]:
         sql = f"SELECT made FROM {yes} AND made IS NOT NULL ORDER BY made DESC"
     else:  # which the proposal does not name
         chose = f"SELECT text, json_extract(change, '$.decision.chosen') AS chosen FROM {yes}"
-        sql = (
-            f"SELECT d.id FROM decisions d JOIN ({chose}) p ON d.title = p.text AND d.chosen = p.chosen ORDER BY 1 DESC"
-        )
+        sql = f"SELECT d.id FROM decisions d JOIN ({chose}) p ON d.title = p.text AND d.chosen = p.chosen ORDER BY 1 DESC"
     return [number for (number,) in memory.database.rows(sql, (id,))]
 
 
@@ -186,7 +188,9 @@ class Collector:
         if changed is None:
             several: Iterable[HeldRecord] = self.team.held_records().values()
         else:
-            there = {kind: set(self.memory.database.keys(f"SELECT id FROM {kind}s")) for kind in SHARED_LETTER_BY_KIND}
+            there = {
+                kind: set(self.memory.database.keys(f"SELECT id FROM {kind}s")) for kind in SHARED_LETTER_BY_KIND
+            }
             ids = [
                 id
                 for id, number in numbers.items()
@@ -238,7 +242,9 @@ class Collector:
         changed = self._changed_fields(one, found, record)
         if changed:
             base = {name: one.base.get(name, ()) for name in changed}
-            self._add_operation("change", one.id, changed, {name: several for name, several in base.items() if several})
+            self._add_operation(
+                "change", one.id, changed, {name: several for name, several in base.items() if several}
+            )
         elif found.confirmed > one.confirmed and record.kind == "fact":
             self._add_operation("confirm", one.id, base={"": record.current_operations("fact")})
 

@@ -77,7 +77,9 @@ def shared_identity(memory: Memory, record: Fact | Decision) -> str:
     team = TeamFile(folder)
     try:
         letter = SHARED_LETTER_BY_KIND[type(record).__name__.lower()]
-        return next((id for id, number in team.held_numbers().items() if number == record.id and id[0] == letter), "")
+        return next(
+            (id for id, number in team.held_numbers().items() if number == record.id and id[0] == letter), ""
+        )
     finally:
         team.close()
 
@@ -116,9 +118,7 @@ def find_shared_places(
 
 def _shared_ids(memory: Memory, team: TeamFile) -> dict[tuple[str, int], str]:
     """Return the shared record of each fact and decision here: also of what was accepted since the last exchange."""
-    sql = (
-        f"SELECT id, made FROM proposals WHERE state = 'accepted' AND made IS NOT NULL AND origin LIKE '{TEAM_ORIGIN}%'"
-    )
+    sql = f"SELECT id, made FROM proposals WHERE state = 'accepted' AND made IS NOT NULL AND origin LIKE '{TEAM_ORIGIN}%'"
     made = dict(memory.database.rows(sql))
     since = {("F", made[one.proposal]): one.id for one in team.list_offers().values() if one.proposal in made}
     return since | {(id[0], number): id for id, number in team.held_numbers().items()}
@@ -349,7 +349,9 @@ class Team:
                 done.arrived = Arrivals(self._memory, self._file, writer).bring_arrivals()
             done.linked = link_team_decisions(self._memory, self._file)
         self._purge_arrived(done.arrived)
-        done.warnings = [f"{one.display_name}: {one.said}." for one in self._file.stream_states().values() if one.said]
+        done.warnings = [
+            f"{one.display_name}: {one.said}." for one in self._file.stream_states().values() if one.said
+        ]
         done.warnings += merge.notes
         return done
 
@@ -479,7 +481,9 @@ class Team:
                 head = self._sign_head(writer, head)
             self._file.put_choice(PUSHED_KEY, f"{self._file.get_choice(PUSHED_KEY)} {head}".strip())
             self._file.commit()
-            self._streams.push(address, writer, there if there in self._file.get_choice(REPLACED_KEY).split() else None)
+            self._streams.push(
+                address, writer, there if there in self._file.get_choice(REPLACED_KEY).split() else None
+            )
             self._note_pushed(writer, head)
         return int(self._file.get_choice(SENT_KEY) or 0) - sent
 
@@ -554,7 +558,10 @@ class Team:
             return not self._memory.database.value(
                 "SELECT 1 FROM facts WHERE id = json_extract(?, '$[0]')", (place.key,)
             )
-        return (table := TEXT_TABLES.get(place.table)) is not None and table.becomes not in (RECORD_TABLE, INPUT_TABLE)
+        return (table := TEXT_TABLES.get(place.table)) is not None and table.becomes not in (
+            RECORD_TABLE,
+            INPUT_TABLE,
+        )
 
 
 # Ask about the team of a memory, which most do not have: nothing is opened, or made, where there is none.

@@ -171,7 +171,9 @@ class Replica:
 
     def writer_heads(self) -> dict[str, tuple[int, str]]:
         """Return for each writer the newest operation that is in the database, and its commit."""
-        rows = self._connection.execute("SELECT writer, seq, head FROM memoranda.writers WHERE team = %s", (self.team,))
+        rows = self._connection.execute(
+            "SELECT writer, seq, head FROM memoranda.writers WHERE team = %s", (self.team,)
+        )
         return {writer: (seq, head) for writer, seq, head in rows}
 
     def put_operations(self, state: StreamState, operations: Iterable[Operation], replaces: bool) -> int:
@@ -431,7 +433,9 @@ class ReplicaReader:
         )
         found = ReplicaFound(meaning=vector is not None, note=note)
         spoken = detect_language(text)
-        seen = [(_parse_record(row, exact=whole == 1), whole, self._similarity(cosine)) for *row, whole, cosine in rows]
+        seen = [
+            (_parse_record(row, exact=whole == 1), whole, self._similarity(cosine)) for *row, whole, cosine in rows
+        ]
         across = [is_other_language(spoken, detect_language(record.text)) for record, *_ in seen]
         best = max((near for (*_, near), other in zip(seen, across, strict=True) if not other), default=0.0)
         least = compute_near_line(best, len(text.split()))
@@ -496,7 +500,9 @@ class ReplicaReader:
         if self._connection is not None and not self._connection.closed:
             return self._connection
         if not self._address:
-            raise InvalidInput("No database is set.", f"memoranda config {REPLICA_SETTING} postgresql://user@host/name")
+            raise InvalidInput(
+                "No database is set.", f"memoranda config {REPLICA_SETTING} postgresql://user@host/name"
+            )
         import psycopg
 
         connection = connect_replica(self._address, reads=True)
@@ -504,7 +510,8 @@ class ReplicaReader:
             found = tables_version(connection)
             if not found:
                 raise ReplicaError(
-                    f"{self.place} holds no team's records.", "`memoranda replicate ADDRESS` writes what a team shared."
+                    f"{self.place} holds no team's records.",
+                    "`memoranda replicate ADDRESS` writes what a team shared.",
                 )
             if found > REPLICA_VERSION:
                 raise newer_tables_error(found, self.place)
@@ -545,7 +552,9 @@ def _parse_record(row: Sequence[Any], exact: bool = False) -> ReplicaRecord:
     team, id, kind, author, name, domain, status, title, body, fields, conflict = row
     known = fields if isinstance(fields, dict) else {}
     kept = {
-        part: known[part] for part in SHARED_FIELDS.get(kind, ()) if part in known and _is_text_field(part, known[part])
+        part: known[part]
+        for part in SHARED_FIELDS.get(kind, ())
+        if part in known and _is_text_field(part, known[part])
     }
     return ReplicaRecord(team, id, kind, author, name, domain, status, title, body, kept, conflict, exact)
 

@@ -100,7 +100,8 @@ def remote_error(verb: str, complaint: str) -> GitError:
     """Return what git complained about while it did `verb`, as an error with its next step."""
     lines = [line.strip() for line in complaint.splitlines() if line.strip()]
     reason = next(
-        (line for line in lines if line.startswith(("fatal:", "error:", "remote:", "!"))), lines[0] if lines else verb
+        (line for line in lines if line.startswith(("fatal:", "error:", "remote:", "!"))),
+        lines[0] if lines else verb,
     )[:MOST_REASON_CHARACTERS].rstrip(".?")
     if verb == "push":
         if "[remote rejected]" in complaint or "deny updating" in complaint or "declined" in complaint:
@@ -148,7 +149,10 @@ def reaching_environment(project: str | None, folder: str) -> dict[str, str]:
         more = [one for one in settings if one in here and one[0].startswith(_REACHING_KEYS)]
         found["GIT_CONFIG_COUNT"] = str(len(more))
         for number, (key, value) in enumerate(more):
-            found |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": "true" if value is None else value}
+            found |= {
+                f"GIT_CONFIG_KEY_{number}": key,
+                f"GIT_CONFIG_VALUE_{number}": "true" if value is None else value,
+            }
     return found
 
 
@@ -320,7 +324,8 @@ class StreamRepository:
             here = self.heads(INCOMING_REFS)
             listed = self._run_git("ls-remote", "--", address, f"{VERIFIED_REFS}*").decode().splitlines()
             there = {
-                name.removeprefix(VERIFIED_REFS): commit for commit, _, name in (one.partition("\t") for one in listed)
+                name.removeprefix(VERIFIED_REFS): commit
+                for commit, _, name in (one.partition("\t") for one in listed)
             }
             for writer in sorted(there):
                 if WRITER_PATTERN.match(writer) and there[writer] != here.get(writer):
@@ -391,7 +396,9 @@ class StreamRepository:
             "--no-walk=unsorted",
             f"--format={SIGNATURE_FORMAT}",
         )
-        return parse_signatures(self._run_git(*words, *chosen, detached=True).decode("utf-8", "replace").splitlines())
+        return parse_signatures(
+            self._run_git(*words, *chosen, detached=True).decode("utf-8", "replace").splitlines()
+        )
 
     def sign_head(self, writer: str, commit: str) -> str:
         """Replace the newest commit of a writer's stream by a commit signed with the key of git's own settings.
@@ -418,7 +425,9 @@ class StreamRepository:
         limits = [newest, f"^{after}"] if after else [newest]
         found = []
         first = True
-        for line in self._run_git("rev-list", "--reverse", "--topo-order", "--parents", *limits).decode().splitlines():
+        for line in (
+            self._run_git("rev-list", "--reverse", "--topo-order", "--parents", *limits).decode().splitlines()
+        ):
             commit, *parents = line.split(" ")
             if len(parents) > 1 or (first and after and parents != [after]) or (first and not after and parents):
                 raise RefusedStream(f"The stream of {writer} is not one line of commits.")
@@ -478,7 +487,9 @@ class StreamRepository:
         known = [f"^{commit}" for commit in self.heads().values()]
         assert self._refs is not None
         came = {
-            name.removeprefix(INCOMING_REFS): self._refs[name] for name in self._refs if name.startswith(INCOMING_REFS)
+            name.removeprefix(INCOMING_REFS): self._refs[name]
+            for name in self._refs
+            if name.startswith(INCOMING_REFS)
         }
         objects = self._list_objects([*came.values(), *known])
         names = "".join(f"{name}\n" for name, _ in objects).encode()
@@ -520,7 +531,9 @@ class StreamRepository:
         """Return the objects of these commits, each commit before its own and behind its parent, with their paths; None
         for a commit."""
         words = ("rev-list", "--objects", "--in-commit-order", "--reverse", "--stdin")
-        lines = self._run_git(*words, given="\n".join([*commits, ""]).encode()).decode("utf-8", "replace").splitlines()
+        lines = (
+            self._run_git(*words, given="\n".join([*commits, ""]).encode()).decode("utf-8", "replace").splitlines()
+        )
         return [(name, path if apart else None) for name, apart, path in (line.partition(" ") for line in lines)]
 
     def _unpack_fetched(self, instead: bytes | None) -> None:
@@ -574,7 +587,9 @@ class StreamRepository:
                     out, complaint = child.communicate(given if source is None else None, timeout=TRANSFER_SECONDS)
                 except subprocess.TimeoutExpired:
                     child.kill()
-                    raise GitError("The remote did not answer in time.", "Nothing was lost; try again later.") from None
+                    raise GitError(
+                        "The remote did not answer in time.", "Nothing was lost; try again later."
+                    ) from None
                 finally:
                     self._child = None
         except FileNotFoundError:
@@ -586,7 +601,9 @@ class StreamRepository:
 
 def _git_environment() -> dict[str, str]:
     """Return the environment of git: without its own variables, and without questions on a terminal."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT_VARIABLES}
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT_VARIABLES
+    }
     return kept | {
         "GCM_INTERACTIVE": "never",  # git's credential manager opens no window
         "GIT_HTTP_LOW_SPEED_TIME": str(SILENT_SECONDS),

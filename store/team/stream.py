@@ -199,7 +199,10 @@ class StreamSegment:
             **({"rewrites": self.rewrites} if self.rewrites else {}),
             **({"seen": self.seen} if self.seen else {}),
         }
-        lines = [json.dumps(header, sort_keys=True, separators=(",", ":")), *(one.as_line() for one in self.operations)]
+        lines = [
+            json.dumps(header, sort_keys=True, separators=(",", ":")),
+            *(one.as_line() for one in self.operations),
+        ]
         return "".join(f"{line}\n" for line in lines).encode()
 
 
@@ -253,7 +256,9 @@ def split_segments(
 
     for one in operations:
         length = len(one.as_line().encode()) + 1
-        if waiting and (size + length > LARGEST_SEGMENT - LONGEST_OPERATION or len(waiting) == MOST_SEGMENT_OPERATIONS):
+        if waiting and (
+            size + length > LARGEST_SEGMENT - LONGEST_OPERATION or len(waiting) == MOST_SEGMENT_OPERATIONS
+        ):
             close()
         waiting.append(one)
         size += length

@@ -232,11 +232,15 @@ class TeamFile:
 
     def put_segment(self, writer: str, seq: int, digest: str, rewrites: str) -> None:
         """Note a segment that was merged."""
-        self._connection.execute("INSERT OR REPLACE INTO segments VALUES (?, ?, ?, ?)", (writer, seq, digest, rewrites))
+        self._connection.execute(
+            "INSERT OR REPLACE INTO segments VALUES (?, ?, ?, ?)", (writer, seq, digest, rewrites)
+        )
 
     def segment_digests(self, writer: str) -> set[str]:
         """Return the digests of the segments of a stream."""
-        return {row[0] for row in self._connection.execute("SELECT digest FROM segments WHERE writer = ?", (writer,))}
+        return {
+            row[0] for row in self._connection.execute("SELECT digest FROM segments WHERE writer = ?", (writer,))
+        }
 
     def replaced_digest(self, writer: str) -> str:
         """Return the digest of the stream that this stream replaces, as after a purge; empty if it replaces none."""
@@ -341,7 +345,9 @@ class TeamFile:
     def list_offers(self) -> dict[str, RecordOffer]:
         """Return the newest proposal about each record, by identity."""
         rows = self._connection.execute("SELECT id, proposal, fields, base FROM offers")
-        return {id: RecordOffer(id, number, json.loads(fields), _parse_base(base)) for id, number, fields, base in rows}
+        return {
+            id: RecordOffer(id, number, json.loads(fields), _parse_base(base)) for id, number, fields, base in rows
+        }
 
     def put_offer(self, one: RecordOffer) -> None:
         self._connection.execute(

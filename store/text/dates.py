@@ -208,7 +208,11 @@ def _part_months() -> dict[str, int]:
 
 @cache
 def _counts() -> dict[str, int]:
-    return {**load_number_words(), **dict.fromkeys("a an un una".split(), 1), **dict.fromkeys(_SOME, DAYS_OF_SEVERAL)}
+    return {
+        **load_number_words(),
+        **dict.fromkeys("a an un una".split(), 1),
+        **dict.fromkeys(_SOME, DAYS_OF_SEVERAL),
+    }
 
 
 def find_period(plain: str, now: str) -> tuple[str, str, frozenset[str]]:
@@ -366,7 +370,11 @@ def _span_of_years(match: re.Match[str], midnight: datetime) -> TimeSpan | None:
 
 def _span_of_days(match: re.Match[str], midnight: datetime) -> TimeSpan | None:
     """Return the span of a day, or a few, by number and month."""
-    first, last, month = match["day"], match.groupdict().get("until") or match["day"], _short_months()[match["month"]]
+    first, last, month = (
+        match["day"],
+        match.groupdict().get("until") or match["day"],
+        _short_months()[match["month"]],
+    )
     years = (int(match["year"]),) if match["year"] else range(midnight.year, midnight.year - 5, -1)
     for year in years:  # 29 February exists only in some
         try:

@@ -24,7 +24,9 @@ _URL = re.compile(r"(?<!\w)\w+://[^\s<>\"'`)\]]+")
 _CODE = re.compile(r"`([^`\n]{2,60})`")
 _PART = re.compile(r"\w+(?:-\w+)*")
 _CUT = re.compile(r"\[REDACTED:\w+\]")
-_FILE = re.compile(r"(?<![\w/.@-])(?:(?:\.{0,2}/)?(?:[\w.-]+/)+[\w.-]+|[\w-]+\.(?:[a-z][a-z0-9]{1,4}|[chr]))(?![\w/])")
+_FILE = re.compile(
+    r"(?<![\w/.@-])(?:(?:\.{0,2}/)?(?:[\w.-]+/)+[\w.-]+|[\w-]+\.(?:[a-z][a-z0-9]{1,4}|[chr]))(?![\w/])"
+)
 _CAPITAL = re.compile(r"[^\W\d_][\w'’+-]*(?: [^\W\d_][\w'’+-]*)*")
 _START = re.compile(r"(?:^|[.!?:;…»”\"\n(\[¿¡•*>-])\s*$")
 
@@ -139,7 +141,9 @@ def _told_question() -> re.Pattern[str]:
 def detect_language(text: str) -> str:
     """Return the language with the most function words, `en`, `es`, …; empty if two have as many."""
     found = LETTERS_PATTERN.findall(text[:_MAX_SAMPLE].lower())
-    counts = [sum(map(load_words("stop", "language", language=code).__contains__, found)) for code in list_languages()]
+    counts = [
+        sum(map(load_words("stop", "language", language=code).__contains__, found)) for code in list_languages()
+    ]
     most = max(counts)
     return list_languages()[counts.index(most)] if counts.count(most) == 1 else ""
 

@@ -58,7 +58,9 @@ _ITEM = re.compile(r"\s+- \S")
 _NO_SYMBOLS = re.compile(r"https?://\S+|\*{2,3}|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)|`")  # addresses, emphasis
 _CODE_END = re.compile(r"(?:[;{}]|\)\s*[{:;]|=>|\\|/>|\"\s*,|\],?|\),?)\s*$")
 _HEADING = re.compile(r" {0,3}#{1,6} |\s*(?:[-*•]|\d+[.)])\s+\S")
-_ITEMS = re.compile(r"\n(?= {0,3}#{1,6} |\s*(?:[-*•]|\d+[.)])\s+\S)")  # the ends of lines before a heading or an item
+_ITEMS = re.compile(
+    r"\n(?= {0,3}#{1,6} |\s*(?:[-*•]|\d+[.)])\s+\S)"
+)  # the ends of lines before a heading or an item
 _NEWLINE, _SPACE = re.compile(r"\n"), re.compile(" ")
 # where speech ends, and code, the best first: a line of speech may end within a sentence
 _ENDS = ((_ITEMS, _SENTENCE, _NEWLINE, _SPACE), (_NEWLINE, _SENTENCE, _SPACE))
@@ -186,7 +188,8 @@ def _is_yaml(lines: list[str]) -> bool:
         return False
     indents = [len(line) - len(line.lstrip()) for line in lines]
     return any(
-        line.endswith(":") and after > before for line, before, after in zip(lines, indents, indents[1:], strict=False)
+        line.endswith(":") and after > before
+        for line, before, after in zip(lines, indents, indents[1:], strict=False)
     )
 
 

@@ -17,7 +17,9 @@ MAX_ABBREVIATION_LENGTH = 12  # characters, more than the longest abbreviation
 _INLINE_LIST = re.compile(r"[^\n\S]1\.\s")  # "these: 1. one 2. two"
 _ORDINAL = re.compile(r"(?<![^\s])\d{1,2}\Z")
 _BULLET = re.compile(r"\s*+(?:[-*+•–—]|\d{1,2}[.)])\s+")
-WRAPPED_LINE_LENGTH = 60  # characters: a longer line was broken by an editor, where the next begins with a small letter
+WRAPPED_LINE_LENGTH = (
+    60  # characters: a longer line was broken by an editor, where the next begins with a small letter
+)
 CHECKED_LINE_LENGTH = 400  # characters at the end of a line that are checked
 
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
@@ -65,7 +67,11 @@ def find_sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     listed = bool(_INLINE_LIST.search(text))
     for match in _ENDS.finditer(text):
         end = match.end()
-        if listed and match[0].startswith(".") and _ORDINAL.search(text, max(start, match.start() - 4), match.start()):
+        if (
+            listed
+            and match[0].startswith(".")
+            and _ORDINAL.search(text, max(start, match.start() - 4), match.start())
+        ):
             continue
         if match[0].startswith(".") and _abbreviation().search(
             text[max(start, match.start() - MAX_ABBREVIATION_LENGTH) : match.start() + 1]

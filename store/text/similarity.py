@@ -131,7 +131,9 @@ def parse_sentence(text: str) -> ParsedSentence:
     return ParsedSentence(plain, negations, tuple(words), frozenset(values), capitals)
 
 
-def compare_sentences(one: ParsedSentence, other: ParsedSentence, likeness: float, meaning: float | None = None) -> str:
+def compare_sentences(
+    one: ParsedSentence, other: ParsedSentence, likeness: float, meaning: float | None = None
+) -> str:
     """Return SAME, SIMILAR_STATEMENT, CONTRADICTS or NO_RELATION. `likeness` is rapidfuzz's ratio of the texts and
     `meaning` their calibrated similarity, both from 0 to 1; None where there is no model."""
     if one.plain.rstrip(".!;, ") == other.plain.rstrip(".!;, "):
@@ -167,7 +169,9 @@ def compare_sentences(one: ParsedSentence, other: ParsedSentence, likeness: floa
 
 def _negation_cancels(one: ParsedSentence, other: ParsedSentence) -> bool:
     """Return whether a negation cancels an opposite: `never` and `not always`."""
-    return (one.negations + other.negations) % 2 == 1 and not ({"never", "nunca", "jamas"} & {*one.words, *other.words})
+    return (one.negations + other.negations) % 2 == 1 and not (
+        {"never", "nunca", "jamas"} & {*one.words, *other.words}
+    )
 
 
 def _values_of_list(values: frozenset[str], which: int | None) -> set[str]:

@@ -12,7 +12,14 @@ from functools import cache
 from store.base.clock import from_ms, parse_moment
 from store.base.errors import InvalidInput
 from store.text.dates import find_beginning, is_version, parse_figure_dates, parse_figure_month, take_clock
-from store.text.words import any_of_regex, fold_text, load_number_words, load_ordered_words, load_words, normalize_text
+from store.text.words import (
+    any_of_regex,
+    fold_text,
+    load_number_words,
+    load_ordered_words,
+    load_words,
+    normalize_text,
+)
 
 MAX_TYPED_MOMENT = 40  # characters of a moment in words
 MOMENT_ADVICE = "Write a date like 2026-11-01, or 2d, 3w, yesterday, last monday, or a version."
@@ -173,7 +180,11 @@ def _parse_in_words(plain: str, here: datetime, clock: bool) -> datetime | None:
     moment: datetime = found.date_obj.replace(tzinfo=None)
     if exact:
         return None if clock else moment
-    if moment.time() != midnight.time() or (clock and found.period != "day") or not _is_on_named_weekday(moment, words):
+    if (
+        moment.time() != midnight.time()
+        or (clock and found.period != "day")
+        or not _is_on_named_weekday(moment, words)
+    ):
         return None
     if found.period == "week":
         moment -= timedelta(days=moment.weekday())

@@ -158,7 +158,9 @@ LANGUAGES_FOLDER = os.path.join(os.path.dirname(__file__), "languages")
 def list_languages(folder: str = "") -> tuple[str, ...]:
     """Return the codes of the languages that have a file in a folder, LANGUAGES_FOLDER if none is named: `en`, `es`."""
     return tuple(
-        sorted(name.removesuffix(".toml") for name in os.listdir(folder or LANGUAGES_FOLDER) if name.endswith(".toml"))
+        sorted(
+            name.removesuffix(".toml") for name in os.listdir(folder or LANGUAGES_FOLDER) if name.endswith(".toml")
+        )
     )
 
 

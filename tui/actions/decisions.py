@@ -13,7 +13,14 @@ from store.base.models import Commit, Decision, Fact, Proposal, Task
 from store.evidence.evidence import BoundEvidence
 from store.memory import Memory
 from tui.actions.inbox import supersede_by_proposal
-from tui.actions.support import ActionHost, join_citations, message_for_new, refuse_action, undo_hint, write_and_report
+from tui.actions.support import (
+    ActionHost,
+    join_citations,
+    message_for_new,
+    refuse_action,
+    undo_hint,
+    write_and_report,
+)
 from tui.commands.call import parse_reference
 from tui.input.key_table import key_name
 from tui.render.lines import format_count
@@ -60,7 +67,9 @@ def supersede(screen: ActionHost) -> None:
     if isinstance(record, Decision):
         ask_for_decision(screen, record)
     elif record is not None:
-        screen.say(f"Only a decision is replaced by another; {key_name('record.correct')} corrects a fact.", "warning")
+        screen.say(
+            f"Only a decision is replaced by another; {key_name('record.correct')} corrects a fact.", "warning"
+        )
 
 
 def link(screen: ActionHost) -> None:

@@ -74,7 +74,9 @@ def forget_global_facts(screen: ActionHost, facts: Sequence[GlobalFact]) -> None
 
 def confirm_global_facts(screen: ActionHost, facts: Sequence[GlobalFact]) -> None:
     """Confirm that global facts are still true."""
-    change_global_facts(screen, facts, "Confirm", "Confirmed", lambda memory, numbers: memory.globals.confirm(numbers))
+    change_global_facts(
+        screen, facts, "Confirm", "Confirmed", lambda memory, numbers: memory.globals.confirm(numbers)
+    )
 
 
 def pin_global_facts(screen: ActionHost, facts: Sequence[GlobalFact]) -> None:
@@ -122,18 +124,26 @@ def move(screen: ActionHost) -> None:
     if isinstance(record, Fact):
         fact = record
         _move_fact(
-            screen, fact, "global", lambda memory, again: memory.moves.move_to_global(fact.id, seen=fact, again=again)
+            screen,
+            fact,
+            "global",
+            lambda memory, again: memory.moves.move_to_global(fact.id, seen=fact, again=again),
         )
     elif isinstance(record, GlobalFact):
         seen = record.own
         _move_fact(
-            screen, record, "fact", lambda memory, again: memory.moves.move_to_project(seen.id, seen=seen, again=again)
+            screen,
+            record,
+            "fact",
+            lambda memory, again: memory.moves.move_to_project(seen.id, seen=seen, again=again),
         )
     elif record is not None:
         refuse_action(screen, [record], "Only facts are made global, and global ones moved into this project.")
 
 
-def _move_fact(screen: ActionHost, record: Fact | GlobalFact, kind: str, work: Callable[[Memory, bool], int]) -> None:
+def _move_fact(
+    screen: ActionHost, record: Fact | GlobalFact, kind: str, work: Callable[[Memory, bool], int]
+) -> None:
     """Move a fact by `work`, which returns its number in the new place as a record of `kind`."""
     where = "seen in every project" if kind == "global" else "of this project alone"
 
@@ -160,7 +170,9 @@ def mute(screen: ActionHost) -> None:
     known = screen.engine.screen.mutes.filter_muted_facts(numbers)
     muting = [number for number in numbers if number not in known]
     said = (
-        things[0].citation if len(things) == 1 and isinstance(things[0], Fact) else format_count(len(numbers), "fact")
+        things[0].citation
+        if len(things) == 1 and isinstance(things[0], Fact)
+        else format_count(len(numbers), "fact")
     )
     word = "Muted" if muting else "Unmuted"
 

@@ -199,7 +199,9 @@ def undo(screen: ActionHost) -> None:
             return
         step, question, of_person = cast("tuple[Step, str, bool]", result)
         if question:
-            screen.ask_first(question, lambda: _undo_newest(screen, step.seq, of_person), lambda: screen.go_to(HISTORY))
+            screen.ask_first(
+                question, lambda: _undo_newest(screen, step.seq, of_person), lambda: screen.go_to(HISTORY)
+            )
         else:
             _undo_newest(screen, step.seq, of_person)
             engine.undone_at = monotonic()
@@ -221,7 +223,9 @@ def _count_undone_together(memory: Memory, undone: tuple[int, int], since: str) 
             return 0
     except NotFound:
         return 0
-    found = _memory_of_step(memory, since, lambda history: last if history is memory.history else history.next_undo())
+    found = _memory_of_step(
+        memory, since, lambda history: last if history is memory.history else history.next_undo()
+    )
     return number if found is memory else 0
 
 
@@ -246,7 +250,12 @@ def _memory_of_step(memory: Memory, since: str, find: Callable[[History], int]) 
         step = own.history.step(find(own.history))
     except MemorandaError:
         return memory
-    if own is memory or step.at < since or step.door != memory.database.door or own.history.is_in_two_files(step.seq):
+    if (
+        own is memory
+        or step.at < since
+        or step.door != memory.database.door
+        or own.history.is_in_two_files(step.seq)
+    ):
         return memory
     try:
         newest = memory.history.step(find(memory.history)).at
@@ -260,7 +269,9 @@ def _count_step_records(memory: Memory, step: Step) -> tuple[int, str]:
     one, nor is the proposal from which a fact was made. Of what was chosen in a list each is one, links too, as the
     message said that followed."""
     if step.undoes is None and step.reason.startswith(("restore ", "undo ")):
-        rows = [change.table for change in memory.history.changes(step.seq) if change.table in TABLE_OF_KIND.values()]
+        rows = [
+            change.table for change in memory.history.changes(step.seq) if change.table in TABLE_OF_KIND.values()
+        ]
         of_them = f", {links} of them links" if (links := rows.count(LINKS_TABLE)) else ""
         return len(rows), f"{format_count(len(rows), 'record')}{of_them}"
     if step.changes > COUNTED_ROWS:

@@ -212,4 +212,6 @@ def citation_or_kind(kind: str, number: object) -> str:
 
 def count_both(some: Sequence[object], word: str, others: Sequence[object], other: str) -> str:
     """Return the numbers of two sorts of things, such as `2 facts and 1 decision`."""
-    return " and ".join(format_count(len(things), name) for things, name in ((some, word), (others, other)) if things)
+    return " and ".join(
+        format_count(len(things), name) for things, name in ((some, word), (others, other)) if things
+    )

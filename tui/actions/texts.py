@@ -62,7 +62,8 @@ def _copy_records(screen: ActionHost, form: Callable[[Record | Step], str], what
     things = list(screen.targets())
     if things:
         texts = [
-            form(thing) for thing in sorted(things, key=lambda thing: (type(thing).__name__, citation_or_step(thing)))
+            form(thing)
+            for thing in sorted(things, key=lambda thing: (type(thing).__name__, citation_or_step(thing)))
         ]
         screen.copy("\n".join(texts) if what else " ".join(texts), what + join_citations(things))
 
@@ -144,7 +145,9 @@ def correct(screen: ActionHost) -> None:
         return
     if record is not None and (work := correction_of(record)) is not None:
         label = (
-            f"{record.citation} now chooses" if isinstance(record, Decision) else f"correct {citation_or_step(record)}"
+            f"{record.citation} now chooses"
+            if isinstance(record, Decision)
+            else f"correct {citation_or_step(record)}"
         )
         shown = screen.pane.record
         edit_it = screen.edit_text if shown is not None and shown == record else screen.ask
@@ -224,8 +227,9 @@ def replace_text(
 
     def said(new: object) -> tuple[str, int | None]:
         if isinstance(record, Decision):
-            return f"{citation_or_kind('decision', new)} replaces {record.citation}{undo_hint()}", record_key_or_none(
-                "decision", new
+            return (
+                f"{citation_or_kind('decision', new)} replaces {record.citation}{undo_hint()}",
+                record_key_or_none("decision", new),
             )
         if isinstance(record, GlobalFact):
             return f"Corrected {citation_or_step(record)} in every project{undo_hint()}", record_key_or_none(

@@ -223,7 +223,9 @@ def hook(session: Session, given: ParsedArguments) -> Outcome:
 def _parse_agent(agent: str) -> str:
     """Return the name of an agent that can be connected. Raises InvalidInput."""
     if agent not in CLIENTS:
-        raise InvalidInput(f"There is no agent “{visible(agent[:40])}” that we know.", f"One of: {', '.join(CLIENTS)}.")
+        raise InvalidInput(
+            f"There is no agent “{visible(agent[:40])}” that we know.", f"One of: {', '.join(CLIENTS)}."
+        )
     return agent
 
 
@@ -424,10 +426,14 @@ def _listen(host: str, port: int) -> socket.socket:
         raise InvalidInput(f"{host} is no address of this machine.", "Leave --host out: 127.0.0.1.") from None
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise Conflict(f"Port {port} is taken by another program.", "Without --port a free one is taken.") from None
+            raise Conflict(
+                f"Port {port} is taken by another program.", "Without --port a free one is taken."
+            ) from None
         if error.errno == errno.EADDRNOTAVAIL:
             raise InvalidInput(f"{host} is no address of this machine.", "Leave --host out: 127.0.0.1.") from None
-        raise StorageError(f"{host}:{port} cannot be listened on: {error.strerror}.", "Name another --port.") from None
+        raise StorageError(
+            f"{host}:{port} cannot be listened on: {error.strerror}.", "Name another --port."
+        ) from None
     return listening
 
 
@@ -479,7 +485,9 @@ def _removal_lines(found: Removal) -> list[str]:
         lines += [f"  !    {visible(says)}" for says in plan.in_the_way]
     lines += [f"hooks  git, {visible(root)}" for root in found.checkouts]
     if found.guard:
-        lines.append(f"guard  every version that it kept, {visible(found.guard)}: no change before now can be put back")
+        lines.append(
+            f"guard  every version that it kept, {visible(found.guard)}: no change before now can be put back"
+        )
     lines += [f"state  {visible(folder)}" for folder in found.folders]
     return lines
 

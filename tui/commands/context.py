@@ -49,7 +49,9 @@ def mute(session: Session, given: ParsedArguments) -> Outcome:
             lambda: _muted_records_json(session, keys),
         )
     session.memory.mutes.mute(ids)
-    return Outcome(f"Muted {cite_or_count('fact', ids)}: not sent to agents.", lambda: _muted_facts_json(session, ids))
+    return Outcome(
+        f"Muted {cite_or_count('fact', ids)}: not sent to agents.", lambda: _muted_facts_json(session, ids)
+    )
 
 
 def unmute(session: Session, given: ParsedArguments) -> Outcome:
@@ -105,7 +107,9 @@ def context_json(built: Context) -> dict[str, object]:
                 "name": part.name,
                 "tokens": part.tokens,
                 "records": [piece.citation for piece in part.pieces],
-                "flagged": [piece.citation or piece.start.strip(" :") for piece in part.pieces if piece.is_suspicious],
+                "flagged": [
+                    piece.citation or piece.start.strip(" :") for piece in part.pieces if piece.is_suspicious
+                ],
                 "left_out": part.left_out,
                 "text": part.text,
             }
@@ -139,7 +143,9 @@ def _context_lines(built: Context, now: str) -> list[str]:
     for part in built.parts:
         left = f"  {left_out_words(part)}" if part.left_out else ""
         cost = built.costs[part.name]
-        lines.append(f"{part_name(part.name):<10} {cost:>5,}  {draw_bar(cost, built.limit, BAR_CELLS)}{left}".rstrip())
+        lines.append(
+            f"{part_name(part.name):<10} {cost:>5,}  {draw_bar(cost, built.limit, BAR_CELLS)}{left}".rstrip()
+        )
     lines.append("")
     lines += [f"Ordered by {built.ranked_by}."] if built.ranked_by != "rules" else []
     for one in built.considered:

@@ -71,7 +71,9 @@ def _reading_progress(session: Session, source: str) -> Callable[[int, int], Non
     called = "standard input" if source == "-" else os.path.basename(source)
 
     def show(done: int, total: int) -> None:
-        session.wait(f"Reading {called}: " + (f"{100 * done // total} %" if total else f"{done / 1_000_000:,.1f} MB"))
+        session.wait(
+            f"Reading {called}: " + (f"{100 * done // total} %" if total else f"{done / 1_000_000:,.1f} MB")
+        )
 
     return show
 
@@ -178,7 +180,9 @@ def _learned_lines(read: RulePassResult) -> list[str]:
             where = ": see memoranda inbox" if kind == "proposal" else ""
             lines.append(f"{verb} {' '.join(cite(kind, number) for number in numbers[:10])}{more}{where}")
     if read.left:
-        lines.append(f"{format_count(read.left, 'turn')} still to be learned from: the application continues, or flush")
+        lines.append(
+            f"{format_count(read.left, 'turn')} still to be learned from: the application continues, or flush"
+        )
     return lines
 
 
@@ -219,7 +223,9 @@ def _list_discarded(session: Session, given: ParsedArguments) -> Outcome:
     lines = []
     for one in found[: given.limit]:
         lines.append(f"{format_age(memory.now, one['at']):>6}  {one['role']:<9}  {shorten(one['text'], 100)}")
-        lines.append(f"        {one['why']}, in {shorten(one['session'], 40)}; gone {format_local_time(one['until'])}")
+        lines.append(
+            f"        {one['why']}, in {shorten(one['session'], 40)}; gone {format_local_time(one['until'])}"
+        )
     return Outcome(
         data=lambda: found[: given.limit],
         lines=[

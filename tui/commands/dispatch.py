@@ -50,7 +50,9 @@ def _checkpoint_first(session: Session, handler: str, given: ParsedArguments) ->
     """Take a checkpoint before a verb that changes many records, and return the sentence that says so."""
     if handler not in ACTS_ON_MANY:
         return ""
-    ids = {text for text in given.ids if parse_citation(text, "fact").kind != "global"}  # those are of another memory
+    ids = {
+        text for text in given.ids if parse_citation(text, "fact").kind != "global"
+    }  # those are of another memory
     number = session.memory.checkpoints.take_before(f"{ACTS_ON_MANY[handler]} {len(ids)} records", len(ids))
     return "" if number is None else f"{cite('checkpoint', number)} is how it was."
 

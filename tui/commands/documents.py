@@ -100,7 +100,9 @@ def index(session: Session, given: ParsedArguments) -> Outcome:
     embedding.embed(session.memory)
     if embedding.left and not embedding.stopped:
         said = f"{said} {embedding.waits}."
-    return Outcome(said, lambda: {"records": rows, **embedding.data}, embedding.report_lines, status=embedding.status)
+    return Outcome(
+        said, lambda: {"records": rows, **embedding.data}, embedding.report_lines, status=embedding.status
+    )
 
 
 class _Embedding:
@@ -123,7 +125,11 @@ class _Embedding:
         with Interrupt() as interrupt:
             try:
                 run_maintenance(
-                    memory, session.cwd, _progress_line("reading commits"), lambda: interrupt.asked, self.notes.append
+                    memory,
+                    session.cwd,
+                    _progress_line("reading commits"),
+                    lambda: interrupt.asked,
+                    self.notes.append,
                 )
                 memory.documents.update_index(cancelled=lambda: interrupt.asked)
             except MemorandaError as error:
@@ -161,7 +167,9 @@ class _Embedding:
             return
         with Interrupt() as interrupt:
             try:
-                result = embed_waiting(memory, _progress_line("embedding"), lambda: interrupt.asked, self.notes.append)
+                result = embed_waiting(
+                    memory, _progress_line("embedding"), lambda: interrupt.asked, self.notes.append
+                )
                 if result is None:
                     self.notes.append("Another program is indexing already.")
                 else:
@@ -181,7 +189,9 @@ def _progress_line(what: str) -> Callable[[int, int], None]:
             began.append((done, time.monotonic()))
         first, start = began[0]
         seconds = time.monotonic() - start
-        rate = f", {(done - first) / seconds:,.0f} a second" if seconds >= RATE_AFTER_SECONDS and done > first else ""
+        rate = (
+            f", {(done - first) / seconds:,.0f} a second" if seconds >= RATE_AFTER_SECONDS and done > first else ""
+        )
         text = f"{what} {done:,} of {total:,}{rate}; ^C stops" if done < total else ""
         print(f"\r\x1b[K{text}", end="", flush=True, file=sys.stderr)
 
@@ -203,7 +213,9 @@ def sync(session: Session, given: ParsedArguments) -> Outcome:
     if sum((given.edit, given.accept, given.watch, given.off)) > 1:
         raise InvalidInput("--edit, --accept, --watch and --off go one at a time.", f"As in: memoranda sync {name}")
     if given.team and (given.files or given.file or one_file):
-        raise InvalidInput("--team is the exchange with the team alone.", "Leave the file and the other options out.")
+        raise InvalidInput(
+            "--team is the exchange with the team alone.", "Leave the file and the other options out."
+        )
     if given.team:
         return _exchange_too(session, Outcome(), [])
     if given.off:
@@ -291,7 +303,9 @@ def sync_message(report: SyncReport, begins: bool = False) -> str:
         sentences.append(f"Read {name}: {', '.join(parts)}.{back}")
     if waiting := len(done.proposed):
         of = "it" if parts else name
-        sentences.append(f"{format_count(waiting, 'proposal')} of {of} wait{'s' if waiting == 1 else ''} in the inbox.")
+        sentences.append(
+            f"{format_count(waiting, 'proposal')} of {of} wait{'s' if waiting == 1 else ''} in the inbox."
+        )
     if begins:
         sentences.append(
             f"{name} is kept in sync from now on, with "
@@ -303,7 +317,9 @@ def sync_message(report: SyncReport, begins: bool = False) -> str:
     elif not sentences:
         sentences.append(f"{name} and the memory say the same: {format_count(report.facts, 'fact')}.")
     if report.others:
-        sentences.append(f"{format_count(report.others, 'line')} of it are no facts, and stand below its section now.")
+        sentences.append(
+            f"{format_count(report.others, 'line')} of it are no facts, and stand below its section now."
+        )
     if report.too_many:
         sentences.append("More facts than 2,000 would belong there: the least important are left out.")
     return " ".join(sentences)

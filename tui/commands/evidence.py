@@ -105,7 +105,9 @@ def evidence_lines(found: Sequence[BoundEvidence]) -> list[str]:
         for one in sorted(found, key=lambda one: WORST_FIRST.index(one.state))
         if one.state != "holds"
     ]
-    counts = [(state, sum(one.state == state for one in found)) for state in ("holds", "moved", "changed", "gone", "")]
+    counts = [
+        (state, sum(one.state == state for one in found)) for state in ("holds", "moved", "changed", "gone", "")
+    ]
     parts = []
     for state, number in counts:
         if number:

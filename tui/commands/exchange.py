@@ -93,7 +93,9 @@ def _export_folder(session: Session, given: ParsedArguments) -> Outcome:
         raise InvalidInput("A form takes a folder, and is neither packed nor one file.", "Name a new folder.")
     path = _absolute_path(session, given.file)
     records = export_folder(session.memory.database, path, given.form)
-    return Outcome(f"Exported {format_count(records, 'record')} to {path}.", lambda: {"file": path, "records": records})
+    return Outcome(
+        f"Exported {format_count(records, 'record')} to {path}.", lambda: {"file": path, "records": records}
+    )
 
 
 # import
@@ -178,7 +180,9 @@ def _import_notes(found: Import) -> list[str]:
 def backup(session: Session, given: ParsedArguments) -> Outcome:
     database = session.memory.database
     if given.verify and given.restore:
-        raise InvalidInput("Look at a backup, or go back to it; not both.", "backup --verify, then backup --restore.")
+        raise InvalidInput(
+            "Look at a backup, or go back to it; not both.", "backup --verify, then backup --restore."
+        )
     if given.verify:
         return _verify_backup(session, given)
     if given.restore:
@@ -245,7 +249,8 @@ def list_backups(session: Session, given: ParsedArguments) -> Outcome:
     now = session.memory.now
     lines = [_backup_line(one, now) for one in shown] or ["No backup yet; memoranda backup makes one."]
     return Outcome(
-        data=lambda: [one.as_dict() for one in shown], lines=[*lines, *more_line(len(found) - len(shown), given.limit)]
+        data=lambda: [one.as_dict() for one in shown],
+        lines=[*lines, *more_line(len(found) - len(shown), given.limit)],
     )
 
 
@@ -282,7 +287,9 @@ def import_any(session: Session, given: ParsedArguments) -> Outcome:
 def _list_sources(session: Session) -> Outcome:
     found = find_sources(session.memory)
     lines = [
-        f"{name:<18}  {get_source(name).title}: {visible(place)}" for name, places in found.items() for place in places
+        f"{name:<18}  {get_source(name).title}: {visible(place)}"
+        for name, places in found.items()
+        for place in places
     ]
     return Outcome(
         "" if found else "No other tool's memory was found here. Name one: memoranda import SOURCE PATH.",

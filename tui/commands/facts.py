@@ -93,7 +93,9 @@ def move(session: Session, given: ParsedArguments) -> Outcome:
         )
     if named.kind == "fact":
         moves.widen_to_project(target)
-        return Outcome(f"{named} is the project's now. Undo takes it back.", lambda: _facts_json(session, [target])[0])
+        return Outcome(
+            f"{named} is the project's now. Undo takes it back.", lambda: _facts_json(session, [target])[0]
+        )
     number = ask_if_purged(session, given, lambda again: moves.move_to_project(target, again=again))
     return Outcome(
         f"Moved {named} to {cite('fact', number)}, of this project alone. Undo takes it back.",
@@ -153,7 +155,9 @@ def correct(session: Session, given: ParsedArguments) -> Outcome:
             f"{cite('global', new)} replaces {old}{EVERY_PROJECT}", lambda: _global_facts_json(session, [new])[0]
         )
     if old.kind == "decision":
-        new = ask_if_purged(session, given, lambda again: session.memory.decisions.correct(target, text, again=again))
+        new = ask_if_purged(
+            session, given, lambda again: session.memory.decisions.correct(target, text, again=again)
+        )
         return Outcome(f"{cite('decision', new)} replaces {old}.", lambda: _decision_json(session, new))
     if old.kind == "task":
         session.memory.tasks.correct(target, text)
@@ -179,7 +183,9 @@ def confirm(session: Session, given: ParsedArguments) -> Outcome:
 
 def _parse_one_kind(given: ParsedArguments, done: str) -> tuple[str, list[int]]:
     """Return the kind and ids of the facts, global facts or decisions named. Raises InvalidInput for a mixture."""
-    citations = list(dict.fromkeys(parse_reference(text, "fact", "fact", "global", "decision") for text in given.ids))
+    citations = list(
+        dict.fromkeys(parse_reference(text, "fact", "fact", "global", "decision") for text in given.ids)
+    )
     kinds = {citation.kind for citation in citations}
     if len(kinds) > 1:
         named = "Facts, global facts" if "global" in kinds else "Facts"

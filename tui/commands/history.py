@@ -27,7 +27,15 @@ from store.search.results import Hit
 from store.services.as_of import PastMemory, point_in_time, read_past
 from store.services.session_flush import find_related_records, flush_session, is_flush_due
 from tui.commands.call import Outcome, Session, parse_id, parse_reference, session_for, step_reason
-from tui.commands.record_lines import checkpoint_line, entry_line, fact_line, more_line, shorten, step_line, task_line
+from tui.commands.record_lines import (
+    checkpoint_line,
+    entry_line,
+    fact_line,
+    more_line,
+    shorten,
+    step_line,
+    task_line,
+)
 from tui.input.arguments import ParsedArguments
 from tui.render.lines import JSON_LIST_COLUMNS, format_count, format_list
 from tui.theme.escape import visible
@@ -174,7 +182,9 @@ def restore(session: Session, given: ParsedArguments) -> Outcome:
     if not plan.changes:
         raise Conflict(f"Nothing changed since {cited}.", "There is nothing to restore.")
     if not chosen and given.strategy != "replace":
-        raise Conflict(f"By the strategy {given.strategy} nothing would change.", "See --dry-run, or another strategy.")
+        raise Conflict(
+            f"By the strategy {given.strategy} nothing would change.", "See --dry-run, or another strategy."
+        )
     select_changes(plan, chosen)
     name = session.memory.checkpoints.get(target).title
     question = f"Restore {cited} “{name}”: {format_count(len(chosen), 'record')} would change. Go on?"
@@ -200,7 +210,9 @@ def _narrow_selection(plan: RestorePlan, proposed: frozenset[int], given: Parsed
             change = plan.changes[index]
             if change.blocked:
                 raise Conflict(f"{change.citation} cannot be changed: {change.blocked}", "Leave it out.")
-            raise InvalidInput(f"{change.citation} is not changed by the strategy {given.strategy}.", "Leave one out.")
+            raise InvalidInput(
+                f"{change.citation} is not changed by the strategy {given.strategy}.", "Leave one out."
+            )
     kinds = {word for text in given.kind for word in _split_commas(text)}
     if not kinds <= set(TABLE_OF_KIND):
         raise InvalidInput("There is no such kind to restore.", f"Choose among: {', '.join(TABLE_OF_KIND)}.")
@@ -248,7 +260,10 @@ def _newer_lines(session: Session, meant: Session, step: Step) -> list[str]:
         lines.append(f"Newer, and not yours by hand, so left as it is: {what}. undo {first.seq} undoes it.")
     rows = meant.memory.database.rows
     journal = [
-        cite(kind, number) for kind, sql in NEWEST_JOURNAL_SQL.items() for (number,) in rows(sql, (step.at,)) if number
+        cite(kind, number)
+        for kind, sql in NEWEST_JOURNAL_SQL.items()
+        for (number,) in rows(sql, (step.at,))
+        if number
     ]
     if journal:
         are = "is" if len(journal) == 1 else "are"
@@ -280,7 +295,9 @@ def _undo_step(session: Session, given: ParsedArguments) -> Outcome:
     plans.apply_plan(plan, chosen)
     step = history.step(seq)
     left = (
-        f" {format_count(len(plan.changes) - len(chosen), 'record')} kept." if len(chosen) < len(plan.changes) else ""
+        f" {format_count(len(plan.changes) - len(chosen), 'record')} kept."
+        if len(chosen) < len(plan.changes)
+        else ""
     )
     return Outcome(f"Undid step {seq}: {step.reason}.{left}", lambda: as_json(step))
 
@@ -297,7 +314,9 @@ def _undo_origin(session: Session, given: ParsedArguments) -> Outcome:
         return dry_run_outcome(plan, chosen, heading, {"origin": given.all_by})
     if not plan.changes:
         raise Conflict("Nothing of what they wrote is in force.", "There is nothing to undo.")
-    names = ", ".join(change.citation for change in left[:5]) + (f" and {len(left) - 5} more" if len(left) > 5 else "")
+    names = ", ".join(change.citation for change in left[:5]) + (
+        f" and {len(left) - 5} more" if len(left) > 5 else ""
+    )
     if not chosen:
         raise Conflict(
             f"All that is left of it changed since: {names}.",
@@ -369,7 +388,9 @@ def _row_json(row: dict[str, Any] | None) -> dict[str, Any] | None:
     if row is None:
         return None
     data = {
-        name: json.loads(value) if name in JSON_COLUMNS else value for name, value in row.items() if name != "text_hash"
+        name: json.loads(value) if name in JSON_COLUMNS else value
+        for name, value in row.items()
+        if name != "text_hash"
     }
     return {**data, "pinned": bool(row["pinned"])} if "pinned" in row else data
 
@@ -410,7 +431,9 @@ def _is_cited_by(change: PlannedChange, wanted: list[Citation]) -> bool:
     named = [str(citation.target) for citation in ends]
     rest = [str(citation) for citation in wanted if citation.kind != "commit"]
     return (
-        bool(named) and all(sha.startswith(name) or name.startswith(sha) for name in named) and rest in ([], [decision])
+        bool(named)
+        and all(sha.startswith(name) or name.startswith(sha) for name in named)
+        and rest in ([], [decision])
     )
 
 
@@ -498,7 +521,9 @@ def _diff_line(change: PlannedChange) -> str:
     """Format a change in one line: the plan's sign inverted, the text, before and after, author and time."""
     now, then = change.now, change.then
     said = (
-        format_changes(then, now, change.fields) if now is not None and then is not None else describe_change(then, now)
+        format_changes(then, now, change.fields)
+        if now is not None and then is not None
+        else describe_change(then, now)
     )
     by = f"  ({visible(change.by.actor)}, {format_local_time(change.by.at)})" if change.by else ""
     return f"{change_sign(then, now)} {change.citation:<6}  {shorten(change.title)}  {said}{by}"

@@ -150,7 +150,9 @@ def where(session: Session, given: ParsedArguments) -> Outcome:
     if there:
         lines.append(ownership_of(location)[1])
     return Outcome(
-        f"{location.path}{state}", lambda: {**_location_json(location), "ours": ownership_of(location)[0]}, lines=lines
+        f"{location.path}{state}",
+        lambda: {**_location_json(location), "ours": ownership_of(location)[0]},
+        lines=lines,
     )
 
 
@@ -185,7 +187,9 @@ def adopt(session: Session, given: ParsedArguments) -> Outcome:
         done = adopt_as_proposals(location)
         left = f" {done.left} records could not be proposed." if done.left else ""
         wait = "waits" if done.proposals == 1 else "wait"
-        said = f"{format_count(done.proposals, 'proposal')} {wait} in the inbox of a new memory: {location.path}.{left}"
+        said = (
+            f"{format_count(done.proposals, 'proposal')} {wait} in the inbox of a new memory: {location.path}.{left}"
+        )
         lines = [f"What was there is in {done.aside} now.", *filter(None, [done.warning])]
         return Outcome(said, done.as_dict, lines=lines)
     done = adopt_whole(location, earlier=mine is False and _is_unmarked(location))
@@ -236,7 +240,9 @@ def locate_memory(text: str, cwd: str) -> tuple[Location, str]:
         location = locate(path, {}, cwd)
         folder = location.project or cwd
     if not os.path.lexists(location.path):
-        raise NotFound(f"There is no memory at {path}.", "Name a project's folder or a memory file; init starts one.")
+        raise NotFound(
+            f"There is no memory at {path}.", "Name a project's folder or a memory file; init starts one."
+        )
     return location, folder
 
 

@@ -126,7 +126,9 @@ def model_headline(found: ModelStatus) -> str:
     """Return which model is used, as a sentence."""
     if not found.model:
         return "No model is asked: answers come from the records."
-    state = "in memory, and answers at once" if found.state == "ready" else "cold: it is loaded when it is asked first"
+    state = (
+        "in memory, and answers at once" if found.state == "ready" else "cold: it is loaded when it is asked first"
+    )
     return f"{found.model} is asked, {found.mode}; it is {state}."
 
 
@@ -359,7 +361,9 @@ def _try_model(session: Session, name: str) -> Outcome:
 def trial_lines(tried: ProbeResult) -> list[str]:
     """Format the result of a trial: its duration, the model's speed, and its answer."""
     rate = f", {tried.rate:.0f} a second" if tried.rate else ""
-    lines = [f"{tried.model} answers: {format_count(tried.tokens, 'token')} in {format_seconds(tried.seconds)}{rate}."]
+    lines = [
+        f"{tried.model} answers: {format_count(tried.tokens, 'token')} in {format_seconds(tried.seconds)}{rate}."
+    ]
     if tried.is_cold:
         took = f"It was cold, and took {format_seconds(tried.loading)} of that to be loaded"
         lines.append(f"{took}; the next answers come at once.")
@@ -407,7 +411,9 @@ def model_call_lines(call: LoggedCall, now: str) -> list[str]:
 def call_outcome(call: LoggedCall) -> str:
     """Return in a few words what became of the answer of a call."""
     if call.fallback:
-        return f"{call.dropped.rstrip('.')}; instead: {call.fallback}" if call.dropped else f"instead: {call.fallback}"
+        return (
+            f"{call.dropped.rstrip('.')}; instead: {call.fallback}" if call.dropped else f"instead: {call.fallback}"
+        )
     return call.dropped or "used"
 
 

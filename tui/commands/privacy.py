@@ -94,7 +94,9 @@ def is_finished(done: PurgeResult, traces: PurgeTraces) -> bool:
 def verify_forgotten(session: Session, given: ParsedArguments) -> Outcome:
     text = typed_or_piped_text(session, given.text, "verify-forgotten")
     if not text.strip():
-        raise InvalidInput("There is nothing to look for in an empty text.", "echo TEXT | memoranda verify-forgotten -")
+        raise InvalidInput(
+            "There is nothing to look for in an empty text.", "echo TEXT | memoranda verify-forgotten -"
+        )
     memory = session.memory
     traces = find_traces(memory.database, memory.documents, [text])
     holding = [place.citation for place in traces.places]
@@ -166,7 +168,9 @@ def _plan_selected(memory: Memory, given: ParsedArguments) -> PurgePlan:
         raise InvalidInput("--kind says which records older than a time go.", "purge --before 90d --kind turn")
     ways = [bool(given.ids), given.query is not None, given.origin is not None, given.before is not None]
     if sum(ways) != 1:
-        raise InvalidInput("Name records, or a --query, an --origin, or --before a time: one of them.", "purge 12 D#3")
+        raise InvalidInput(
+            "Name records, or a --query, an --origin, or --before a time: one of them.", "purge 12 D#3"
+        )
     if given.before is not None:
         return memory.purge.plan(_records_before(memory, given.before, given.kind), alone=True)
     if given.origin is not None:
@@ -292,7 +296,9 @@ def place_box(place: RemainingMatch, chosen: bool) -> str:
 def purge_plan_json(plan: PurgePlan, chosen: frozenset[int]) -> dict[str, Any]:
     """Return a planned purge for scripts."""
     return {
-        "purge": [{"citation": one.citation, "kind": one.kind, "text": one.text, "why": one.why} for one in plan.going],
+        "purge": [
+            {"citation": one.citation, "kind": one.kind, "text": one.text, "why": one.why} for one in plan.going
+        ],
         "elsewhere": [
             {
                 "citation": p.citation,
@@ -345,7 +351,9 @@ def purge_done_lines(done: PurgeResult, traces: PurgeTraces) -> list[str]:
     return lines
 
 
-def purge_done_json(plan: PurgePlan, chosen: frozenset[int], done: PurgeResult, traces: PurgeTraces) -> dict[str, Any]:
+def purge_done_json(
+    plan: PurgePlan, chosen: frozenset[int], done: PurgeResult, traces: PurgeTraces
+) -> dict[str, Any]:
     """Return what a purge did, for scripts."""
     return {
         "purged": [one.citation for one in plan.going],
@@ -404,7 +412,9 @@ class PlanOfBoth:
         memory."""
         here, cited = self.here or PurgePlan((), (), ()), memory.globals.as_cited
         others = [
-            RemainingMatch(cite("fact", number), "project", path, "of another project", path, can=False, note=command)
+            RemainingMatch(
+                cite("fact", number), "project", path, "of another project", path, can=False, note=command
+            )
             for path, number in self.projects
             for command in [f"To erase it there: {_purge_command(path, number)}"]
         ]
@@ -441,7 +451,9 @@ class PlanOfBoth:
                     unread=(*done.finished.unread, *result.finished.unread),
                 ),
             )
-            traces = replace(left, verdicts=(*traces.verdicts, *left.verdicts), places=(*traces.places, *left.places))
+            traces = replace(
+                left, verdicts=(*traces.verdicts, *left.verdicts), places=(*traces.places, *left.places)
+            )
         assert done is not None
         return done, traces
 
@@ -495,7 +507,9 @@ def purge(session: Session, given: ParsedArguments) -> Outcome:
 def _purge_both(session: Session, given: ParsedArguments, both: PlanOfBoth) -> Outcome:
     """Erase in both memories, after a single question."""
     if given.scrub or given.leave:
-        raise InvalidInput("Of a global fact the words are erased in every place of both memories.", "Name no place.")
+        raise InvalidInput(
+            "Of a global fact the words are erased in every place of both memories.", "Name no place."
+        )
     memory = session.memory
     names = [one.citation for one in both.as_one(memory).going]
     lines: list[str] = []
@@ -650,7 +664,9 @@ def scan_for_secrets(session: Session, given: ParsedArguments) -> Outcome:
     rotate = "" if given.personal else f" {REPLACE_SECRETS}"
     said = f"Cut {total} out of {format_count(len(leaks), 'place')}; undo does not bring them back.{rotate}"
     if left:
-        said = f"Cut all but {format_count(left, 'place')} in history's own words, which its digests rest on.{rotate}"
+        said = (
+            f"Cut all but {format_count(left, 'place')} in history's own words, which its digests rest on.{rotate}"
+        )
     return Outcome(
         said if wiped else said + pending_said,
         lambda: {"found": found_leaks, "scrubbed": len(leaks) - left, "pending": not wiped},

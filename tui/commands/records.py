@@ -83,7 +83,9 @@ def link(session: Session, given: ParsedArguments) -> Outcome:
         if not _read_new_commits(session):
             raise
         made = session.memory.commits.link(sha, decision, given.type)
-    said = f"{cite('commit', sha)} {given.type}{' to' if given.type == 'relates' else ''} {cite('decision', decision)}"
+    said = (
+        f"{cite('commit', sha)} {given.type}{' to' if given.type == 'relates' else ''} {cite('decision', decision)}"
+    )
     said += "." if made else " already: nothing was changed."
     return Outcome(said, lambda: _links_json(session, decision))
 
@@ -152,7 +154,9 @@ def _parse_payload(text: str) -> object:
         found: object = json.loads(text, parse_constant=_reject_constant)
         return found
     except (ValueError, RecursionError):
-        raise InvalidInput("The payload is not JSON.", """For example: --payload '{"result": "approved"}'""") from None
+        raise InvalidInput(
+            "The payload is not JSON.", """For example: --payload '{"result": "approved"}'"""
+        ) from None
 
 
 def _reject_constant(name: str) -> object:
@@ -278,7 +282,8 @@ def _decide_choices(session: Session, choices: Sequence[InboxChoice], anyway: bo
     first = _checkpoint_before(session, "accept", len(choices))
     done = inbox.decide(choices, anyway=anyway, whole=len(choices) == 1)
     lines = [
-        f"{WARNING_SIGN} {one.citation} looks like an instruction to agents; undo it if it is wrong." for one in orders
+        f"{WARNING_SIGN} {one.citation} looks like an instruction to agents; undo it if it is wrong."
+        for one in orders
     ]
     for error in done.left.values():
         lines.append(f"{error}")
@@ -390,7 +395,8 @@ def iteration(session: Session, given: ParsedArguments) -> Outcome:
     iterations = session.memory.iterations
     if given.what == "start" and (given.phase or given.artifact):
         raise InvalidInput(
-            "Phases and artifacts are told when an iteration ends.", "iteration complete --phase design --artifact FILE"
+            "Phases and artifacts are told when an iteration ends.",
+            "iteration complete --phase design --artifact FILE",
         )
     if given.what == "start":
         command, *words = given.words or [""]
@@ -406,7 +412,8 @@ def iteration(session: Session, given: ParsedArguments) -> Outcome:
         said = f"{'Abandoned' if given.what == 'abandon' else 'Completed'} {cite('iteration', new)}."
     else:
         raise InvalidInput(
-            "An iteration can be started, completed and abandoned.", "iteration start fix TEXT, or iteration complete."
+            "An iteration can be started, completed and abandoned.",
+            "iteration start fix TEXT, or iteration complete.",
         )
     return Outcome(said, lambda: _iteration_json(session, new))
 

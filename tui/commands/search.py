@@ -97,7 +97,9 @@ def ask(session: Session, given: ParsedArguments) -> Outcome:
         chat = (
             None
             if given.no_model
-            else model_selection.open_selected_model(memory.config, cancelled=stopped, loading=loading, seconds=limit)
+            else model_selection.open_selected_model(
+                memory.config, cancelled=stopped, loading=loading, seconds=limit
+            )
         )
         name = chat.name if chat is not None else ""
         why = "" if chat or given.no_model else why_no_model(memory.config, ends=True)

@@ -41,13 +41,17 @@ def config(session: Session, given: ParsedArguments) -> Outcome:
     if given.value is not None and given.unset:
         raise InvalidInput("A setting is given a value or removed, not both.", "Leave the value or --unset away.")
     if given.project and not writes:
-        raise InvalidInput("--project says where to write, and there is nothing to write.", "Add a value, or --unset.")
+        raise InvalidInput(
+            "--project says where to write, and there is nothing to write.", "Add a value, or --unset."
+        )
     if writes:
         return _write_setting(session, given)
     found = load_config(session.location, KEYS_BY_ID, FIXED_KEYS)
     if given.name:
         value = _find_value(found, given.name)
-        return Outcome(lines=[*_setting_lines(value), *map(visible, found.problems)], data=lambda: _setting_json(value))
+        return Outcome(
+            lines=[*_setting_lines(value), *map(visible, found.problems)], data=lambda: _setting_json(value)
+        )
     return _list_settings(session, found)
 
 
@@ -66,7 +70,8 @@ def _write_setting(session: Session, given: ParsedArguments) -> Outcome:
     path = project_settings_path(session.location) if given.project else user_settings_path()
     if path is None:
         raise InvalidInput(
-            "This memory is no project's, so it has no settings of its own.", "Without --project they go to your file."
+            "This memory is no project's, so it has no settings of its own.",
+            "Without --project they go to your file.",
         )
     name = given.name
     if given.unset:
@@ -99,7 +104,9 @@ def _allow_project(session: Session, given: ParsedArguments) -> Outcome:
         raise InvalidInput("The project's file is allowed as a whole.", "memoranda config allow")
     path, text, lines = read_permission_request(session.location)
     if not text:
-        raise NotFound("This project has no settings of its own.", "memoranda config NAME VALUE --project makes some.")
+        raise NotFound(
+            "This project has no settings of its own.", "memoranda config NAME VALUE --project makes some."
+        )
     if given.unset:
         revoke_config_grant(path)
         return Outcome(f"What {path} sets beyond the project does not count any more.", lambda: {"path": path})
@@ -175,7 +182,11 @@ def _list_settings(session: Session, found: Config) -> Outcome:
 def _setting_lines(value: SettingValue) -> list[str]:
     """Return what there is to say about a setting: its value, meaning and source."""
     setting = value.setting
-    lines = [f"{value.name} is {value_text(value.value)}", f"{setting.meaning}.", f"It takes {setting.allowed_values}."]
+    lines = [
+        f"{value.name} is {value_text(value.value)}",
+        f"{setting.meaning}.",
+        f"It takes {setting.allowed_values}.",
+    ]
     where = f"${value.path}" if value.source == "environment" else visible(value.path)
     lines.append(f"Set in {where}." if value.path else "It is as it comes: no file sets it.")
     if setting.variable and value.source != "environment":

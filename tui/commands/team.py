@@ -126,7 +126,12 @@ def _team_json(one: ReplicaTeam) -> dict[str, object]:
 SHARE_OFF, SHARE_DECISIONS, SHARE_GLOBAL = "off", "decisions", "global"
 PREVIEW_RECORDS = 50  # records of a preview
 # what of a decision leaves this machine besides its title and what was chosen
-SHARED_PARTS = (("instead of", "alternatives"), ("because", "rationale"), ("context", "context"), ("impact", "impact"))
+SHARED_PARTS = (
+    ("instead of", "alternatives"),
+    ("because", "rationale"),
+    ("context", "context"),
+    ("impact", "impact"),
+)
 WHO_CAN_READ = (
     "Everybody who can read from {} gets them, and a copy of it elsewhere cannot be called back."
     " Purging one erases it here, on that remote and on every machine that exchanges afterwards."
@@ -141,7 +146,9 @@ def share(session: Session, given: ParsedArguments) -> Outcome:
             if len(given.what) > 1:
                 raise InvalidInput("Sharing is off, or it is of something.", "share off; or share work decisions")
             team.choose(parse_share_choice(()))
-            said = "Nothing is shared from now on, no correction either. What was shared stays with those who have it."
+            said = (
+                "Nothing is shared from now on, no correction either. What was shared stays with those who have it."
+            )
             return Outcome(said, lambda: {"share": []})
         choice = parse_share_choice(given.what) if given.what else team.choice
         if choice.everywhere and not is_personal_memory(session.memory.database.path):
@@ -181,9 +188,7 @@ def share(session: Session, given: ParsedArguments) -> Outcome:
         )
         said = f"Shared {format_count(len(new) - len(known), 'record')} through {remote}."
         if not new:
-            said = (
-                f"What you add to {_choice_words(choice.as_text())} is shared through {remote}; nothing is there yet."
-            )
+            said = f"What you add to {_choice_words(choice.as_text())} is shared through {remote}; nothing is there yet."
         return Outcome(
             said,
             lambda: {**_share_json(choice, new), **exchange_json(done)},
@@ -218,7 +223,9 @@ def team(session: Session, given: ParsedArguments) -> Outcome:
             done = show_exchange(session, members)
             state = next(state for state, _ in members.members() if state.writer == found.writer)
             said = (
-                f"{state.display_name} signs with {state.key}." if state.key else f"{state.display_name} does not sign."
+                f"{state.display_name} signs with {state.key}."
+                if state.key
+                else f"{state.display_name} does not sign."
             )
             return Outcome(
                 f"{said} What waited was taken in; from now on anything else waits again.",
@@ -230,8 +237,12 @@ def team(session: Session, given: ParsedArguments) -> Outcome:
                 raise InvalidInput("Who were you?", "team was ANA, whose memory this one was copied from")
             found = members.mark_as_former(given.who)
             done = show_exchange(session, members)
-            said = f"{found.display_name} was you: what you forget, restore or purge of theirs is done in their stream."
-            return Outcome(said, lambda: {"writer": found.writer, **exchange_json(done)}, exchange_lines(members, done))
+            said = (
+                f"{found.display_name} was you: what you forget, restore or purge of theirs is done in their stream."
+            )
+            return Outcome(
+                said, lambda: {"writer": found.writer, **exchange_json(done)}, exchange_lines(members, done)
+            )
         new = members.start_anew()
         done = show_exchange(session, members)
         return Outcome(f"This memory goes on as {new}.", lambda: {"writer": new, **exchange_json(done)})
@@ -319,7 +330,9 @@ def exchange_lines(team: Team, done: ExchangeResult) -> list[str]:
         parts = [f"shared {new:,}" if new else "", f"changed {changed:,}" if changed else ""]
         lines.append(f"{visible(names.get(writer, writer))} {', '.join(filter(None, parts))}: see the inbox.")
     if done.arrived.believed:
-        lines.append(f"{format_count(done.arrived.believed, 'record')} of writers whom you believe were taken at once.")
+        lines.append(
+            f"{format_count(done.arrived.believed, 'record')} of writers whom you believe were taken at once."
+        )
     if done.arrived.erased:
         lines.append(f"Erased here, since their authors purged them: {format_count(done.arrived.erased, 'record')}.")
     if done.linked:

@@ -148,7 +148,9 @@ def _watch_files(session: Session) -> Outcome:
 
 def _guard_troubles(found: LookResult) -> list[str]:
     """Return a line for each file that could not be kept."""
-    return [f"Not kept: {home_path(one.path)}: {one.why}" if one.path else f"Note: {one.why}" for one in found.troubles]
+    return [
+        f"Not kept: {home_path(one.path)}: {one.why}" if one.path else f"Note: {one.why}" for one in found.troubles
+    ]
 
 
 def _first_look(found: LookResult) -> str:

@@ -22,7 +22,9 @@ def build_demo(folder: str, now: str) -> Location:
     except FileExistsError:
         raise StorageError(f"{root} is there already.", "Name another folder for the demo.") from None
     except OSError as error:
-        raise StorageError(f"{root} cannot be made: {error.strerror}.", "Name another folder for the demo.") from None
+        raise StorageError(
+            f"{root} cannot be made: {error.strerror}.", "Name another folder for the demo."
+        ) from None
     calendar = Calendar(now)
     project = DemoProject(root, calendar)
     location = write_demo(root, calendar, project)

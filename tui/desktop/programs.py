@@ -142,7 +142,9 @@ def edit_in_editor(app: App[object], text: str, suffix: str = ".md", command: st
             with app.suspend():
                 status = run_editor([*words, path], lambda: _remove_folder(folder))
         except SuspendNotSupported:
-            raise NoEditor("This terminal cannot be lent to an editor.", "Use `memoranda correct` instead.") from None
+            raise NoEditor(
+                "This terminal cannot be lent to an editor.", "Use `memoranda correct` instead."
+            ) from None
         if isinstance(status, OSError):  # raised only here: inside `suspend` it would keep the app from resuming
             raise NoEditor(f"{words[0]} cannot be started: {status.strerror}.", "Set $VISUAL to an editor.")
         return _changed_text(text, path) if status == 0 else None

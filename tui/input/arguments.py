@@ -203,7 +203,19 @@ class Verb:
     it does not block writes. `looks`: it makes no memory; where there is none it answers as of an empty one, unless the
     argument `but` is given. With `--dry-run` any command does so."""
 
-    __slots__ = ("apart", "arguments", "but", "frees", "handler", "looks", "name", "opens", "reads", "slash", "summary")
+    __slots__ = (
+        "apart",
+        "arguments",
+        "but",
+        "frees",
+        "handler",
+        "looks",
+        "name",
+        "opens",
+        "reads",
+        "slash",
+        "summary",
+    )
 
     def __init__(
         self,

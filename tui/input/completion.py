@@ -147,7 +147,9 @@ def _complete_setting(words: list[str], place: int, current: str) -> list[Comple
     if place:
         known = {setting.name: setting for setting in SETTINGS}
         found = [known[word] for word in words if word in known]
-        texts = [(text, setting.meaning) for setting in found for text in setting.choices or _KIND_VALUES[setting.kind]]
+        texts = [
+            (text, setting.meaning) for setting in found for text in setting.choices or _KIND_VALUES[setting.kind]
+        ]
     else:
         texts = [(ALLOW_WORD, "let what reaches outside of the project count, in the project's file as it is now")]
         texts += [(setting.name, setting.meaning) for setting in SETTINGS]
@@ -158,7 +160,9 @@ def _complete_setting(words: list[str], place: int, current: str) -> list[Comple
 
 def _complete_option(options: Iterable[Argument], current: str) -> list[Completion]:
     """Return the options whose names begin with `current`."""
-    return [Completion(f"--{option.name}", option.help) for option in options if f"--{option.name}".startswith(current)]
+    return [
+        Completion(f"--{option.name}", option.help) for option in options if f"--{option.name}".startswith(current)
+    ]
 
 
 def _positional_at(verb: Verb, place: int) -> Argument | None:

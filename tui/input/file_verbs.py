@@ -158,7 +158,9 @@ FILE_COMMANDS = (
         Argument("path", "maybe", "PATH", "where the tool's memory is (where it lies by default)", file=True),
         Argument("trust", "flag", "", "of a tool: take all as it is, instead of asking about each in the inbox"),
         Argument("all", "flag", "", "of a tool: what belongs to other projects too"),
-        Argument("only", "value", "PART", "of a tool: its memories or its conversations alone", choices=SOURCE_PARTS),
+        Argument(
+            "only", "value", "PART", "of a tool: its memories or its conversations alone", choices=SOURCE_PARTS
+        ),
         Argument(
             "strategy",
             "value",
@@ -178,7 +180,9 @@ FILE_COMMANDS = (
         "Copy the memory file, and prove the copy; or look at one again, or go back to it",
         "exchange.backup",
         Argument("file", "maybe", "FILE", "where to (the folder backups, beside the memory)", file=True),
-        Argument("verify", "flag", "", "restore FILE (an export too), or the newest backup, and compare it row by row"),
+        Argument(
+            "verify", "flag", "", "restore FILE (an export too), or the newest backup, and compare it row by row"
+        ),
         Argument("restore", "flag", "", "put facts, decisions, links and tasks back to where FILE found them"),
         DRY_RUN_OPTION,
         YES_OPTION,
@@ -384,7 +388,9 @@ FILE_COMMANDS = (
             "without one: list all; correct and delete show first what changes, and undo takes the last one back",
             choices=GUEST_ACTS,
         ),
-        Argument("words", "any", "NAME|TEXT", "the words of a search; the name of a text, 3f2a9c1, and its new words"),
+        Argument(
+            "words", "any", "NAME|TEXT", "the words of a search; the name of a text, 3f2a9c1, and its new words"
+        ),
         Argument("tool", "value", "T", "only this tool", choices=GUEST_TOOLS),
         LIMIT_OPTION,
         DRY_RUN_OPTION,

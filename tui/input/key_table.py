@@ -231,7 +231,9 @@ TAB_ORDER = tuple(PANES_BY_NAME)
 PLAN_SCREEN = "plan"
 PLAN_KEYS = (
     Key("plan.apply", "enter", "apply", "apply", "Apply what is chosen", panes=(PLAN_SCREEN,)),
-    Key("plan.choose", "space,x", "choose", "choose", "Choose the record, or leave it as it is", panes=(PLAN_SCREEN,)),
+    Key(
+        "plan.choose", "space,x", "choose", "choose", "Choose the record, or leave it as it is", panes=(PLAN_SCREEN,)
+    ),
     Key("plan.all", "ctrl+a,a", "all", "all, none", "Choose all that can be chosen, or none", panes=(PLAN_SCREEN,)),
     Key(
         "plan.kind",
@@ -258,7 +260,9 @@ CHANGES_KEYS = (
     *(key for key in PLAN_KEYS if key.id in ("plan.leave", "plan.down", "plan.up")),
 )
 PURGE_KEYS = (
-    Key("purge.apply", "enter", "apply", "erase", "Erase what is shown; this cannot be undone", panes=(PLAN_SCREEN,)),
+    Key(
+        "purge.apply", "enter", "apply", "erase", "Erase what is shown; this cannot be undone", panes=(PLAN_SCREEN,)
+    ),
     Key("purge.choose", "space,x", "choose", "erase here too", "Erase here too, or leave it", panes=(PLAN_SCREEN,)),
     Key("purge.all", "ctrl+a,a", "all", "all, none", "Erase in all places, or none", panes=(PLAN_SCREEN,)),
     *(key for key in PLAN_KEYS if key.id in ("plan.leave", "plan.down", "plan.up")),
@@ -465,7 +469,12 @@ KEYS = (
         looks=True,
     ),
     Key(
-        "command.open", "colon", "command", "command", "Any command, as on the command line", panes=(*PANE_NAMES, HITS)
+        "command.open",
+        "colon",
+        "command",
+        "command",
+        "Any command, as on the command line",
+        panes=(*PANE_NAMES, HITS),
     ),
     Key(
         "record.tag",
@@ -476,7 +485,9 @@ KEYS = (
         panes=(FACTS, TIMELINE, TASKS),
         kinds=("fact", "global", "decision", "task"),
     ),
-    Key("help.open", "question_mark,f1", "help", "help", "All keys and commands", panes=(*PANE_NAMES, HITS, PREVIEW)),
+    Key(
+        "help.open", "question_mark,f1", "help", "help", "All keys and commands", panes=(*PANE_NAMES, HITS, PREVIEW)
+    ),
     Key(
         "palette.open",
         "ctrl+p",
@@ -558,7 +569,9 @@ KEYS = (
         panes=(HISTORY, CHECKPOINTS),
         looks=True,
     ),
-    Key("memory.checkpoint", "b", "ask_for('history.checkpoint')", "checkpoint", verb="checkpoint", panes=(HISTORY,)),
+    Key(
+        "memory.checkpoint", "b", "ask_for('history.checkpoint')", "checkpoint", verb="checkpoint", panes=(HISTORY,)
+    ),
     Key("memory.export", "x", "ask_for('copy_export.export')", "", verb="export"),
     Key(
         "list.sort",
@@ -764,7 +777,9 @@ def resolve_keys(wanted: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
                     keys[key.id].remove(one)
     for id in wanted:
         if id in keys and not keys[id]:  # restore its defaults, unless others took them
-            others = {one for place in KEY_SCOPES if KEYS_BY_ID[id] in place for key in place for one in keys[key.id]}
+            others = {
+                one for place in KEY_SCOPES if KEYS_BY_ID[id] in place for key in place for one in keys[key.id]
+            }
             keys[id] = [one for one in _split_keys(KEYS_BY_ID[id].keys) if one not in others]
     changed = {id: ",".join(own) for id, own in keys.items() if own != _split_keys(KEYS_BY_ID[id].keys)}
     return changed, list(dict.fromkeys(problems))

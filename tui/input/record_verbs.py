@@ -217,7 +217,9 @@ RECORD_COMMANDS = (
         Argument("session", "value", "ID", "with --scope session: which one, instead of the one that is open", ""),
         Argument("tag", "list", "TAG", "a word to find it by (repeatable)"),
         Argument("pin", "flag", "", "it never ages"),
-        Argument("key", "value", "K", "for scripts: the same key again writes nothing, and gives the same answer", ""),
+        Argument(
+            "key", "value", "K", "for scripts: the same key again writes nothing, and gives the same answer", ""
+        ),
         IF_PURGED_OPTION,
         slash=("remember", "memory add"),
     ),
@@ -364,7 +366,9 @@ RECORD_COMMANDS = (
         Argument("impact", "value", "I", "low, medium, high or critical", "medium", choices=IMPACTS),
         Argument("phase", "value", "TEXT", "the phase of the work it belongs to", ""),
         Argument("supersedes", "value", "D", "the decision it replaces, D#3"),
-        Argument("key", "value", "K", "for scripts: the same key again writes nothing, and gives the same answer", ""),
+        Argument(
+            "key", "value", "K", "for scripts: the same key again writes nothing, and gives the same answer", ""
+        ),
         IF_PURGED_OPTION,
     ),
     Verb(
@@ -463,7 +467,9 @@ RECORD_COMMANDS = (
         Argument("phase", "value", "TEXT", "the phase of the work it belongs to", ""),
         Argument("payload", "value", "JSON", "what else is to be kept with it, any JSON"),
         Argument("iteration", "value", "I", "the iteration it belongs to (the active one)"),
-        Argument("key", "value", "K", "for scripts: the same key again writes nothing, and gives the same answer", ""),
+        Argument(
+            "key", "value", "K", "for scripts: the same key again writes nothing, and gives the same answer", ""
+        ),
     ),
     Verb(
         "events",

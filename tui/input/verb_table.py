@@ -117,7 +117,16 @@ KEY_SYNONYMS: dict[str, tuple[str, ...]] = {
     "past.look": ("past", "time travel", "yesterday", "last week", "back in time"),
     "record.tag": ("label",),
     "more.open": ("settings", "plots", "growth", "agents", "menu"),
-    "theme.choose": ("colours", "colors", "dark mode", "light mode", "night mode", "appearance", "tema", "modo oscuro"),
+    "theme.choose": (
+        "colours",
+        "colors",
+        "dark mode",
+        "light mode",
+        "night mode",
+        "appearance",
+        "tema",
+        "modo oscuro",
+    ),
     "app.quit": ("exit", "close", "leave", "salir", "cerrar"),
     "help.open": ("keys", "shortcuts", "ayuda"),
     "preview.alone": ("maximise", "maximize", "full screen"),
@@ -142,9 +151,7 @@ SETTING_WORDS: dict[str, tuple[str, ...]] = {
     "checkpoints.automatic": ("snapshot", "autosave", "save"),
     "team.minutes": ("share", "sync"),
 }
-SPELLING_CUTOFF = (
-    0.8  # of one, how alike a word is spelled that may be meant: one letter in four is another word, `exit` and `edit`
-)
+SPELLING_CUTOFF = 0.8  # of one, how alike a word is spelled that may be meant: one letter in four is another word, `exit` and `edit`
 _VERB_OF = {word: verb for verb, words in SYNONYMS.items() for word in words}
 
 

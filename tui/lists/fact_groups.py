@@ -131,7 +131,8 @@ def changed_groups(shown: Sequence[FactGroup], true: Sequence[FactGroup]) -> dic
         return {}
     having = {need: set(keys) for need, keys in true}
     return {
-        need: (len(having.get(need, ())), sum(key not in having.get(need, ()) for key in keys)) for need, keys in shown
+        need: (len(having.get(need, ())), sum(key not in having.get(need, ()) for key in keys))
+        for need, keys in shown
     }
 
 

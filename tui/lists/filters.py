@@ -116,7 +116,9 @@ def _filter_words(field: str, value: str) -> str:
         return f"{field}{value}"
     if field == "words":
         return f"“{value}”"
-    return writer_name(value) if field in WRITER_FIELDS else f"#{value}" if field == "tag" else value.replace("_", " ")
+    return (
+        writer_name(value) if field in WRITER_FIELDS else f"#{value}" if field == "tag" else value.replace("_", " ")
+    )
 
 
 def next_choice(facet: Facet, now: object) -> str | None:
@@ -216,7 +218,10 @@ def search_facets(
         found.append(facet._replace(field=fields[facet.field], choices=choices))
     return [
         *found,
-        *(Facet(field, field[:-1].capitalize(), _uncounted_choices(values)) for field, values in TIME_EXAMPLES.items()),
+        *(
+            Facet(field, field[:-1].capitalize(), _uncounted_choices(values))
+            for field, values in TIME_EXAMPLES.items()
+        ),
     ]
 
 

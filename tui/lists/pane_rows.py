@@ -161,7 +161,10 @@ class ContextRows:
             pairs += [
                 (f"{part_name(name):<{PART_NAME_CELLS}}", "dim"),
                 (f"{cost:>{TOKEN_CELLS},} ", ""),
-                (f"of {limit:,}".ljust(LIMIT_CELLS) if (limit := PART_LIMITS.get(name)) else " " * LIMIT_CELLS, "dim"),
+                (
+                    f"of {limit:,}".ljust(LIMIT_CELLS) if (limit := PART_LIMITS.get(name)) else " " * LIMIT_CELLS,
+                    "dim",
+                ),
                 (fit_cells(shown, room), "accent"),
             ]
         return pairs
@@ -216,7 +219,9 @@ def _context_rows(built: Context, records: Mapping[str, Record], now: str, facts
     if outside or further:
         needed = any(one.word == "far" and one.similarity is not None for one in outside)
         reasons = (
-            [f"{MIN_FACT_SIMILARITY:.2f} relevant{'' if further else ' to the question'} is needed"] if needed else []
+            [f"{MIN_FACT_SIMILARITY:.2f} relevant{'' if further else ' to the question'} is needed"]
+            if needed
+            else []
         )
         if further:
             near = f"nearest {len(outside):,} listed" if outside else "none is near the question"
@@ -284,7 +289,9 @@ def _fact_row(one: ConsideredFact, now: str) -> ContextRow:
 
 def citations_in_context(built: Context) -> Sequence[str]:
     """Return the citations in a context other than facts."""
-    return [piece.citation for part in built.parts if part.name != "facts" for piece in part.pieces if piece.citation]
+    return [
+        piece.citation for part in built.parts if part.name != "facts" for piece in part.pieces if piece.citation
+    ]
 
 
 # Rows of the health pane: a memory's figures under their headings, each with a small chart; in the preview their

@@ -246,7 +246,9 @@ class KeyedRows:
     def without_keys(self, gone: Iterable[int]) -> KeyedRows:
         """Return a copy without the records of these keys, and without headings that have no records left."""
         keys, headings = copy(self.keys), list(self.headings)
-        for entry in sorted((at for key in gone if (at := self._pages.find_index(key, 0)) is not None), reverse=True):
+        for entry in sorted(
+            (at for key in gone if (at := self._pages.find_index(key, 0)) is not None), reverse=True
+        ):
             del keys[entry]  # type: ignore[attr-defined]
             headings = [(first - (first > entry), name, why) for first, name, why in headings]
         ends = [*(first for first, _, _ in headings[1:]), len(keys)]
@@ -261,7 +263,9 @@ def fact_lines(shown: Fact | GlobalFact, now: str, width: int) -> list[RowLine]:
     badge = fact_badge(fact, now)
     style = badge_style(badge)
     age = f"{format_age(now, fact.last_confirmed_at):>5}"
-    about = f"{fact.domain.replace('_', ' ')} · {visible(writer_name(fact.origin))} · " if width >= ROOMY_LIST else ""
+    about = (
+        f"{fact.domain.replace('_', ' ')} · {visible(writer_name(fact.origin))} · " if width >= ROOMY_LIST else ""
+    )
     word = "" if fact.status == "active" else f"{FACT_BADGES[badge][1]} "
     look = "title" if badge == "stale" else "" if fact.status == "active" else "dim"
     note = [(f"{word}{about}", "dim"), (age, style if badge == "stale" else "dim")]
@@ -373,7 +377,9 @@ def step_subjects(memory: Memory, steps: Mapping[int, Step]) -> dict[int, str]:
 HIT_LINES = 3  # lines of a hit
 TITLED_KINDS = ("decision", "commit", "summary", "event", "proposal")  # kinds whose text begins with a title
 EVENT_DATA = " {"  # how the data of an event begin, after its type and phase
-EVENT_WORDS = str.maketrans({"_": " ", '"': None, "{": None, "}": None})  # of an event's text and data, as people write
+EVENT_WORDS = str.maketrans(
+    {"_": " ", '"': None, "{": None, "}": None}
+)  # of an event's text and data, as people write
 
 HitGroups = Sequence[tuple[str, Sequence[Hit]]]
 
@@ -570,16 +576,23 @@ def checkpoint_lines(checkpoint: Checkpoint, width: int, now: str, newest: int) 
     and the cost of recovering it. Those that a person took are highlighted."""
     since = newest - checkpoint.seq
     asked = checkpoint.trigger == "person"
-    when = format_local_time(checkpoint.created_at) if width >= ROOMY_LIST else format_age(now, checkpoint.created_at)
+    when = (
+        format_local_time(checkpoint.created_at) if width >= ROOMY_LIST else format_age(now, checkpoint.created_at)
+    )
     second = _join_note(
         f"{format_count(since, 'step')} since" if since else "nothing since",
         _checkpoint_reason(checkpoint) if checkpoint.is_automatic else "",
         f"{checkpoint.tokens:,} tokens" if checkpoint.tokens and width >= WIDE_LIST else "",
         "recovered ↺" if checkpoint.recovered_at else "",
     )
-    glyph = ("▫ " if checkpoint.is_automatic else f"{KIND_GLYPHS['checkpoint']} ", "glyph-record" if asked else "dim")
+    glyph = (
+        "▫ " if checkpoint.is_automatic else f"{KIND_GLYPHS['checkpoint']} ",
+        "glyph-record" if asked else "dim",
+    )
     note: RowLine = [(_join_note(checkpoint.citation, when), "dim")]
-    return row_lines([glyph], visible(checkpoint.title), "" if asked else "dim", note, width, second=[(second, "dim")])
+    return row_lines(
+        [glyph], visible(checkpoint.title), "" if asked else "dim", note, width, second=[(second, "dim")]
+    )
 
 
 def _checkpoint_reason(checkpoint: Checkpoint) -> str:
@@ -614,7 +627,9 @@ def task_lines(task: Task, width: int, now: str) -> list[RowLine]:
     note: RowLine = [(_join_note(by, state, task.citation, format_age(now, task.updated_at)), "dim")]
     if is_suspicious(task.text):
         note.insert(0, (f"{WARNING_SIGN} ", "warning"))
-    return row_lines([(f"{TASK_GLYPHS[task.status]} ", look)], visible(task.text), "dim" if done else "", note, width)
+    return row_lines(
+        [(f"{TASK_GLYPHS[task.status]} ", look)], visible(task.text), "dim" if done else "", note, width
+    )
 
 
 def proposal_lines(proposal: Proposal, width: int, now: str, against: str = "") -> list[RowLine]:

@@ -162,7 +162,10 @@ def _inbox_title(
         text = f"{format_count(unread, 'chat message')} {agree_verb(unread, 'need a model')}"
     else:
         text = f"{format_count(unread, 'message')}{of} {agree_verb(unread, 'wait to be read by a model')}"
-    return [(heard if unheard else None, ""), (f"{text}: {key('model.open')} sets it up" if unread else None, "model")]
+    return [
+        (heard if unheard else None, ""),
+        (f"{text}: {key('model.open')} sets it up" if unread else None, "model"),
+    ]
 
 
 QUESTION_CELLS = 30  # maximum cells of a question in a title that has no room for all of it
@@ -293,11 +296,17 @@ MISSING_SENTENCES: Mapping[str, Sequence[tuple[Callable[[MissingCounts], int | b
         (lambda n: n["waiting"], "{waiting} proposed and waiting for you: {pane.inbox} goes to the inbox."),
         (lambda n: n["gone"], "{gone} replaced or forgotten: {list.hidden} shows them."),
         (lambda n: not n["agents"], CONNECT_AGENT),
-        (lambda n: not n["turns"], "No conversation was read yet: :ingest FILE reads one, and proposes what it says."),
+        (
+            lambda n: not n["turns"],
+            "No conversation was read yet: :ingest FILE reads one, and proposes what it says.",
+        ),
         (lambda n: True, "Another tool's memory can be brought in: :import NAME; :import lists what is found."),
     ),
     TIMELINE: (
-        (lambda n: not n["commits"], "There are no commits: in a git repository they stand here by day, on their own."),
+        (
+            lambda n: not n["commits"],
+            "There are no commits: in a git repository they stand here by day, on their own.",
+        ),
         (lambda n: True, "A decision (Decision: D#1 in a commit's message) is linked with its commits."),
     ),
     CHECKPOINTS: (
@@ -311,7 +320,10 @@ MISSING_SENTENCES: Mapping[str, Sequence[tuple[Callable[[MissingCounts], int | b
     ),
     INBOX: (
         (lambda n: not n["agents"], CONNECT_AGENT),
-        (lambda n: not n["turns"], "No conversation was read yet: :ingest FILE reads one, and proposes what it says."),
+        (
+            lambda n: not n["turns"],
+            "No conversation was read yet: :ingest FILE reads one, and proposes what it says.",
+        ),
         (lambda n: n["facts"] < 2, "With two facts or more, {inbox.duplicates} looks for those that say the same."),
     ),
     CONTEXT: (

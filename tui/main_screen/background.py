@@ -67,7 +67,9 @@ class CheckpointController:
             return ()
         if self.host.current == CHECKPOINTS:  # where the key reads the one under the cursor
             return [(f"session broke off at {self.offered.citation} ", "$text-warning")]
-        return [(f"session broke off: {key_name('checkpoint.recover')} recovers it ", "$text-warning", RECOVER_ACTION)]
+        return [
+            (f"session broke off: {key_name('checkpoint.recover')} recovers it ", "$text-warning", RECOVER_ACTION)
+        ]
 
     def leave(self) -> bool:
         return False

@@ -180,7 +180,9 @@ def _run_in_view(screen: CommandHost, verb: Verb, given: ParsedArguments) -> boo
     elif verb.name == "config" and not given.name:
         screen.open_screen("settings")
     elif verb.name == "mcp":
-        screen.say("An agent starts that, and speaks to it in JSON. docs/agents.md says how it is set up.", "warning")
+        screen.say(
+            "An agent starts that, and speaks to it in JSON. docs/agents.md says how it is set up.", "warning"
+        )
     elif verb.name == "guard" and not (given.what or given.once or given.watch):
         _show_guard(screen)
     elif verb.name == "guard" and given.watch:
@@ -254,7 +256,10 @@ def _show_model(screen: CommandHost, given: ParsedArguments) -> None:
 def _show_purge(screen: CommandHost, given: ParsedArguments) -> None:
     take_words_as_query(given)
     show_purge(
-        screen, named_records(given) if given.ids else (), lambda memory: plan_purge(memory, given), given.query or ""
+        screen,
+        named_records(given) if given.ids else (),
+        lambda memory: plan_purge(memory, given),
+        given.query or "",
     )
 
 
@@ -541,7 +546,9 @@ class PlanController:
         if not plan.changes:
             unchanged = kind in ("since", "checkpoint")
             self.host.say("Nothing changed since." if unchanged else "Nothing of it is in force any more.")
-        elif kind == "step" and len(plan.changes) == 1 and engine.proposed_changes(plan, "replace") == frozenset((0,)):
+        elif (
+            kind == "step" and len(plan.changes) == 1 and engine.proposed_changes(plan, "replace") == frozenset((0,))
+        ):
             take_back_now(self.host, plan, note)
         else:
             undone_by = note.rpartition("; ")[2]
@@ -601,7 +608,9 @@ class PromptController:
                 replaces,
             )
 
-    def ask_first(self, question: str, agreed: Callable[[], None], changes: Callable[[], None] | None = None) -> None:
+    def ask_first(
+        self, question: str, agreed: Callable[[], None], changes: Callable[[], None] | None = None
+    ) -> None:
         """Ask before overwriting: only `y` continues. The key of the changes shows them instead, by `changes`."""
         key = key_name("pane.history")
 
@@ -617,7 +626,10 @@ class PromptController:
         shows: list[Piece] = []
         if changes is not None and len(key) == 1 and (bar := self.host.ask_bar()) is not None:
             bar.also_takes(key)
-            shows = [(f" {key}", PROMPT_KEY_STYLE, f"answer('{key}')"), (" shows all changes ", "", f"answer('{key}')")]
+            shows = [
+                (f" {key}", PROMPT_KEY_STYLE, f"answer('{key}')"),
+                (" shows all changes ", "", f"answer('{key}')"),
+            ]
         self.host.footer.hint(
             (" y", PROMPT_KEY_STYLE, "agree"),
             (" yes ", "", "agree"),

@@ -445,7 +445,9 @@ class SearchController:
     def _be_patient(self) -> None:
         """Wait for embeddings, at most PATIENCE seconds."""
         number = self._bar.number
-        self.host.call_after(PATIENCE_SECONDS, lambda: self._go_to_hits(self._to_hits and number == self._bar.number))
+        self.host.call_after(
+            PATIENCE_SECONDS, lambda: self._go_to_hits(self._to_hits and number == self._bar.number)
+        )
 
     def _go_to_hits(self, now: bool) -> None:
         """Focus the hits if Enter was pressed; keys typed after it are for the hits."""

@@ -267,7 +267,9 @@ class TopBarController:
             bar.put_both([*([(" ", "")] if pieces_width(names) < room - 1 else []), *names], ())
         elif not self.sidebar.beside:
             status = self._under_way() if self._roomy else []
-            names = tab_pieces(self.host.current, self._waiting, room - pieces_width(left) - pieces_width(status) - 2)
+            names = tab_pieces(
+                self.host.current, self._waiting, room - pieces_width(left) - pieces_width(status) - 2
+            )
             bar.put_both([*left, *names], [*status, (" ", "")])
         self.sidebar.draw(self._sizes, self._waiting, self._under_way())
         self._draw_figures()
@@ -336,7 +338,10 @@ def _open_hint(link: str) -> list[Piece]:
 
 def _zoom_hint() -> list[Piece]:
     """Return the key that shows what does not fit below a list; in a list's footer it comes late."""
-    return [(f" {key_name('preview.alone')}", "$footer-key-foreground bold", ZOOM_ACTION), (" zoom ", "", ZOOM_ACTION)]
+    return [
+        (f" {key_name('preview.alone')}", "$footer-key-foreground bold", ZOOM_ACTION),
+        (" zoom ", "", ZOOM_ACTION),
+    ]
 
 
 def _marked_hint(shown: RecordList) -> list[Piece]:

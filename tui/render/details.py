@@ -122,7 +122,9 @@ def checkpoint_contents(memory: Memory, checkpoint: Checkpoint, now: str) -> lis
         lines.append(_contents_row("Recovered", format_when(at, now)))
     lines += _contents_section("To do", found.tasks, lambda one: f"{state_word(one['status'])}: {one['text']}")
     lines += _contents_section("Decided", found.decisions, lambda one: f"{one['title']}: {one['chosen']}")
-    lines += _contents_section("Said last", found.turns, lambda one: f"{one['speaker'] or one['role']}: {one['text']}")
+    lines += _contents_section(
+        "Said last", found.turns, lambda one: f"{one['speaker'] or one['role']}: {one['text']}"
+    )
     if found.entities:
         lines += [[], _contents_row("Named", ", ".join(found.entities))]
     return lines
@@ -469,7 +471,9 @@ def _confirmed_row(fact: Fact, badge: str, now: str) -> StyledLine:
     if badge not in ("aging", "low", "stale"):
         return label_row("Confirmed", format_when(fact.last_confirmed_at, now))
     limit = AGEING_DAYS[fact.confidence][AGE_STATES.index(badge) - 1]
-    return label_row(f"Why {badge}", f"confirmed {format_when(fact.last_confirmed_at, now)}; {badge} after {limit} d")
+    return label_row(
+        f"Why {badge}", f"confirmed {format_when(fact.last_confirmed_at, now)}; {badge} after {limit} d"
+    )
 
 
 def _describe_decision(memory: Memory, decision: Decision, now: str) -> list[StyledLine]:
@@ -542,7 +546,9 @@ def _link_lines(memory: Memory, links: list[Link], other: str) -> list[StyledLin
     for link_type, word in words.items():
         of_type = [end for kind, end in ends if kind == link_type]
         for number, end in enumerate(of_type, 1):  # the others may be below the edge
-            title = f"{f' {number}/{len(of_type)}' if len(of_type) > 1 else ''}  {titles.get(end, '')[:TITLE_LENGTH]}"
+            title = (
+                f"{f' {number}/{len(of_type)}' if len(of_type) > 1 else ''}  {titles.get(end, '')[:TITLE_LENGTH]}"
+            )
             lines.append([(word.ljust(LABEL_WIDTH), "label"), (end, "cite"), (title.rstrip(), "dim")])
             word = ""
     return lines
@@ -648,7 +654,8 @@ def _describe_checkpoint(memory: Memory, checkpoint: Checkpoint, now: str) -> li
         *([label_row("Last chat" if by_hand else "Session", checkpoint.session)] if checkpoint.session else []),
         label_row("At step", str(checkpoint.seq)),
         label_row(
-            "Since then", f"{changed:,} record{'' if changed == 1 else 's'} changed" if changed else "nothing changed"
+            "Since then",
+            f"{changed:,} record{'' if changed == 1 else 's'} changed" if changed else "nothing changed",
         ),
         *checkpoint_contents(memory, checkpoint, now),
     ]

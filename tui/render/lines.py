@@ -243,7 +243,9 @@ def format_count(things: int, word: str) -> str:
 
 def cite_or_count(kind: str, ids: Sequence[int]) -> str:
     """Return the citation of a single record, or how many records there are: `F#1`, `3 facts`."""
-    return cite(kind, ids[0]) if len(ids) == 1 else format_count(len(ids), "global fact" if kind == "global" else kind)
+    return (
+        cite(kind, ids[0]) if len(ids) == 1 else format_count(len(ids), "global fact" if kind == "global" else kind)
+    )
 
 
 def agree_verb(things: int, words: str) -> str:

@@ -85,7 +85,9 @@ MetricSection = tuple[str, list[Figure]]
 
 def unknown_figure(key: str, label: str, note: str, says: str, leads: str = "", to: str = "") -> Figure:
     """Build a metric without a value yet; `note` is the reason."""
-    return Figure(key, label, "", f"{note[:1].upper()}{note[1:]}.", says, note=note, state=UNKNOWN, leads=leads, to=to)
+    return Figure(
+        key, label, "", f"{note[:1].upper()}{note[1:]}.", says, note=note, state=UNKNOWN, leads=leads, to=to
+    )
 
 
 def draw_steps(series: Sequence[float], cells: int = CHART_STEPS) -> str:
@@ -302,7 +304,9 @@ def _fact_figures(found: Measures) -> Iterator[Figure]:
     """Yield the metrics of the facts: their states, how many were learned, and the oldest."""
     total = sum(found.states.values())
     if not total:
-        yield unknown_figure("fresh", "facts", "none yet", "No fact was remembered yet: memoranda remember adds one.")
+        yield unknown_figure(
+            "fresh", "facts", "none yet", "No fact was remembered yet: memoranda remember adds one."
+        )
         return
     for state, number in found.states.items():
         pinned = "1 of them is pinned" if found.pinned == 1 else f"{found.pinned:,} of them are pinned"
@@ -579,7 +583,11 @@ def _time_figures(found: SearchFigures) -> Iterator[Figure]:
         if took is None:
             if name == "meaning":
                 yield unknown_figure(
-                    name, name, "not yet part of a search", "Without a model, search uses keywords only.", leads="index"
+                    name,
+                    name,
+                    "not yet part of a search",
+                    "Without a model, search uses keywords only.",
+                    leads="index",
                 )
             continue
         good = took < QUICK_MS
@@ -715,7 +723,9 @@ def _svg_plot(trend: Trend, top: int) -> list[str]:
                 f"{_format_value(value, trend.unit)}</title></rect>"
             )
     ends = ((60, "start", trend.labels[0]), (60 + PLOT_WIDTH, "end", trend.labels[-1]))
-    parts += [f'<text x="{x}" y="{base + 16}" text-anchor="{at}" fill="#555">{label}</text>' for x, at, label in ends]
+    parts += [
+        f'<text x="{x}" y="{base + 16}" text-anchor="{at}" fill="#555">{label}</text>' for x, at, label in ends
+    ]
     return parts
 
 

@@ -164,7 +164,9 @@ class AgentsScreen(ListScreen["str | None"]):
 
     def _draw_title(self) -> None:
         at_work = sum(isinstance(row, AgentActivity) and row.at_work for row in self._seen.rows)
-        status = f"paused until {format_local_time(self._seen.paused)}" if self._seen.paused else f"{at_work} at work"
+        status = (
+            f"paused until {format_local_time(self._seen.paused)}" if self._seen.paused else f"{at_work} at work"
+        )
         self.put_title(self._location.display_name, status, "$text-error" if self._seen.paused else "")
         row = self._current_row()
         keys: list[tuple[str, str, str]] = []
@@ -245,7 +247,10 @@ class AgentsScreen(ListScreen["str | None"]):
             with Memory(self._location, "app", self._clock, create=False) as memory:
                 (memory.mutes.mute_keys if muting else memory.mutes.unmute_keys)(keys)
                 self._later(read_agent_activity(memory))
-            said, severity = f"{'Muted' if muting else 'Unmuted'} {format_count(len(keys), 'record')}.", "information"
+            said, severity = (
+                f"{'Muted' if muting else 'Unmuted'} {format_count(len(keys), 'record')}.",
+                "information",
+            )
         except MemorandaError as error:
             said, severity = str(error), "warning"
         if not self._left and self.app.is_running:
@@ -278,9 +283,7 @@ def agent_row_detail(row: AgentRow, now: str, muted: frozenset[int] = frozenset(
         if row.problem:
             lines.append([("Failed ", "label"), (row.problem, "")])
         return lines
-    title = (
-        f"{row.client}, {format_local_time(row.at)}, {row.event}, {row.tokens:,} tokens, session {row.session or '-'}"
-    )
+    title = f"{row.client}, {format_local_time(row.at)}, {row.event}, {row.tokens:,} tokens, session {row.session or '-'}"
     lines = [[(visible(title), "title")]]
     if row.question:
         lines.append([("Prompt ", "label"), (visible(" ".join(row.question.split())[:300]), "")])

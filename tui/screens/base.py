@@ -201,7 +201,9 @@ class HelpScreen(ResponsiveScreen["str | None"]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,f1", "dismiss", "Close", id="help.close", tooltip="Close the help"),
-        Binding("slash", "find", "Find", id="help.find", tooltip="Find a command by its name or another word for it"),
+        Binding(
+            "slash", "find", "Find", id="help.find", tooltip="Find a command by its name or another word for it"
+        ),
         Binding(
             "equals_sign", "rekey", "Another key", id="help.rekey", tooltip="Give what the cursor is on another key"
         ),
@@ -268,7 +270,9 @@ class HelpScreen(ResponsiveScreen["str | None"]):
         if kind == "here":
             here = self._keys[f"here:{name}"]
             keys = self._remapped.get(here.id or "", here.key)
-            more = [[("All its keys: ", "dim"), ("  ".join(map(show_key, keys.split(","))), "")]] if "," in keys else []
+            more = (
+                [[("All its keys: ", "dim"), ("  ".join(map(show_key, keys.split(","))), "")]] if "," in keys else []
+            )
             return [[(_first_key(here, self._remapped), "own"), (f"  {here.tooltip}", "")], [], *more]
         if kind == "verb":
             verb = VERBS_BY_NAME[name]

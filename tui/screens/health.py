@@ -198,8 +198,12 @@ class EvidenceScreen(ListScreen["str | None"]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "leave", "Close", id="evidence.close", tooltip="Leave what is asked, then close"),
         Binding("l", "look", "Look", id="evidence.look", tooltip="Look at all of it again"),
-        Binding("r", "run", "Run", id="evidence.run", tooltip="Run the command, or ask the address, after showing it"),
-        Binding("b", "take", "Take", id="evidence.take", tooltip="Take what is there now for what the record rests on"),
+        Binding(
+            "r", "run", "Run", id="evidence.run", tooltip="Run the command, or ask the address, after showing it"
+        ),
+        Binding(
+            "b", "take", "Take", id="evidence.take", tooltip="Take what is there now for what the record rests on"
+        ),
         Binding("x", "unbind", "Take away", id="evidence.unbind", tooltip="Take this evidence away from the record"),
         Binding("y", "yes", "Yes", id="evidence.yes", tooltip="Run what is shown, now and from now on"),
         Binding("n", "no", "No", id="evidence.no", tooltip="Do not run it"),

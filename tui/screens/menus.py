@@ -54,7 +54,10 @@ def palette_entries(remapped: dict[str, str], place: str = "") -> list[tuple[str
     keys.sort(key=lambda key: not _applies_to(key, place))
     more = KEYS_BY_ID["more.open"].first_key(remapped)
     return [
-        *((key.label or key.id.replace(".", " "), key.first_key(remapped), key.help, f"key:{key.id}") for key in keys),
+        *(
+            (key.label or key.id.replace(".", " "), key.first_key(remapped), key.help, f"key:{key.id}")
+            for key in keys
+        ),
         *((one.name, f"{more} {one.letter}", one.shows, f"line:{one.verb}") for one in further_screens()),
         *((f":{verb.name}", "", verb.summary, f"verb:{verb.name}") for verb in VERBS),
     ]
@@ -155,7 +158,9 @@ class MoreScreen(ModalScreen["str | None"]):
     def compose(self) -> ComposeResult:
         heading = Bar()
         heading.set_pieces(
-            ("More   ", "bold $text-accent"), ("a letter opens one   ", "$dim"), ("esc", MORE_KEY_STYLE, "screen.leave")
+            ("More   ", "bold $text-accent"),
+            ("a letter opens one   ", "$dim"),
+            ("esc", MORE_KEY_STYLE, "screen.leave"),
         )
         with Vertical():
             yield heading
@@ -213,7 +218,9 @@ class OnlyScreen(ModalScreen["dict[str, str] | None"]):
 
     def compose(self) -> ComposeResult:
         words = [
-            len(one.word) + len(_format_number(one)) for facet in self._facets for one in facet.choices[:MOST_CHOICES]
+            len(one.word) + len(_format_number(one))
+            for facet in self._facets
+            for one in facet.choices[:MOST_CHOICES]
         ]
         room = (self.app.size.width - MENU_EDGES) // self._across
         self._column = max(
@@ -245,7 +252,9 @@ class OnlyScreen(ModalScreen["dict[str, str] | None"]):
         action = f"screen.pick({letter!r})"
         chosen = self._active.get(facet.field) == one.value
         number = _format_number(one)
-        room = self._column - MENU_BESIDE - len(number)  # beside letter, glyph, number and the gap to the next column
+        room = (
+            self._column - MENU_BESIDE - len(number)
+        )  # beside letter, glyph, number and the gap to the next column
         word = one.word if len(one.word) <= room else f"{one.word[: room - 1]}…"
         left: list[Piece] = [(letter, ONLY_KEY_STYLE, action), (f" {one.glyph or ' '} ", one.look, action)]
         left.append((word, "reverse" if chosen else "", action))
@@ -260,7 +269,10 @@ class OnlyScreen(ModalScreen["dict[str, str] | None"]):
         self._draw_keys()
 
     def _draw_keys(self) -> None:
-        adds: list[Piece] = [("space", ONLY_KEY_STYLE, "screen.add"), (" then a letter adds   ", "$dim", "screen.add")]
+        adds: list[Piece] = [
+            ("space", ONLY_KEY_STYLE, "screen.add"),
+            (" then a letter adds   ", "$dim", "screen.add"),
+        ]
         if self._adding:
             adds = [("a letter adds to what is chosen   ", "bold")]
         self.query_one("#only-keys", Bar).set_pieces(

@@ -126,7 +126,9 @@ def first_model_row(found: ModelStatus) -> str:
         return f"model {found.model}"
     if lacks_ollama(found):
         return f"install {install_steps()[0][0]}"
-    return f"pull {USUAL_MODEL}" if found.look.version and found.look.find_model(USUAL_MODEL) is None else "order rules"
+    return (
+        f"pull {USUAL_MODEL}" if found.look.version and found.look.find_model(USUAL_MODEL) is None else "order rules"
+    )
 
 
 def _order_rows(found: ModelStatus) -> list[ModelRow]:
@@ -140,7 +142,9 @@ def _order_rows(found: ModelStatus) -> list[ModelRow]:
         more += [[], [(CHOOSERS.get(step.who, ""), "dim")]]
         sign, look = ("✓", "added") if step.taken else ("·", "dim")
         listed.append(
-            ModelRow(f"order {step.who}", CHOOSER_NAMES.get(step.who, step.who), sign, look, step.reason, tuple(more))
+            ModelRow(
+                f"order {step.who}", CHOOSER_NAMES.get(step.who, step.who), sign, look, step.reason, tuple(more)
+            )
         )
     return listed
 
@@ -168,7 +172,10 @@ def _model_rows(found: ModelStatus, fared: ModelStats) -> list[ModelRow]:
         [("Another model", "title")],
         [("Any that Ollama's library has, by its name: https://ollama.com/library", "")],
     )
-    return [*listed, ModelRow("pull", OTHER_MODEL, "↓", "accent", "fetch one by its name", other, "asks for its name")]
+    return [
+        *listed,
+        ModelRow("pull", OTHER_MODEL, "↓", "accent", "fetch one by its name", other, "asks for its name"),
+    ]
 
 
 def _model_row(found: ModelStatus, one: InstalledModel, fared: ModelStats) -> ModelRow:
@@ -536,7 +543,9 @@ class ModelScreen(ListScreen[None]):
             self.say(f"{value}: {MODEL_MODES[value]}.")
         else:
             off = self._app.config["agent.mode"] == "off"
-            self.say(f"{value} is kept; nobody is asked while it is off." if off else f"{value} is asked from now on.")
+            self.say(
+                f"{value} is kept; nobody is asked while it is off." if off else f"{value} is asked from now on."
+            )
 
     # pulls
 

@@ -223,7 +223,9 @@ class PlanRows(NumberedRows):
         at = self._order[index]
         change = self._plan.changes[at]
         sign, look = PLAN_SIGNS[change_sign(change.then, change.now) if self._looking else change.sign]
-        by = visible(f" · {writer_name(change.by.actor)}, {format_age(self._now, change.by.at)}") if change.by else ""
+        by = (
+            visible(f" · {writer_name(change.by.actor)}, {format_age(self._now, change.by.at)}") if change.by else ""
+        )
         says = visible(describe_change(change.then, change.now) if self._looking else change.says)
         chosen = at in self._chosen
         quiet = "" if chosen or self._looking else "dim"
@@ -304,7 +306,8 @@ class PlanScreen(ChoosingScreen):
                 looks = {name: "bold $text-accent" if name == self._strategy else "$dim" for name in PLAN_STRATEGIES}
                 strategies = [("strategy ", "$dim", "strategy")]
                 strategies += [
-                    (f" {word} ", looks[name], f"choose_strategy('{name}')") for name, word in PLAN_STRATEGIES.items()
+                    (f" {word} ", looks[name], f"choose_strategy('{name}')")
+                    for name, word in PLAN_STRATEGIES.items()
                 ]
             column: Piece = (f"{self._if} · last changed by", "$dim")
             self.query_one("#plan-columns", Split).put_both(strategies, [column])
@@ -346,7 +349,9 @@ class PlanScreen(ChoosingScreen):
         ]
         if change.by is not None:
             when = format_how_long_ago(self._engine.now, change.by.at)
-            what = f"{origin_name(change.by.actor)}, {change.by.door}, {when}, step {change.by.seq}: {change.by.reason}"
+            what = (
+                f"{origin_name(change.by.actor)}, {change.by.door}, {when}, step {change.by.seq}: {change.by.reason}"
+            )
             lines.append([("last changed by ", "dim"), (what, "")])
         if change.blocked:
             lines += [[], [(f"Cannot be applied: {change.blocked}", "warning")]]
@@ -579,7 +584,9 @@ class PurgeScreen(ChoosingScreen):
         if at < 0:
             self.tell("This record is erased. Leave, and choose other records, to keep it.")
         elif not self._plan.places[at].can:
-            self.tell(f"{self._plan.places[at].citation} is not Memoranda's to change: {self._plan.places[at].what}.")
+            self.tell(
+                f"{self._plan.places[at].citation} is not Memoranda's to change: {self._plan.places[at].what}."
+            )
         else:
             self._choose(self.chosen ^ {at})
 

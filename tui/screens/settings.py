@@ -163,7 +163,9 @@ class SettingsScreen(ListScreen["str | None"]):
         )
         self.preview.show_lines(lines)
         needed = self.preview.virtual_size.height + 1
-        self.query_one("#settings-more").styles.height = max(PREVIEW_LINES, min(needed, self.size.height - OTHER_LINES))
+        self.query_one("#settings-more").styles.height = max(
+            PREVIEW_LINES, min(needed, self.size.height - OTHER_LINES)
+        )
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._describe)

@@ -88,7 +88,9 @@ class ReplicaScreen(ListScreen["str | None"]):
     """Shows the records of a database, searched with `query`, of one `team` or of all. Dismisses with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "leave", "Close", id="replica.close", tooltip="Leave record, search and team, then close"),
+        Binding(
+            "escape,q", "leave", "Close", id="replica.close", tooltip="Leave record, search and team, then close"
+        ),
         Binding("slash", "search", "Search", id="replica.search", tooltip="Search by words, and by meaning"),
         Binding("t", "team", "Team", id="replica.team", tooltip="Keep to the next team, then to all again"),
         Binding("r", "again", "Read again", id="replica.again", tooltip="Read what is there now"),
@@ -322,7 +324,9 @@ def describe_member(one: TeamMember) -> list[StyledLine]:
     if state.said:
         lines += [[], [(f"Something is wrong: {state.said}. What was good before stays.", "warning")]]
     signed = (
-        f"Signed by {state.key}." if state.key else "Not signed: whoever may push to the remote could have written it."
+        f"Signed by {state.key}."
+        if state.key
+        else "Not signed: whoever may push to the remote could have written it."
     )
     lines += [[], [(signed, "")]]
     if not one.you:

@@ -127,7 +127,9 @@ class GuardRows(NumberedRows):
             name, _, title = moment_title(moment).partition("  ")
             return row_lines([(f"{name:<6} ", "cite")], visible(title), "bold", [], width)
         sign, look = FILE_SIGNS.get(file.effect, ("~ ", "dim"))
-        return row_lines([("       ", ""), (sign, look)], home_path(file.file.path), "", [(file.effect, "dim")], width)
+        return row_lines(
+            [("       ", ""), (sign, look)], home_path(file.file.path), "", [(file.effect, "dim")], width
+        )
 
 
 def difference_lines(title: str, lines: Sequence[DiffLine]) -> list[StyledLine]:
@@ -297,7 +299,9 @@ class GuardScreen(PlannedScreen["GuardRestorePlan"]):
             self.app.call_from_thread(self.report_refusal, error)
             self.app.call_from_thread(self._look_at_files, True)  # what is there instead is shown
             return
-        done = f"Put {format_count(len(plan.files), 'file')} back to before {plan.moment.name}: M#{number}, u to undo"
+        done = (
+            f"Put {format_count(len(plan.files), 'file')} back to before {plan.moment.name}: M#{number}, u to undo"
+        )
         self.app.call_from_thread(self.say, done)
         self.app.call_from_thread(self._look_at_files, True)
 
@@ -358,7 +362,9 @@ class GuestsScreen(PlannedScreen["GuestPlan"]):
     """Shows the texts and changes them, each on a thread. Dismisses with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "leave", "Close", id="guests.close", tooltip="Leave what is asked or searched, then close"),
+        Binding(
+            "escape,q", "leave", "Close", id="guests.close", tooltip="Leave what is asked or searched, then close"
+        ),
         Binding("slash", "search", "Search", id="guests.search", tooltip="Show only texts with these words"),
         Binding("c", "correct", "Correct", id="guests.correct", tooltip="Give the text other words"),
         Binding("f", "delete", "Delete", id="guests.delete", tooltip="Show what deleting the text changes"),
@@ -395,7 +401,9 @@ class GuestsScreen(PlannedScreen["GuestPlan"]):
         self._read_texts()
 
     def usual_keys(self) -> None:
-        keys = [("c", "correct", "correct"), ("E", "in editor", "edit"), ("f", "delete", "delete")] if self._at else []
+        keys = (
+            [("c", "correct", "correct"), ("E", "in editor", "edit"), ("f", "delete", "delete")] if self._at else []
+        )
         keys += [("u", "undo", "undo"), ("/", "search", "search")]
         self.put_keys([*keys, ("l", "look", "look")], "shows all" if self._query else "closes")
 
@@ -413,7 +421,9 @@ class GuestsScreen(PlannedScreen["GuestPlan"]):
         if self.is_attached and self.app.is_running:
             self.app.call_from_thread(self._show_rows, found, texts, query, at)
 
-    @work(thread=True, group="guests", exclusive=True, exit_on_error=False, description="search other tools' memories")
+    @work(
+        thread=True, group="guests", exclusive=True, exit_on_error=False, description="search other tools' memories"
+    )
     def _search(self) -> None:
         self._narrow(self._found, 0)
 
@@ -649,7 +659,9 @@ class NumberRows(NumberedRows):
         one = self.entries[index]
         wrong = one.kind in FINDING_TITLES or one.kind == "unread"
         look = "removed" if wrong else "accent"
-        return row_lines([(f"{one.number:>7,}  ", look)], visible(one.says), "", [(visible(one.about), "dim")], width)
+        return row_lines(
+            [(f"{one.number:>7,}  ", look)], visible(one.says), "", [(visible(one.about), "dim")], width
+        )
 
 
 class CountedRows(NumberedRows):
@@ -666,7 +678,12 @@ class CountedRows(NumberedRows):
         place = f"{home_path(one.path)}:{one.line}" if one.line > 1 else home_path(one.path)
         says = " ".join(clean_text(one.says).split())
         return row_lines(
-            [("  ", "")], place if not says else visible(says), "", [], width, second=[(place, "dim")] if says else []
+            [("  ", "")],
+            place if not says else visible(says),
+            "",
+            [],
+            width,
+            second=[(place, "dim")] if says else [],
         )
 
 
@@ -699,7 +716,9 @@ class ScanScreen(SaysDefects, HelpedScreen["str | None"]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "leave", "Close", id="scan.close", tooltip="Back to the numbers, then close the scan"),
         Binding("s", "save", "Save", id="scan.save", tooltip="Save conversations that are about to be deleted"),
-        Binding("t", "search", "Search", id="scan.search", tooltip="Search conversations for secrets; takes a while"),
+        Binding(
+            "t", "search", "Search", id="scan.search", tooltip="Search conversations for secrets; takes a while"
+        ),
         Binding("E", "edit", "Edit", id="scan.edit", tooltip="Open the file in your editor"),
     ]
     DEFAULT_CSS = """

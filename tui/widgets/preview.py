@@ -174,7 +174,10 @@ class Preview(CachedLines, ScrollView, can_focus=True, inherit_bindings=False):
         top, height = round(self.scroll_offset.y), self.size.height
         seen = enumerate(self._rows[top:])
         below = (
-            (y, index) for y, row in seen for _, _, index in row if index >= 0 and (y >= self._fixed_lines or not top)
+            (y, index)
+            for y, row in seen
+            for _, _, index in row
+            if index >= 0 and (y >= self._fixed_lines or not top)
         )
         line, self.selected = next(below, (0, len(self.citations) - 1))
         if line >= max(2 * height, SCREEN_LINES):
@@ -198,7 +201,9 @@ class Preview(CachedLines, ScrollView, can_focus=True, inherit_bindings=False):
         self.scroll_relative(y=step, animate=False, force=True)
 
     def action_scroll_by_page(self, pages: float) -> None:
-        self.scroll_relative(y=int(max(2, self.size.height - 1 - self._fixed_lines) * pages), animate=False, force=True)
+        self.scroll_relative(
+            y=int(max(2, self.size.height - 1 - self._fixed_lines) * pages), animate=False, force=True
+        )
 
     def action_scroll_by_first(self) -> None:
         self.scroll_to(y=0, animate=False, force=True)
@@ -612,7 +617,9 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
     def _read_diff(self, commit: Commit) -> None:
         assert self.engine is not None
         try:
-            lines = self.engine.diff(commit, max(LEAST_DIFF_CELLS, min(MOST_DIFF_CELLS, self.preview.size.width - 1)))
+            lines = self.engine.diff(
+                commit, max(LEAST_DIFF_CELLS, min(MOST_DIFF_CELLS, self.preview.size.width - 1))
+            )
         except MemorandaError as error:
             lines = [[(f"No diff: {error}", "dim")]]
         if not self.engine.is_closed:

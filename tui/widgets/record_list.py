@@ -190,7 +190,10 @@ class RecordList(CachedLines, ScrollView, can_focus=True, inherit_bindings=False
         self._ground = Color(0, 0, 0)
         self._strips: LRUCache[tuple[int, int, int, int], Sequence[Strip]] = LRUCache(256)
         self._texts: LRUCache[tuple[int, int, int], Sequence[RowPairs]] = LRUCache(256)
-        self._places: tuple[tuple[int, ...], Sequence[tuple[int, int]]] = ((), ())  # (of what, row and line for each y)
+        self._places: tuple[tuple[int, ...], Sequence[tuple[int, int]]] = (
+            (),
+            (),
+        )  # (of what, row and line for each y)
         self._styles_of: dict[tuple[int, str], Style] = {}
 
     @property
@@ -263,7 +266,9 @@ class RecordList(CachedLines, ScrollView, can_focus=True, inherit_bindings=False
         self.rows, self._generation = rows, self._generation + 1
         cursor, scroll = 0, 0
         if keep and old and before is not None and self.cursor_index is not None:
-            cursor, there = self._keeper.find_cursor(old, rows, self.cursor_index, narrowed, returns=not self.has_focus)
+            cursor, there = self._keeper.find_cursor(
+                old, rows, self.cursor_index, narrowed, returns=not self.has_focus
+            )
             if narrowed and (not there or line is None):
                 scroll = max(0, cursor - MOST_HEADINGS)
             elif line is not None:

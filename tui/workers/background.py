@@ -129,7 +129,9 @@ class DocumentWorker(Worker):
         super().close()
 
     def scan_documents(
-        self, progress: Callable[[int, int], None] = _ignore_count, trouble: Callable[[str], None] = lambda said: None
+        self,
+        progress: Callable[[int, int], None] = _ignore_count,
+        trouble: Callable[[str], None] = lambda said: None,
     ) -> DocumentScan | None:
         """Sync the files that are kept so, and index changed documents; return None once closed. Call `trouble` with
         new read errors. Raises StorageError."""
@@ -339,7 +341,9 @@ class EmbeddingWorker(Worker):
         """Between two steps of any work: pause briefly while keys are pressed; return whether the app is closing."""
         start = monotonic()
         while (
-            not self.closing() and monotonic() - self._pressed < QUIET_SECONDS and monotonic() - start < LONGEST_PAUSE
+            not self.closing()
+            and monotonic() - self._pressed < QUIET_SECONDS
+            and monotonic() - start < LONGEST_PAUSE
         ):
             sleep(0.05)
         return self.closing()
@@ -495,7 +499,9 @@ class MaintenanceWorker(Worker):
         with self.memory() as memory:
             self._stop_git, self._reading_git = False, True
             try:
-                return run_maintenance(memory, self._cwd, progress, lambda: self.closing() or self._stop_git, trouble)
+                return run_maintenance(
+                    memory, self._cwd, progress, lambda: self.closing() or self._stop_git, trouble
+                )
             finally:
                 self._reading_git = False
 

@@ -246,7 +246,15 @@ class Engine:
     def close(self) -> None:
         """Finish the current write, then close."""
         self._closed = True
-        for worker in (self.learner, self.upkeep, self.documents, self.embedder, self.bringer, self.team, self.seeker):
+        for worker in (
+            self.learner,
+            self.upkeep,
+            self.documents,
+            self.embedder,
+            self.bringer,
+            self.team,
+            self.seeker,
+        ):
             worker.close()
         self.writer.close()
         self._reader.shutdown(wait=False, cancel_futures=True)
@@ -364,7 +372,9 @@ class Engine:
 
     def describe(self, record: Record | Step) -> list[StyledLine]:
         """Describe a record, or a step of history, in full."""
-        return describe_step(self.screen, record) if isinstance(record, Step) else describe_record(self.screen, record)
+        return (
+            describe_step(self.screen, record) if isinstance(record, Step) else describe_record(self.screen, record)
+        )
 
     def lookup(self, citation: Citation) -> Record:
         """Return the record of a citation. Raises NotFound, Conflict, Unsupported."""
@@ -397,7 +407,9 @@ class Engine:
         meanwhile may be included, and are loaded again next time."""
         return self._reader.submit(self._lists, view, limit, last, aged, sorted_again).result()
 
-    def _lists(self, view: View, limit: int, last: LoadedLists | None, aged: bool, sorted_again: bool) -> LoadedLists:
+    def _lists(
+        self, view: View, limit: int, last: LoadedLists | None, aged: bool, sorted_again: bool
+    ) -> LoadedLists:
         if last is not None and not last.whole:
             last = None
             _release_blocks()

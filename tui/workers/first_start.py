@@ -57,14 +57,18 @@ class _Enough(Exception):
 def read_ledger(memory: Memory, cwd: str) -> Ledger:
     """Look at what there is; for a worker thread, since other tools' memories may be long. No conversation is read."""
     project = memory.location.project
-    commits, links = (memory.database.value(f"SELECT count(*) FROM {table}") for table in ("commits", "commit_links"))
+    commits, links = (
+        memory.database.value(f"SELECT count(*) FROM {table}") for table in ("commits", "commit_links")
+    )
     found, did, offers = [], [], []
     did.append(f"Started a memory: {memory.location.path}, private{', and git ignores it' if project else ''}.")
     if commits:
         linked = f", with {format_count(links, 'link')} to decisions" if links else ""
         found.append(f"{format_count(commits, 'commit')} in git")
         shows, asks = f"{key_name('pane.timeline')} shows", f"{key_name('librarian.ask')} asks"
-        did.append(f"Read {format_count(commits, 'commit')} from git{linked}; {shows} them by day, {asks} about them.")
+        did.append(
+            f"Read {format_count(commits, 'commit')} from git{linked}; {shows} them by day, {asks} about them."
+        )
     else:
         found.append(_no_commits(project or cwd) if memory.config["capture_commits"] else COMMITS_OFF)
     extra = memory.config["documents.extraPaths"]
@@ -95,7 +99,9 @@ def read_ledger(memory: Memory, cwd: str) -> Ledger:
         offers.append(StartOffer("c", says, (("connect", name),)))
     offers.append(StartOffer(key_name("record.add"), "remember the first fact", (("remember", "--"),), "remember"))
     title = (
-        "Your personal memory" if memory.location.kind == "personal" else f"A memory for {memory.location.display_name}"
+        "Your personal memory"
+        if memory.location.kind == "personal"
+        else f"A memory for {memory.location.display_name}"
     )
     return Ledger(title, tuple(found), tuple(did), tuple(offers[:MOST_OFFERS]))
 

@@ -49,14 +49,18 @@ class DecisionConflicts:
         decisions = memory.database.row("SELECT count(*), max(id) FROM decisions WHERE status = 'active'")
         if decisions != self._decisions:
             self._decisions, self._known = decisions, {}
-        for one in memory.inbox.get_many([number for number in numbers[:MOST_PROPOSALS] if number not in self._known]):
+        for one in memory.inbox.get_many(
+            [number for number in numbers[:MOST_PROPOSALS] if number not in self._known]
+        ):
             found = find_decision_matches(memory.database, one.text) if one.kind != "forget" else []
             self._known[one.id] = found[0].decision.citation if found and found[0].against else ""
         return {number: cited for number, cited in self._known.items() if cited}
 
 
 SideRows = KeyedRows | ContextRows | HealthRows  # the side lists beside facts and timeline
-MODEL_ORDER_NOTE = "The model may put the facts into another order (agent.mode = smart); it is not asked for this list."
+MODEL_ORDER_NOTE = (
+    "The model may put the facts into another order (agent.mode = smart); it is not asked for this list."
+)
 PlanTarget = int | str | tuple[str | PointInTime, str]  # a checkpoint or a step; an origin; two moments to compare
 
 
@@ -161,7 +165,9 @@ def read_search_choices(memory: Memory) -> SearchChoices:
         "SELECT 'fact', count(*) FROM facts WHERE status = 'active'"
         " UNION ALL SELECT 'task', count(*) FROM tasks UNION ALL SELECT 'turn', count(*) FROM turns"
     )
-    wrote = memory.database.rows("SELECT author FROM commits WHERE author <> '' GROUP BY 1 ORDER BY count(*) DESC, 1")
+    wrote = memory.database.rows(
+        "SELECT author FROM commits WHERE author <> '' GROUP BY 1 ORDER BY count(*) DESC, 1"
+    )
     kinds = {**memory.timeline.count_kinds(), **dict(rows)}
     return SearchChoices(kinds, memory.tagging.list_tags(), [author for (author,) in wrote])
 
@@ -217,7 +223,9 @@ class SearchWorker(Worker):
         with self._quick.busy:
             database = self._open_connection(self._quick).database
             try:
-                return suggest_spellings(database, FullTextIndex(database), parse_query(query, database.clock()).words)
+                return suggest_spellings(
+                    database, FullTextIndex(database), parse_query(query, database.clock()).words
+                )
             except apsw.InterruptError:
                 return {}
 
