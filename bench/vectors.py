@@ -138,7 +138,10 @@ def _form(form: Form, path: str, plain: str, extension: str, asked: np.ndarray, 
     connection.execute("ATTACH ? AS source", (plain,))
     start = time.perf_counter()
     if "kind" in form.columns:
-        into = f"INSERT INTO form(id, kind, v) SELECT id, id % {PARTS}, {form.written.replace('?', 'vector')} FROM plain"
+        into = (
+            f"INSERT INTO form(id, kind, v) SELECT id, id % {PARTS}, "
+            f"{form.written.replace('?', 'vector')} FROM plain"
+        )
     else:
         into = f"INSERT INTO form(id, v) SELECT id, {form.written.replace('?', 'vector')} FROM plain"
     last, size = -1, connection.execute("SELECT count(*) FROM plain").get

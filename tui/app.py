@@ -213,7 +213,10 @@ class Memoranda(SaysDefects, App[int]):
             said = f"{chosen} is the theme until you leave: {error}"
         found = load_config(self._main.location, KEYS_BY_ID, FIXED_KEYS).find_value("theme")
         if not said and found is not None and found.source == "project":
-            said = f"{chosen} is kept in your file, but {found.path} says “{found.value}”, which counts at a start here."
+            said = (
+                f"{chosen} is kept in your file, but {found.path} says "
+                f"“{found.value}”, which counts at a start here."
+            )
         elif not said and self._theme_to_show(chosen) != chosen:
             why = "NO_COLOR is set" if self.no_color else "this terminal has sixteen colours"
             said = f"{chosen} is kept; it cannot be shown here, for {why}."

@@ -240,7 +240,10 @@ def guess_domain(text: str) -> str:
 
 
 # the estimate for a text not yet counted is a quarter of its bytes (store/text/words.py)
-TURN_COLUMNS = "id, session, number, role, speaker, text, at, coalesce(tokens, (octet_length(text) + 3) / 4), continuity, origin"
+TURN_COLUMNS = (
+    "id, session, number, role, speaker, text, at, coalesce(tokens, "
+    "(octet_length(text) + 3) / 4), continuity, origin"
+)
 WINDOW_TURNS, MIN_WINDOW_TURNS, MAX_WINDOW_TURNS = (
     6,
     4,

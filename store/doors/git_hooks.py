@@ -191,7 +191,10 @@ def _install_hook(path: str, hook: str, command: tuple[str, ...]) -> InstalledHo
             if not first.startswith("#!") or not any(
                 word.rsplit("/", 1)[-1] in HOOK_SHELLS for word in first[2:].split()
             ):
-                says = f"{path} is not a shell script: let it call `{shlex.join([*command, 'hook', 'git', hook])}` itself."
+                says = (
+                    f"{path} is not a shell script: let it call "
+                    f"`{shlex.join([*command, 'hook', 'git', hook])}` itself."
+                )
                 return InstalledHook(hook, path, "refused", says)
             if BLOCK_BEGIN in before:
                 own = _remove_block(before)

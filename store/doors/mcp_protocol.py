@@ -388,7 +388,10 @@ FINISH_SECONDS = 5.0  # that calls may take which are under way when the input e
 CANCELLED_METHOD = "notifications/cancelled"
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 _HALF_SURROGATE = re.compile("[\ud800-\udfff]")
-TOO_LONG_REPLY = b'{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"That message is longer than 8 MB. Say it in less."}}'
+TOO_LONG_REPLY = (
+    b'{"jsonrpc":"2.0","id":null,"error":{"code":-32600,'
+    b'"message":"That message is longer than 8 MB. Say it in less."}}'
+)
 
 
 def replace_half_surrogates(line: bytes) -> bytes:

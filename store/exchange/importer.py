@@ -443,7 +443,10 @@ class ImportMerge:
                 f"{_mapped_ends_sql(table)} WHERE {there} AND NOT EXISTS (SELECT 1 FROM "
                 f"main.{table} AS m WHERE {_same_ends_sql(table)})"
             )
-        return f"FROM {STAGED_SCHEMA}.{table} AS d JOIN {STAGED_SCHEMA}.map_{table} AS o ON o.theirs = d.id WHERE o.fresh"
+        return (
+            f"FROM {STAGED_SCHEMA}.{table} AS d JOIN "
+            f"{STAGED_SCHEMA}.map_{table} AS o ON o.theirs = d.id WHERE o.fresh"
+        )
 
     def differing_rows_sql(self, table: str) -> str:
         """Return FROM and WHERE of the rows that exist here, `m`, in another state."""

@@ -13,15 +13,12 @@ import json
 import os
 import platform
 import stat
-import struct
-import sys
 import time
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from heapq import nsmallest
-from itertools import count, groupby
+from itertools import groupby
 from operator import itemgetter
 from shlex import quote
 from typing import Any
@@ -639,7 +636,10 @@ def check_keywords(visit: CheckContext) -> Iterator[Finding]:
                     f"SELECT (SELECT count(*) FROM corpus WHERE kind = '{kind}'), count(*) FROM corpus_{kind}"
                 )[0]
             if stale or there != due:
-                says = f"What can be found of the {'summaries' if kind == 'summary' else kind + 's'} is not what they say."
+                says = (
+                    "What can be found of the "
+                    f"{'summaries' if kind == 'summary' else kind + 's'} is not what they say."
+                )
                 yield Finding("keywords", WRONG, says, *REBUILD_STEP)
                 return
     yield Finding("keywords", OK, f"The index agrees with the records: {rows:,} record{'' if rows == 1 else 's'}.")
@@ -876,133 +876,3 @@ def check_values(visit: CheckContext) -> Iterator[Finding]:
         yield Finding("values", WRONG, says, *salvage_step(database.path))
     else:
         yield Finding("values", OK, "Times, lists and numbers are well formed.")
-
-
-# Read the write-ahead log as bytes (SQLite, fileformat2.html §4): which of its pages count, and where it is damaged.
-#
-# SQLite reads a log up to the first frame whose checksum fails and ignores the rest silently. A frame's checksum starts
-# from that of the frame before, as it is stored, so each frame can be checked alone: what follows a damaged one is
-# found,
-# and so is the damage.
-
-LONG_WAL = 8 << 20  # bytes of the log: eight times the length to which it is truncated without readers
-REREAD_SECONDS = 0.05  # seconds after which a log that seemed damaged is read again: it may have been being written
-WAL_HEADER_BYTES, FRAME_HEADER_BYTES = 32, 24
-WAL_MAGIC = {0x377F0682: "little", 0x377F0683: "big"}  # … whose low bit is the byte order of a checksum's words
-
-
-@dataclass(frozen=True)
-class WalContent:
-    """A log: `pages`, the offset of the last version of each page up to the last commit, damaged ones included, those
-    whose number is damaged after the last page; `damaged`, frames that fail alone; `after`, frames that SQLite does not
-    read because they come after one of these; `last`, whether all of them are of the newest transaction, whose commit
-    may never have been reported."""
-
-    page_size: int
-    pages: dict[int, int]
-    damaged: int
-    after: int
-    last: bool
-
-
-def parse_wal(data: bytes | memoryview) -> WalContent | None:
-    """Parse a write-ahead log. Return None if it is empty or has no valid header."""
-    if len(data) < WAL_HEADER_BYTES:
-        return None
-    magic, _, page_size, _, *salts_and_sums = struct.unpack(">8I", data[:WAL_HEADER_BYTES])
-    order = WAL_MAGIC.get(magic)
-    if order is None or page_size not in [1 << bits for bits in range(9, 17)]:
-        return None
-    salts, sums = tuple(salts_and_sums[:2]), tuple(salts_and_sums[2:])
-    if _wal_checksum(data[: WAL_HEADER_BYTES - 8], (0, 0), order) != sums:
-        return None
-    found: list[tuple[int, int, int, bool]] = []  # page, size after commit, offset of its bytes, whether it is valid
-    for at in range(
-        WAL_HEADER_BYTES, len(data) - FRAME_HEADER_BYTES - page_size + 1, FRAME_HEADER_BYTES + page_size
-    ):
-        page, commit, *rest = struct.unpack(">6I", data[at : at + FRAME_HEADER_BYTES])
-        stored = (rest[2], rest[3])
-        if tuple(rest[:2]) != salts:  # of an earlier round of the log; or damaged, if others of this round follow
-            found.append((page, 0, at + FRAME_HEADER_BYTES, False))
-        else:
-            begun = _wal_checksum(data[at : at + 8], sums, order)
-            sound = (
-                _wal_checksum(data[at + FRAME_HEADER_BYTES : at + FRAME_HEADER_BYTES + page_size], begun, order)
-                == stored
-            )
-            found.append((page, commit, at + FRAME_HEADER_BYTES, sound))
-        sums = stored
-    while found and not (found[-1][1] and found[-1][3]):
-        found.pop()  # never committed, cut while it was written, or of an earlier round
-    size = max(
-        (commit for _, commit, _, sound in found if sound), default=0
-    )  # pages of the file, as SQLite writes it
-    strange = count(size + 1)
-    pages = {(page if page <= size else next(strange)): at for page, _, at, _ in found if page}
-    first = next((number for number, frame in enumerate(found) if not frame[3]), len(found))
-    return WalContent(
-        page_size,
-        pages,
-        sum(not frame[3] for frame in found),
-        len(found) - first,
-        not any(commit for _, commit, _, _ in found[first:-1]),
-    )
-
-
-def _wal_checksum(data: bytes | memoryview, start: tuple[int, int], order: str) -> tuple[int, int]:
-    """Return SQLite's checksum of some bytes, continued from `start`."""
-    words = array("I", bytes(data))
-    if sys.byteorder != order:
-        words.byteswap()
-    first, second = start
-    for even, odd in zip(words[::2], words[1::2], strict=True):
-        first = (first + even + second) & 0xFFFFFFFF
-        second = (second + odd + first) & 0xFFFFFFFF
-    return first, second
-
-
-def check_wal(path: str) -> Iterator[Finding]:
-    """Check whether the log beside the memory at `path` is whole. To be called before SQLite opens it: SQLite leaves
-    out what comes after a damaged frame, and the next write deletes it."""
-    state, says = _wal_damage(path)
-    if says:
-        time.sleep(REREAD_SECONDS)
-        state, says = _wal_damage(path)
-    if says:
-        yield Finding("log", state, says, *salvage_step(path))
-
-
-def _wal_damage(path: str) -> tuple[str, str]:
-    """Return (how bad it is, a sentence); empty if the log is whole."""
-    try:
-        with open(f"{path}-wal", "rb") as file:
-            data = file.read()
-    except OSError:
-        return OK, ""
-    log = parse_wal(data)
-    if log is None:
-        torn = any(data[:WAL_HEADER_BYTES])
-        return (WRONG, "The log beside the file is damaged: SQLite reads nothing of it.") if torn else (OK, "")
-    if not log.after:
-        return OK, ""
-    if log.last:
-        return (
-            NOTE,
-            "The newest change in the log is incomplete: the power failed while it was written, or it is damaged.",
-        )
-    return WRONG, f"The log beside the file is damaged: SQLite does not read the last {log.after:,} of its pages."
-
-
-def check_wal_length(visit: CheckContext) -> Iterator[Finding]:
-    """Report a program that reads an old state and keeps the log from being emptied."""
-    try:
-        size = os.lstat(f"{visit.database.path}-wal").st_size
-    except OSError:
-        size = 0
-    if size > LONG_WAL:
-        says = f"The log has grown to {size / 1e6:,.0f} MB: a program that has this memory open reads an old state."
-        yield Finding("log", NOTE, says, "Close the programs that have this memory open; the next write empties it.")
-        return
-    frames, done = visit.database.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
-    waiting = max(0, frames - done)
-    yield Finding("log", OK, f"{waiting:,} pages wait in the log." if waiting else "The log is short.")

@@ -33,11 +33,10 @@ from store.health.checks import (
     check_values,
     check_vector_extension,
     check_versions,
-    check_wal,
-    check_wal_length,
     ignore_progress,
     salvage_step,
 )
+from store.health.wal_checks import check_wal, check_wal_length
 from store.memory import Memory
 from store.trust.ownership import is_own_memory
 

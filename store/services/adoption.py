@@ -26,7 +26,10 @@ TRACKED_WARNING = (
     f"git tracks {MEMORANDA_FOLDER} here, and the next commit would publish what you add to it: "
     f"`git rm -r --cached {MEMORANDA_FOLDER}` and a commit end that."
 )
-_FACTS = "SELECT CAST(fact AS TEXT), CAST(domain AS TEXT), CAST(tags AS TEXT) FROM facts WHERE status = 'active' ORDER BY id"
+_FACTS = (
+    "SELECT CAST(fact AS TEXT), CAST(domain AS TEXT), CAST(tags AS TEXT) "
+    "FROM facts WHERE status = 'active' ORDER BY id"
+)
 _DECISIONS = "SELECT title, chosen FROM decisions WHERE status = 'active' ORDER BY id"
 
 

@@ -440,7 +440,10 @@ def _unread_sentence(broken: Sequence[str], unmeasured: Sequence[str]) -> str:
         parts.append(f"cannot read {_format_commits(broken)}")
     if unmeasured:
         parts.append(f"cannot tell the size of {_format_commits(unmeasured)}")
-    return f"git {' and '.join(parts)}: objects are lost or were never fetched; `git fsck` names them. The rest was read."
+    return (
+        f"git {' and '.join(parts)}: objects are lost or were never "
+        "fetched; `git fsck` names them. The rest was read."
+    )
 
 
 def _format_commits(shas: Sequence[str]) -> str:

@@ -367,7 +367,10 @@ class Arrivals:
         if values:
             reason = f"{self._display_name(writer)} changed {record.id}."
             if held is not None and (who := _purging_writer(record, held, values)):
-                reason = f"{self._display_name(who)} purged their change of {record.id}, which holds here: so it was before."
+                reason = (
+                    f"{self._display_name(who)} purged their change of "
+                    f"{record.id}, which holds here: so it was before."
+                )
             if record.conflicts().keys() & values.keys():
                 reason += " You changed it too: what you choose here holds for both."
         if kind == "decide" and held is not None:

@@ -162,7 +162,10 @@ def accepted_records(memory: Memory, id: str) -> list[int]:
         sql = f"SELECT made FROM {yes} AND made IS NOT NULL ORDER BY made DESC"
     else:  # which the proposal does not name
         chose = f"SELECT text, json_extract(change, '$.decision.chosen') AS chosen FROM {yes}"
-        sql = f"SELECT d.id FROM decisions d JOIN ({chose}) p ON d.title = p.text AND d.chosen = p.chosen ORDER BY 1 DESC"
+        sql = (
+            f"SELECT d.id FROM decisions d JOIN ({chose}) p ON d.title = "
+            "p.text AND d.chosen = p.chosen ORDER BY 1 DESC"
+        )
     return [number for (number,) in memory.database.rows(sql, (id,))]
 
 

@@ -118,7 +118,10 @@ def find_shared_places(
 
 def _shared_ids(memory: Memory, team: TeamFile) -> dict[tuple[str, int], str]:
     """Return the shared record of each fact and decision here: also of what was accepted since the last exchange."""
-    sql = f"SELECT id, made FROM proposals WHERE state = 'accepted' AND made IS NOT NULL AND origin LIKE '{TEAM_ORIGIN}%'"
+    sql = (
+        "SELECT id, made FROM proposals WHERE state = 'accepted' AND made "
+        f"IS NOT NULL AND origin LIKE '{TEAM_ORIGIN}%'"
+    )
     made = dict(memory.database.rows(sql))
     since = {("F", made[one.proposal]): one.id for one in team.list_offers().values() if one.proposal in made}
     return since | {(id[0], number): id for id, number in team.held_numbers().items()}

@@ -188,7 +188,10 @@ def share(session: Session, given: ParsedArguments) -> Outcome:
         )
         said = f"Shared {format_count(len(new) - len(known), 'record')} through {remote}."
         if not new:
-            said = f"What you add to {_choice_words(choice.as_text())} is shared through {remote}; nothing is there yet."
+            said = (
+                f"What you add to {_choice_words(choice.as_text())} is "
+                f"shared through {remote}; nothing is there yet."
+            )
         return Outcome(
             said,
             lambda: {**_share_json(choice, new), **exchange_json(done)},

@@ -151,7 +151,8 @@ SETTING_WORDS: dict[str, tuple[str, ...]] = {
     "checkpoints.automatic": ("snapshot", "autosave", "save"),
     "team.minutes": ("share", "sync"),
 }
-SPELLING_CUTOFF = 0.8  # of one, how alike a word is spelled that may be meant: one letter in four is another word, `exit` and `edit`
+# of one, how alike a word is spelled that may be meant: one letter in four is another word, `exit` and `edit`
+SPELLING_CUTOFF = 0.8
 _VERB_OF = {word: verb for verb, words in SYNONYMS.items() for word in words}
 
 

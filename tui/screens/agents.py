@@ -283,7 +283,10 @@ def agent_row_detail(row: AgentRow, now: str, muted: frozenset[int] = frozenset(
         if row.problem:
             lines.append([("Failed ", "label"), (row.problem, "")])
         return lines
-    title = f"{row.client}, {format_local_time(row.at)}, {row.event}, {row.tokens:,} tokens, session {row.session or '-'}"
+    title = (
+        f"{row.client}, {format_local_time(row.at)}, {row.event}, "
+        f"{row.tokens:,} tokens, session {row.session or '-'}"
+    )
     lines = [[(visible(title), "title")]]
     if row.question:
         lines.append([("Prompt ", "label"), (visible(" ".join(row.question.split())[:300]), "")])
