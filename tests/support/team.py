@@ -57,9 +57,9 @@ class Person:
         with Team(self.memory) as team:
             team.believe(name, choice)
 
-    def choose(self, choice: ShareChoice, **where: str) -> None:
+    def choose(self, choice: ShareChoice, name: str = "", remote: str = "") -> None:
         with Team(self.memory) as team:
-            team.choose(choice, **where)
+            team.choose(choice, name, remote)
 
     def erase_purged(self) -> None:
         with Team(self.memory) as team:
