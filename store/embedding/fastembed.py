@@ -12,8 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from tokenizers import Tokenizer
-
 from store.embedding.onnx_e5 import load_onnx_runtime
 from store.embedding.provider import EmbeddingError, ProviderDown, add_prefix, package_folder
 
@@ -65,6 +63,8 @@ class FastEmbed:
     def tokens(self, text: str) -> int:
         if self._tokenizer is None:
             # a copy, as the model's own truncates at 512
+            from tokenizers import Tokenizer  # comes with fastembed, which is an extra
+
             self._tokenizer = Tokenizer.from_str(self._model.model.tokenizer.to_str())
             self._tokenizer.no_truncation()
             self._tokenizer.no_padding()

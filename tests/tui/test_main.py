@@ -84,7 +84,7 @@ def test_the_application_starts_light(tmp_path: Path):
 
 
 def test_import_store_is_nearly_free(tmp_path: Path):
-    assert imported("import store", tmp_path) == {"store", "store.version"}
+    assert imported("import store", tmp_path) <= {"store", "store.version"}
 
 
 # the guard ----------------------------------------------------------------------------------------------------------

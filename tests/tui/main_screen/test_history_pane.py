@@ -41,7 +41,7 @@ class TestRows:
     ) -> None:
         """There is nothing to type in a search for that."""
         for place in ("tui.screens.menus", "tui.lists.filters"):
-            monkeypatch.setattr(f"{place}.MOST", 1)
+            monkeypatch.setattr(f"{place}.MOST_CHOICES", 1)
         async with opened(story.folder, WIDE) as person:
             await person.press("4", "o")
             assert person.sees("Show only…", " more: esc, then d") and not person.sees("type them in /")

@@ -197,27 +197,30 @@ async def test_what_a_model_reads_in_it_waits_in_the_inbox(story: Story, server:
         assert (asked.text, asked.origin) == ("Mi viejo tiene una panadería en Salto", "model:qwen2.5:3b-instruct")
 
 
-async def test_a_key_stops_a_model_which_thinks_again_later(story: Story, server: OllamaServer, person: Person) -> None:
+async def test_a_key_stops_a_model_which_thinks_again_later(story: Story, server: OllamaServer) -> None:
     server.faults = ["hangs"]
-    mention(story)
-    await person.until(server.begun.is_set)
-    await person.press("j")
-    await person.until(server.left.is_set)
-    await person.until(lambda: any("1 question waits in the inbox" in toast for toast in person.toasts))
+    async with opened(story.folder, WIDE) as person:
+        mention(story)
+        await person.until(server.begun.is_set)
+        await person.press("j")
+        await person.until(server.left.is_set)
+        await person.until(lambda: any("1 question waits in the inbox" in toast for toast in person.toasts))
     assert len(server.asked) >= 2
 
 
-async def test_what_is_said_meanwhile_is_learned_by_rule(story: Story, server: OllamaServer, person: Person) -> None:
+async def test_what_is_said_meanwhile_is_learned_by_rule(story: Story, server: OllamaServer) -> None:
     server.fault = "hangs"
-    mention(story)
-    await person.until(server.begun.is_set)
-    say(story)
-    await person.until(lambda: any("deploy se hace" in row for row in person.rows))
-    assert not server.left.is_set()
+    async with opened(story.folder, WIDE) as person:
+        mention(story)
+        await person.until(server.begun.is_set)
+        say(story)
+        await person.until(lambda: any("deploy se hace" in row for row in person.rows))
+        assert not server.left.is_set()
 
 
-async def test_closing_waits_for_no_model(story: Story, server: OllamaServer, person: Person) -> None:
+async def test_closing_waits_for_no_model(story: Story, server: OllamaServer) -> None:
     server.fault = "hangs"
-    mention(story)
-    await person.until(server.begun.is_set)
+    async with opened(story.folder, WIDE) as person:
+        mention(story)
+        await person.until(server.begun.is_set)
     assert server.left.wait(30)

@@ -450,18 +450,19 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
 @pytest.mark.parametrize("fault", ["hangs", "hangs midway"])
 @pytest.mark.parametrize("leaves", ["the app", "the memory"])
 async def test_leaving_waits_for_no_answer(
-    tmp_path: Path, server: OllamaServer, fault: str, leaves: str, person: Person
+    story: Story, tmp_path: Path, server: OllamaServer, fault: str, leaves: str
 ) -> None:
     server.fault = fault
-    await person.press("A")
-    await person.paste("why do we use SQLite?")
-    await person.pilot.press("enter")
-    await person.until(server.begun.is_set)
-    if leaves == "the memory":
-        other = tmp_path / "other"
-        other.mkdir()
-        await person.app.open(locate(None, {}, str(other)), str(other))
-        await person.until(server.left.is_set)
+    async with opened(story.folder, WIDE) as person:
+        await person.press("A")
+        await person.paste("why do we use SQLite?")
+        await person.pilot.press("enter")
+        await person.until(server.begun.is_set)
+        if leaves == "the memory":
+            other = tmp_path / "other"
+            other.mkdir()
+            await person.app.open(locate(None, {}, str(other)), str(other))
+            await person.until(server.left.is_set)
     assert server.left.wait(30)
 
 

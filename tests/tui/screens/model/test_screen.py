@@ -71,17 +71,18 @@ async def choose(person: Person, row: str) -> None:
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])
-async def test_which_is_asked_and_why_not_the_others(server: ModelServer, person: Person) -> None:
+async def test_which_is_asked_and_why_not_the_others(story: Story, server: ModelServer, size: tuple[int, int]) -> None:
     server.installed = {"llama3.2:1b": 1_300_000_000, "nomic-embed-text:latest": 274_302_450}
-    await set_up(person)
-    assert person.sees("MODEL  llama3.2:1b  cold", f"Ollama 0.12.6 at 127.0.0.1:{server.port}")
-    assert person.sees("· $MEMORANDA_MODEL", "· the first qwen2.5", "✓ any other model")
-    assert person.line("the first qwen2.5").endswith("Ollama has no qwen2.5.")
-    assert person.line("▸").startswith("▸● llama3.2:1b"), "the cursor is on the model that is asked"
-    assert "1.3 GB  3.1B Q4_K_M" in person.line("▸") and "for vectors only" in person.line("nomic")
-    assert person.sees("It is the one that is asked: llama3.2:1b, the first model that Ollama has.")
-    await person.press("escape")
-    assert not setting_up(person)
+    async with opened(story.folder, size=size) as person:
+        await set_up(person)
+        assert person.sees("MODEL  llama3.2:1b  cold", f"Ollama 0.12.6 at 127.0.0.1:{server.port}")
+        assert person.sees("· $MEMORANDA_MODEL", "· the first qwen2.5", "✓ any other model")
+        assert person.line("the first qwen2.5").endswith("Ollama has no qwen2.5.")
+        assert person.line("▸").startswith("▸● llama3.2:1b"), "the cursor is on the model that is asked"
+        assert "1.3 GB  3.1B Q4_K_M" in person.line("▸") and "for vectors only" in person.line("nomic")
+        assert person.sees("It is the one that is asked: llama3.2:1b, the first model that Ollama has.")
+        await person.press("escape")
+        assert not setting_up(person)
 
 
 async def test_it_says_how_to_get_ollama(story: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,13 +134,16 @@ async def test_a_model_is_fetched_with_a_bar_stopped_and_resumed(story: Story, s
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])
-async def test_a_pull_that_fails_says_cause_and_next_step(server: ModelServer, person: Person) -> None:
+async def test_a_pull_that_fails_says_cause_and_next_step(
+    story: Story, server: ModelServer, size: tuple[int, int]
+) -> None:
     server.breaks = 'Get "https://registry.ollama.ai/v2/": dial tcp: lookup registry.ollama.ai: no such host'
-    await set_up(person)
-    await choose(person, USUAL_MODEL)
-    await person.until(lambda: person.sees(f"{USUAL_MODEL} could not be fetched"))
-    await person.until(lambda: person.sees("Ollama could not reach its library on the network."))
-    assert person.sees("Next  Pull it again: it continues where it stopped.")
+    async with opened(story.folder, size=size) as person:
+        await set_up(person)
+        await choose(person, USUAL_MODEL)
+        await person.until(lambda: person.sees(f"{USUAL_MODEL} could not be fetched"))
+        await person.until(lambda: person.sees("Ollama could not reach its library on the network."))
+        assert person.sees("Next  Pull it again: it continues where it stopped.")
 
 
 async def test_a_pull_from_the_bar_whose_end_is_told_wherever_one_is(story: Story, server: ModelServer) -> None:
@@ -186,56 +190,58 @@ async def test_ten_questions_are_asked_from_the_application_too(story: Story, mo
         asked.close()
 
 
-async def test_a_model_and_a_mode_are_chosen(server: ModelServer, person: Person) -> None:
+async def test_a_model_and_a_mode_are_chosen(story: Story, server: ModelServer) -> None:
     server.installed = {USUAL_MODEL: 1, "llama3.2:1b": 1}
-    await set_up(person)
-    await choose(person, "llama3.2:1b")
-    await person.until(lambda: person.sees("MODEL  llama3.2:1b", "✓ agent.model"))
-    assert "llama3.2:1b is asked from now on." in person.toasts
-    await choose(person, "smart")
-    await person.until(lambda: person.line(" before an answer too").strip(" ▸").startswith("● smart"))
-    await person.pilot.press("m")
-    await person.until(lambda: person.sees("MODEL  no model"))
-    assert written() == {"model": "llama3.2:1b", "mode": "off"}
-    assert person.app.config["agent.mode"] == "off"
+    async with opened(story.folder) as person:
+        await set_up(person)
+        await choose(person, "llama3.2:1b")
+        await person.until(lambda: person.sees("MODEL  llama3.2:1b", "✓ agent.model"))
+        assert "llama3.2:1b is asked from now on." in person.toasts
+        await choose(person, "smart")
+        await person.until(lambda: person.line(" before an answer too").strip(" ▸").startswith("● smart"))
+        await person.pilot.press("m")
+        await person.until(lambda: person.sees("MODEL  no model"))
+        assert written() == {"model": "llama3.2:1b", "mode": "off"}
+        assert person.app.config["agent.mode"] == "off"
 
 
-async def test_one_for_vectors_alone_cannot_be_chosen(server: ModelServer, person: Person) -> None:
+async def test_one_for_vectors_alone_cannot_be_chosen(story: Story, server: ModelServer) -> None:
     server.installed = {"nomic-embed-text:latest": 1}
-    await set_up(person)
-    await choose(person, "nomic-embed-text")
-    await person.settle()
-    assert person.sees("It cannot be asked: it makes vectors only.") and "takes" not in person.lines[-1]
-    assert not Path(user_settings_path()).exists()
+    async with opened(story.folder) as person:
+        await set_up(person)
+        await choose(person, "nomic-embed-text")
+        await person.settle()
+        assert person.sees("It cannot be asked: it makes vectors only.") and "takes" not in person.lines[-1]
+        assert not Path(user_settings_path()).exists()
 
 
-async def test_a_hanging_server_is_not_felt(
-    server: ModelServer, monkeypatch: pytest.MonkeyPatch, narrow: Person
-) -> None:
+async def test_a_hanging_server_is_not_felt(story: Story, server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither by the start, nor by the keys, nor when the screen or the app is left."""
     server.fault = "hangs"
-    await narrow.until(lambda: "/api/tags" in server.paths)
-    assert narrow.rows, "the lists were read meanwhile"
-    await narrow.pilot.press("P")
-    await narrow.until(lambda: setting_up(narrow))
-    await narrow.pilot.press("t", "p")
-    await narrow.paste_now("x")
-    await narrow.pilot.press("enter")
-    await narrow.until(lambda: "/api/pull" in server.paths)
-    await narrow.pilot.press("escape")
-    await narrow.until(lambda: not setting_up(narrow))
-    await narrow.pilot.press("j", "k")
+    async with opened(story.folder, size=NARROW) as person:
+        await person.until(lambda: "/api/tags" in server.paths)
+        assert person.rows, "the lists were read meanwhile"
+        await person.pilot.press("P")
+        await person.until(lambda: setting_up(person))
+        await person.pilot.press("t", "p")
+        await person.paste_now("x")
+        await person.pilot.press("enter")
+        await person.until(lambda: "/api/pull" in server.paths)
+        await person.pilot.press("escape")
+        await person.until(lambda: not setting_up(person))
+        await person.pilot.press("j", "k")
     assert not server.over.is_set(), "it hangs still"
 
 
-async def test_what_a_server_says_cannot_act(server: ModelServer, narrow: Person) -> None:
+async def test_what_a_server_says_cannot_act(story: Story, server: ModelServer) -> None:
     server.installed = {"[@click=app.quit]x[/]": 1, "a\u202eb:1": 1}
     server.says = "\x1b[2J [/nope] ok"
-    await set_up(narrow)
-    assert narrow.sees("[@click=app.quit]x[/]") and not any("\u202e" in line for line in narrow.lines)
-    await narrow.pilot.press("t")
-    await narrow.until(lambda: narrow.sees("[/nope] ok”"))
-    assert not any("\x1b" in line for line in narrow.lines)
+    async with opened(story.folder, size=NARROW) as person:
+        await set_up(person)
+        assert person.sees("[@click=app.quit]x[/]") and not any("\u202e" in line for line in person.lines)
+        await person.pilot.press("t")
+        await person.until(lambda: person.sees("[/nope] ok”"))
+        assert not any("\x1b" in line for line in person.lines)
 
 
 # beside the search ----------------------------------------------------------------------------------------------------
@@ -289,10 +295,11 @@ async def test_a_model_at_work_is_looked_at_again(
         await person.until(lambda: person.sees("Asked 1 time for this memory, the last answer took 0.6 s."))
 
 
-async def test_a_size_beyond_all_numbers_is_only_a_size(server: ModelServer, person: Person) -> None:
+async def test_a_size_beyond_all_numbers_is_only_a_size(story: Story, server: ModelServer) -> None:
     server.installed = {USUAL_MODEL: 10**400}
-    await set_up(person)
-    assert person.sees(f"MODEL  {USUAL_MODEL}") and person.app.is_running
+    async with opened(story.folder) as person:
+        await set_up(person)
+        assert person.sees(f"MODEL  {USUAL_MODEL}") and person.app.is_running
 
 
 async def test_closing_meanwhile_hurts_nobody(
