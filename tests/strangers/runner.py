@@ -48,11 +48,11 @@ async def run_panes(keys: list[str], folder: str) -> list[dict[str, object]]:
     """The screen's lines and the messages after each key; what it ended with, where it ended by itself."""
     from textual.pilot import WaitForScreenTimeout
 
+    from store.base.location import locate
     from tui.app import Memoranda
-    from tui.cli import location
 
     given: list[dict[str, object]] = []
-    app = Memoranda(location.locate(None, os.environ, folder), folder)
+    app = Memoranda(locate(None, os.environ, folder), folder)
     async with app.run_test(size=(100, 30), notifications=True) as pilot:
         for key in ("", *keys):
             if key and not app._exit:

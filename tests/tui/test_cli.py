@@ -32,7 +32,7 @@ from store.embedding import indexer
 from store.git.repository import Repository
 from store.ingest.runner import IngestReport
 from store.memory import Memory
-from tui import cli
+from tui import catch_up, cli
 from tui.input.arguments import Verb
 from tui.input.verb_table import VERBS, VERBS_BY_NAME
 
@@ -1454,10 +1454,10 @@ def test_a_reader_does_not_wait_for_all_of_a_long_history(do: Do, checkout: Path
             yield info
 
     with monkeypatch.context() as hurry:
-        hurry.setattr(cli, "WAIT_SECONDS", 0)
+        hurry.setattr(catch_up, "WAIT_SECONDS", 0)
         said = do("timeline")
         assert (said.status, said.err) == (0, "Reading git timed out; the next command tries again.\n")
-        hurry.setattr(cli, "WAIT_SECONDS", 600)
+        hurry.setattr(catch_up, "WAIT_SECONDS", 600)
         hurry.setattr(time, "monotonic", lambda: clock() + sum(passed))
         hurry.setattr(Repository, "read_commits", slow)
         said = do("timeline")
@@ -1492,7 +1492,7 @@ def test_git_is_not_blamed_where_it_has_nothing_to_say(place: str, tmp_path: Pat
     # git answers, and what comes after it takes all the time there is
     monkeypatch.setattr("store.history.compression.pack_history", lambda *_: gone.append(gone.pop() + 60))
     if place not in ("nothing new", "no commits"):
-        monkeypatch.setattr(cli, "WAIT_SECONDS", -1)
+        monkeypatch.setattr(catch_up, "WAIT_SECONDS", -1)
     assert cli.run_command(["timeline"]) == 0
     assert "git" not in capsys.readouterr().err
 

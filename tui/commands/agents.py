@@ -48,7 +48,6 @@ from store.doors.git_hooks import (
     make_hook_block,
     uninstall_git_hooks,
 )
-from store.doors.mcp_opening import serve_mcp_client
 from store.doors.trust import pause_doors, resume_doors
 from store.memory import Memory
 from tui.browser import INSTALL_HINT
@@ -76,6 +75,8 @@ def mcp(session: Session, given: ParsedArguments) -> Outcome:
             "This is started by an agent, which speaks to it in JSON; there is nothing here for a person to type.",
             "See docs/agents.md for how to set it up.",
         )
+    from store.doors.mcp_opening import serve_mcp_client  # the types of the protocol take pydantic, 150 ms
+
     serve_mcp_client(session.location, given.session)
     return Outcome()
 

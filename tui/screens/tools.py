@@ -75,6 +75,7 @@ from tui.desktop.programs import open_in_editor
 from tui.lists.record_rows import NumberedRows, RowLine, row_lines
 from tui.render.lines import StyledLine, format_count
 from tui.screens.base import Application, HelpedScreen, PlannedScreen
+from tui.screens.settings import UNDO_KEY
 from tui.theme.escape import visible
 from tui.widgets.bars import Bar, SaysDefects, Split
 from tui.widgets.inputs import AskBar, TextEditor
@@ -157,7 +158,9 @@ class GuardScreen(PlannedScreen["GuardRestorePlan"]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "leave", "Close", id="guard.close", tooltip="Leave what is asked, then close the guard"),
         Binding("r", "restore", "Put back", id="guard.restore", tooltip="Show what putting it back would change"),
-        Binding("u", "undo", "Undo", id="guard.undo", tooltip="Show what undoing the last restore would change"),
+        Binding(
+            UNDO_KEY, "undo", "Undo", id="guard.undo", tooltip="Show what undoing the last restore would change"
+        ),
         Binding("y", "yes", "Yes", id="guard.yes", tooltip="Do what is shown"),
         Binding("n", "no", "No", id="guard.no", tooltip="Leave it as it is"),
         Binding("l", "look", "Look", id="guard.look", tooltip="Look at the files again"),
@@ -184,7 +187,7 @@ class GuardScreen(PlannedScreen["GuardRestorePlan"]):
 
     def usual_keys(self) -> None:
         back = [("r", "put back", "restore")] if self._entry else []
-        self.put_keys([*back, ("u", "undo", "undo"), ("l", "look", "look")])
+        self.put_keys([*back, (UNDO_KEY, "undo", "undo"), ("l", "look", "look")])
 
     # reading
 
@@ -299,9 +302,8 @@ class GuardScreen(PlannedScreen["GuardRestorePlan"]):
             self.app.call_from_thread(self.report_refusal, error)
             self.app.call_from_thread(self._look_at_files, True)  # what is there instead is shown
             return
-        done = (
-            f"Put {format_count(len(plan.files), 'file')} back to before {plan.moment.name}: M#{number}, u to undo"
-        )
+        back = f"{format_count(len(plan.files), 'file')} back to before {plan.moment.name}"
+        done = f"Put {back}: M#{number}, {UNDO_KEY} to undo"
         self.app.call_from_thread(self.say, done)
         self.app.call_from_thread(self._look_at_files, True)
 
@@ -368,7 +370,9 @@ class GuestsScreen(PlannedScreen["GuestPlan"]):
         Binding("slash", "search", "Search", id="guests.search", tooltip="Show only texts with these words"),
         Binding("c", "correct", "Correct", id="guests.correct", tooltip="Give the text other words"),
         Binding("f", "delete", "Delete", id="guests.delete", tooltip="Show what deleting the text changes"),
-        Binding("u", "undo", "Undo", id="guests.undo", tooltip="Show what undoing the last change here changes"),
+        Binding(
+            UNDO_KEY, "undo", "Undo", id="guests.undo", tooltip="Show what undoing the last change here changes"
+        ),
         Binding("y", "yes", "Yes", id="guests.yes", tooltip="Do what is shown"),
         Binding("n", "no", "No", id="guests.no", tooltip="Leave it as it is"),
         Binding("E", "edit", "Edit", id="guests.edit", tooltip="Give the text other words in your editor"),
@@ -404,7 +408,7 @@ class GuestsScreen(PlannedScreen["GuestPlan"]):
         keys = (
             [("c", "correct", "correct"), ("E", "in editor", "edit"), ("f", "delete", "delete")] if self._at else []
         )
-        keys += [("u", "undo", "undo"), ("/", "search", "search")]
+        keys += [(UNDO_KEY, "undo", "undo"), ("/", "search", "search")]
         self.put_keys([*keys, ("l", "look", "look")], "shows all" if self._query else "closes")
 
     # reading
@@ -597,7 +601,7 @@ class GuestsScreen(PlannedScreen["GuestPlan"]):
         except MemorandaError as error:
             self.app.call_from_thread(self.report_refusal, error)
         else:
-            back = f"memoranda guard restore M#{number} redoes it" if plan.undoes else "u to undo"
+            back = f"memoranda guard restore M#{number} redoes it" if plan.undoes else f"{UNDO_KEY} to undo"
             self.app.call_from_thread(self.say, f"{self._does}: M#{number}, {back}")
         self.app.call_from_thread(self._read_again)
 

@@ -167,7 +167,7 @@ def test_a_file_that_came_meanwhile_is_not_replaced(night: GuardedHome, monkeypa
         (night.memory / "tides.md").write_text("It is there again.\n")
         real(*words)
 
-    monkeypatch.setattr(swapping.files, "create_file", create)
+    monkeypatch.setattr(swapping, "create_file", create)
     with pytest.raises(Conflict, match="it was changed meanwhile"):
         night.run(plan)
     assert night.content()["tides.md"] == b"It is there again.\n"
@@ -180,7 +180,7 @@ def test_what_was_done_before_a_refusal_can_be_undone(night: GuardedHome, monkey
         (night.memory / "merged.md").write_text("Typed at the last moment.\n")
         real(*words)
 
-    monkeypatch.setattr(swapping.files, "remove_file", remove)
+    monkeypatch.setattr(swapping, "remove_file", remove)
     with pytest.raises(Conflict, match=r"merged\.md was not changed") as error:
         night.run(plan)
     assert error.value.next.startswith("2 of 3 files are changed")

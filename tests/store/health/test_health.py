@@ -252,7 +252,7 @@ sys.stdin.readline()
 
 def test_a_reader_that_stays(path, monkeypatch):
     """While somebody reads an old state the log grows, and the doctor says why; so it does of pages that wait."""
-    from store.health import checks as log
+    from store.health import wal_checks as log
 
     monkeypatch.setattr(log, "LONG_WAL", 200_000)
     reader = subprocess.Popen(

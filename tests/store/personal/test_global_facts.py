@@ -78,7 +78,7 @@ def test_reading_creates_no_personal_memory(memory: Memory) -> None:
     build_start_pack(memory, "claude")
     memory.context("anything")
     with pytest.raises(NotFound, match="no personal memory yet"):
-        assert memory.personal
+        assert memory.require_personal()
     assert not os.path.lexists(os.path.dirname(personal_memory_path()))
 
 

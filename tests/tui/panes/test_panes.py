@@ -54,11 +54,11 @@ def test_the_recipe_adds_a_pane(story: Story, tmp_path: Path):
     copied = tmp_path / "copied"
     shutil.copytree(ROOT / "tui", copied / "tui", ignore=shutil.ignore_patterns("__pycache__"))
     declaration, reading = re.findall(r"^   ```python\n(.*?)^   ```", recipe, re.DOTALL | re.MULTILINE)
-    table, engine = copied / "tui" / "input" / "pane_table.py", copied / "tui" / "workers" / "engine.py"
-    before, end, after = table.read_text().partition("\n)\n\nBY_NAME")
+    table, engine = copied / "tui" / "input" / "key_table.py", copied / "tui" / "workers" / "engine.py"
+    before, end, after = table.read_text().partition("\n)\n\nPANES_BY_NAME")
     table.write_text(f"{before}\n{textwrap.dedent(declaration).rstrip()},{end}{after}")
-    [line] = re.findall(r"add `(.+?)` to `ROWS`", recipe)
-    before, rows, after = engine.read_text().partition("ROWS: ")
+    [line] = re.findall(r"add `(.+?)` to `PANE_ROWS`", recipe)
+    before, rows, after = engine.read_text().partition("PANE_ROWS: ")
     after = after.replace("{\n", f"{{\n    {line}\n", 1)
     engine.write_text(f"{before}{textwrap.dedent(reading)}\n\n{rows}{after}")
     path = os.pathsep.join(map(str, (copied, ROOT / "tests", ROOT)))

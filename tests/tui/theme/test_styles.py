@@ -214,9 +214,10 @@ async def test_a_theme_that_was_chosen_is_kept(story: Story) -> None:
         assert person.app.theme == "nord" and person.toasts == []
 
 
-async def test_a_theme_chosen_right_before_the_end_is_kept(person: Person) -> None:
-    person.app.theme = "gruvbox"
-    person.app.exit()
+async def test_a_theme_chosen_right_before_the_end_is_kept(story: Story) -> None:
+    async with opened(story.folder) as person:
+        person.app.theme = "gruvbox"
+        person.app.exit()
     assert Path(user_settings_path()).read_text() == 'theme = "gruvbox"\n'
 
 

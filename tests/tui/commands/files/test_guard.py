@@ -14,7 +14,7 @@ from store.config.configuration import Config
 from store.guard import watching
 from store.guard.moments import LookResult, current_ms, look_at_files
 from store.sources.source import Machine
-from tui import cli
+from tui import cli, run_verb
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ def test_restore_shows_first_and_asks(do: Do, home: GuardedHome, monkeypatch: py
         asked.append(question)
         return False
 
-    monkeypatch.setattr(cli, "_ask_on_terminal", answered)
+    monkeypatch.setattr(run_verb, "_ask_on_terminal", answered)
     assert do("guard", "restore", "M1").err.startswith("Nothing was changed.")
     assert asked == ["Put back 2 files to before M#1?"] and home.content() == before
 
