@@ -144,7 +144,7 @@ def benches() -> str:
         code = ast.parse((BENCHES / f"{part.name}.py").read_text("utf-8"))
         about = (ast.get_docstring(code) or "").partition("\n")[0].rstrip(".")
         met = f"{part.met} of {part.aims}" if part.aims else "none is set"
-        rows.append((f"[`{part.name}`](bench/RESULTS.md#{part.name})", about, met, part.day))
+        rows.append((f"[`{part.name}`](../bench/RESULTS.md#{part.name})", about, met, part.day))
     return table(("`python -m bench` …", "what it measures", "aims met", "on"), rows)
 
 

@@ -136,7 +136,7 @@ def test_what_a_project_may_set_is_said_where_trust_is():
 
 
 def test_the_readme_is_short():
-    assert len(README.read_text(encoding="utf-8").splitlines()) <= 200
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 140
 
 
 @pytest.mark.parametrize("page", names(PAGES))
