@@ -15,7 +15,6 @@ class MemorandaError(Exception):
     exit_status = 1
 
     def __init__(self, message: str, next: str = "") -> None:
-        super().__init__(message)
         self.message = message
         self.next = next
 

@@ -9,11 +9,11 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from store.base.runtime import IsCancelled, never_cancelled
-from store.database.database import Database, Transaction
+from store.database.database import Database
 from store.database.integer_list import bind_integers
 from store.database.values import Verbatim
 from store.embedding import vector_codes
-from store.embedding.indexer import IndexResult, embed_queued_passages, forget_unused_vectors, rebuild_vectors
+from store.embedding.indexer import IndexResult, embed_queued_passages, rebuild_vectors
 from store.embedding.model_registry import (
     EMBEDDING_ERROR_KEY,
     WEIGHTS_STAMP_KEY,
@@ -371,10 +371,3 @@ class Vectors:
     def rebuild(self) -> int:
         """Delete all vectors and queue everything: see `rebuild_vectors`."""
         return rebuild_vectors(self._database)
-
-    def forget_cache(self, write: Transaction) -> int:
-        """Delete the vectors of texts that are no longer in the memory, as part of a purge; return how many there were.
-
-        A vector reveals much of its text. Call it after the records themselves are deleted.
-        """
-        return forget_unused_vectors(write)

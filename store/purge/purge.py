@@ -129,10 +129,6 @@ class PurgePlan:
         """Return the places, by index, that are scrubbed unless a person decides otherwise: all that can be."""
         return frozenset(index for index, place in enumerate(self.places) if place.can)
 
-    def searched_texts(self) -> tuple[str, ...]:
-        """Return all texts that a proof searches for."""
-        return (*self.texts, *self.names)
-
 
 @dataclass(frozen=True, slots=True)
 class PurgeResult:

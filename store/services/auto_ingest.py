@@ -22,7 +22,6 @@ from store.services.source_import import CONVERSATION_PART, SourceImport
 INGESTED_SUFFIX = ".jsonl"
 INGEST_LEASE = "ingest"
 RENEW_SECONDS = 1.0
-LOOK_SECONDS = 0.2  # longest time for which a request to end goes unnoticed
 NICE = 10
 
 

@@ -452,11 +452,6 @@ class MergePlan:
         """Return the changes of this verb that are taken."""
         return [one for one in self.changes if one.verb == verb and not one.why]
 
-    @property
-    def asked_changes(self) -> list[LineChange]:
-        """The changes that are asked about."""
-        return [one for one in self.changes if one.why]
-
 
 class LineMerge:
     """One merge. `base` is the digest of each line of the file's version, or, where that is unknown, of the newest one:

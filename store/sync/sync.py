@@ -182,12 +182,18 @@ class LineApply:
 
     def apply_changes(self, changes: Sequence[LineChange], digests: dict[SectionLine, bytes]) -> AppliedLines:
         """Apply all changes; one that is refused stays in the file as it is."""
+        apply_by_verb = {
+            "add": self._add,
+            "correct": self._correct,
+            "forget": self._forget,
+            "move": self._move,
+        }
         for change in changes:
             try:
                 if change.why:
                     self._propose_change(change, digests)
                 else:
-                    getattr(self, f"_{change.verb}")(change)
+                    apply_by_verb[change.verb](change)
             except MemorandaError as error:
                 self.done.left.append((change.line.number if change.line else 0, error.message))
         self._ask_to_confirm()

@@ -149,7 +149,6 @@ _BEGINS = "early|beginning of|start of|principios de|comienzos de|inicios de"
 _MIDDLE = "mid|middle of|mediados de"
 _ENDS = "late|end of|fines de|finales de"
 
-_PAST = ("last", "past", "pasado", "ultimo", "since", "desde", "before", "antes", "until", "hasta")
 
 TimeSpan = tuple[datetime, datetime]
 Reader = Callable[[re.Match[str], datetime], TimeSpan | None]
@@ -258,11 +257,6 @@ def find_beginning(plain: str, now: str) -> str:
         if (at, match.end()) == (0, len(plain)) and _is_stretch(match.re) and (within or not _is_ambiguous(match)):
             return _format_moment(start)
     return ""
-
-
-def is_weekly(words: frozenset[str]) -> bool:
-    """Return whether the words of a time name a weekday in general, and not the last one."""
-    return not words.isdisjoint(_places("weekdays")) and words.isdisjoint(_PAST)
 
 
 def _local_minute(now: str) -> datetime:

@@ -33,7 +33,7 @@ from tui.main_screen.controller import POLL_SECONDS
 from tui.main_screen.lists import OTHERS_SECONDS
 from tui.main_screen.screen import MainScreen
 from tui.render.lines import StyledLine as DescribedLine
-from tui.screens.base import HelpScreen
+from tui.screens.base import FRAME_SECONDS, HelpScreen
 from tui.screens.plans import PlanScreen
 from tui.widgets.bars import Footer
 from tui.widgets.inputs import Line, SearchBar, TextEditor, complete_typed
@@ -939,3 +939,9 @@ async def test_what_is_typed_right_after_enter_is_for_what_is_found(person: Pers
         person.app.post_message(events.Key(key, key if len(key) == 1 else "\r"))
     await person.until(lambda: person.at == "edit" and person.sees("correct F#6"))
     assert person.main.query_one(SearchBar).query_text == "jenkins"
+
+
+async def test_the_screen_is_drawn_soon_after_a_change_and_no_other_timer_is_hurried(person: Person) -> None:
+    timers = [person.main.set_interval(1.0, name=name, pause=True) for name in ("screen_update", "another", None)]
+    assert [timer._interval for timer in timers] == [FRAME_SECONDS, 1.0, 1.0]
+    assert person.main.set_interval(0.001, name="screen_update", pause=True)._interval == 0.001

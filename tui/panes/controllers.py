@@ -7,7 +7,7 @@ Nothing here blocks: a worker passes on what the search found first, then the an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from store.base.citations import parse_citation
@@ -155,9 +155,6 @@ class PaneController:
 
     def close(self) -> None:
         """Stop before the memory is closed."""
-
-
-TitleCounts = Mapping[str, int]
 
 
 # The context pane: the preview explains each record; the title counts tokens.

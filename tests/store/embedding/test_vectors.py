@@ -26,7 +26,7 @@ from store.embedding.calibration import (
     measure_calibration,
     read_texts,
 )
-from store.embedding.indexer import EMBEDDING_LEASE, IndexResult
+from store.embedding.indexer import EMBEDDING_LEASE, IndexResult, forget_unused_vectors
 from store.embedding.model_registry import EmbeddingModel, find_serving_model
 from store.embedding.provider import Embedder, EmbeddingError, ProviderDown, digest_input_text, format_input_text
 from store.embedding.vector_codes import NUMPY_BACKEND, VEC0_BACKEND
@@ -234,7 +234,7 @@ def test_the_cache_keeps_what_was_used_last(memory: Memory, vectors: Vectors, mo
     kept = [row[0][0] for row in memory.database.rows("SELECT digest FROM embeddings WHERE length(vector) = 1")]
     assert sorted(kept) == [0, 1]
     with memory.database.write("user", "purge") as write:
-        assert vectors.forget_cache(write) == 2
+        assert forget_unused_vectors(write) == 2
     assert memory.database.value("SELECT count(*) FROM embeddings") == 2
 
 

@@ -410,6 +410,17 @@ def test_what_was_purged_is_not_in_the_memory_of_the_process_either(machine: Hoo
     assert "heron-7" in machine.ask()
 
 
+def test_a_restore_has_it_let_go(machine: HookMachine) -> None:
+    machine.ask()
+    pid = machine.pid()
+    with Memory.open(machine.path) as memory:
+        before = memory.checkpoints.take_checkpoint("before")
+        memory.facts.forget([1])
+        assert not any(line.startswith("listening=") for line in command_line(pid))
+        memory.checkpoints.restore(before)
+    assert machine.pid() == pid and any(line.startswith("listening=") for line in command_line(pid)), "it began anew"
+
+
 def memory_of(pid: int) -> bytes:
     """Return all that a process has in its memory, as far as it may be read."""
     parts = []
