@@ -14,7 +14,7 @@ from store.services.background_embedding import embed_waiting, is_embedding_due
 from store.services.maintenance import make_due_backup, readable_repository, run_maintenance, take_due_checkpoint
 from store.sync.synced_files import list_synced_files
 from tui.cli_output import print_notice
-from tui.commands.documents import sync_message
+from tui.commands.record_lines import sync_message
 
 BACKUP_BYTES = 16 << 20  # largest file that a command backs up daily
 WAIT_SECONDS = 2.0  # maximum time that a read command spends to sync the timeline and the documents first

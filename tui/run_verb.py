@@ -141,7 +141,7 @@ def _overview(place: Location, cwd: str, as_json: bool) -> int:
     """Print the overview, if there is no terminal for the application. Raise NotFound where there is no memory: nobody
     asked for one."""
     from tui.catch_up import catch_up  # as in `run_verb`
-    from tui.commands.search import memory_figures, overview_lines
+    from tui.commands.stats import memory_figures, overview_lines
 
     if not place.look and _is_absent(place.path):
         raise NotFound(

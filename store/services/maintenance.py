@@ -29,7 +29,6 @@ from store.history.checkpoints import RECOVERY_OFFER_DAYS
 from store.ingest.runner import expire_discarded
 from store.llm.structured_output import expire_model_calls
 from store.memory import Memory
-from store.purge.purge import complete_purge
 from store.records.commits import (
     add_commit,
     find_known_shas,
@@ -205,6 +204,8 @@ def finish_pending_purge(database: Database, trouble: ReportTrouble = _ignore_re
     not."""
     if database.read_only or not is_purge_pending(database):
         return
+    from store.purge.purge import complete_purge  # rare: a purge was broken off
+
     done = complete_purge(database)
     if done.pending:
         trouble(f"Erasing is not finished: {done.pending}")

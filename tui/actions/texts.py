@@ -30,8 +30,8 @@ from tui.actions.support import (
     undo_hint,
     write_and_report,
 )
-from tui.commands.documents import sync_message
 from tui.commands.privacy import plan_in_both, purge_done_lines
+from tui.commands.record_lines import sync_message
 from tui.desktop import programs
 from tui.desktop.programs import open_in_editor
 from tui.input.key_table import INBOX

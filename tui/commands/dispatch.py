@@ -16,7 +16,7 @@ ACTS_ON_MANY = {
     "facts.forget": "forget", "facts.confirm": "confirm", "facts.pin": "pin",
     "facts.unpin": "unpin", "facts.tag": "tag", "facts.untag": "untag",
     "context.mute": "mute", "context.unmute": "unmute",
-    "records.merge": "merge",
+    "inbox.merge": "merge",
 }  # fmt: skip
 
 

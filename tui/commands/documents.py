@@ -24,7 +24,7 @@ from store.sync.sync import SyncReport, find_movable_parts, is_large_file
 from store.team.exchange import Team, has_shared_records
 from tui.commands.call import Outcome, Session
 from tui.commands.interrupt import Interrupt
-from tui.commands.record_lines import shorten
+from tui.commands.record_lines import shorten, sync_message
 from tui.commands.team import exchange_json, exchange_lines, exchange_message, show_exchange
 from tui.desktop.editor_process import NoEditor, editor_command, run_editor
 from tui.input.arguments import ParsedArguments
@@ -281,54 +281,6 @@ def _stop_sync(session: Session, name: str) -> Outcome:
 
 
 # what happened, in words
-
-
-def sync_message(report: SyncReport, begins: bool = False) -> str:
-    """Return the sentences about what a sync did."""
-    if report.problem:
-        return visible(report.problem)
-    name, done = visible(report.path), report.applied
-    parts = []
-    if done.added:
-        parts.append(f"{format_count(len(done.added), 'new line')} ({_cite_facts(done.added)})")
-    if done.corrected:
-        parts.append(f"{len(done.corrected):,} changed ({_cite_facts([new for _, new in done.corrected])})")
-    if done.forgotten:
-        parts.append(f"{len(done.forgotten):,} forgotten ({_cite_facts(done.forgotten)})")
-    if done.moved:
-        parts.append(f"{len(done.moved):,} under another heading ({_cite_facts(done.moved)})")
-    sentences = []
-    if parts:
-        back = f" `undo {report.step}` takes that back." if report.step else ""
-        sentences.append(f"Read {name}: {', '.join(parts)}.{back}")
-    if waiting := len(done.proposed):
-        of = "it" if parts else name
-        sentences.append(
-            f"{format_count(waiting, 'proposal')} of {of} wait{'s' if waiting == 1 else ''} in the inbox."
-        )
-    if begins:
-        sentences.append(
-            f"{name} is kept in sync from now on, with "
-            f"{format_count(report.facts, 'fact')}. Edit it in any editor: what you"
-            " add, change and delete in its section is read by the next command and by the application."
-        )
-    elif report.written and not parts:
-        sentences.append(f"Wrote {name}: {format_count(report.facts, 'fact')}.")
-    elif not sentences:
-        sentences.append(f"{name} and the memory say the same: {format_count(report.facts, 'fact')}.")
-    if report.others:
-        sentences.append(
-            f"{format_count(report.others, 'line')} of it are no facts, and stand below its section now."
-        )
-    if report.too_many:
-        sentences.append("More facts than 2,000 would belong there: the least important are left out.")
-    return " ".join(sentences)
-
-
-def _cite_facts(numbers: list[int]) -> str:
-    """Return the citations of up to five facts, and how many more there are."""
-    more = f" and {len(numbers) - 5:,} more" if len(numbers) > 5 else ""
-    return " ".join(cite("fact", number) for number in numbers[:5]) + more
 
 
 def _refused_lines(report: SyncReport) -> list[str]:

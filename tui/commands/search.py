@@ -1,212 +1,29 @@
-"""search, show, timeline, stats, and the overview."""
+"""The commands search, show and timeline."""
 
 from __future__ import annotations
 
-import os
 import shlex
-from collections.abc import Generator
-from contextlib import nullcontext
-from dataclasses import asdict
-from shutil import get_terminal_size
 
-from store.base.citations import parse_citation, parse_typed_citation, remove_citations
+from store.base.citations import parse_typed_citation
 from store.base.clock import format_local_time
 from store.base.errors import InvalidInput
 from store.base.models import Commit, Decision, Fact, GlobalFact, Proposal, as_json
 from store.base.vocabulary import unpack_key
-from store.embedding.vectors import Vectors
-from store.exchange.exporter import save_export
-from store.librarian.answer import CitedSentence, LibrarianAnswer
-from store.librarian.librarian import Librarian
-from store.llm import model_selection
-from store.llm.model_selection import why_no_model
-from store.memory import Memory
-from store.records.trends import measure_trends
 from store.search.filters import require_valid_query
-from store.search.lookup import find_records, get_record, json_with_links, key_of_record, records_by_key
+from store.search.lookup import get_record, json_with_links, key_of_record, records_by_key
 from store.search.pipeline import search_for_person
 from store.search.query_parser import query_hints
 from store.search.results import Hit
 from store.services.maintenance import timeline_repository
-from store.services.metrics import measure
 from store.team.exchange import shared_identity
 from store.text.fence import is_suspicious
 from tui.commands.call import Outcome, Session, parse_id
-from tui.commands.context import draw_bar
-from tui.commands.exchange import may_replace
-from tui.commands.interrupt import STOP_HINT, Interrupt
-from tui.commands.record_lines import empty_list_line, fact_line, keyed_line, more_line, shorten
+from tui.commands.record_lines import empty_list_line, keyed_line, more_line
 from tui.input.arguments import ParsedArguments
 from tui.render.details import describe_record, plain_lines
-from tui.render.lines import KIND_GLYPHS, WARNING_SIGN, format_count, record_time, summarize_record, writer_name
-from tui.render.metrics import POOR, UNKNOWN, MetricSection, draw_steps, draw_trend, metric_sections, trends_svg
+from tui.render.lines import KIND_GLYPHS, WARNING_SIGN, format_count, record_time, writer_name
 from tui.render.search_results import densest_mark, group_hits, none_exact_words, score_lines
 from tui.theme.escape import visible
-
-# stats --plot: how the memory changed over time, as a picture or as columns of text.
-
-TO_TERMINAL = "-"  # instead of a file: to the terminal
-PLOT_LINES = 8  # lines of a plot there
-
-
-def plot_trends(session: Session, given: ParsedArguments) -> Outcome:
-    """Write the trends of growth, recall and age into an SVG file, or print them."""
-    memory = session.memory
-    found = measure_trends(memory.database, memory.now)
-    if given.plot == TO_TERMINAL:
-        width = _terminal_columns()
-        lines = ["".join(text for text, _ in line) for one in found for line in draw_trend(one, width, PLOT_LINES)]
-        data = {one.name: dict(zip(one.labels, one.values, strict=True)) for one in found}
-        return Outcome(lines=lines, data=lambda: data)
-    path = os.path.abspath(os.path.join(session.cwd, os.path.expanduser(given.plot)))
-
-    def picture() -> Generator[str, None, None]:
-        yield trends_svg(found, session.location.display_name)
-
-    size = save_export(memory.database, path, may_replace(session, given, path), text=picture)
-    return Outcome(f"Drawn to {path}, {size:,} bytes.", lambda: {"file": path, "bytes": size})
-
-
-def _terminal_columns() -> int:
-    return min(120, get_terminal_size().columns)
-
-
-# ask.
-
-MODEL_LOADING = "the model is being loaded …"
-ORDER_KEPT = "The order stays as it is."
-
-
-def ask(session: Session, given: ParsedArguments) -> Outcome:
-    """At a terminal show what the search found before a model reads it, and progress until the answer is complete; ^C
-    stops the model there."""
-    memory, question = session.memory, " ".join(given.question)
-    require_valid_query(memory.database, question)
-    limit, cites = float(memory.config["agent.patience"]), memory.config["citations"]
-    shown: list[str] = []
-
-    def tell(*lines: str) -> None:
-        for line in lines:
-            if session.tell is not None:
-                session.tell(remove_citations(line) if cites == "off" else line)
-
-    with Interrupt() if session.tell is not None and not given.no_model else nullcontext() as interrupt:
-        stops = f"  {STOP_HINT}" if interrupt is not None else ""
-        stopped = lambda: interrupt is not None and interrupt.asked  # noqa: E731
-        loading = lambda: session.wait(f"{MODEL_LOADING}{stops}")  # noqa: E731
-        chat = (
-            None
-            if given.no_model
-            else model_selection.open_selected_model(
-                memory.config, cancelled=stopped, loading=loading, seconds=limit
-            )
-        )
-        name = chat.name if chat is not None else ""
-        why = "" if chat or given.no_model else why_no_model(memory.config, ends=True)
-
-        def first(parts: tuple[CitedSentence, ...]) -> None:
-            if chat is not None and parts and session.tell is not None:
-                shown.extend(part.text for part in parts)
-                tell(f"By rule, while {name} reads:", *shown, "")
-
-        try:
-            answer = Librarian(memory).ask(
-                question,
-                chat,
-                why=why,
-                first=first,
-                cancelled=stopped,
-                waiting=lambda done, total: session.wait(f"{reading_progress(name, done, total)}{stops}"),
-            )
-        finally:
-            session.wait("")
-            if chat is not None:
-                chat.close()
-    if shown and "\n".join(answer.sentences).endswith("\n".join(shown)):
-        tell(f"{answer.sentences[0].removesuffix(shown[0])}{ORDER_KEPT}")
-    else:
-        tell(*answer.sentences)
-    lines = [*([] if session.tell else answer.sentences), "", *answer_notes(answer)]
-    if cites == "off":
-        lines = [remove_citations(line) for line in lines]
-    elif cites == "on":
-        lines += _answer_sources(session, answer)
-    return Outcome(lines=lines, data=lambda: answer_json(session, answer))
-
-
-def _answer_sources(session: Session, answer: LibrarianAnswer) -> list[str]:
-    """Return a line for each record that an answer cites."""
-    found = find_records(session.memory.database, map(parse_citation, answer.citations))
-    return [f"Source: {record.citation}  {shorten(summarize_record(record)[0], 100)}" for record in found]
-
-
-def reading_progress(name: str, done: int, total: int) -> str:
-    """Return the progress message while a model has read `done` of `total` records."""
-    return f"{name} reads {done + 1} of {format_count(total, 'record')} …"
-
-
-def answer_notes(answer: LibrarianAnswer) -> list[str]:
-    """Return the lines below an answer: the filter that the question was read as, the model, the number of records, and
-    warnings."""
-    near = [answer.near.text] if answer.near else []
-    filters = [f"filter: {answer.filter}"] if answer.filter else []
-    return [*near, *filters, answer.line, *([answer.note] if answer.note else [])]
-
-
-def answer_json(session: Session, answer: LibrarianAnswer) -> dict[str, object]:
-    """Return an answer as `--json` prints it, with the records that it cites."""
-    database = session.memory.database
-    return {
-        "question": answer.asked.text,
-        "language": answer.asked.language,
-        "kind": answer.asked.kind,
-        "answer": answer.text,
-        "sentences": list(answer.sentences),
-        "citations": list(answer.citations),
-        "nothing": answer.nothing,
-        "near": list(answer.near.citations) if answer.near else [],
-        "by": answer.by or "rule",
-        "seconds": round(answer.seconds, 3),
-        "note": answer.note,
-        "filter": answer.filter,
-        "quotes": [quote._asdict() for sentence in answer.parts for quote in sentence.quotes],
-        "odds": dict(answer.odds),
-        "looked_at": list(answer.sources),
-        "records": [as_json(record) for record in find_records(database, map(parse_citation, answer.citations))],
-    }
-
-
-# Format the metrics of a memory as lines with small charts, for `stats`.
-
-STATS_BAR_CELLS = 24  # cells of the longest bar
-STATS_LABEL_CELLS, STATS_VALUE_CELLS = 14, 9
-STATS_QUERY_CELLS = 60
-
-
-def stats_lines(found: list[MetricSection]) -> list[str]:
-    """Return each metric with its chart; say which ones are unknown, and where to look for poor ones."""
-    lines: list[str] = []
-    for heading, figures in found:
-        lines += ["", heading.upper()]
-        for one in figures:
-            if one.state == UNKNOWN:
-                lines.append(f"  {one.glyph} {one.label:<{STATS_LABEL_CELLS}} {one.note}")
-                continue
-            chart = (
-                draw_steps(one.series)
-                if one.share is None
-                else draw_bar(round(one.share * 1000), 1000, STATS_BAR_CELLS)
-            )
-            label = (
-                f"{shorten(one.label, STATS_QUERY_CELLS):<{STATS_QUERY_CELLS}}"
-                if one.wide
-                else f"{shorten(one.label, STATS_LABEL_CELLS):<{STATS_LABEL_CELLS}}"
-            )
-            value = "" if one.wide else f" {one.value:>{STATS_VALUE_CELLS}}  {chart:<{STATS_BAR_CELLS}}"
-            lines.append(f"  {one.glyph} {label}{value}  {one.note}".rstrip())
-            if one.state == POOR and one.leads:
-                lines.append(f"      memoranda {one.leads}")
-    return lines[1:]
 
 
 def search(session: Session, given: ParsedArguments) -> Outcome:
@@ -347,71 +164,3 @@ def timeline(session: Session, given: ParsedArguments) -> Outcome:
         data=lambda: [{"kind": unpack_key(key)[0], **as_json(record)} for key, record in shown],
         lines=[*lines, *more_line(len(keys) - given.limit, given.limit)],
     )
-
-
-def stats(session: Session, given: ParsedArguments) -> Outcome:
-    """Show counts and the metrics of the memory, or plot its trends."""
-    if given.plot:
-        return plot_trends(session, given)
-    numbers, measures = memory_figures(session), measure(session.memory)
-    width = max(map(len, numbers))
-    return Outcome(
-        data=lambda: {**numbers, "health": asdict(measures)},
-        lines=[
-            *(f"{name:<{width}}  {_format_figure(value)}" for name, value in numbers.items()),
-            "",
-            *stats_lines(metric_sections(measures, past=bool(session.memory.database.moment))),
-        ],
-    )
-
-
-def memory_figures(session: Session) -> dict[str, object]:
-    """Collect the counts of records, sizes and paths."""
-    memory = session.memory
-    database = memory.database
-    facts = memory.facts.count_by_state(memory.now)
-    tables = ("decisions", "iterations", "commits", "events", "commit_links", "tasks", "checkpoints", "history")
-    counted = {table: database.value(f"SELECT count(*) FROM {table}") for table in tables}
-    return {
-        "facts": facts["active"],
-        **{name: facts[name] for name in ("fresh", "aging", "low", "stale", "superseded", "forgotten")},
-        **counted,
-        "schema": database.connection.pragma("user_version"),
-        "created_at": database.value("SELECT value FROM meta WHERE key = 'created_at'"),
-        **_vector_figures(memory),
-        "bytes": 0 if memory.passing else os.path.getsize(memory.location.path),
-        "path": session.location.path,
-    }
-
-
-def _vector_figures(memory: Memory) -> dict[str, object]:
-    """Return which provider and model make the vectors, and how many texts wait for theirs."""
-    status = Vectors(memory.database).read_status()
-    return {"embedded_by": status.provider, "embedding_model": status.model, "to_embed": status.left}
-
-
-def _format_figure(value: object) -> str:
-    """Format a figure of the statistics."""
-    return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def overview_lines(session: Session) -> list[str]:
-    """Return the lines that `memoranda` prints without a terminal."""
-    memory = session.memory
-    now = memory.now
-    counts = memory.facts.count_by_state(now)
-    keys = [key for key, _ in memory.timeline.stream(limit=8)]
-    found = records_by_key(memory.database, keys)
-    old = memory.facts.get_many(memory.facts.ids(now, limit=8))
-    ageing = ", ".join(f"{counts[state]} {state}" for state in ("aging", "low", "stale") if counts[state])
-    lines = [
-        f"memoranda  {memory.location.display_name}  "
-        f"{format_count(counts['active'], 'fact')}{f' ({ageing})' if ageing else ''}"
-    ]
-    lines += ["", "FACTS, longest unconfirmed first", *(fact_line(fact, now) for fact in old)]
-    if not old:
-        lines.append('none yet; add one: memoranda remember "team of 5"')
-    lines += ["", "TIMELINE, newest first", *(keyed_line(key, found[key]) for key in keys if key in found)]
-    if not keys:
-        lines.append("nothing yet")
-    return [*lines, "", "memoranda --help lists what can be done; in a terminal, memoranda opens the application."]

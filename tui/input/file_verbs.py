@@ -250,7 +250,7 @@ FILE_COMMANDS = (
     Verb(
         "stats",
         "Count what there is, and show the health of the memory",
-        "search.stats",
+        "stats.stats",
         Argument(
             "plot",
             "value",

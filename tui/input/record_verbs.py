@@ -55,7 +55,7 @@ READING_COMMANDS = (
     Verb(
         "ask",
         "Ask about the past: a short answer, each sentence with the record it rests on",
-        "search.ask",
+        "librarian.ask",
         Argument("question", "many", "QUESTION", "in English or Spanish: why do we use SQLite? ¿cuándo se decidió?"),
         Argument("no-model", "flag", "", "by rule: the records themselves"),
         reads=True,
@@ -308,7 +308,7 @@ RECORD_COMMANDS = (
     Verb(
         "inbox",
         "List what is proposed and waiting for review, newest first",
-        "records.list_proposals",
+        "inbox.list_proposals",
         Argument("origin", "value", "O", "only what this one asks: mcp:claude-code, import:notes …"),
         Argument("state", "value", "S", "waiting, accepted or rejected", choices=PROPOSAL_STATES),
         LIMIT_OPTION,
@@ -317,7 +317,7 @@ RECORD_COMMANDS = (
     Verb(
         "accept",
         "Accept proposals: only now they are facts",
-        "records.accept",
+        "inbox.accept",
         PROPOSAL_IDS,
         ORIGIN_OPTION,
         Argument("supersedes", "value", "F", "it replaces this fact, F#12"),
@@ -327,7 +327,7 @@ RECORD_COMMANDS = (
     Verb(
         "edit",
         "Accept a proposal in your own words",
-        "records.edit",
+        "inbox.edit",
         Argument("id", "one", "ID", "a proposal's number, or P#8"),
         Argument("text", "many", "TEXT", "what is to be remembered"),
         ANYWAY_OPTION,
@@ -335,7 +335,7 @@ RECORD_COMMANDS = (
     Verb(
         "reject",
         "Reject proposals; the same is not proposed again",
-        "records.reject",
+        "inbox.reject",
         PROPOSAL_IDS,
         ORIGIN_OPTION,
         YES_OPTION,
@@ -343,7 +343,7 @@ RECORD_COMMANDS = (
     Verb(
         "merge",
         "Merge facts that say the same: merge 12 13; or a proposal and a fact: merge P#8 12",
-        "records.merge",
+        "inbox.merge",
         Argument("ids", "many", "ID", "the one that stays, then the others: 12 13, or P#8 12"),
         ANYWAY_OPTION,
         IF_PURGED_OPTION,
@@ -351,7 +351,7 @@ RECORD_COMMANDS = (
     Verb(
         "duplicates",
         "Find facts that say the same or contradict each other, and propose what to do",
-        "records.duplicates",
+        "inbox.duplicates",
         looks=True,
     ),
     Verb(

@@ -20,7 +20,7 @@ from store.learning.rule_pass import RulePassResult
 from store.librarian.answer import LibrarianAnswer
 from store.llm.structured_output import ModelStats, list_recent_calls, read_model_stats
 from store.sync.sync import SyncReport
-from tui.commands.documents import sync_message
+from tui.commands.record_lines import sync_message
 from tui.demo.tour import TOUR_STOPS, keep_tour, read_tour, tour_stop
 from tui.input.key_table import CHECKPOINTS, key_name
 from tui.lists.view_state import fill_in_keys

@@ -29,7 +29,7 @@ from store.llm.model_selection import (
 )
 from store.llm.ollama_client import ModelPuller, PullResult, RateMeter
 from store.memory import Memory
-from tui.commands.search import MODEL_LOADING, reading_progress
+from tui.commands.librarian import MODEL_LOADING, reading_progress
 from tui.render.lines import format_count
 from tui.workers.background import Worker
 

@@ -16,7 +16,7 @@ from bench.terminal import Terminal
 from store.librarian.librarian import Librarian
 from store.memory import Memory
 from tui.commands.call import Session
-from tui.commands.search import answer_json, ask
+from tui.commands.librarian import answer_json, ask
 
 QUESTION = "why do we use SQLite?"
 COMMAND = [sys.executable, "-P", "-m", "tui.main", "ask", *QUESTION.split()]

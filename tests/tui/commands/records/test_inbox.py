@@ -6,7 +6,7 @@ from store.conversations.turns import NewTurn
 from store.learning import rule_pass
 from store.memory import Memory
 from tui.commands.call import Outcome, Session
-from tui.commands.records import accept, list_proposals
+from tui.commands.inbox import accept, list_proposals
 from tui.commands.search import search
 
 
