@@ -10,8 +10,7 @@ import pytest
 from store.base.errors import InvalidInput
 from store.memory import Memory
 from tui import cli
-from tui.commands import facts
-from tui.commands import records as inbox
+from tui.commands import facts, inbox
 from tui.commands import records as tasks
 from tui.commands.call import Session
 from tui.input.arguments import parse_arguments
