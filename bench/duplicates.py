@@ -27,7 +27,7 @@ from bench.purge import timed
 from bench.store import Writer, heading, verdict
 from store.embedding import model_registry
 from store.embedding import vectors as mean_removal
-from store.embedding.calibration import get_calibration, read_texts
+from store.embedding.model_registry import get_calibration, read_texts
 from store.inbox.candidate_pairs import centre_vectors, find_pairs_by_vectors, paraphrase_product
 from store.inbox.duplicates import (
     MIN_RELATED,

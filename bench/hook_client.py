@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                     costs[name].append(cost)
         _table(costs)
         _resident(client, path, options.runs)
-        hook_resident.end()
+        hook_resident.end_resident()
 
 
 def _event(kind: str, path: str, number: int) -> bytes:
@@ -93,7 +93,7 @@ def _event(kind: str, path: str, number: int) -> bytes:
 def _prepare(client: Sequence[str], path: str, cold: bool) -> None:
     """See that no resident runs, or that one does."""
     if cold:
-        while not hook_resident.end():
+        while not hook_resident.end_resident():
             pass
         return
     while not os.path.exists(os.path.join(installation.state_folder(), hook_resident.SOCKET)):

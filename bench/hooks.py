@@ -32,9 +32,8 @@ from store.base.hook_resident import SOCKET
 from store.base.location import locate
 from store.base.state_files import state_folder
 from store.doors import agent_log as injections
-from store.doors import recall as meaning_recall
-from store.doors.pack import WARM, words_of
-from store.doors.recall import MeaningRecall
+from store.doors import pack as meaning_recall
+from store.doors.pack import WARM, MeaningRecall, words_of
 from store.memory import Memory
 from store.text import words as token_count
 from tui.demo import build_demo
@@ -119,8 +118,8 @@ def _client(python: str) -> list[str]:
 def _by_meaning(client: Sequence[str], resident: int, path: str, size: int, folder: str, runs: int) -> None:
     """Print what a prompt costs where vectors are searched, and how many answers by meaning come in time."""
     copy(prepared(size), path)
-    recall, place, wait = MeaningRecall(), locate(path, {}, folder), meaning_recall.WAIT
-    meaning_recall.WAIT = 60.0
+    recall, place, wait = MeaningRecall(), locate(path, {}, folder), meaning_recall.RECALL_WAIT_SECONDS
+    meaning_recall.RECALL_WAIT_SECONDS = 60.0
     recall.ask(place, WARM)()
     answers: list[float] = []
     for prompt in PROMPTS * 3:

@@ -39,9 +39,10 @@ from store.scan.machine_scan import (
     find_missing_references,
     paths_mentioned,
 )
-from store.scan.report import (
+from store.scan.transcripts import (
     CONTRADICTION,
     CROSS_PROJECT,
+    DAY_SECONDS,
     DEAD_LINK,
     DUPLICATE,
     EXPIRING,
@@ -49,8 +50,8 @@ from store.scan.report import (
     MISSING_FILE,
     MISSING_SYMBOL,
     SECRET,
+    find_expiring,
 )
-from store.scan.transcripts import DAY_SECONDS, find_expiring
 from store.sources.note_readers import parse_markdown_notes
 from store.sources.source import FoundMemory
 
@@ -165,7 +166,7 @@ def _letters(text: str) -> str:
 def _pairs() -> Iterator[Row]:
     from support.likeness import BY_MEANING, DEVELOPED, HELD
 
-    from store.embedding.calibration import read_texts
+    from store.embedding.model_registry import read_texts
 
     paraphrases, unrelated = read_texts()
 

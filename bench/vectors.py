@@ -27,7 +27,7 @@ import apsw
 import numpy as np
 
 from bench.store import heading, quantile
-from store.database.integer_list import bind_integers
+from store.database.connection import bind_integers
 from store.embedding import vector_codes as binary_index
 
 DIMENSION, CLUSTERS, NEAREST, QUESTIONS = 384, 400, 10, 50

@@ -129,7 +129,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         state = os.path.join(str(tmp_path_factory.getbasetemp()), "state")
         environment.setenv("XDG_STATE_HOME", state)
         yield state
-        hook_resident.end()  # of those tests that run `memoranda hook`
+        hook_resident.end_resident()  # of those tests that run `memoranda hook`
 
 
 @pytest.fixture(autouse=True)

@@ -40,10 +40,7 @@ def run_verb(place: Location, cwd: str, as_json: bool, verb: Verb, given: Parsed
         lines = print_result_line if sys.stdout.isatty() and not as_json else None
         session = Session(place, memory, cwd, ask, as_json, tell=lines, wait=ProgressLine())
         if verb.reads:
-            from tui.catch_up import (
-                catch_up,
-                catch_up_with_meaning,  # what a command that writes does without
-            )
+            from tui.catch_up import catch_up, catch_up_with_meaning
 
             late = catch_up(memory, cwd)
             if verb.name == "ask" or (verb.name == "search" and not given.keywords):

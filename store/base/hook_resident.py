@@ -11,13 +11,13 @@ RELEASE, END = b"r", b"q"
 SECONDS = 1.0  # longest wait for it
 
 
-def release() -> bool:
+def release_memories() -> bool:
     """Have the resident close every memory and drop all that it has read of them; return False where it has not done so
     within a second. True where none runs."""
     return _ask(RELEASE)
 
 
-def end() -> bool:
+def end_resident() -> bool:
     """Have the resident end, as `release` does."""
     return _ask(END)
 

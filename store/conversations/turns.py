@@ -309,7 +309,7 @@ class Turns:
         """Return the turns of these ids that exist, in no particular order."""
         return self._read_turns("WHERE id IN (SELECT value FROM json_each(?))", json.dumps(list(numbers)))
 
-    def last(self, session: str = "", n: int = 1) -> list[Turn]:
+    def last_turns(self, session: str = "", n: int = 1) -> list[Turn]:
         """Return the last `n` turns of a session, of the newest one unless named, in order."""
         name = clean_text(session.strip()) or self.newest_session()
         return self._read_turns("WHERE session = ? ORDER BY number DESC LIMIT ?", name, n)[::-1]
@@ -331,7 +331,7 @@ class Turns:
         topic; never more than WINDOW_TOKENS tokens, counted or estimated, whichever are more: the oldest are dropped.
         The last turn is always included, its end cut off if it alone is longer.
         """
-        found = self.last(session, MAX_WINDOW_TURNS)
+        found = self.last_turns(session, MAX_WINDOW_TURNS)
         found = _since_topic_change(found[-window_size([turn.continuity for turn in found[-JUDGED_TURNS:]]) :])
         turns: list[Turn] = []
         room = WINDOW_TOKENS

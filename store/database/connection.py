@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from shlex import quote
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -24,6 +25,11 @@ from store.base.errors import (
 from store.database.files import prepare_file
 from store.database.schema import APPLICATION_ID, SCHEMA_VERSION, check_schema, register_functions
 from store.database.wal import count_recoveries
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 
 OLDEST_SQLITE = (3, 51, 3)  # older ones can corrupt a WAL file
 DEFAULT_BUSY_MS = 10_000
@@ -260,3 +266,17 @@ def explain_sqlite_error(
         return StorageError(f"The disk that holds {path} failed.", "Look at the system's log; nothing was changed.")
     # an SQLite message can quote a value (`CHECK constraint failed: …` names columns only, a syntax error quotes)
     return StorageError(f"SQLite refused: {type(error).__name__}.", "This is a bug in Memoranda: please report it.")
+
+
+# Bind many integers as one parameter of a statement.
+
+
+def bind_integers(values: NDArray[np.int64] | Iterable[int]) -> object:
+    """Return `values` for `carray(?)`, a table with one row for each; none give a table without rows.
+
+    `apsw.carray` itself raises ValueError for none, and `carray(NULL)` has no rows.
+    """
+    import numpy as np
+
+    array = np.ascontiguousarray(values if isinstance(values, np.ndarray) else list(values), np.int64)
+    return apsw.carray(array, flags=apsw.SQLITE_CARRAY_INT64) if array.size else None  # noqa: TID251

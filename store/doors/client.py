@@ -455,3 +455,8 @@ def _starter_script() -> str:
 
 def _format_json(value: object) -> str:
     return json.dumps(value, indent=2) + "\n"
+
+
+# The clients that can be connected.
+
+CLIENTS: dict[str, AgentClient] = {client.name: client for client in (CLAUDE_CODE, CODEX, GEMINI, OPENCODE)}

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from store.base import state_files
-from store.base.hook_resident import end
+from store.base.hook_resident import end_resident
 from store.base.location import MEMORANDA_FOLDER, Location, checkout_root
 from store.base.state_files import (
     delete_state,
@@ -35,6 +35,7 @@ from store.base.state_files import (
 )
 from store.doors import memoranda_hook
 from store.doors.client import (
+    CLIENTS,
     CONNECTION_NAME,
     CONNECTION_SCOPES,
     EDIT_LINE,
@@ -48,7 +49,6 @@ from store.doors.client import (
     is_our_hook,
     runs_hook,
 )
-from store.doors.clients.registry import CLIENTS
 from store.doors.config_edit import (
     EditBlocked,
     apply_edit,
@@ -669,7 +669,7 @@ def examine_agents(
             files = ", ".join(change.file for change in plan.changes)
             says = f"{client.title} was connected, and what connects it is not in {files} any more."
             yield Finding(client.name, NOTE, says, f"memoranda {again}", again)
-        elif gone := _gone(place):
+        elif gone := _removed_connection_note(place):
             says = f"{client.title} starts {gone}, which is not there any more."
             yield Finding(client.name, NOTE, says, f"memoranda {again}", again)
         elif place.hook and not os.path.samefile(place.hook[1], memoranda_hook.__file__):
@@ -696,7 +696,7 @@ def examine_agents(
             yield Finding("git", OK, "Git's hooks tell of each commit.")
 
 
-def _gone(place: ClientPlace) -> str:
+def _removed_connection_note(place: ClientPlace) -> str:
     """Return the program that a client starts and that is not there any more; empty if all is."""
     for program in (place.command[0], *place.hook[:1]):
         if os.path.isabs(program) and not os.access(program, os.X_OK):
@@ -759,7 +759,7 @@ def remove_installed_parts(found: Removal) -> list[str]:
         return troubles
     if found.guard:
         delete_guard()
-    end()
+    end_resident()
     for folder in found.folders:
         try:
             shutil.rmtree(folder)

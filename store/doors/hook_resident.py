@@ -22,28 +22,28 @@ from store.doors.hook_events import Caller
 from store.doors.hook_process import reply, split_option
 from store.doors.memoranda_hook import (
     ALONE,
+    DEFERRED_MARK,
+    DONE_MARK,
     END,
     EVENT,
-    KEPT,
-    LATER,
     RELEASE,
     RESIDENT,
-    WAIT,
+    WAIT_VARIABLE,
     greeting,
     peer_user,
     socket_path,
 )
-from store.doors.recall import MeaningRecall
+from store.doors.pack import MeaningRecall
 
 IDLE = 1_800.0  # seconds without an event after which it ends
 REST = 240.0  # and after which it lets go of the model
-LOOK = 30.0  # seconds between two looks whether its socket is still there
+SOCKET_LOOK_SECONDS = 30.0  # seconds between two looks whether its socket is still there
 PATIENCE = 5.0  # seconds that a client may take for each part of its event
 THREADS = 4
 MOST = 64  # events that are received, and wait for a thread
 # variables that are read deep below the handlers: an event that has others is answered by a process of its own
 SAME = ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
-OURS, PASSED = "MEMORANDA_", ("MEMORANDA_DB", WAIT)
+OURS, PASSED = "MEMORANDA_", ("MEMORANDA_DB", WAIT_VARIABLE)
 
 
 class Resident:
@@ -86,7 +86,7 @@ class Resident:
                 if (until := self._last + self._rest - time.monotonic()) <= 0:
                     self._become_new(listening)
                 left = min(left, until)
-            ready, _, _ = select.select([listening.fileno(), self._awake], [], [], min(left, LOOK))
+            ready, _, _ = select.select([listening.fileno(), self._awake], [], [], min(left, SOCKET_LOOK_SECONDS))
             if listening.fileno() in ready:
                 self._receive(listening)
             if self._awake in ready:
@@ -121,7 +121,7 @@ class Resident:
             with connection:
                 answer = self._answer(request, connection)
                 if answer is not None:
-                    connection.sendall(KEPT + answer)
+                    connection.sendall(DONE_MARK + answer)
                     connection.shutdown(socket.SHUT_WR)  # a child of this process may hold a copy of the socket
         except OSError:
             connection.close()  # the client is gone
@@ -141,7 +141,7 @@ class Resident:
         variables = {name: value for name, _, value in pairs if name}
         event = request[middle:]
         if not _same(variables):
-            connection.sendall(LATER)
+            connection.sendall(DEFERRED_MARK)
             return _answer_alone(words, folder, variables, event)
         option, rest = split_option(words)
         try:
@@ -189,7 +189,7 @@ def _read(connection: socket.socket) -> bytes:
 def _confirm(connection: socket.socket) -> None:
     with connection:
         try:
-            connection.sendall(KEPT)
+            connection.sendall(DONE_MARK)
         except OSError:
             pass  # nobody waits any more
 

@@ -18,14 +18,14 @@ from typing import NoReturn
 
 VERSION = "0.1.0"  # of the product, as in `store.version`: a resident of another version is told to end
 EVENT, RELEASE, END = b"e", b"r", b"q"  # what the first byte of a request asks for; the last two are all of theirs
-KEPT = b"+"  # before an answer: the event was dealt with
-LATER = b"~"  # before that, where it is dealt with by a process of its own
+DONE_MARK = b"+"  # before an answer: the event was dealt with
+DEFERRED_MARK = b"~"  # before that, where it is dealt with by a process of its own
 LARGEST = 64 << 20  # bytes of a report that are read; a tool may have written a large file
 PIPE = 16_384  # bytes that a pipe holds on every system
-SECONDS = 0.25  # that a running resident may take for each step of an answer
+ANSWER_SECONDS = 0.25  # that a running resident may take for each step of an answer
 COLD_SECONDS = 4.0  # that one may take which starts first, where the model waits for what a session begins with
 PROMPT_SECONDS = 1.5  # and where it waits for what is added to a prompt
-WAIT = "MEMORANDA_HOOK_WAIT"  # the variable that sets the first of these, and is the least for the others
+WAIT_VARIABLE = "MEMORANDA_HOOK_WAIT"  # the variable that sets the first of these, and is the least for the others
 STARTS = (b'"SessionStart"', b'"event":"start"', b'"event": "start"')
 PROMPTS = (b'"UserPromptSubmit"', b'"BeforeAgent"', b'"event":"prompt"', b'"event": "prompt"')
 RESIDENT, ALONE = "store.doors.hook_resident", "store.doors.hook_process"
@@ -79,9 +79,9 @@ def peer_user(connection: socket) -> int | None:
 
 def _seconds() -> float:
     try:
-        return max(0.001, float(os.environ.get(WAIT) or SECONDS))
+        return max(0.001, float(os.environ.get(WAIT_VARIABLE) or ANSWER_SECONDS))
     except ValueError:
-        return SECONDS
+        return ANSWER_SECONDS
 
 
 def _open_closed_streams() -> None:
@@ -177,12 +177,12 @@ def _read_answer(connection: socket) -> bytes | None:
     try:
         while part := connection.recv(1 << 16):
             whole += part
-            if whole == LATER:
+            if whole == DEFERRED_MARK:
                 connection.settimeout(max(COLD_SECONDS, _seconds()))
     except TimeoutError:
         return b""
-    whole = whole.removeprefix(LATER)
-    return whole[len(KEPT) :] if whole.startswith(KEPT) else None
+    whole = whole.removeprefix(DEFERRED_MARK)
+    return whole[len(DONE_MARK) :] if whole.startswith(DONE_MARK) else None
 
 
 def _become_process(words: list[str], event: bytes) -> NoReturn:

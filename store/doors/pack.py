@@ -8,13 +8,18 @@ accepted are in none. Building a pack writes nothing; `log_pack` notes that it w
 from __future__ import annotations
 
 import json
+import logging
 import math
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
 from dataclasses import dataclass, replace
 from functools import partial
 
 from store.base.citations import cite, parse_citation
 from store.base.clock import format_how_long_ago, whole_days_between
+from store.base.errors import MemorandaError
 from store.base.location import Location
 from store.base.models import Decision, Fact, Summary, Task, format_evidence_note
 from store.base.vocabulary import RECORD_KEY_MASK, pack_key, unpack_key
@@ -620,3 +625,43 @@ def _checkpoint_line(cited: str, what: str, text: str, notes: dict[str, str], by
     note = f" ({notes[cited]})" if cited in notes else ""
     key = pack_key(citation.kind, int(citation.target))
     return PackLine(cited, key, f"- [{cited}] {what}{note}: ", text, "in the checkpoint", by.get(cited, ""))
+
+
+# Recall by meaning, for a process that lives long enough to load a model.
+#
+# The first question loads it, and is answered too late, so the start of a session asks one that nobody waits for.
+
+RECALL_WAIT_SECONDS = 0.08  # seconds that a prompt waits for what is found by meaning, from the question on
+
+
+class MeaningRecall:
+    """Answers questions by meaning one after the other, on a thread of its own, each with a connection of its own."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, "recall")
+
+    def ask(self, location: Location, prompt: str) -> Callable[[], dict[int, str] | None]:
+        """Begin to look for what is relevant to `words_of` a prompt, as `AskByMeaning` says."""
+        until = time.monotonic() + RECALL_WAIT_SECONDS
+        asked = self._thread.submit(_find, location, prompt)
+
+        def answer() -> dict[int, str] | None:
+            wait_for([asked], max(0.0, until - time.monotonic()))
+            if asked.cancel() or not asked.done():  # one that was not begun is not worth beginning
+                return None
+            return asked.result()
+
+        return answer
+
+
+def _find(location: Location, prompt: str) -> dict[int, str] | None:
+    """Return what is relevant to a prompt by meaning; None where no vectors can be searched."""
+    try:
+        with Memory(location, "hook", create=False) as memory:
+            meaning = memory.search.meaning
+            return recall_by_meaning(memory, prompt) if meaning is not None and meaning.has_vectors else None
+    except MemorandaError:
+        return None
+    except Exception:  # of SQLite or the model's runtime: it may cost this answer, not the thread of all later ones
+        logging.getLogger("memoranda").exception("recall failed")
+        return None

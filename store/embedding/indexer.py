@@ -15,14 +15,15 @@ from store.base.vocabulary import KIND_NUMBERS, RECORD_KEY_MASK, unpack_key
 from store.database.database import Database, Lease, LeaseLost, Transaction
 from store.database.values import Json, Verbatim
 from store.embedding import vector_codes
-from store.embedding.calibration import calibrate_cosine, get_calibration
 from store.embedding.model_registry import (
     EMBEDDING_ERROR_KEY,
     REFUSED_TEXTS_KEY,
     SWEEP_ROWS,
     WEIGHTS_STAMP_KEY,
     EmbeddingModel,
+    calibrate_cosine,
     count_vector_change,
+    get_calibration,
     list_embedding_models,
     list_leftover_slots,
     list_refused_passages,

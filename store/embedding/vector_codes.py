@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import apsw
 
 from store.base.runtime import is_part_disabled
+from store.database.connection import bind_integers
 from store.database.database import Database, Transaction
-from store.database.integer_list import bind_integers
 from store.database.values import Verbatim
 from store.embedding.model_registry import EmbeddingModel
 from store.embedding.provider import package_folder

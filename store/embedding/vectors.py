@@ -9,8 +9,8 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from store.base.runtime import IsCancelled, never_cancelled
+from store.database.connection import bind_integers
 from store.database.database import Database
-from store.database.integer_list import bind_integers
 from store.database.values import Verbatim
 from store.embedding import vector_codes
 from store.embedding.indexer import IndexResult, embed_queued_passages, rebuild_vectors

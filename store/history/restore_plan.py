@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from store.base.citations import cite, parse_citation
 from store.base.errors import Conflict, InvalidInput, NotFound
-from store.base.hook_resident import release
+from store.base.hook_resident import release_memories
 from store.base.models import Step
 from store.base.vocabulary import PERSON_ORIGIN
 from store.database.change_capture import list_table_columns
@@ -578,11 +578,11 @@ class RestorePlan:
     undoes: int | None = None
     before: str = ""
 
-    def required_with(self, index: int) -> frozenset[int]:
+    def requirements_of(self, index: int) -> frozenset[int]:
         """Return the changes that must be chosen if this one is: itself and all that it needs, transitively."""
         return reach_all([index], lambda i: self.changes[i].needs)
 
-    def left_out_with(self, index: int) -> frozenset[int]:
+    def dependents_of(self, index: int) -> frozenset[int]:
         """Return the changes that must be left out if this one is: itself and all that need it, transitively."""
         users = invert_needs([change.needs for change in self.changes])
         return reach_all([index], lambda i: users.get(i, ()))
@@ -716,7 +716,7 @@ class Plans:
             if apply_edits(write, [_edit_of_change(change) for change in picked]):
                 raise Conflict("A record refers to what would be removed.", "Nothing was changed; look again.")
         assert write.seq is not None
-        release()  # what the process that answers hooks has read is no longer so
+        release_memories()  # what the process that answers hooks has read is no longer so
         return AppliedRestore(write.seq, len(picked), checkpoint)
 
     def _require_unchanged(self, write: Transaction, plan: RestorePlan, picked: list[PlannedChange]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from store.base.citations import cite
 from store.base.errors import Conflict, DiskFull, InvalidInput, MemorandaError, NotFound
-from store.base.hook_resident import release
+from store.base.hook_resident import release_memories
 from store.base.vocabulary import PERSON_ORIGIN
 from store.conversations.hook_spool import count_matching_lines, drop_matching_lines
 from store.database.change_capture import PURGED_VALUES, list_table_columns
@@ -254,7 +254,7 @@ class Purge:
         chosen_places = [plan.places[index] for index in picked]
         refused = self._cut_files(chosen_places) | cut_from_guard(chosen_places, PurgedTexts(plan.texts))
         renew_reserve(self._database.path)
-        release()
+        release_memories()
         finished = complete_purge(self._database, plan.texts, plan.names)
         left = tuple(place for index, place in enumerate(plan.places) if index not in picked) + tuple(
             replace(place, what=f"{GUARD_LABEL if place.table == GUARD_TABLE else 'your file'}: {why}", can=False)

@@ -16,9 +16,10 @@ from store.inbox.candidate_pairs import find_pairs_by_words
 from store.ingest.formats import fence_after_line
 from store.redaction.redactor import redact
 from store.redaction.rules import load_token_families
-from store.scan.report import (
+from store.scan.transcripts import (
     CONTRADICTION,
     CROSS_PROJECT,
+    DAY_SECONDS,
     DEAD_LINK,
     DUPLICATE,
     INSTRUCTION,
@@ -33,11 +34,8 @@ from store.scan.report import (
     ProjectStart,
     ScanFinding,
     ScanReport,
-    SourceInventory,
-)
-from store.scan.transcripts import (
-    DAY_SECONDS,
     SecretCounts,
+    SourceInventory,
     claude_cleanup_days,
     count_turn_secrets,
     find_expiring,

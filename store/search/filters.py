@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from store.base.errors import InvalidInput
 from store.base.vocabulary import EVIDENCE_STATES, KIND_NUMBERS, PERSON_ORIGIN, RECORD_KEY_MASK
+from store.database.connection import bind_integers
 from store.database.database import Database
-from store.database.integer_list import bind_integers
 from store.database.schema import SUMMARY_TIME_SQL, argument_text
 from store.records.commits import own_author_name, release_moment
 from store.records.facts import AGE_STATES, age_state_sql

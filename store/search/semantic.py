@@ -11,8 +11,7 @@ from store.base.errors import MemorandaError
 from store.config.configuration import Config
 from store.database.database import Database
 from store.embedding import provider_selection
-from store.embedding.calibration import calibrate_cosine
-from store.embedding.model_registry import WEIGHTS_STAMP_KEY, EmbeddingModel, read_vector_note
+from store.embedding.model_registry import WEIGHTS_STAMP_KEY, EmbeddingModel, calibrate_cosine, read_vector_note
 from store.embedding.provider import EmbeddingError, EmbeddingProvider
 from store.embedding.vectors import Vectors, load_vector_space
 from store.search.filters import CorpusFilters

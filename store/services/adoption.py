@@ -10,7 +10,7 @@ import apsw
 
 from store.base.clock import Clock, utc_now
 from store.base.errors import MemorandaError, NotFound
-from store.base.hook_resident import release
+from store.base.hook_resident import release_memories
 from store.base.location import MEMORANDA_FOLDER, Location
 from store.base.state_files import last_state_problem
 from store.conversations.hook_spool import has_waiting_lines, sign_waiting_lines
@@ -160,7 +160,7 @@ def _parse_foreign_tags(text: str) -> list[str]:
 
 def _move_aside(location: Location) -> str:
     """Move a memory, with its folder if that is its own, to a free name beside it; return the file's new path."""
-    release()
+    release_memories()
     folder, name = os.path.split(location.path)
     if os.path.basename(folder) == MEMORANDA_FOLDER:
         there = _free_path(f"{folder}-{ASIDE_SUFFIX}")

@@ -240,7 +240,7 @@ def clear_session(memory: Memory, name: str = "", actor: str = PERSON_ORIGIN) ->
 
 def _last_turns(memory: Memory, session: str) -> list[Turn]:
     """Return the turns of a session for its snapshot. Raise NotFound."""
-    turns = memory.turns.last(session, SNAPSHOT_MESSAGES)
+    turns = memory.turns.last_turns(session, SNAPSHOT_MESSAGES)
     if not turns:
         raise NotFound("Nothing is left of that session.", "There is nothing to clear.")
     return turns

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from store.base.errors import InvalidInput, MemorandaError
 from store.config.configuration import Config
-from store.embedding.calibration import calibrate_cosine, get_calibration
+from store.embedding.model_registry import calibrate_cosine, get_calibration
 from store.embedding.provider import EmbeddingError, EmbeddingProvider
 from store.embedding.provider_selection import choose_provider
 from store.search.ranking import MIN_NEAR_SIMILARITY, compute_near_line

@@ -19,8 +19,7 @@ from store.base import hook_resident
 from store.doors import agent_log as injections
 from store.doors import client as clients
 from store.doors import connection
-from store.doors.client import SCOPE_LOCAL, SCOPE_PROJECT, SCOPE_USER, ClientPlace
-from store.doors.clients.registry import CLIENTS
+from store.doors.client import CLIENTS, SCOPE_LOCAL, SCOPE_PROJECT, SCOPE_USER, ClientPlace
 from store.memory import Memory
 
 pytestmark = pytest.mark.clients
@@ -176,7 +175,7 @@ def test_a_session_of_the_real_client_is_remembered(
             done = subprocess.run(
                 words, cwd=root, env=environment, capture_output=True, text=True, check=False, timeout=240
             )
-            turns = [(turn.role, turn.text) for turn in memory.turns.last("", 9)]
+            turns = [(turn.role, turn.text) for turn in memory.turns.last_turns("", 9)]
             assert turns == [("user", PROMPT), ("assistant", REPLY)], done.stdout[-2_000:] + done.stderr[-2_000:]
             assert any("memoranda-memory" in asked and "[D#1]" in asked for asked in model.asked)
             (link,) = memory.commits.links_of_decision(1)
@@ -184,7 +183,7 @@ def test_a_session_of_the_real_client_is_remembered(
             assert injections.list_injections(memory.database)[-1].used == ("D#1",)
     finally:
         model.close()
-        hook_resident.end()
+        hook_resident.end_resident()
 
 
 @pytest.mark.parametrize("elsewhere", [True, False])
@@ -209,11 +208,11 @@ def test_what_a_team_shares_works_where_memoranda_is_elsewhere_and_where_it_is_n
                 SESSIONS[name], cwd=root, env=environment, capture_output=True, text=True, check=False, timeout=240
             )
             assert REPLY in done.stdout and "memoranda_hook" not in done.stdout + done.stderr
-            turns = [(turn.role, turn.text) for turn in memory.turns.last("", 9)]
+            turns = [(turn.role, turn.text) for turn in memory.turns.last_turns("", 9)]
             assert turns == ([("user", PROMPT), ("assistant", REPLY)] if elsewhere else []), done.stderr[-2_000:]
     finally:
         model.close()
-        hook_resident.end()
+        hook_resident.end_resident()
     after = ours(home, root)
     own = set(before) - {"opencode.json"}  # to which OpenCode adds the name of its schema
     assert own and {name: after[name] for name in own} == {name: before[name] for name in own}

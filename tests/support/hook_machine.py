@@ -38,7 +38,7 @@ class HookMachine:
             "HOME": str(folder / "home"),
             "XDG_STATE_HOME": str(folder / "state"),
             "TMPDIR": str(folder / "tmp"),
-            memoranda_hook.WAIT: PATIENCE,
+            memoranda_hook.WAIT_VARIABLE: PATIENCE,
         }
         self.path = str(self.project / ".memoranda" / "memory.db")
         self.number = 0

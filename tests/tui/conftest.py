@@ -48,7 +48,7 @@ def nobody_at_the_keyboard(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def no_checkpoint_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """None becomes due in the middle of a story that takes a busy machine a minute."""
-    monkeypatch.setattr("tui.main_screen.background.CHECKPOINT_POLLS", sys.maxsize)
+    monkeypatch.setattr("tui.main_screen.background.POLLS_BETWEEN_CHECKPOINTS", sys.maxsize)
 
 
 @pytest.fixture(autouse=True)

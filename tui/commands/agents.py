@@ -24,8 +24,7 @@ from store.doors.agent_log import (
     list_agent_calls,
     list_injections,
 )
-from store.doors.client import SCOPE_LOCAL, ClientPlace, hook_program, write_claude_plugin
-from store.doors.clients.registry import CLIENTS
+from store.doors.client import CLIENTS, SCOPE_LOCAL, ClientPlace, hook_program, write_claude_plugin
 from store.doors.config_edit import EditBlocked
 from store.doors.connection import (
     ConnectionPlan,

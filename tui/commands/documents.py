@@ -22,8 +22,7 @@ from store.services.background_embedding import embed_waiting, is_embedding_due,
 from store.services.maintenance import run_maintenance
 from store.sync.sync import SyncReport, find_movable_parts, is_large_file
 from store.team.exchange import Team, has_shared_records
-from tui.commands.call import Outcome, Session
-from tui.commands.interrupt import Interrupt
+from tui.commands.call import Interrupt, Outcome, Session
 from tui.commands.record_lines import shorten, sync_message
 from tui.commands.team import exchange_json, exchange_lines, exchange_message, show_exchange
 from tui.desktop.editor_process import NoEditor, editor_command, run_editor
@@ -127,7 +126,7 @@ class _Embedding:
                 run_maintenance(
                     memory,
                     session.cwd,
-                    _progress_line("reading commits"),
+                    show_progress("reading commits"),
                     lambda: interrupt.asked,
                     self.notes.append,
                 )
@@ -168,7 +167,7 @@ class _Embedding:
         with Interrupt() as interrupt:
             try:
                 result = embed_waiting(
-                    memory, _progress_line("embedding"), lambda: interrupt.asked, self.notes.append
+                    memory, show_progress("embedding"), lambda: interrupt.asked, self.notes.append
                 )
                 if result is None:
                     self.notes.append("Another program is indexing already.")
@@ -179,7 +178,7 @@ class _Embedding:
         self.stopped = interrupt.asked
 
 
-def _progress_line(what: str) -> Callable[[int, int], None]:
+def show_progress(what: str) -> Callable[[int, int], None]:
     """Return a function that shows progress on one line of the terminal, if there is one, with the rate after
     RATE_AFTER_SECONDS seconds, and clears it at the end."""
     began: list[tuple[int, float]] = []

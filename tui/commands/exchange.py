@@ -25,9 +25,8 @@ from store.history.restore_plan import select_changes
 from store.services.session_flush import summarize_ended_sessions
 from store.services.source_import import SourceImport, SourceImportReport, SourcePreview, find_sources
 from store.sources.registry import get_source
-from tui.commands.call import Outcome, Session
+from tui.commands.call import Interrupt, Outcome, Session
 from tui.commands.history import dry_run_outcome
-from tui.commands.interrupt import Interrupt
 from tui.commands.record_lines import more_line, shorten
 from tui.input.arguments import ParsedArguments
 from tui.render.lines import agree_verb, cuts_words, format_count

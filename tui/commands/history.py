@@ -217,7 +217,7 @@ def _narrow_selection(plan: RestorePlan, proposed: frozenset[int], given: Parsed
     if not kinds <= set(TABLE_OF_KIND):
         raise InvalidInput("There is no such kind to restore.", f"Choose among: {', '.join(TABLE_OF_KIND)}.")
     if kinds:  # and dependencies of another kind: removing a decision removes its links
-        mine = [plan.required_with(index) for index in chosen if plan.changes[index].kind in kinds]
+        mine = [plan.requirements_of(index) for index in chosen if plan.changes[index].kind in kinds]
         chosen = frozenset().union(*mine)
     return chosen
 
@@ -350,7 +350,7 @@ def _with_exceptions(plan: RestorePlan, proposed: frozenset[int], given: ParsedA
                 f"{plan.changes[index].citation} cannot be undone: {plan.changes[index].blocked}",
                 f"Or keep it: --keep {_quote_citation(plan.changes[index])}",
             )
-        chosen |= plan.required_with(index)
+        chosen |= plan.requirements_of(index)
     return chosen - _kept_changes(plan, given)
 
 
@@ -358,7 +358,7 @@ def _kept_changes(plan: RestorePlan, given: ParsedArguments) -> frozenset[int]:
     """Return the changes that --keep leaves out, with all that depend on them."""
     kept: frozenset[int] = frozenset()
     for index in _changes_cited(plan, given.keep):
-        kept |= plan.left_out_with(index)
+        kept |= plan.dependents_of(index)
     return kept
 
 

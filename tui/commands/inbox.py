@@ -16,11 +16,7 @@ from store.learning.tasks import fact_summarizer
 from store.llm.structured_output import read_model_stats
 from store.records.proposals import proposal_fact_ids
 from tui.commands.call import Outcome, Session, ask_if_purged, parse_id, parse_reference, typed_or_piped_text
-from tui.commands.record_lines import (
-    more_line,
-    proposal_line,
-    shorten,
-)
+from tui.commands.record_lines import more_line, proposal_line, shorten
 from tui.input.arguments import ParsedArguments
 from tui.render.lines import WARNING_SIGN, agree_verb, format_count, looks_like_order
 

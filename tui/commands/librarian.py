@@ -12,8 +12,7 @@ from store.llm import model_selection
 from store.llm.model_selection import why_no_model
 from store.search.filters import require_valid_query
 from store.search.lookup import find_records
-from tui.commands.call import Outcome, Session
-from tui.commands.interrupt import STOP_HINT, Interrupt
+from tui.commands.call import STOP_HINT, Interrupt, Outcome, Session
 from tui.commands.record_lines import shorten
 from tui.input.arguments import ParsedArguments
 from tui.render.lines import format_count, summarize_record

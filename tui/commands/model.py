@@ -12,7 +12,7 @@ from time import monotonic
 from store.base.clock import format_how_long_ago
 from store.base.errors import InvalidInput, ModelFailed, NotFound
 from store.config.configuration import Config, SettingValue, load_config, user_settings_path, write_setting
-from store.librarian.judge import TrialResult, count_trial_questions, run_trial
+from store.librarian.librarian import TrialResult, count_trial_questions, run_trial
 from store.llm.endpoint import (
     LOCAL_HOSTS,
     get_host_name,
@@ -33,8 +33,7 @@ from store.llm.model_selection import (
 from store.llm.ollama_client import ModelPuller, PullResult, RateMeter
 from store.llm.structured_output import LoggedCall, ModelStats, list_recent_calls, read_model_stats
 from store.memory import Memory
-from tui.commands.call import Outcome, Session
-from tui.commands.interrupt import STOP_HINT, Interrupt
+from tui.commands.call import STOP_HINT, Interrupt, Outcome, Session
 from tui.input.arguments import ParsedArguments
 from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID
 from tui.render.lines import format_count

@@ -11,13 +11,7 @@ from store.base.vocabulary import PERSON_ORIGIN, TASK_STATUSES
 from store.records.workflow import OPEN_STATUSES
 from store.services.maintenance import read_new_commits, readable_repository
 from tui.commands.call import Outcome, Session, ask_if_purged, parse_id, parse_reference, typed_or_piped_text
-from tui.commands.record_lines import (
-    empty_list_line,
-    entry_line,
-    iteration_line,
-    more_line,
-    task_line,
-)
+from tui.commands.record_lines import empty_list_line, entry_line, iteration_line, more_line, task_line
 from tui.input.arguments import ParsedArguments
 from tui.render.lines import cite_or_count
 

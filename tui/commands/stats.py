@@ -10,7 +10,7 @@ from shutil import get_terminal_size
 from store.embedding.vectors import Vectors
 from store.exchange.exporter import save_export
 from store.memory import Memory
-from store.records.trends import measure_trends
+from store.records.timeline import measure_trends
 from store.search.lookup import records_by_key
 from store.services.metrics import measure
 from tui.commands.call import Outcome, Session

@@ -57,8 +57,15 @@ from store.guests.texts import (
     guest_tool_title,
     list_guest_texts,
 )
-from store.scan.report import PRICE_PER_MILLION, ScanFinding, ScanReport, SourceInventory, cost_in_dollars
-from store.scan.transcripts import SavedTranscripts, save_transcripts
+from store.scan.transcripts import (
+    PRICE_PER_MILLION,
+    SavedTranscripts,
+    ScanFinding,
+    ScanReport,
+    SourceInventory,
+    cost_in_dollars,
+    save_transcripts,
+)
 from store.services.source_import import this_machine
 from tui.commands.call import Outcome, Session
 from tui.input.arguments import ParsedArguments

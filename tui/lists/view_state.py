@@ -209,7 +209,7 @@ PANE_TITLES = {
 }
 
 
-def title_notes(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[Piece]:
+def order_and_hidden_pieces(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[Piece]:
     """Return what a pane says about its order and about rows that it hides; shorter for a higher `short`, up to 3. A
     click changes the setting."""
     pieces: list[Piece] = []
@@ -227,7 +227,7 @@ def title_pieces(
     narrowed = active_filters(view, PANES_BY_NAME[pane].filters)
     left: list[Piece] = [(f" {marked:,} marked ", "$text-accent", "unmark")] if marked else []
     for short, filters in ((0, " filter"), (0, ""), (1, ""), (2, ""), (3, "")):
-        right = title_notes(pane, view, counts, short) if not (narrowed and short) else []
+        right = order_and_hidden_pieces(pane, view, counts, short) if not (narrowed and short) else []
         if narrowed and facet is not None:
             whole = f" of {facet.total:,}" if facet.total is not None and short < 2 else ""
             right += [

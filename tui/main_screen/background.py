@@ -41,7 +41,7 @@ from tui.workers.model_worker import ModelWorker, PullState
 
 OFFER_SECONDS = 4  # seconds until the offer is tried again
 RECOVER_ACTION = "change('history.recover')"
-CHECKPOINT_POLLS = 60  # polls between two checks for a due checkpoint
+POLLS_BETWEEN_CHECKPOINTS = 60  # polls between two checks for a due checkpoint
 
 
 class CheckpointController:
@@ -58,7 +58,7 @@ class CheckpointController:
     def poll(self, count: int) -> None:
         if self.offered is not None:
             self._see_if_read(self.offered)
-        if count % CHECKPOINT_POLLS == 0:
+        if count % POLLS_BETWEEN_CHECKPOINTS == 0:
             self.host.in_background(self._take_due, "tick", "take a checkpoint if one is due", exclusive=True)
             self.host.in_background(self._import, "bring", "import conversations that grew")
 

@@ -12,7 +12,7 @@ from store.base.clock import format_age, format_how_long_ago
 from store.context.selection import MAX_PROMPT_TOKENS
 from store.conversations.extraction_queue import MOST_ATTEMPTS
 from store.records.facts import AGEING_DAYS
-from store.records.trends import Trend
+from store.records.timeline import Trend
 from store.services.metrics import (
     TREND_DAYS,
     ConversationCost,

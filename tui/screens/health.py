@@ -24,7 +24,7 @@ from store.evidence.items import RUN_TYPES
 from store.health.checks import NOTE, OK, WRONG, Finding
 from store.health.doctor import examine
 from store.memory import Memory
-from store.records.trends import Trend, measure_trends
+from store.records.timeline import Trend, measure_trends
 from tui.commands.evidence import WORST_FIRST, evidence_text, run_question
 from tui.commands.location import doctor_verdict
 from tui.lists.record_rows import NumberedRows, RowLine, row_lines

@@ -394,9 +394,9 @@ class PlanScreen(ChoosingScreen):
             return
         if index in self.chosen:
             self._by_hand[index] = False
-            self.chosen -= self._plan.left_out_with(index)
+            self.chosen -= self._plan.dependents_of(index)
         else:
-            wanted = self._plan.required_with(index)
+            wanted = self._plan.requirements_of(index)
             stuck = next(
                 (self._plan.changes[other].blocked for other in wanted if self._plan.changes[other].blocked), ""
             )
@@ -440,13 +440,13 @@ class PlanScreen(ChoosingScreen):
             self.chosen = proposed
         else:
             mine = [index for index in proposed if self._plan.changes[index].kind == self._only]
-            self.chosen = frozenset().union(*map(self._plan.required_with, mine))
+            self.chosen = frozenset().union(*map(self._plan.requirements_of, mine))
         for index, wanted in self._by_hand.items():
             if self._only in (None, self._plan.changes[index].kind):
                 self.chosen = (
-                    self.chosen | self._plan.required_with(index)
+                    self.chosen | self._plan.requirements_of(index)
                     if wanted
-                    else self.chosen - self._plan.left_out_with(index)
+                    else self.chosen - self._plan.dependents_of(index)
                 )
         self.draw()
         mine = [at for at in self.chosen if self._plan.changes[at].kind == self._only]

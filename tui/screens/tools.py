@@ -55,8 +55,7 @@ from store.guests.changing import (
 )
 from store.guests.texts import GuestList, GuestText, filter_guest_texts, list_guest_texts
 from store.scan.machine_scan import scan_machine
-from store.scan.report import ScanFinding, ScanReport
-from store.scan.transcripts import save_transcripts
+from store.scan.transcripts import ScanFinding, ScanReport, save_transcripts
 from store.services.source_import import this_machine
 from store.sources.source import Machine
 from tui.commands.tools import (

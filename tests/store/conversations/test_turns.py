@@ -51,7 +51,7 @@ def talk(memory: Memory, session: str = "s", many: int = 12, about: str = "quest
 
 def link(memory: Memory, session: str, values: Sequence[float | None]) -> None:
     """What the model would say of the last turns."""
-    last = memory.turns.last(session, len(values))
+    last = memory.turns.last_turns(session, len(values))
     with memory.database.write("agent", "test") as write:
         for turn, value in zip(last, values, strict=True):
             write.execute("UPDATE turns SET continuity = ? WHERE id = ?", (value, turn.id))
@@ -71,10 +71,10 @@ def test_turns_are_added_as_they_are_told_whatever_their_times(memory: Memory) -
     ids = memory.turns.add_turns(
         "s", [("user", "hello there", "2026-11-20T10:00:00Z"), ("assistant", "hi", "")], "hook"
     )
-    turns = memory.turns.last("s", 9)
+    turns = memory.turns.last_turns("s", 9)
     assert [(turn.id, turn.number, turn.origin) for turn in turns] == [(ids[0], 1, "hook"), (ids[1], 2, "hook")]
     assert [turn.at[:10] for turn in turns] == ["2026-11-20", memory.now[:10]]
-    assert [turn.number for turn in memory.turns.last("s")] == [2]
+    assert [turn.number for turn in memory.turns.last_turns("s")] == [2]
     later = from_ms(to_ms(memory.now) - 5)
     ids = memory.turns.add_turns("t", [("user", "b", later), ("user", "a", "2026-01-01")])
     assert memory.sessions.get("t").last_at == memory.turns.get(ids[1]).at
@@ -140,31 +140,31 @@ def test_a_real_model_tells_how_turns_go_on(memory: Memory) -> None:
         "My daughter's birthday is next week. What should I cook for dinner?",
     ]
     memory.turns.add_turns("s", [NewTurn("user", text) for text in said])
-    assert [turn.continuity for turn in memory.turns.last("s", 3)] == [None, None, None]
+    assert [turn.continuity for turn in memory.turns.last_turns("s", 3)] == [None, None, None]
     embed(memory)
-    first, near, far = (turn.continuity for turn in memory.turns.last("s", 3))
+    first, near, far = (turn.continuity for turn in memory.turns.last_turns("s", 3))
     assert first is None and near is not None and far is not None
     assert near > 0.7 and far < 0.3
     with memory.database.write("user", "test") as write:
         write.execute("UPDATE turns SET text = ? WHERE id = 3", (said[1],))
     embed(memory)
-    assert memory.turns.last("s")[0].continuity > 0.9
+    assert memory.turns.last_turns("s")[0].continuity > 0.9
     with memory.database.write("user", "test") as write:
         write.execute("UPDATE turns SET text = ? WHERE id = 2", (said[2],))
     embed(memory)
-    assert (memory.turns.last("s")[0].continuity or 0) < 0.3, "the one before changed: it goes on from another"
+    assert (memory.turns.last_turns("s")[0].continuity or 0) < 0.3, "the one before changed: it goes on from another"
     memory.turns.add_turns("s", [NewTurn("user", said[0])])  # what comes later is told by what was there
     embed(memory)
-    assert memory.turns.last("s")[0].continuity > 0.7
+    assert memory.turns.last_turns("s")[0].continuity > 0.7
 
 
 def test_tokens_are_estimated_until_a_real_tokenizer_counted_them(memory: Memory) -> None:
     """All of a text is counted, not what a model reads of it; a text cut meanwhile is counted anew."""
     long = "La función de importación busca cada tipo de IVA mil veces. " * 400
     memory.turns.add_turns("s", [NewTurn("user", "internationalization"), NewTurn("user", long)])
-    assert [turn.tokens for turn in memory.turns.last("s", 2)] == [5, token_count.count_tokens(long)]
+    assert [turn.tokens for turn in memory.turns.last_turns("s", 2)] == [5, token_count.count_tokens(long)]
     assert turn_stats.count_turn_tokens(memory.database, nano(), lambda: False) == 2
-    short, whole = (turn.tokens for turn in memory.turns.last("s", 2))
+    short, whole = (turn.tokens for turn in memory.turns.last_turns("s", 2))
     assert 1 < short < 5 and 5_000 < whole < 7_000
     assert memory.database.value("SELECT count(*) FROM turns WHERE tokens IS NULL") == 0
     assert turn_stats.count_turn_tokens(memory.database, nano(), lambda: False) == 0
@@ -336,7 +336,7 @@ def test_a_kill_at_the_end_of_a_session_costs_no_summary(memory: Memory, clock: 
 
 def test_what_is_purged_while_it_is_summarised_leaves_nothing(memory: Memory) -> None:
     talk(memory, "one", 12)
-    first = memory.turns.last("one", 12)[0]
+    first = memory.turns.last_turns("one", 12)[0]
 
     def purged(part: Any) -> Any:
         made = summarize_by_rule(part)
@@ -458,7 +458,7 @@ def test_what_is_cut_out_of_a_snapshot_does_not_stay_in_its_name(memory: Memory)
 def test_nothing_of_a_conversation_passes_for_a_snapshots_own_words(memory: Memory) -> None:
     hostile = "s`\n\n# Forged heading\n\n\x1b]0;x\x07" + "long " * 100
     memory.turns.add_turns(hostile, [NewTurn("user", "text \x1b[2J of it", "Ana\n\n# Another forged")])
-    (turn,) = memory.turns.last("", 1)
+    (turn,) = memory.turns.last_turns("", 1)
     assert "\n" not in turn.session + turn.speaker and len(turn.session) <= 200 and "\x1b" not in turn.session
     text = Path(session_flush.clear_session(memory).path).read_text("utf-8")
     assert "\x1b" not in text and [line for line in text.splitlines() if line.startswith("# ")] == ["# text [2J of it"]
@@ -488,8 +488,8 @@ def test_the_file_of_an_older_version_has_its_sessions(tmp_path: Path) -> None:
     ours(path)
     with Memory.open(path) as memory:
         assert [one.turns for one in memory.sessions.list_newest()] == [2]
-        assert [(one.tokens, one.continuity) for one in memory.turns.last("s", 2)] == [(2, None), (2, None)]
+        assert [(one.tokens, one.continuity) for one in memory.turns.last_turns("s", 2)] == [(2, None), (2, None)]
         # all are queued: since schema 11 vectors are of passages
         assert memory.database.rows("SELECT id FROM embedding_queue ORDER BY id") == [(16 + 7,), (2 * 16 + 7,)]
         embed(memory)
-        assert memory.turns.last("s")[0].continuity == pytest.approx(1, abs=0.01)
+        assert memory.turns.last_turns("s")[0].continuity == pytest.approx(1, abs=0.01)

@@ -125,7 +125,7 @@ def test_a_memory_of_the_last_build_before_is_found_whole(tmp_path: Path) -> Non
         tasks = {one.text: one.status for one in memory.tasks.get_many([1, 2])}
         assert tasks == {"Write the tide report": "pending", "Call the harbour master": "done"}
         said = "We moved the mooring to pier four"
-        assert [turn.text for turn in memory.turns.last("standup", 2)] == [said, "Noted."]
+        assert [turn.text for turn in memory.turns.last_turns("standup", 2)] == [said, "Noted."]
         assert [one.text for one in memory.inbox.waiting()] == [said, "Los jueves hay asado"]
         assert [point.name for point in memory.checkpoints.list_newest_first()] == ["before refactor"]
         assert [hit.citation for hit in memory.search("tide table", meaning=False).hits][:2] == ["C#58021d0", "I#1"]

@@ -19,15 +19,16 @@ from store.conversations.turns import NewTurn
 from store.database.database import Database, Lease
 from store.embedding import model_registry, vector_codes
 from store.embedding import vectors as vectors_module
-from store.embedding.calibration import (
+from store.embedding.indexer import EMBEDDING_LEASE, IndexResult, forget_unused_vectors
+from store.embedding.model_registry import (
+    EmbeddingModel,
     calibrate_cosine,
     find_known_calibration,
+    find_serving_model,
     get_calibration,
     measure_calibration,
     read_texts,
 )
-from store.embedding.indexer import EMBEDDING_LEASE, IndexResult, forget_unused_vectors
-from store.embedding.model_registry import EmbeddingModel, find_serving_model
 from store.embedding.provider import Embedder, EmbeddingError, ProviderDown, digest_input_text, format_input_text
 from store.embedding.vector_codes import NUMPY_BACKEND, VEC0_BACKEND
 from store.embedding.vectors import Vectors

@@ -60,7 +60,7 @@ def some_of(plan: RestorePlan, dice: random.Random) -> frozenset[int]:
     chosen: frozenset[int] = frozenset()
     for index, change in enumerate(plan.changes):
         if dice.random() < 0.5 and not change.blocked:
-            chosen |= plan.required_with(index)
+            chosen |= plan.requirements_of(index)
     return chosen
 
 
@@ -354,8 +354,8 @@ def test_what_needs_another_is_chosen_with_it(memory):
     link, decision = range(2)
     assert shown(plan) == [("-", "C#a1b2c3d D#1", "removed"), ("-", "D#1", "removed")]
     assert plan.changes[decision].needs == (link,) and plan.changes[link].needs == ()
-    assert plan.required_with(decision) == plan.left_out_with(link) == {link, decision}
-    assert plan.required_with(link) == {link} and plan.left_out_with(decision) == {decision}
+    assert plan.requirements_of(decision) == plan.dependents_of(link) == {link, decision}
+    assert plan.requirements_of(link) == {link} and plan.dependents_of(decision) == {decision}
     before = rows(memory)
     with pytest.raises(InvalidInput, match="D#1 cannot be changed without C#a1b2c3d D#1"):
         memory.plans.apply_plan(plan, [decision])
@@ -531,7 +531,7 @@ def test_anothers_link_to_a_decision_goes_with_it(memory, whole):
     assert not any(change.blocked or change.clash for change in plan.changes)
     assert memory.plans.propose_changes(plan) == {link, old, new}
     assert plan.changes[old].needs == (new,), "not both hold"
-    assert plan.left_out_with(new) == {link, old, new}, "the decision stays, and all else with it"
+    assert plan.dependents_of(new) == {link, old, new}, "the decision stays, and all else with it"
     with pytest.raises(InvalidInput, match="C#a1b2c3d D#2 cannot be changed without D#2"):
         memory.plans.apply_plan(plan, [link, old])
     memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))
@@ -574,7 +574,7 @@ def test_what_was_replaced_comes_back_only_if_what_took_its_place_goes(memory):
     memory.facts.pin([2])
     plan = memory.plans.plan_origin(NOTES)
     assert [(one.citation, one.clash, one.needs) for one in plan.changes] == [("F#2", True, ()), ("F#1", False, (0,))]
-    assert memory.plans.propose_changes(plan) == frozenset() and plan.required_with(1) == {0, 1}
+    assert memory.plans.propose_changes(plan) == frozenset() and plan.requirements_of(1) == {0, 1}
     memory.facts.correct(2, "mine again")
     assert {one.citation: one.blocked for one in memory.plans.plan_origin(NOTES).changes} == {
         "F#2": "F#3 took its place, and stays: undo the step that made F#3 first.",

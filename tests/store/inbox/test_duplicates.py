@@ -46,7 +46,7 @@ def test_cues_hold_for_pairs_they_were_not_made_with():
 
 
 def test_what_has_nothing_to_do_with_each_other_is_left_alone():
-    from store.embedding.calibration import read_texts
+    from store.embedding.model_registry import read_texts
 
     pairs = list(itertools.combinations(read_texts()[1], 2))
     assert [pair for pair in pairs if judged(*pair) != "apart"] == []
@@ -298,7 +298,7 @@ def test_what_looks_like_an_order_is_flagged(text):
 
 
 def test_what_people_remember_is_not_flagged():
-    from store.embedding.calibration import read_texts
+    from store.embedding.model_registry import read_texts
 
     pairs, unrelated = read_texts()
     texts = [*unrelated, *(half for pair in pairs for half in pair)]

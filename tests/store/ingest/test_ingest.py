@@ -210,7 +210,7 @@ def test_again_adds_nothing_and_a_file_that_grew_gives_what_is_new(memory: Memor
         file.write(whole[40:] + "\n")
     report = ingest_file(memory.database, str(path))
     assert (report.added, report.waiting, report.bytes) == (1, 0, len(whole) + 1)
-    assert [turn.number for turn in memory.turns.last("s1", 10)] == [1, 2, 3, 4, 5, 6]
+    assert [turn.number for turn in memory.turns.last_turns("s1", 10)] == [1, 2, 3, 4, 5, 6]
 
 
 def test_another_file_of_that_name_is_noticed(memory: Memory, tmp_path: Path) -> None:
@@ -358,7 +358,7 @@ def test_a_file_of_roles(memory: Memory, tmp_path: Path) -> None:
         file.write("And it is fast.\nuser: Ship it.\n")
     assert ingest_file(memory.database, str(path)).added == 2
     assert said(memory) == [*expected, ("assistant", "And it is fast."), ("user", "Ship it.")]
-    assert {turn.session for turn in memory.turns.last("talk", 9)} == {"talk"}
+    assert {turn.session for turn in memory.turns.last_turns("talk", 9)} == {"talk"}
 
 
 def test_whose_words_go_on_is_read_in_the_file(memory: Memory, tmp_path: Path) -> None:
@@ -430,7 +430,7 @@ def test_lines_of_json_from_a_pipe(memory: Memory) -> None:
     )
     report = ingest_file(memory.database, piped(lines), session="mine")
     assert (report.added, report.discarded, report.broken, report.sessions) == (4, 1, 1, {"a", "b", "mine"})
-    assert [(turn.speaker, turn.at, turn.number) for turn in memory.turns.last("a", 5)] == [
+    assert [(turn.speaker, turn.at, turn.number) for turn in memory.turns.last_turns("a", 5)] == [
         ("Ana", "2026-11-20T10:00:00.000Z", 1),
         ("", memory.turns.get(3).at, 2),
     ]
@@ -459,7 +459,7 @@ def test_a_file_that_grows_gives_each_line_once(lines: list[tuple[str, str, str]
                 report = ingest_file(memory.database, path)
                 assert (report.broken, report.anew) == (0, [])
             for session in ("a", "b"):
-                told = [(turn.role, turn.text) for turn in memory.turns.last(session, 99)]
+                told = [(turn.role, turn.text) for turn in memory.turns.last_turns(session, 99)]
                 assert told == [(r, t) for s, r, t in lines if s == session]
 
 

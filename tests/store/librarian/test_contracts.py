@@ -9,8 +9,7 @@ from support.ollama_server import MODEL, OllamaServer
 
 from store.base.errors import ModelFailed
 from store.librarian.answer import Retriever
-from store.librarian.judge import NO_WORDS, YES_WORDS, rank_by_judgement
-from store.librarian.librarian import Librarian
+from store.librarian.librarian import NO_WORDS, YES_WORDS, Librarian, rank_by_judgement
 from store.llm import endpoint as circuit_breaker
 from store.llm.chat import DeadlineCall, JudgeModel
 from store.llm.ollama_client import OllamaChat

@@ -11,7 +11,7 @@ from support.model_use import by_task
 
 from bench.questions import is_in
 from store.base.errors import ModelFailed
-from store.librarian import judge
+from store.librarian import librarian as judge
 from store.librarian.answer import LibrarianAnswer
 from store.librarian.librarian import Librarian
 from store.memory import Memory

@@ -7,7 +7,7 @@ import pytest
 
 from store.base.clock import from_ms, to_ms
 from store.memory import Memory
-from store.records.trends import SHOWN_WEEKS, measure_trends
+from store.records.timeline import SHOWN_WEEKS, measure_trends
 
 NOW = "2026-11-21T12:00:00.000Z"
 

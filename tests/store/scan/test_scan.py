@@ -11,7 +11,7 @@ from support.samples import copied, state
 from store.base.clock import to_ms, utc_now
 from store.scan import transcripts
 from store.scan.machine_scan import paths_mentioned, scan_machine
-from store.scan.report import FINDING_KINDS, ScanReport
+from store.scan.transcripts import FINDING_KINDS, ScanReport
 from store.sources.source import Machine
 
 KEY = "AKIAQ7RM3XKD2WUZ5VTN"

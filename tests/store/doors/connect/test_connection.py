@@ -17,8 +17,7 @@ from store.base import state_files as installation
 from store.doors import client as clients
 from store.doors import config_edit as jsonc
 from store.doors import connection
-from store.doors.client import CONNECTION_SCOPES, SCOPE_LOCAL, SCOPE_PROJECT, SCOPE_USER, ClientPlace
-from store.doors.clients.registry import CLIENTS
+from store.doors.client import CLIENTS, CONNECTION_SCOPES, SCOPE_LOCAL, SCOPE_PROJECT, SCOPE_USER, ClientPlace
 from store.doors.config_edit import EditBlocked
 
 COMMAND = ("/opt/with space/memoranda",)

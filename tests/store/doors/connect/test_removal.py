@@ -9,8 +9,7 @@ import pytest
 from store.base import state_files as installation
 from store.doors import connection, git_hooks
 from store.doors import connection as removal
-from store.doors.client import SCOPE_LOCAL, SCOPE_PROJECT, SCOPE_USER, ClientPlace
-from store.doors.clients.registry import CLIENTS
+from store.doors.client import CLIENTS, SCOPE_LOCAL, SCOPE_PROJECT, SCOPE_USER, ClientPlace
 from store.guard import database as guard
 from store.memory import Memory
 

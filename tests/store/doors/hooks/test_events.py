@@ -66,10 +66,10 @@ def test_a_turn_by_each_client(memory: Memory, tmp_path: Path, client: str, noth
     assert len(said) <= 9_000
     prompt = report(client, "prompt", tmp_path, "why is the queue one table of jobs?")
     assert context(client, reply(client, prompt)) == ""  # the start said it already
-    turn = memory.turns.last("5f0e")[0]
+    turn = memory.turns.last_turns("5f0e")[0]
     assert (turn.role, turn.text, turn.origin) == ("user", "why is the queue one table of jobs?", f"hook:{client}")
     reply(client, report(client, "stop", tmp_path, f"There is no broker to run [D#{decision}]."))
-    assert [turn.role for turn in memory.turns.last("5f0e", 9)] == ["user", "assistant"]
+    assert [turn.role for turn in memory.turns.last_turns("5f0e", 9)] == ["user", "assistant"]
     sent = injections.list_injections(memory.database, session="5f0e")
     assert sent[-1].used == (f"D#{decision}",)
     reply(client, report(client, "tool", tmp_path))
@@ -95,7 +95,7 @@ def test_what_the_real_clients_reported(memory: Memory, tmp_path: Path, client: 
         context(client, reply(client, json.dumps(said).encode()))
     assert [kind for kind in kinds if kind != "compact"][:4] == ["start", "prompt", "tool", "stop"]
     assert prompt.startswith("Please commit what we have") and "memory" not in prompt
-    turns = memory.turns.last("", 9)
+    turns = memory.turns.last_turns("", 9)
     told = [(turn.role, turn.text) for turn in turns]
     assert told == [("user", prompt), ("assistant", "All is done as decided [D#1].")]
     assert any(one.used == ("D#1",) for one in injections.list_injections(memory.database))
@@ -108,9 +108,9 @@ def test_the_same_report_twice_is_stored_and_answered_once(memory: Memory, tmp_p
         raw = report(client, kind, tmp_path, "when is the deployment window?")
         assert bool(reply(client, raw)) == (kind == "prompt")
         assert reply(client, raw) == b""
-    assert len(memory.turns.last("5f0e", 9)) == 2
+    assert len(memory.turns.last_turns("5f0e", 9)) == 2
     reply(client, report(client, "prompt", tmp_path, "when is the deployment window?", number="2"))
-    assert len(memory.turns.last("5f0e", 9)) == 3  # who says it again says it twice
+    assert len(memory.turns.last_turns("5f0e", 9)) == 3  # who says it again says it twice
 
 
 def test_a_session_that_is_gone_on_with_is_told_again(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -142,7 +142,7 @@ def test_one_setting_turns_recall_off(memory: Memory, tmp_path: Path) -> None:
     memory.facts.remember("The deployment window is Thursday afternoon")
     configure(tmp_path, "[agents]\nrecall = false\n")
     assert reply("codex", report("codex", "prompt", tmp_path, "when is the deployment window?")) == b""
-    assert memory.turns.last("5f0e")
+    assert memory.turns.last_turns("5f0e")
 
 
 def test_a_turn_is_not_kept_twice_when_the_transcript_tells_it_again(memory: Memory, tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_a_turn_is_not_kept_twice_when_the_transcript_tells_it_again(memory: Mem
     file.write_text("".join(json.dumps(one) + "\n" for one in told))
     assert ingest_file(memory.database, str(file)).added == 1
     reply("claude-code", report("claude-code", "prompt", tmp_path, "go on", number="2"))  # the hook is late
-    assert sorted(turn.text for turn in memory.turns.last("5f0e", 9)) == ["Done.", "Looking.", "go on", "go on"]
+    assert sorted(turn.text for turn in memory.turns.last_turns("5f0e", 9)) == ["Done.", "Looking.", "go on", "go on"]
 
 
 def test_while_the_store_is_busy_a_turn_waits_in_the_spool(memory: Memory, tmp_path: Path, monkeypatch):
@@ -171,11 +171,11 @@ def test_while_the_store_is_busy_a_turn_waits_in_the_spool(memory: Memory, tmp_p
     raw = report("gemini", "prompt", tmp_path, "when is the deployment window?")
     with Memory.open(str(tmp_path / ".memoranda" / "memory.db")) as other, other.database.write("user", "long"):
         assert reply("gemini", raw) == b""
-    assert not memory.turns.last("5f0e") and hook_spool.has_waiting_lines(memory.database.path)
+    assert not memory.turns.last_turns("5f0e") and hook_spool.has_waiting_lines(memory.database.path)
     hook_spool.drain_spool(memory.database)
-    assert [turn.text for turn in memory.turns.last("5f0e", 9)] == ["when is the deployment window?"]
+    assert [turn.text for turn in memory.turns.last_turns("5f0e", 9)] == ["when is the deployment window?"]
     reply("gemini", raw)  # told again: it has its key
-    assert len(memory.turns.last("5f0e", 9)) == 1
+    assert len(memory.turns.last_turns("5f0e", 9)) == 1
 
 
 @pytest.mark.parametrize("how", ["foreign", "disabled", "paused", "none", "session unknown", "inner"])
@@ -238,7 +238,7 @@ def test_what_was_injected_is_not_learned_from(memory: Memory, tmp_path: Path) -
     sent = context("gemini", reply("gemini", report("gemini", "prompt", tmp_path, "the deployment window?")))
     again = f"thanks, and now rename it\n\n<hook_context>{sent}</hook_context>"
     reply("gemini", report("gemini", "prompt", tmp_path, again, number="2"))
-    turns = [turn.text for turn in memory.turns.last("5f0e", 9)]
+    turns = [turn.text for turn in memory.turns.last_turns("5f0e", 9)]
     assert turns == ["the deployment window?", "thanks, and now rename it"]
 
 
@@ -246,7 +246,7 @@ def test_codex_notify_comes_as_the_last_argument(memory: Memory, tmp_path: Path)
     said = {"type": "agent-turn-complete", "thread-id": "th", "turn-id": "3", "cwd": str(tmp_path)}
     out = io.BytesIO()
     process.run(["codex", json.dumps({**said, "last-assistant-message": "Done."})], io.BytesIO(), out)
-    assert out.getvalue() == b"" and memory.turns.last("th")[0].text == "Done."
+    assert out.getvalue() == b"" and memory.turns.last_turns("th")[0].text == "Done."
 
 
 def malformed(dice: random.Random, folder: Path) -> tuple[str, bytes]:
@@ -297,7 +297,7 @@ def test_malformed_reports_break_nothing(memory: Memory, tmp_path: Path, monkeyp
             context(client, out.getvalue())
     good = report("codex", "prompt", tmp_path, "a last word, said well", number="last", session_id="last")
     process.run(["codex"], io.BytesIO(good), io.BytesIO())
-    assert memory.turns.last("last")[0].text == "a last word, said well"
+    assert memory.turns.last_turns("last")[0].text == "a last word, said well"
     assert memory.database.value("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'") == 0
     assert not problems
 

@@ -237,7 +237,7 @@ def received(pid: int) -> int:
 def test_of_a_busy_resident_nobody_waits_long_and_the_turn_is_stored(machine: HookMachine, size: int) -> None:
     """A large event does not fit into the socket of one that does not read: another process takes it."""
     machine.resident()
-    environ = {**machine.environ, memoranda_hook.WAIT: "1"}
+    environ = {**machine.environ, memoranda_hook.WAIT_VARIABLE: "1"}
     with busy(machine):
         answer = machine.ask(machine.event(ignored="x" * size), env=environ)
         assert ("heron-7" in answer) == bool(size)
@@ -247,7 +247,7 @@ def test_of_a_busy_resident_nobody_waits_long_and_the_turn_is_stored(machine: Ho
 def test_a_resident_that_hangs_costs_an_agent_nothing_but_the_wait(machine: HookMachine) -> None:
     hung = machine.resident()
     os.kill(hung.pid, signal.SIGSTOP)
-    assert "heron-7" in machine.ask(env={**machine.environ, memoranda_hook.WAIT: "1"})
+    assert "heron-7" in machine.ask(env={**machine.environ, memoranda_hook.WAIT_VARIABLE: "1"})
     os.kill(hung.pid, signal.SIGCONT)
     assert "heron-7" in machine.ask()
     assert machine.pid() == hung.pid and len(machine.turns()) == 2
@@ -390,8 +390,8 @@ def test_at_rest_it_becomes_a_new_process_that_answers_on_the_same_socket(machin
 
 def test_it_ends_when_it_is_asked_to_and_when_its_folder_is_gone(machine: HookMachine, monkeypatch: pytest.MonkeyPatch):
     first = machine.resident()
-    assert hook_resident.end() and first.wait() == 0 and not machine.socket_path.exists()
-    assert hook_resident.end() and hook_resident.release(), "nobody is there"
+    assert hook_resident.end_resident() and first.wait() == 0 and not machine.socket_path.exists()
+    assert hook_resident.end_resident() and hook_resident.release_memories(), "nobody is there"
     code = "from store.doors import hook_resident as resident; resident.LOOK = 0.05"
     second = machine.resident(code=code)
     machine.socket_path.unlink()
@@ -445,7 +445,7 @@ def test_an_event_that_is_being_answered_is_waited_for_before_the_memories_are_l
         asked.stdin.write(machine.event())
         asked.stdin.close()
         until(lambda: any(".memoranda" in os.readlink(path) for path in Path(f"/proc/{listening.pid}/fd").iterdir()))
-        assert hook_resident.release()
+        assert hook_resident.release_memories()
         assert asked.wait() == 0
         assert hook_spool.has_waiting_lines(machine.path), "what it could not write was not lost"
 

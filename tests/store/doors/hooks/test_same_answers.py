@@ -50,7 +50,7 @@ def test_a_session_is_answered_and_stored_alike(tmp_path: Path, monkeypatch: pyt
         for words, folder in (([*ALONE, client], machine.project), (program, other)):
             event = report(client, kind, folder, text, number=f"{number}", session_id="s", transcript_path="")
             told.append(machine.run(words, event, cwd=folder))
-        until(lambda: machine.pid() and hook_resident.release())
+        until(lambda: machine.pid() and hook_resident.release_memories())
         until(lambda: not children_of(machine, "store.doors.hook_background"))
         assert told[0] == told[1], (kind, text)
         assert number or told[0], "the start was answered"

@@ -40,7 +40,7 @@ def test_a_whole_session(tmp_path: Path, root: Path) -> None:
         replies = replay(agent, decision)
         assert f"[D#{decision}]" in agent.told[0] and f"[D#{decision}]" in agent.told[-2], "told again once it is cut"
 
-        turns = memory.turns.last(SESSION, 50)
+        turns = memory.turns.last_turns(SESSION, 50)
         assert [turn.text for turn in turns] == [text for pair in zip(PROMPTS, replies, strict=True) for text in pair]
         assert {turn.origin for turn in turns} == {"hook:claude-code"}
         facts = {fact.fact for fact in memory.facts.get_many(memory.facts.ids(memory.now))}
@@ -91,7 +91,7 @@ def test_the_command_itself_ends_with_0_whatever_it_is_given(tmp_path: Path) -> 
         done = subprocess.run([*AGENT, "hook", "codex"], input=asked, capture_output=True, cwd=tmp_path, check=False)
         assert (done.returncode, done.stderr) == (0, b"")
         assert "Thursday" in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
-        assert memory.turns.last("s")[0].text == "when is the deployment window?"
+        assert memory.turns.last_turns("s")[0].text == "when is the deployment window?"
 
 
 def test_a_session_that_never_ended_is_swept_up_at_the_next_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

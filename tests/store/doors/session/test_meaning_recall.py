@@ -11,9 +11,8 @@ from support.waiting import until
 
 from store.base.location import Location, locate
 from store.doors import agent_log as injections
-from store.doors import recall as meaning_recall
-from store.doors.pack import words_of
-from store.doors.recall import MeaningRecall
+from store.doors import pack as meaning_recall
+from store.doors.pack import MeaningRecall, words_of
 from store.memory import Memory
 from store.services import background_embedding
 
@@ -23,7 +22,7 @@ PROMPT = (
     " before that"
 )
 BY_WORDS = "when does the office close on fridays"
-PATIENT = "from store.doors import recall as meaning_recall; meaning_recall.WAIT = 120"
+PATIENT = "from store.doors import pack as meaning_recall; meaning_recall.WAIT = 120"
 
 
 @pytest.fixture
@@ -101,13 +100,13 @@ def test_what_is_not_found_in_time_is_not_waited_for(machine: HookMachine, monke
     until(lambda: looked)
     assert recall.ask(place, "one that stands in line")() is None and first() is None
     done.set()
-    monkeypatch.setattr(meaning_recall, "WAIT", 120.0)
+    monkeypatch.setattr(meaning_recall, "RECALL_WAIT_SECONDS", 120.0)
     assert recall.ask(place, "the last")() == {1: "late"}
     assert looked == ["the first", "the last"]
 
 
 def test_a_search_that_fails_costs_its_own_answer_alone(machine: HookMachine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(meaning_recall, "WAIT", 120.0)
+    monkeypatch.setattr(meaning_recall, "RECALL_WAIT_SECONDS", 120.0)
     recall = MeaningRecall()
     place = locate(machine.path, {}, machine.path)
     with monkeypatch.context() as broken:

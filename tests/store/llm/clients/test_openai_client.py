@@ -19,7 +19,7 @@ from support.ollama_server import MODEL, OllamaServer
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
 from store.health.checks import check_agent_model
-from store.librarian.judge import run_trial
+from store.librarian.librarian import run_trial
 from store.llm import endpoint as circuit_breaker
 from store.llm import model_selection
 from store.llm.chat import WORD_ONLY_ODDS, ChatClient, ChatModel

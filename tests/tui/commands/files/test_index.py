@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tui.commands.documents import RATE_AFTER_SECONDS, _progress_line
+from tui.commands.documents import RATE_AFTER_SECONDS, show_progress
 
 
 def test_progress_says_how_many_are_left_and_after_a_while_how_fast(
@@ -15,7 +15,7 @@ def test_progress_says_how_many_are_left_and_after_a_while_how_fast(
     clock = [100.0]
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-    show = _progress_line("embedding")
+    show = show_progress("embedding")
     for done, seconds in ((1_000, 0.0), (1_100, RATE_AFTER_SECONDS - 0.5), (1_200, 4.0), (5_000, 90.0)):
         clock[0] = 100.0 + seconds
         show(done, 5_000)

@@ -12,7 +12,7 @@ import pytest
 from store.base.errors import Declined, StorageError
 from store.base.location import locate
 from store.doors import connection
-from store.doors.clients.registry import CLIENTS
+from store.doors.client import CLIENTS
 from tui.commands import agents as doors
 from tui.commands import location as health
 from tui.commands.call import Outcome, Session
