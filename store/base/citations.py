@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from urllib.parse import unquote
 
 from store.base.errors import InvalidInput
@@ -32,6 +33,7 @@ _CITATION = rf"\[?(?:{_RECORD}|{_LINES})\]?"
 _CITATION_OR_URL = rf"{_URL}|(?:(?<![\w#/]){_RECORD}|(?<!{_PATH})(?<!#){_LINES})(?![\w#])"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Citation:
     """One reference: `kind` as in `CITATION_LETTERS` (`store/base/vocabulary.py`), or `document`; `target` an id, a sha
     (prefix) or a path.
@@ -39,13 +41,10 @@ class Citation:
     Written by hand and not a dataclass: every command parses one, and dataclasses cost 13 ms to import.
     """
 
-    __slots__ = ("first", "kind", "last", "target")
-
-    def __init__(self, kind: str, target: int | str, first: int = 0, last: int = 0) -> None:
-        self.kind = kind
-        self.target = target
-        self.first = first
-        self.last = last
+    kind: str
+    target: int | str
+    first: int = 0
+    last: int = 0
 
     def _key(self) -> tuple[str, int | str, int, int]:
         return (self.kind, self.target, self.first, self.last)

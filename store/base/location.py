@@ -4,12 +4,14 @@ import os
 import stat
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 MEMORANDA_FOLDER = ".memoranda"
 DATABASE_FILE = "memory.db"
 BACKUPS_FOLDER = "backups"  # the folder of a memory's backups, beside it
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Location:
     """A memory file and the reason it was chosen; `project` is the folder whose memory it is, if it is a project's.
 
@@ -17,14 +19,11 @@ class Location:
     owns it: nothing is written, and no setting beside it counts.
     """
 
-    __slots__ = ("kind", "look", "path", "project", "reason")
-
-    def __init__(self, path: str, kind: str, reason: str, project: str | None = None) -> None:
-        self.path = path
-        self.kind = kind
-        self.reason = reason
-        self.project = project
-        self.look = False
+    path: str
+    kind: str
+    reason: str
+    project: str | None = None
+    look: bool = field(init=False, default=False)
 
     @property
     def display_name(self) -> str:

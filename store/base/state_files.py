@@ -9,6 +9,7 @@ import hmac
 import os
 import sys
 import time
+from dataclasses import dataclass
 from hashlib import sha256
 
 from store.base.errors import StorageError
@@ -22,18 +23,16 @@ _state_in_process: dict[str, str] = {}  # what could not be written, for this pr
 _write_problems: list[str] = []
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class KnownMemory:
     """The entry of a memory: its `identity`, where it was (`path`, `inode`), and a step of its history with its
     `digest`; 0 and empty before the first."""
 
-    __slots__ = ("digest", "identity", "inode", "path", "seq")
-
-    def __init__(self, identity: str, path: str, inode: int, seq: int = 0, digest: str = "") -> None:
-        self.identity = identity
-        self.path = path
-        self.inode = inode
-        self.seq = seq
-        self.digest = digest
+    identity: str
+    path: str
+    inode: int
+    seq: int = 0
+    digest: str = ""
 
 
 def find_known_memory(path: str) -> KnownMemory | None:

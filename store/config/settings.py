@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
@@ -20,6 +21,7 @@ ENVIRONMENT_SETTINGS = (
 """The settings that a variable may set: retention periods, and what a machine's user needs everywhere."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Setting:
     """One setting; `kind` is bool, int or number (0 to `most`), text, list (of texts), choice (of `choices`), keys, or
     address (of a database, without a password, which would be shown and kept).
@@ -30,29 +32,15 @@ class Setting:
     0 meaning for ever.
     """
 
-    __slots__ = ("choices", "default", "keep", "kind", "meaning", "most", "name", "own", "reaches")
-
-    def __init__(
-        self,
-        name: str,
-        kind: str,
-        default: Any,
-        meaning: str,
-        choices: tuple[str, ...] = (),
-        most: float = 0,
-        own: str = "",
-        reaches: bool = False,
-        keep: bool = False,
-    ) -> None:
-        self.name = name
-        self.kind = kind
-        self.default = default
-        self.meaning = meaning
-        self.choices = choices
-        self.most = most
-        self.own = own
-        self.reaches = reaches
-        self.keep = keep
+    name: str
+    kind: str
+    default: Any
+    meaning: str
+    choices: tuple[str, ...] = ()
+    most: float = 0
+    own: str = ""
+    reaches: bool = False
+    keep: bool = False
 
     def needs_permission(self, value: Any, before: Any) -> bool:
         """Return whether a project's file needs the person's permission for this value, where `before` holds without

@@ -348,19 +348,15 @@ RankFacts = Callable[
 ]  # a question, and facts in the search's order: (key, text)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ChosenFacts:
     """The `part` with the facts; every fact that was `considered`, first those included, in order; and who ordered
     them."""
 
-    __slots__ = ("considered", "notes", "part", "ranked_by")
-
-    def __init__(
-        self, part: ContextPart, considered: list[ConsideredFact], notes: list[str], ranked_by: str
-    ) -> None:
-        self.part = part
-        self.considered = considered
-        self.notes = notes
-        self.ranked_by = ranked_by
+    part: ContextPart
+    considered: list[ConsideredFact]
+    notes: list[str]
+    ranked_by: str
 
 
 def choose_facts(

@@ -7,7 +7,7 @@ import re
 import time
 import tomllib
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -258,17 +258,15 @@ WINDOW_TOKENS = 2_000
 CONTEXT_TURNS = 2  # turns before and after that are indexed and shown with a turn
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class NewTurn:
     """A turn to be added. `role` is user or assistant, `speaker` a name where there is one, `at` its time (now, if
     empty)."""
 
-    __slots__ = ("at", "role", "speaker", "text")
-
-    def __init__(self, role: str, text: str, speaker: str = "", at: str = "") -> None:
-        self.role = role
-        self.text = text
-        self.speaker = speaker
-        self.at = at
+    role: str
+    text: str
+    speaker: str = ""
+    at: str = ""
 
 
 class Turns:

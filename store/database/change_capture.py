@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -41,17 +42,15 @@ PURGED_VALUES = {
 }
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class StepHeader:
     """Who changed the memory, when, through which door and why."""
 
-    __slots__ = ("actor", "at", "door", "reason", "undoes")
-
-    def __init__(self, at: str, actor: str, door: str, reason: str, undoes: int | None) -> None:
-        self.at = at
-        self.actor = actor
-        self.door = door
-        self.reason = reason
-        self.undoes = undoes
+    at: str
+    actor: str
+    door: str
+    reason: str
+    undoes: int | None
 
 
 def list_table_columns(connection: apsw.Connection, table: str) -> list[str]:

@@ -9,6 +9,7 @@ import json
 from _thread import get_ident
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import apsw
@@ -171,13 +172,11 @@ class Verbatim(str):
     __slots__ = ()
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Json:
     """A JSON value for a TEXT column: redacted string by string, at any depth, before it is serialised."""
 
-    __slots__ = ("value",)
-
-    def __init__(self, value: object) -> None:
-        self.value = value
+    value: object
 
 
 MIN_SECRET_LENGTH = 6  # characters that a secret and the word that tells it from others take

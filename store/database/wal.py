@@ -11,6 +11,7 @@ not move, SQLite's own lock decides as before.
 
 import os
 import time
+from dataclasses import dataclass, field
 from threading import Lock, Thread
 from time import monotonic, sleep
 
@@ -87,13 +88,11 @@ def held_wal_warning(path: str) -> str:
     )
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class WalRelief:
     """Handling of a long log by one connection, before it writes."""
 
-    __slots__ = ("_again",)
-
-    def __init__(self) -> None:
-        self._again = 0.0
+    _again: float = field(init=False, default=0.0)
 
     def relieve(self, connection: apsw.Connection, path: str, patience: int, pages: int) -> None:
         """Empty the log if it is long and no reader prevents it, else wait if it is very long: at most a tenth of the

@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from hashlib import sha256
 from itertools import accumulate
@@ -56,16 +56,14 @@ SENTENCE_ENDS = (
 LONGEST_HEADING = 200  # characters of one heading that are kept
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class TextPiece:
     """Some lines of a text, `first` to `last` counted from 1, under `heading`, the path of headings above them."""
 
-    __slots__ = ("first", "heading", "last", "text")
-
-    def __init__(self, first: int, last: int, heading: str, text: str) -> None:
-        self.first = first
-        self.last = last
-        self.heading = heading
-        self.text = text
+    first: int
+    last: int
+    heading: str
+    text: str
 
     def __repr__(self) -> str:
         return f"Piece({self.first}, {self.last}, {self.heading!r}, {self.text!r})"
@@ -77,17 +75,15 @@ class TextPiece:
         return hash(repr(self))
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _Block:
     """Lines that belong together, by their indexes from 0: a paragraph, a fenced block, a heading."""
 
-    __slots__ = ("first", "kind", "last", "level", "title")
-
-    def __init__(self, first: int, last: int, kind: str, level: int = 0, title: str = "") -> None:
-        self.first = first
-        self.last = last
-        self.kind = kind
-        self.level = level
-        self.title = title
+    first: int
+    last: int
+    kind: str
+    level: int = 0
+    title: str = ""
 
 
 def split_lines(text: str) -> list[str]:
@@ -312,35 +308,31 @@ class DocumentScan:
         self.problems: list[tuple[str, str]] = []
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _IndexedDocument:
     """A document in the index."""
 
-    __slots__ = ("at", "digest", "id", "modified_ns", "problem", "size")
-
-    def __init__(self, id: int, size: int, modified_ns: int, digest: bytes, at: str, problem: str) -> None:
-        self.id = id
-        self.size = size
-        self.modified_ns = modified_ns
-        self.digest = digest
-        self.at = at
-        self.problem = problem
+    id: int
+    size: int
+    modified_ns: int
+    digest: bytes
+    at: str
+    problem: str
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _ReadDocument:
     """A document just read; `pieces` is None when the text is unchanged."""
 
-    __slots__ = ("digest", "evergreen", "lines", "modified_ns", "moment", "path", "pieces", "problem", "size")
-
-    def __init__(self, path: str, size: int = 0, modified_ns: int = 0, problem: str = "") -> None:
-        self.path = path
-        self.size = size
-        self.modified_ns = modified_ns
-        self.problem = problem
-        self.digest = b""
-        self.evergreen = True
-        self.lines = 0
-        self.moment = ""
-        self.pieces: list[TextPiece] | None = []
+    path: str
+    size: int = 0
+    modified_ns: int = 0
+    problem: str = ""
+    digest: bytes = field(init=False, default=b"")
+    evergreen: bool = field(init=False, default=True)
+    lines: int = field(init=False, default=0)
+    moment: str = field(init=False, default="")
+    pieces: list[TextPiece] | None = field(init=False, default_factory=list)
 
 
 def scan_documents(
@@ -679,18 +671,16 @@ def _storable_name(name: str) -> str:
     return name.encode(errors="surrogateescape").decode(errors="replace")
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class FileExcerpt:
     """Lines of a document as it is on the disk, `first` to `last` of `total`, counted from 1; `last` is 0 where there
     are none. What looks like a secret is cut from the text, as it is in the index."""
 
-    __slots__ = ("first", "last", "path", "text", "total")
-
-    def __init__(self, path: str, first: int, last: int, total: int, text: str) -> None:
-        self.path = path
-        self.first = first
-        self.last = last
-        self.total = total
-        self.text = text
+    path: str
+    first: int
+    last: int
+    total: int
+    text: str
 
 
 def _ignore_progress(done: int, total: int) -> None:

@@ -14,6 +14,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 
@@ -38,16 +39,14 @@ class Unreadable(MemorandaError):
     code = "unreadable"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class DocumentPath:
     """A file or a folder of documents: `steps` below the folder `anchor`, which is used as it is."""
 
-    __slots__ = ("anchor", "name", "optional", "steps")
-
-    def __init__(self, anchor: str, steps: tuple[str, ...], name: str, optional: bool = False) -> None:
-        self.anchor = anchor
-        self.steps = steps
-        self.name = name  # as it is cited
-        self.optional = optional
+    anchor: str
+    steps: tuple[str, ...]
+    name: str
+    optional: bool = False
 
     def below(self, entry: str) -> DocumentPath:
         """Return a file or a folder directly in this one."""
@@ -59,15 +58,13 @@ class DocumentPath:
         return os.path.join(self.anchor, *self.steps)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class WalkedFile:
     """A file found by a walk."""
 
-    __slots__ = ("modified_ns", "place", "size")
-
-    def __init__(self, place: DocumentPath, size: int, modified_ns: int) -> None:
-        self.place = place
-        self.size = size
-        self.modified_ns = modified_ns
+    place: DocumentPath
+    size: int
+    modified_ns: int
 
 
 class DocumentRoots:

@@ -9,6 +9,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from threading import Thread
 from typing import Any
@@ -81,16 +82,14 @@ MAX_TASK_ENTRIES = 200  # entries of a list
 MAX_TASK_TEXT = 500  # characters of one
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class TaskEntry:
     """One entry: its `text` (empty where only its number is given), its `status`, empty for one that goes (None where
     it stays as it is), and the client's own number for it, empty where it has none."""
 
-    __slots__ = ("number", "status", "text")
-
-    def __init__(self, text: str, status: str | None, number: str = "") -> None:
-        self.text = text
-        self.status = status
-        self.number = number
+    text: str
+    status: str | None
+    number: str = ""
 
 
 def parse_task_entries(event: HookEvent) -> list[TaskEntry]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from hashlib import sha256
 from types import TracebackType
 from typing import Any
@@ -637,34 +638,30 @@ TABLE_KINDS = {
 }
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ImportCounts:
     """Counts for one table: rows of the document that are `new` here, the `same`, in another state (`differ`), of which
     `changed` would be updated; and those `left` out, because they were erased here or are not imported."""
 
-    __slots__ = ("changed", "differ", "left", "new", "same")
-
-    def __init__(self, new: int, same: int = 0, differ: int = 0, changed: int = 0, left: int = 0) -> None:
-        self.new = new
-        self.same = same
-        self.differ = differ
-        self.changed = changed
-        self.left = left
+    new: int
+    same: int = 0
+    differ: int = 0
+    changed: int = 0
+    left: int = 0
 
     def as_dict(self) -> dict[str, int]:
         return {name: getattr(self, name) for name in ("new", "same", "differ", "changed", "left")}
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class AffectedRecord:
     """One record that an import would affect: `sign` is `+` for a new one, `~` for one that would change, `=` for one
     that differs and is kept unchanged; `citation` of one that exists here, else empty."""
 
-    __slots__ = ("citation", "kind", "sign", "title")
-
-    def __init__(self, sign: str, kind: str, citation: str, title: str) -> None:
-        self.sign = sign
-        self.kind = kind
-        self.citation = citation
-        self.title = title
+    sign: str
+    kind: str
+    citation: str
+    title: str
 
     def as_dict(self) -> dict[str, str]:
         return {name: getattr(self, name) for name in ("sign", "kind", "citation", "title")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from store.base.citations import cite, parse_citation
 from store.base.clock import days_before, from_ms, to_ms
@@ -53,19 +53,15 @@ HAPPENED_SINCE_SQL = " OR ".join(
 )
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class RecoveredCheckpoint:
     """Result of a recovery: the checkpoint, what it `held` without what was forgotten or undone since, `notes` on
     changes to the rest by citation, and how many items were `left_out`."""
 
-    __slots__ = ("checkpoint", "held", "left_out", "notes")
-
-    def __init__(
-        self, checkpoint: Checkpoint, held: CheckpointContents, notes: dict[str, str], left_out: int
-    ) -> None:
-        self.checkpoint = checkpoint
-        self.held = held
-        self.notes = notes
-        self.left_out = left_out
+    checkpoint: Checkpoint
+    held: CheckpointContents
+    notes: dict[str, str]
+    left_out: int
 
 
 class Checkpoints:

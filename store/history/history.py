@@ -11,6 +11,7 @@ import os
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from heapq import merge
 from operator import itemgetter
 from typing import Any
@@ -270,36 +271,22 @@ MOVE_OUT, MOVE_IN, MOVE_UNDO = (
 MOVE_COLUMNS = "token, kind, state, door, fact, own, step, other, undoes, project"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class FactMove:
     """A row of `moves`: a step in two files. `fact` is the fact in the project, `own` that in the personal memory;
     `step` the step of history of the file that it was read from, `other` that of the personal file, `undoes` the step
     that it takes back; `project` is the project's file, in the personal one alone."""
 
-    __slots__ = ("door", "fact", "kind", "other", "own", "project", "state", "step", "token", "undoes")
-
-    def __init__(
-        self,
-        token: str,
-        kind: str,
-        state: str = "begun",
-        door: str = "cli",
-        fact: int | None = None,
-        own: int | None = None,
-        step: int | None = None,
-        other: int | None = None,
-        undoes: int | None = None,
-        project: str = "",
-    ) -> None:
-        self.token = token
-        self.kind = kind
-        self.state = state
-        self.door = door
-        self.fact = fact
-        self.own = own
-        self.step = step
-        self.other = other
-        self.undoes = undoes
-        self.project = project
+    token: str
+    kind: str
+    state: str = "begun"
+    door: str = "cli"
+    fact: int | None = None
+    own: int | None = None
+    step: int | None = None
+    other: int | None = None
+    undoes: int | None = None
+    project: str = ""
 
 
 def list_begun_moves(database: Database) -> list[FactMove]:

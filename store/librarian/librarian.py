@@ -67,7 +67,8 @@ from store.text.words import shorten_to_tokens
 # Ranking of records by a model: one yes-or-no question for each, as the log odds of one token.
 #
 # A small model is bad at choosing among records, and at a plain yes or no. Its log odds of yes order them well
-# (`bench.questions`). The model writes nothing that is shown: besides the order, it may only choose a sentence by number.
+# (`bench.questions`). The model writes nothing that is shown: besides the order, it may only choose a sentence by
+# number.
 
 MAX_JUDGED, FIRST_JUDGED = 16, 8  # most records that are judged, and how many if one of these surely answers
 MAX_RECORD_TOKENS = 120  # tokens of a record that are shown

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from store.base.citations import Citation, cite
@@ -173,19 +174,17 @@ class SecretLeak:
         self.n = n
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class LoggedRedaction:
     """A secret that was never stored: when, where and by which rule it was cut, who wrote it and through which door."""
 
-    __slots__ = ("actor", "at", "citation", "count", "door", "field", "rule")
-
-    def __init__(self, at: str, citation: str, field: str, rule: str, count: int, actor: str, door: str) -> None:
-        self.at = at
-        self.citation = citation
-        self.field = field
-        self.rule = rule
-        self.count = count
-        self.actor = actor
-        self.door = door
+    at: str
+    citation: str
+    field: str
+    rule: str
+    count: int
+    actor: str
+    door: str
 
 
 def list_redactions(database: Database, limit: int = 50, rule: str = "") -> list[LoggedRedaction]:

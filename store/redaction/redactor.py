@@ -6,6 +6,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 
 from store.base.errors import InvalidInput
@@ -41,15 +42,13 @@ _INVISIBLE = (
 )
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class SecretFinding:
     """The position of a secret, in offsets of the original text. Never the secret itself."""
 
-    __slots__ = ("end", "label", "start")
-
-    def __init__(self, label: str, start: int, end: int) -> None:
-        self.label = label
-        self.start = start
-        self.end = end
+    label: str
+    start: int
+    end: int
 
     def __repr__(self) -> str:
         return f"Finding({self.label!r}, {self.start}, {self.end})"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from itertools import accumulate, compress
 from typing import Any, NamedTuple
 
@@ -90,29 +91,19 @@ MAX_READ_TO_COUNT = 2_048  # such passages that are read before they are counted
 MAX_CACHED_COUNTS = 4_096  # stems whose counts are kept until the index changes
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class FullTextResult:
     """The result of the keyword search: `scores` (passage id → bm25, larger is better), best first; `total`, the number
     of matching records; `left_out`, the number of matching records no longer in force. `verbatim` are the passages with
     the whole question word for word, `whole` those with all its words, at most MAX_EXACT_PASSAGES of each; `exact` is
     the number of their records."""
 
-    __slots__ = ("exact", "left_out", "scores", "total", "verbatim", "whole")
-
-    def __init__(
-        self,
-        scores: dict[int, float],
-        total: int,
-        left_out: int,
-        verbatim: frozenset[int] = frozenset(),
-        whole: frozenset[int] = frozenset(),
-        exact: int = 0,
-    ) -> None:
-        self.scores = scores
-        self.total = total
-        self.left_out = left_out
-        self.verbatim = verbatim
-        self.whole = whole
-        self.exact = exact
+    scores: dict[int, float]
+    total: int
+    left_out: int
+    verbatim: frozenset[int] = frozenset()
+    whole: frozenset[int] = frozenset()
+    exact: int = 0
 
 
 class QueryTerms:
@@ -152,14 +143,12 @@ class QueryTerms:
         return self.kept == [self.prefix] and len(self.kept[0]) == 1
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _StemCounts:
     """The numbers of passages by stem, for as long as the index is in one `state`."""
 
-    __slots__ = ("by_stem", "state")
-
-    def __init__(self) -> None:
-        self.by_stem: dict[str, int] = {}
-        self.state: list[tuple[bytes]] = []
+    by_stem: dict[str, int] = field(init=False, default_factory=dict)
+    state: list[tuple[bytes]] = field(init=False, default_factory=list)
 
 
 class FullTextIndex:

@@ -10,6 +10,7 @@ import time
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, cast
 
@@ -171,16 +172,14 @@ MAX_CONSIDERED_WORDS = 300  # distinct words that are considered, from the begin
 RELATED_VECTOR_WEIGHT, RELATED_TEXT_WEIGHT = 0.7, 0.3  # weights of the cosine and of bm25
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class RelatedSource:
     """The record whose related records are searched for: its `key`, the `words` that represent it, and its whole
     text."""
 
-    __slots__ = ("key", "text", "words")
-
-    def __init__(self, key: int, words: list[str], text: str) -> None:
-        self.key = key
-        self.words = words
-        self.text = text
+    key: int
+    words: list[str]
+    text: str
 
 
 def load_related_source(database: Database, keywords: FullTextIndex, citation: Citation) -> RelatedSource | None:
@@ -582,29 +581,18 @@ class Search:
         return [first, *(hit for hit in hits if hit.key != first.key)]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _SearchState:
     """The intermediate results of one search."""
 
-    __slots__ = ("asked", "far", "found", "look", "notes", "signals", "start", "words")
-
-    def __init__(
-        self,
-        asked: ParsedQuery,
-        words: QueryTerms,
-        found: FullTextResult,
-        notes: list[str],
-        signals: tuple[str, ...],
-        look: PendingQueryVector | None,
-        start: float,
-    ) -> None:
-        self.asked = asked
-        self.words = words
-        self.found = found
-        self.notes = notes
-        self.signals = signals
-        self.look = look
-        self.start = start
-        self.far: set[int] = set()  # keys of what is not near
+    asked: ParsedQuery
+    words: QueryTerms
+    found: FullTextResult
+    notes: list[str]
+    signals: tuple[str, ...]
+    look: PendingQueryVector | None
+    start: float
+    far: set[int] = field(init=False, default_factory=set)
 
     def similarity(self, record: Candidate, unseen: float = 0.0) -> float:
         """Return the calibrated similarity of a record's nearest passage; `unseen` where it has no vector."""

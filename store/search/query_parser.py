@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from unicodedata import normalize
 
 from store.base.citations import Citation, parse_citation, parse_typed_citation
@@ -78,6 +79,7 @@ def implied_words(text: str) -> list[str]:
     return DIET_WORDS if _EATING_PATTERN.search(text) and _FORBIDDEN_PATTERN.search(text) else []
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ParsedQuery:
     """A parsed query. `words` are in the order typed; `typing` is set when the last may be unfinished; filters are
     empty when not given. All of several kinds, domains, tags, authors, iterations (ids) and ageing states must hold;
@@ -87,38 +89,31 @@ class ParsedQuery:
     filters have a value that is not understood, each with what it takes, and `notes` in plain words which parts could
     not be used, these first."""
 
-    __slots__ = (
-        *("ageing", "authors", "before", "citation", "code", "domains", "iterations", "kinds", "linked", "notes"),
-        *("now", "phrases", "pinned", "refused", "related", "scopes", "since", "status", "tags", "text", "typing"),
-        *("inbox", "rests", "words", "work"),
-    )
-
-    def __init__(self, now: str) -> None:
-        self.now = now
-        self.tags: list[str] = []
-        self.authors: list[str] = []
-        self.ageing: list[str] = []
-        self.pinned = False
-        self.words: list[str] = []
-        self.phrases: list[str] = []
-        self.code = False
-        self.inbox = False
-        self.text = ""
-        self.typing = False
-        self.kinds: list[tuple[str, ...]] = []
-        self.domains: list[str] = []
-        self.scopes: list[str] = []
-        self.iterations: list[int] = []
-        self.since = ""
-        self.before = ""
-        self.status = ""
-        self.citation: Citation | None = None
-        self.related: Citation | None = None
-        self.linked: list[Citation] = []
-        self.work: list[str] = []
-        self.rests: list[str] = []
-        self.refused: list[tuple[str, str]] = []
-        self.notes: list[str] = []
+    now: str
+    tags: list[str] = field(init=False, default_factory=list)
+    authors: list[str] = field(init=False, default_factory=list)
+    ageing: list[str] = field(init=False, default_factory=list)
+    pinned: bool = field(init=False, default=False)
+    words: list[str] = field(init=False, default_factory=list)
+    phrases: list[str] = field(init=False, default_factory=list)
+    code: bool = field(init=False, default=False)
+    inbox: bool = field(init=False, default=False)
+    text: str = field(init=False, default="")
+    typing: bool = field(init=False, default=False)
+    kinds: list[tuple[str, ...]] = field(init=False, default_factory=list)
+    domains: list[str] = field(init=False, default_factory=list)
+    scopes: list[str] = field(init=False, default_factory=list)
+    iterations: list[int] = field(init=False, default_factory=list)
+    since: str = field(init=False, default="")
+    before: str = field(init=False, default="")
+    status: str = field(init=False, default="")
+    citation: Citation | None = field(init=False, default=None)
+    related: Citation | None = field(init=False, default=None)
+    linked: list[Citation] = field(init=False, default_factory=list)
+    work: list[str] = field(init=False, default_factory=list)
+    rests: list[str] = field(init=False, default_factory=list)
+    refused: list[tuple[str, str]] = field(init=False, default_factory=list)
+    notes: list[str] = field(init=False, default_factory=list)
 
     def refuse_value(self, name: str, value: str, takes: str, why: str = "") -> None:
         """Refuse the value of a filter."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from math import log
 
@@ -238,16 +239,14 @@ class Candidate:
         return max(one.tier for one in self.passages)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class RankedRecord:
     """A record in the ranking: its `score`, the part of each signal in it (`why`), and the `passage` that is shown."""
 
-    __slots__ = ("passage", "record", "score", "why")
-
-    def __init__(self, record: Candidate, passage: CandidatePassage, score: float, why: dict[str, float]) -> None:
-        self.record = record
-        self.passage = passage
-        self.score = score
-        self.why = why
+    record: Candidate
+    passage: CandidatePassage
+    score: float
+    why: dict[str, float]
 
     @property
     def sort_key(self) -> tuple[bool, int, int, float, str, int]:
@@ -664,6 +663,7 @@ def weigh_absent_words(words: int, passages: int) -> float:
     return words * min(1.0, max(0.0, share))
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class NearnessEvidence:
     """How near the results in one language are to a question: `held` is the best coverage among the first passages by
     keywords, `near` the calibrated similarity of the best passage, `contrast` how far the best in the memory's own
@@ -672,25 +672,13 @@ class NearnessEvidence:
     `weigh_absent_words`); `across` is whether the language is another than the question's. `other` is what was measured
     in the other language, where the memory speaks both."""
 
-    __slots__ = ("absent", "across", "contrast", "held", "near", "number", "other")
-
-    def __init__(
-        self,
-        held: float,
-        near: float,
-        contrast: float,
-        number: int,
-        absent: float = 0.0,
-        across: bool = False,
-        other: NearnessEvidence | None = None,
-    ) -> None:
-        self.held = held
-        self.near = near
-        self.contrast = contrast
-        self.number = number
-        self.absent = absent
-        self.across = across
-        self.other = other
+    held: float
+    near: float
+    contrast: float
+    number: int
+    absent: float = 0.0
+    across: bool = False
+    other: NearnessEvidence | None = None
 
     def finds_nothing(self, words: int) -> bool:
         """Return whether no record is about a question of so many words, in either language."""

@@ -5,6 +5,7 @@ In both cases the file is first checked, read-only and as a whole: SQLite's quic
 
 import json
 import os
+from dataclasses import dataclass
 
 import apsw
 
@@ -33,31 +34,20 @@ _FACTS = (
 _DECISIONS = "SELECT title, chosen FROM decisions WHERE status = 'active' ORDER BY id"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class AdoptionResult:
     """Result: `spooled` lines that were adopted with a memory taken `whole`; else how many `proposals` wait, how many
     records were `left` out because they cannot be proposed, and where the file is now (`aside`). `trouble` is why it
     holds for this process alone. `tracked`: git tracks the memory's place, so that the next commit would publish what
     is added."""
 
-    __slots__ = ("aside", "left", "proposals", "spooled", "tracked", "trouble", "whole")
-
-    def __init__(
-        self,
-        whole: bool,
-        tracked: bool,
-        spooled: int = 0,
-        proposals: int = 0,
-        left: int = 0,
-        aside: str = "",
-        trouble: str = "",
-    ) -> None:
-        self.whole = whole
-        self.spooled = spooled
-        self.proposals = proposals
-        self.left = left
-        self.aside = aside
-        self.trouble = trouble
-        self.tracked = tracked
+    whole: bool
+    tracked: bool
+    spooled: int = 0
+    proposals: int = 0
+    left: int = 0
+    aside: str = ""
+    trouble: str = ""
 
     @property
     def warning(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from store.base.citations import cite
 from store.base.clock import days_before
@@ -409,16 +410,14 @@ def make_due_backup(memory: Memory, cancelled: IsCancelled = never_cancelled, mo
         lease.release()
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _TipComparison:
     """The current tips and those of the last reading: what is `new`; what was `lost`, None if only a comparison with
     everything in the memory can show it; the shas of what is `broken`."""
 
-    __slots__ = ("broken", "lost", "new")
-
-    def __init__(self, new: list[str], lost: list[str] | None, broken: Sequence[str] = ()) -> None:
-        self.new = new
-        self.lost = lost
-        self.broken = broken
+    new: list[str]
+    lost: list[str] | None
+    broken: Sequence[str] = ()
 
 
 def _compare_tips(source: Repository, tips: list[str], seen: list[str], cancelled: IsCancelled) -> _TipComparison:

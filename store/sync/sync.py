@@ -137,19 +137,17 @@ def find_movable_parts(file: SectionFile) -> list[MovablePart]:
 PROPOSAL_KIND_OF_VERB = {"add": "add", "correct": "correct", "conflict": "conflict", "forget": "forget"}
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class AppliedLines:
     """What one step changed: `added` facts, `corrected` as (old, new), `forgotten` and `moved` ones; new `proposed`
     proposals; and what could not be taken, each with its line and the reason."""
 
-    __slots__ = ("added", "corrected", "forgotten", "left", "moved", "proposed")
-
-    def __init__(self) -> None:
-        self.added: list[int] = []
-        self.corrected: list[tuple[int, int]] = []
-        self.forgotten: list[int] = []
-        self.moved: list[int] = []
-        self.proposed: list[int] = []
-        self.left: list[tuple[int, str]] = []
+    added: list[int] = field(init=False, default_factory=list)
+    corrected: list[tuple[int, int]] = field(init=False, default_factory=list)
+    forgotten: list[int] = field(init=False, default_factory=list)
+    moved: list[int] = field(init=False, default_factory=list)
+    proposed: list[int] = field(init=False, default_factory=list)
+    left: list[tuple[int, str]] = field(init=False, default_factory=list)
 
     @property
     def reason(self) -> str:

@@ -1,6 +1,7 @@
 """Decide whether a file is ours, before anything in it is run or changed."""
 
 import os
+from dataclasses import dataclass
 
 import apsw
 
@@ -31,14 +32,12 @@ ADOPT_ADVICE = (
 )
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Trust:
     """Check of the memory at `path` while it is opened, whose entry was `known` before."""
 
-    __slots__ = ("known", "path")
-
-    def __init__(self, path: str, known: KnownMemory | None = None) -> None:
-        self.path = path
-        self.known = known
+    path: str
+    known: KnownMemory | None = None
 
     def admit(self, connection: apsw.Connection) -> None:
         """Raise NotOurs for a file that is not the one this installation knows at this place."""

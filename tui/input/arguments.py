@@ -7,6 +7,7 @@ dash."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from store.base.errors import MemorandaError
@@ -20,6 +21,7 @@ class UsageError(MemorandaError):
     exit_status = 2
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Argument:
     """One argument: `name` for the handler, `shown` for the help.
 
@@ -27,29 +29,15 @@ class Argument:
     (may be repeated) for options. `default` applies if it is not given; a `required` option must be given. For
     completion: `choices` are its common values, and a `file` is a path."""
 
-    __slots__ = ("choices", "default", "file", "form", "help", "name", "required", "shown", "whole")
-
-    def __init__(
-        self,
-        name: str,
-        form: str,
-        shown: str,
-        help: str,
-        default: Any = None,
-        required: bool = False,
-        whole: bool = False,
-        choices: tuple[str, ...] = (),
-        file: bool = False,
-    ) -> None:
-        self.name = name
-        self.form = form
-        self.shown = shown
-        self.help = help
-        self.default = default
-        self.required = required
-        self.whole = whole  # an integer
-        self.choices = choices
-        self.file = file
+    name: str
+    form: str
+    shown: str
+    help: str
+    default: Any = None
+    required: bool = False
+    whole: bool = False
+    choices: tuple[str, ...] = ()
+    file: bool = False
 
     @property
     def option(self) -> bool:

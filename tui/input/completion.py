@@ -4,6 +4,7 @@ Shell completion is made from the same table, below."""
 
 import shlex
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from store.base.errors import InvalidInput
 from store.config.settings import KEYS_PREFIX, SETTINGS
@@ -21,14 +22,12 @@ GLOBAL_OPTIONS = (
 _KIND_VALUES = {"bool": ("true", "false"), "int": (), "text": (), "choice": ()}
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Completion:
     """One candidate: the whole word, and its description in a line."""
 
-    __slots__ = ("help", "text")
-
-    def __init__(self, text: str, help: str) -> None:
-        self.text = text
-        self.help = help
+    text: str
+    help: str
 
 
 def split_line(text: str) -> tuple[list[str], str]:
