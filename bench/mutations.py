@@ -1,12 +1,16 @@
 """Change the code in one place at a time, and see whether the tests notice.
 
-    python -m bench.mutations [--run] [NUMBER ...]
+    python -m bench.mutations [--faults] [--run] [NUMBER ...]
 
 Without `--run` it prints `bench/cases/mutations.jsonl`: what was changed, and how it ended when it was last run. With
 `--run` each change (or those with these numbers) is made in a scratch copy of the tree, and the tests that are named
 beside it run there until the first one fails: the change is killed. The results are written to the file. `why` judges
 one that survived: equivalent, if no input tells the two apart. `gone` is one whose line was changed meanwhile, `not
-run` one that was only listed."""
+run` one that was only listed.
+
+With `--faults` the list is `bench/cases/faults.jsonl`: faults at places drawn by lot from every package, chosen without
+a look at the tests. None names its tests: the fast tests run first, then all, in each case those of the package before
+the others, and the result says which found it."""
 
 from __future__ import annotations
 
@@ -25,16 +29,19 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 CASES = ROOT / "bench" / "cases" / "mutations.jsonl"
+FAULTS = CASES.with_name("faults.jsonl")
 COPIED = ("store", "tui", "tests", "bench", "docs", "screenshots")
-SECONDS = 600
+SECONDS = 1_200
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--faults", action="store_true")
     parser.add_argument("--run", action="store_true")
     parser.add_argument("number", nargs="*", type=int)
     options = parser.parse_args(arguments)
-    cases = dict(enumerate(read(), start=1))
+    path = FAULTS if options.faults else CASES
+    cases = dict(enumerate(read(path), start=1))
     chosen = {number: cases[number] for number in options.number or cases}
     if options.run:
         with tempfile.TemporaryDirectory(prefix="mutations-") as scratch:
@@ -42,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             for number, case in chosen.items():
                 case["result"] = run(Path(scratch), case)
                 show(number, case)
-            keep(cases)
+                keep(path, cases)
     else:
         for number, case in chosen.items():
             show(number, case)
@@ -50,16 +57,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(", ".join(f"{count} {result}" for result, count in counted.most_common()), f"of {len(chosen)}")
 
 
-def read() -> list[dict[str, Any]]:
+def read(path: Path) -> list[dict[str, Any]]:
     """Return the changes: `file`, a line of it as it `was` and as it is `now`, without its indent, the `tests` that
     run, the `result`, and `why` where that has to be said."""
-    return [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def keep(cases: dict[int, dict[str, Any]]) -> None:
+def keep(path: Path, cases: dict[int, dict[str, Any]]) -> None:
     """Write the results down."""
     lines = [json.dumps(case, ensure_ascii=False) for case in cases.values()]
-    CASES.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def show(number: int, case: dict[str, Any]) -> None:
@@ -99,20 +106,42 @@ def run(folder: Path, case: dict[str, Any]) -> str:
     after = changed(before, case["was"], case["now"])
     if after is None:
         return "gone"
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
-    command = [sys.executable, "-m", "pytest", "-n", "0", "-x", "-q", "-p", "no:cacheprovider", *case["tests"]]
     write(path, after)
+    try:
+        for result, arguments in _stages(folder, case):
+            if not passes(folder, arguments):
+                return result
+    finally:
+        write(path, before)
+    return "equivalent" if case["result"] == "equivalent" else "survived"
+
+
+def _stages(folder: Path, case: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    """Return what pytest is started with, one after the other, each with the result if it fails."""
+    if "tests" in case:
+        return [("killed", ["-n", "0", *case["tests"]])]
+    package = folder / "tests" / Path(case["file"]).parent
+    own = [str(package)] if package.is_dir() else []
+    fast = ["-m", "not slow"]
+    return [
+        ("fast", [*fast, *own]),
+        *([("fast", fast)] if own else []),
+        *([("all", own)] if own else []),
+        ("all", []),
+    ]
+
+
+def passes(folder: Path, arguments: Sequence[str]) -> bool:
+    """Return whether the tests pass in the copy, or none were chosen; what takes longer than SECONDS has failed."""
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *arguments]
     try:
         done = subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, timeout=SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
-        return "killed"
-    finally:
-        write(path, before)
-    if done.returncode == 0:
-        return "equivalent" if case["result"] == "equivalent" else "survived"
-    return "killed"
+        return False
+    return done.returncode in (0, 5)
 
 
 def write(path: Path, text: str) -> None:
