@@ -18,7 +18,7 @@ def release_memories() -> bool:
 
 
 def end_resident() -> bool:
-    """Have the resident end, as `release` does."""
+    """Have the resident end, as `release_memories` does."""
     return _ask(END)
 
 

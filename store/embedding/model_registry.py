@@ -18,9 +18,8 @@ from store.embedding.provider import EmbeddingError, EmbeddingProvider
 # Calibration of cosines: models differ in the cosine that they give to unrelated texts.
 #
 # e5 gives .71 to .91 to unrelated texts, so thresholds apply to a calibrated similarity. Two medians, measured once for
-# each fingerprint, put all models on one scale. Those of the model in the package are in `known.json`, made by `python
-# -m
-# bench.embedding --calibrate`: the first index of a memory then starts four seconds sooner.
+# each fingerprint, put all models on one scale. Those of the model in the package are in `known.json`, made by
+# `python -m bench.embedding --calibrate`: the first index of a memory then starts four seconds sooner.
 
 
 class Calibration(NamedTuple):

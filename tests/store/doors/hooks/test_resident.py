@@ -380,7 +380,7 @@ def test_without_events_it_ends_and_leaves_no_socket(machine: HookMachine) -> No
 
 def test_at_rest_it_becomes_a_new_process_that_answers_on_the_same_socket(machine: HookMachine) -> None:
     listening = machine.resident(
-        "rest=0", code="from store.doors import hook_resident as resident; resident.LOOK = 0.05"
+        "rest=0", code="from store.doors import hook_resident as resident; resident.SOCKET_LOOK_SECONDS = 0.05"
     )
     for _ in range(3):
         assert "heron-7" in machine.ask()
@@ -392,7 +392,7 @@ def test_it_ends_when_it_is_asked_to_and_when_its_folder_is_gone(machine: HookMa
     first = machine.resident()
     assert hook_resident.end_resident() and first.wait() == 0 and not machine.socket_path.exists()
     assert hook_resident.end_resident() and hook_resident.release_memories(), "nobody is there"
-    code = "from store.doors import hook_resident as resident; resident.LOOK = 0.05"
+    code = "from store.doors import hook_resident as resident; resident.SOCKET_LOOK_SECONDS = 0.05"
     second = machine.resident(code=code)
     machine.socket_path.unlink()
     third = machine.resident() if second.wait() == 0 else None

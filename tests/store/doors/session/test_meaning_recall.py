@@ -22,7 +22,7 @@ PROMPT = (
     " before that"
 )
 BY_WORDS = "when does the office close on fridays"
-PATIENT = "from store.doors import pack as meaning_recall; meaning_recall.WAIT = 120"
+PATIENT = "from store.doors import pack; pack.RECALL_WAIT_SECONDS = 120"
 
 
 @pytest.fixture
@@ -64,7 +64,8 @@ def test_the_start_of_a_session_loads_the_model(machine: HookMachine) -> None:
 
 def test_rest_gives_the_memory_of_the_model_back(machine: HookMachine) -> None:
     listening = machine.resident(
-        "rest=0", code=f"{PATIENT}\nfrom store.doors import hook_resident as resident; resident.LOOK = 0.05"
+        "rest=0",
+        code=f"{PATIENT}\nfrom store.doors import hook_resident as resident; resident.SOCKET_LOOK_SECONDS = 0.05",
     )
     assert "[F#1]" in machine.ask(machine.event(prompt=PROMPT))
     until(lambda: any(word.startswith("listening=") for word in command_line(listening.pid)))
