@@ -45,6 +45,18 @@ ROOT = Path(__file__).parents[1]
 LINES = (ROOT / "tests" / "slow.txt").read_text(encoding="utf-8").splitlines()
 SLOW = {line: place for place, line in enumerate(line for line in LINES if line and not line.startswith("#"))}
 
+# what takes minutes, by file or folder; a few kills and restores, and a sample of all faults, run by themselves
+MARKS = {
+    "tests/faults/test_guard_killed.py": "faults",
+    "tests/faults/test_learning_killed.py": "faults",
+    "tests/faults/test_moves_killed.py": "faults",
+    "tests/faults/test_processes.py": "faults",
+    "tests/faults/test_purge.py": "faults",
+    "tests/store/team/postgres": "postgres",
+    "tests/tui/commands/files/test_replica.py": "postgres",
+    "tests/tui/screens/team/test_replica.py": "postgres",
+}
+
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Two more than there are processors: many tests wait for processes and screens."""
@@ -65,9 +77,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes minutes runs where it is asked for by its mark: `pytest -m browser`, `-m clients`,
-    `-m faults`, `-m inspector`, `-m install`, `-m live`, `-m power`, `-m wheels`, `-m whole`. Of a test `sampled(n)`
-    every n-th case runs by itself, the others are `whole`; of one for several sizes of the terminal one size does."""
+    """What takes minutes runs where it is asked for by its mark, one of APART: `pytest -m browser`. Of a test
+    `sampled(n)` every n-th case runs by itself, the others are `whole`; of one for several sizes of the terminal one
+    size does."""
     cases: dict[tuple[Path, str], int] = {}
     sizes: dict[str, list[pytest.Item]] = {}
     for item in items:
@@ -86,6 +98,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker("whole")
         if str(item.path.relative_to(ROOT)) in SLOW:
             item.add_marker("slow")
+        for path, mark in MARKS.items():
+            if item.path.is_relative_to(ROOT / path):
+                item.add_marker(mark)
     left = [mark for mark in APART if mark not in config.getoption("markexpr")]
     out = [item for item in items if any(item.get_closest_marker(mark) for mark in left)]
     if out:

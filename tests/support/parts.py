@@ -2,7 +2,7 @@
 
 import pytest
 
-APART = ("browser", "clients", "faults", "inspector", "install", "live", "power", "wheels", "whole")
+APART = ("browser", "clients", "faults", "inspector", "install", "live", "postgres", "power", "wheels", "whole")
 
 
 @pytest.hookimpl(trylast=True)
