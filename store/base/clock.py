@@ -1,41 +1,29 @@
 """Timestamps: UTC, ISO 8601 with milliseconds, as text that sorts by time.
 
-Rules never read the clock; they are given `now`. Only the front doors call `utc_now`. `datetime` is imported where it
-is used: a command that only writes does not need it.
+Rules never read the clock; they are given `now`. Only the front doors call `utc_now`.
 """
 
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from store.base.errors import InvalidInput
 
 Clock = Callable[[], str]
 
 DAY_MS = 86_400_000
-MAX_CACHED_TIMESTAMPS = (
-    4_096  # timestamps whose milliseconds are kept: a search reads the same ones at each letter that is typed
-)
-
-_CACHED_MS: dict[str, int] = {}
 
 
 def utc_now() -> str:
     """Return this moment, for example `2026-11-21T23:12:27.042Z`."""
-    nanoseconds = time.time_ns()
-    seconds, rest = divmod(nanoseconds, 1_000_000_000)
-    year, month, day, hour, minute, second, *_ = time.gmtime(seconds)
-    return f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{rest // 1_000_000:03}Z"
+    return from_ms(time.time_ns() // 1_000_000)
 
 
+@lru_cache(4096)
 def to_ms(moment: str) -> int:
     """Return the milliseconds since 1970 of a timestamp."""
-    known = _CACHED_MS.get(moment)
-    if known is None:
-        if len(_CACHED_MS) >= MAX_CACHED_TIMESTAMPS:
-            _CACHED_MS.clear()
-        known = _CACHED_MS[moment] = round(datetime.fromisoformat(moment).timestamp() * 1000)
-    return known
+    return round(datetime.fromisoformat(moment).timestamp() * 1000)
 
 
 def from_ms(milliseconds: int) -> str:

@@ -74,18 +74,28 @@ def checkout_root(folder: str) -> str | None:
         current = parent
 
 
-def personal_memory_path() -> str:
-    """Return the path of the personal file, in the folder for data that `platformdirs.user_data_path("memoranda")`
-    gives, whose import costs a command 10 ms of its 30. It comes from the person's environment alone, never from a
-    checkout."""
-    if sys.platform == "darwin" or os.name == "nt":
-        from platformdirs import user_data_path
+def platform_folder(purpose: str) -> str | None:
+    """Return the folder that macOS or Windows has for `data`, `config` or `state` of ours; None on other systems, which
+    name theirs by variables."""
+    if sys.platform != "darwin" and os.name != "nt":
+        return None
+    import platformdirs  # takes 20 ms, and is needed on these systems alone
 
-        return str(user_data_path("memoranda", appauthor=False) / DATABASE_FILE)
-    root = os.environ.get("XDG_DATA_HOME", "").strip()
+    return str(getattr(platformdirs, f"user_{purpose}_path")("memoranda", appauthor=False))
+
+
+def person_folder(purpose: str, variable: str, *usual: str) -> str:
+    """Return this person's folder for a purpose, as `platformdirs` does: below a `variable` that holds a whole path, or
+    below the `usual` folder of their home."""
+    root = os.environ.get(variable, "").strip()
     if not os.path.isabs(root):
-        root = os.path.join(os.path.expanduser("~"), ".local", "share")
-    return os.path.join(root, "memoranda", DATABASE_FILE)
+        root = os.path.join(os.path.expanduser("~"), *usual)
+    return platform_folder(purpose) or os.path.join(root, "memoranda")
+
+
+def personal_memory_path() -> str:
+    """Return the path of the personal file. It comes from the person's environment alone, never from a checkout."""
+    return os.path.join(person_folder("data", "XDG_DATA_HOME", ".local", "share"), DATABASE_FILE)
 
 
 def is_personal_memory(path: str) -> bool:

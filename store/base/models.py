@@ -23,10 +23,20 @@ _LIST_OR_TRAILER = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
-    """Something that is true of the person or the project until it ages, is corrected or forgotten."""
+class CitedRecord:
+    """A record that is cited by its number, as the kind that its class is named after."""
 
     id: int
+
+    @property
+    def citation(self) -> str:
+        return cite(type(self).__name__.lower(), self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact(CitedRecord):
+    """Something that is true of the person or the project until it ages, is corrected or forgotten."""
+
     domain: str
     fact: str
     confidence: str
@@ -43,10 +53,6 @@ class Fact:
     tags: tuple[str, ...]
     session: str = ""  # that a fact of scope `session` belongs to
     evidence_state: str = ""  # the worst of what it is bound to, as it was last seen
-
-    @property
-    def citation(self) -> str:
-        return cite("fact", self.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +83,9 @@ class GlobalFact:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(CitedRecord):
     """What was chosen, instead of what, and why."""
 
-    id: int
     iteration_id: int | None
     title: str
     context: str
@@ -98,10 +103,6 @@ class Decision:
     tags: tuple[str, ...] = ()
     evidence_state: str = ""  # as of a fact
 
-    @property
-    def citation(self) -> str:
-        return cite("decision", self.id)
-
 
 def format_evidence_note(record: Fact | Decision) -> str:
     """Return what an agent is told of what a record rests on; empty unless that changed or is gone."""
@@ -110,12 +111,11 @@ def format_evidence_note(record: Fact | Decision) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(CitedRecord):
     """A commit of the project's git history; `reachable` is false once history was rewritten without it, `short` is the
     shortest prefix of its sha that is unique here, seven characters or more; `origin` is who reported it, git once it
     was read from the repository."""
 
-    id: int
     sha: str
     message: str
     author: str
@@ -158,10 +158,9 @@ def commit_subject_lines(message: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Iteration:
+class Iteration(CitedRecord):
     """One cycle of work: a feature, a fix, a spike."""
 
-    id: int
     command: str
     description: str
     status: str
@@ -171,16 +170,11 @@ class Iteration:
     artifacts: tuple[Any, ...]
     origin: str
 
-    @property
-    def citation(self) -> str:
-        return cite("iteration", self.id)
-
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class Event(CitedRecord):
     """An event of the workflow: a phase completed, a gate passed."""
 
-    id: int
     iteration_id: int | None
     event_type: str
     phase: str
@@ -188,16 +182,11 @@ class Event:
     created_at: str
     origin: str
 
-    @property
-    def citation(self) -> str:
-        return cite("event", self.id)
-
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class Task(CitedRecord):
     """A task: pending, in progress, done."""
 
-    id: int
     text: str
     status: str
     created_at: str
@@ -205,10 +194,6 @@ class Task:
     iteration_id: int | None
     origin: str
     tags: tuple[str, ...] = ()
-
-    @property
-    def citation(self) -> str:
-        return cite("task", self.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +206,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(CitedRecord):
     """A point in history, everything up to step `seq`, and what a session needs to continue, in short; its content is
     `checkpoints.contents`.
 
@@ -230,7 +215,6 @@ class Checkpoint:
     recovery in a prompt.
     """
 
-    id: int
     name: str
     created_at: str
     seq: int
@@ -243,10 +227,6 @@ class Checkpoint:
     recovered_at: str | None
     summary: str
     changed: str
-
-    @property
-    def citation(self) -> str:
-        return cite("checkpoint", self.id)
 
     @property
     def is_automatic(self) -> bool:
@@ -299,14 +279,13 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(CitedRecord):
     """One turn of a conversation: `number` counts from 1 in its session, `speaker` is a name or empty.
 
     `tokens` is counted by a real tokenizer, and estimated before that; `continuity` is the calibrated similarity to the
     turn before, None at the first one and until both are embedded.
     """
 
-    id: int
     session: str
     number: int
     role: str
@@ -316,10 +295,6 @@ class Turn:
     tokens: int
     continuity: float | None
     origin: str
-
-    @property
-    def citation(self) -> str:
-        return cite("turn", self.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +306,7 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(CitedRecord):
     """A change that somebody other than the person proposes (remember, change or forget); it waits for a person's
     decision.
 
@@ -340,7 +315,6 @@ class Proposal:
     fact.
     """
 
-    id: int
     kind: str
     text: str
     change: dict[str, Any]
@@ -354,10 +328,6 @@ class Proposal:
     created_at: str
     decided_at: str | None
     made: int | None
-
-    @property
-    def citation(self) -> str:
-        return cite("proposal", self.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,10 +346,9 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(CitedRecord):
     """A summary of the turns `first` to `last` of a session, by number; never rewritten."""
 
-    id: int
     session: str
     first: int
     last: int
@@ -391,10 +360,6 @@ class Summary:
     tokens: int
     created_at: str
     origin: str
-
-    @property
-    def citation(self) -> str:
-        return cite("summary", self.id)
 
     @property
     def title(self) -> str:

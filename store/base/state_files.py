@@ -7,12 +7,12 @@ there was written by this installation. Where that folder cannot be written, the
 
 import hmac
 import os
-import sys
 import time
 from dataclasses import dataclass
 from hashlib import sha256
 
 from store.base.errors import StorageError
+from store.base.location import platform_folder
 
 INSTALLATION_KEY = "key"
 MEMORIES_FOLDER = "memories"
@@ -104,12 +104,8 @@ def save_team_path(path: str) -> None:
 
 def state_folder() -> str:
     """Return the folder for the state of this installation; it need not exist."""
-    if sys.platform == "darwin" or os.name == "nt":
-        from platformdirs import user_state_path
-
-        return str(user_state_path("memoranda", appauthor=False))
     root = os.environ.get("XDG_STATE_HOME", "").strip() or os.path.join(os.path.expanduser("~"), ".local", "state")
-    return os.path.join(os.path.expanduser(root), "memoranda")
+    return platform_folder("state") or os.path.join(os.path.expanduser(root), "memoranda")
 
 
 def last_state_problem() -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import fcntl
 import os
 import stat
-import sys
 import tomllib
 from collections.abc import Collection, Mapping, MutableMapping
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
 from store.base.errors import InvalidInput, StorageError
-from store.base.location import MEMORANDA_FOLDER, Location
+from store.base.location import MEMORANDA_FOLDER, Location, person_folder
 from store.base.state_files import delete_state, find_known_memory, read_state, state_name_of, write_state
 from store.config.settings import KEYS_PREFIX, SETTINGS, Setting, find_setting, format_suggestion
 
@@ -54,16 +54,8 @@ MAX_CONFIG_BYTES = 1_000_000  # bytes
 
 
 def user_settings_path() -> str:
-    """Return the person's own file, in the platform's folder for configuration, as
-    `platformdirs.user_config_path("memoranda")` does, whose import costs a hook a sixth of its time."""
-    if sys.platform == "darwin" or os.name == "nt":
-        from platformdirs import user_config_path
-
-        return str(user_config_path("memoranda", appauthor=False) / CONFIG_FILE)
-    root = os.environ.get("XDG_CONFIG_HOME", "").strip()
-    if not os.path.isabs(root):
-        root = os.path.join(os.path.expanduser("~"), ".config")
-    return os.path.join(root, "memoranda", CONFIG_FILE)
+    """Return the person's own file, in the platform's folder for configuration."""
+    return os.path.join(person_folder("config", "XDG_CONFIG_HOME", ".config"), CONFIG_FILE)
 
 
 def project_settings_path(location: Location) -> str | None:
@@ -264,18 +256,20 @@ MAX_NOTE_BYTES = 100_000
 _CAPTURE_SETTINGS = {"commits": "capture_commits", "decisions": "capture_decisions", "events": "enabled"}
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class SettingValue:
     """The value of a setting and where it is from: `source` is default, user, project or environment, `path` the file
     or the variable ("" for a default)."""
 
-    __slots__ = ("name", "path", "setting", "source", "value")
+    setting: Setting
+    value: Any
+    source: str
+    path: str
 
-    def __init__(self, setting: Setting, value: Any, source: str, path: str) -> None:
-        self.name = setting.name
-        self.value = value
-        self.source = source
-        self.path = path
-        self.setting = setting
+    @property
+    def name(self) -> str:
+        """The name of the setting."""
+        return self.setting.name
 
 
 SWITCH_VALUES = {"1": "true", "0": "false"}  # as programs write switches in variables

@@ -10,6 +10,7 @@ import os
 import time
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from itertools import chain, islice
 from types import TracebackType
@@ -121,12 +122,6 @@ class Database:
     opened, and records a new one; `convert` converts one of an earlier build, or shows one that may only be read.
     """
 
-    __slots__ = (
-        *("_file", "_relief", "_turn", "_writing", "beside", "caches", "clock", "connection", "cut", "door"),
-        *("last_step", "look"),
-        *("moment", "path", "patience", "read_only", "warnings"),
-    )
-
     def __init__(
         self,
         path: str,
@@ -226,10 +221,19 @@ class Database:
         row = self.row(sql, parameters)
         return row[0] if row else None
 
-    def read_snapshot(self) -> ReadSnapshot:
+    @contextmanager
+    def read_snapshot(self) -> Iterator[None]:
         """Read everything inside at one moment, whatever is written meanwhile. Keep it short: an open reader keeps the
         log from being emptied."""
-        return ReadSnapshot(self.connection)
+        own, end = self.connection.get_autocommit(), "ROLLBACK"
+        if own:
+            self.connection.execute("BEGIN")
+        try:
+            yield
+            end = "COMMIT"  # what this connection made for itself, a view of packed history for example, is kept
+        finally:
+            if own and not self.connection.get_autocommit():  # a failing disk ends it
+                self.connection.execute(end)
 
     def write(self, actor: str, reason: str, key: str = "") -> Transaction:
         """Begin a transaction by `actor` (an origin: user, agent, import:x …) because of `reason` (a verb, no text). A
@@ -290,46 +294,8 @@ class Database:
         self.connection.close()
 
 
-class ReadSnapshot:
-    """A read transaction, unless one is open already. A class, since `contextlib` costs a command 2 ms."""
-
-    __slots__ = ("_connection", "_own")
-
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = connection
-        self._own = False
-
-    def __enter__(self) -> None:
-        self._own = self._connection.get_autocommit()
-        if self._own:
-            self._connection.execute("BEGIN")
-
-    def __exit__(self, kind: type[BaseException] | None, *about: object) -> None:
-        if self._own and not self._connection.get_autocommit():  # a failing disk ends it
-            # what this connection made for itself, a view of packed history for example, is kept
-            self._connection.execute("ROLLBACK" if kind else "COMMIT")
-
-
 class Transaction:
     """An open transaction. `at` is its time, `seq` its step of history (None if nothing was recorded)."""
-
-    __slots__ = (
-        *(
-            "_adopts",
-            "_connection",
-            "_cuts",
-            "_discards",
-            "_key",
-            "_session",
-            "actor",
-            "at",
-            "database",
-            "purged",
-            "reason",
-            "seq",
-        ),
-        "undoes",
-    )
 
     def __init__(self, database: Database, actor: str, reason: str, key: str = "") -> None:
         self.database = database

@@ -20,7 +20,7 @@ import apsw
 
 from store.base.clock import Clock
 from store.base.errors import ForeignFile
-from store.text.passages import split_passages
+from store.text.passages import PASSAGE_SIZE, split_passages
 from store.text.words import expand_identifiers
 
 if TYPE_CHECKING:
@@ -36,20 +36,7 @@ SCHEMA_VERSION = 21
 # The functions that the schema's triggers and views call, registered on every connection.
 #
 # They are innocuous to SQLite: `trusted_schema` decides what a file's schema may call, and these only read their
-# arguments. Their imports are loaded when a text is first written.
-
-MAX_PLAIN_LENGTH = 600  # characters; as store.text.passages.SIZE
-WORD_MARKS = ".,'’!?¿¡"
-WITHOUT_MARKS = {ord(mark): None for mark in f"{WORD_MARKS} "}
-PERMISSION_LETTERS = frozenset("dlrwx")  # as `ls` lists them
-# first words of what may be code or a log
-CODE_WORDS = frozenset(
-    "def class import from return if for else elif try except with const let var function public private export async"
-    " await fn func struct enum SELECT INSERT UPDATE CREATE DELETE package using namespace DEBUG INFO WARN WARNING"
-    " ERROR FATAL TRACE Traceback File at caused diff index ALTER DROP FROM WHERE LEFT INNER OUTER CROSS JOIN GROUP"
-    " ORDER HAVING VALUES UNION WORKDIR COPY RUN CMD ENTRYPOINT EXPOSE npm commit E end static protected interface"
-    " PASSED FAILED PASS FAIL SKIPPED".split()
-)
+# arguments.
 
 
 def register_functions(connection: apsw.Connection) -> None:
@@ -75,49 +62,19 @@ def argument_text(value: SQLiteValue) -> str:
 def _passages_of(*texts: SQLiteValue) -> str:
     """Return the passages of a text as JSON: [[start, end, line, code], …]; one of a blank text too."""
     text = argument_text(texts[0])
-    if _is_plain(text):
-        return f"[[0, {len(text)}, 1, 0]]"
     found = [(one.start, one.end, one.line, int(one.code)) for one in split_passages(text)] or [(0, len(text), 1, 0)]
     return str([list(one) for one in found])
 
 
 def _one_passage(*texts: SQLiteValue) -> bool:
-    """Return whether a text is certainly one passage of speech. Deciding it costs less than finding the passages."""
-    return _is_plain(argument_text(texts[0]))
+    """Return whether a text is one passage of speech, without damage, whose letters SQLite and Python count alike."""
+    text = argument_text(texts[0])
+    return len(text) <= PASSAGE_SIZE and "\ufffd" not in text and not any(one.code for one in split_passages(text))
 
 
 def _identifier_words(*texts: SQLiteValue) -> str:
     """Return the words in the compound names of a text."""
-    text = argument_text(texts[0])
-    if _has_no_identifier(text):
-        return ""
-    return expand_identifiers(text)
-
-
-def _is_plain(text: str) -> bool:
-    """Return whether a text is one short line of words, for which no regular expression is loaded: loading them takes a
-    command 10 of its 30 ms. Every such text is one passage of speech; others may be too."""
-    words = text.split(" ", 1)
-    return (
-        len(text) <= MAX_PLAIN_LENGTH
-        and words[0].strip(WORD_MARKS).isalpha()
-        and words[0].strip(WORD_MARKS) not in CODE_WORDS
-        and text.translate(WITHOUT_MARKS).isalnum()
-        and not set(words[0]) <= PERMISSION_LETTERS
-    )
-
-
-def _has_no_identifier(text: str) -> bool:
-    """Return whether no word of a text has a capital or a digit inside of it."""
-    return all(
-        word[1:] == word[1:].lower() and (word.isalpha() or _is_punctuated_word(word)) for word in text.split()
-    )
-
-
-def _is_punctuated_word(word: str) -> bool:
-    """Return whether a word is letters, or digits, with punctuation around them."""
-    inner = word.strip(WORD_MARKS)
-    return not inner or inner.isalpha() or inner.isdigit()
+    return expand_identifiers(argument_text(texts[0]))
 
 
 # Make a new memory of `schema.sql` at once, and take one of an earlier release to this version step by step.

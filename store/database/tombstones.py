@@ -199,9 +199,12 @@ def _digest_form(key: bytes, form: DigestForm) -> bytes:
 
 def _digest_letters(key: bytes, letters: str) -> bytes:
     """Return the keyed digest of letters, without its kind."""
-    inner: bytes = sha256(key + letters.encode("utf-8", "replace")).digest()
-    outer: bytes = sha256(key + inner).digest()
-    return outer[: WORD_DIGEST_BYTES - 1]
+    return _keyed_hash(key, letters.encode("utf-8", "replace"))[: WORD_DIGEST_BYTES - 1]
+
+
+def _keyed_hash(key: bytes, data: bytes) -> bytes:
+    """Return the hash of data that only whoever has the key can compute."""
+    return sha256(key + sha256(key + data).digest()).digest()
 
 
 # what remains of them
@@ -300,10 +303,7 @@ def refuse_purged(write: Transaction, text: str, again: bool) -> None:
 def keyed_digest(write: Transaction, text: str) -> str:
     """Return 32 hexadecimal digits that identify a text in this memory and reveal nothing elsewhere. The text is
     hashed as written: apply `normal_form` first where that is wanted."""
-    key = ensure_purge_key(write)
-    inner: bytes = sha256(key + text.encode("utf-8", "surrogatepass")).digest()
-    digest: str = sha256(key + inner).hexdigest()
-    return digest[:32]
+    return _keyed_hash(ensure_purge_key(write), text.encode("utf-8", "surrogatepass")).hex()[:32]
 
 
 def decision_text(title: str, chosen: str) -> str:
@@ -313,6 +313,4 @@ def decision_text(title: str, chosen: str) -> str:
 
 def _tombstone_hash(key: bytes, text: str) -> bytes:
     """Return the keyed hash of a text in its normal form."""
-    inner: bytes = sha256(key + normal_form(text).encode("utf-8", "replace")).digest()
-    outer: bytes = sha256(key + inner).digest()
-    return outer
+    return _keyed_hash(key, normal_form(text).encode("utf-8", "replace"))

@@ -10,7 +10,8 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from hashlib import file_digest, sha256
 from itertools import zip_longest
@@ -83,7 +84,7 @@ class ScratchFolder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        _remove_tree(self.folder)
+        rmtree(self.folder, ignore_errors=True)
         if self._handle >= 0:
             os.close(self._handle)
 
@@ -101,15 +102,11 @@ def tidy_scratch_folders(folder: str) -> None:
             continue  # deleted meanwhile, or not ours
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _remove_tree(path)
+            rmtree(path, ignore_errors=True)
         except OSError:
             pass  # in use by a process
         finally:
             os.close(handle)
-
-
-def _remove_tree(folder: str) -> None:
-    rmtree(folder, ignore_errors=True)
 
 
 # Where the backups are, whether one is due, and what a killed process left of one; importing this costs little.
@@ -234,28 +231,17 @@ def backups_to_keep(
     and months without one do not count, so a machine that was off for a month loses none when it starts."""
     newest_first = sorted(set(moments), reverse=True)
     found: set[str] = set()
-    for most, period in ((daily, _day_of), (weekly, _week_of), (monthly, _month_of)):
-        seen: dict[str, str] = {}
+    periods: list[tuple[int, Callable[[str], object]]] = [
+        (daily, lambda moment: moment[:10]),
+        (weekly, lambda moment: datetime.fromisoformat(moment).isocalendar()[:2]),
+        (monthly, lambda moment: moment[:7]),
+    ]
+    for most, period in periods:
+        seen: dict[object, str] = {}
         for moment in newest_first:
             seen.setdefault(period(moment), moment)
         found.update(list(seen.values())[:most])
     return found
-
-
-def _day_of(moment: str) -> str:
-    """Return the day of a moment."""
-    return moment[:10]
-
-
-def _week_of(moment: str) -> str:
-    """Return the ISO week of a moment, with its year."""
-    year, week, _ = datetime.fromisoformat(moment).isocalendar()
-    return f"{year}-{week}"
-
-
-def _month_of(moment: str) -> str:
-    """Return the month of a moment, with its year."""
-    return moment[:7]
 
 
 LATE_BACKUP_DAYS = 3  # from which on a warning is shown
@@ -263,34 +249,36 @@ PAGES_AT_ONCE = 512  # that are copied before other connections continue
 BACKUP_COLUMNS = "name, made_at, scheduled, step, verified_at, problem"
 
 
+@dataclass(slots=True, eq=False)
 class Backup:
     """One backup in the folder: `step` is the newest of history in it, `size` its bytes (None: the file is missing),
     `verified_at` when it was last checked, and `problem` the result, empty if it was whole."""
 
-    __slots__ = ("made_at", "name", "path", "problem", "scheduled", "size", "step", "verified_at")
+    name: str
+    path: str
+    made_at: str
+    scheduled: bool
+    step: int
+    size: int | None
+    verified_at: str | None
+    problem: str
 
-    def __init__(
-        self, folder: str, name: str, made_at: str, scheduled: int, step: int, verified_at: str | None, problem: str
-    ) -> None:
-        self.name = name
-        self.path = os.path.join(folder, name)
-        self.made_at = made_at
-        self.scheduled = bool(scheduled)
-        self.step = step
-        self.verified_at = verified_at
-        self.size = _backup_size(self.path)
-        self.problem = problem if self.size is not None else "its file is gone"
 
-    def as_dict(self) -> dict[str, object]:
-        names = ("name", "path", "made_at", "scheduled", "step", "size", "verified_at", "problem")
-        return {name: getattr(self, name) for name in names}
+def _describe_backup(
+    folder: str, name: str, made_at: str, scheduled: int, step: int, verified_at: str | None, problem: str
+) -> Backup:
+    """Return a backup as its row of the list and its file tell."""
+    path = os.path.join(folder, name)
+    size = _backup_size(path)
+    problem = problem if size is not None else "its file is gone"
+    return Backup(name, path, made_at, bool(scheduled), step, size, verified_at, problem)
 
 
 def find_backups(database: Database) -> list[Backup]:
     """List the backups of this memory, newest first. Names in the memory that lead out of the folder are ignored:
     Memoranda did not write them."""
     rows = database.rows(f"SELECT {BACKUP_COLUMNS} FROM backups ORDER BY made_at DESC, name DESC")
-    return [Backup(backup_folder(database), *row) for row in rows if is_plain_name(row[0])]
+    return [_describe_backup(backup_folder(database), *row) for row in rows if is_plain_name(row[0])]
 
 
 # make
@@ -324,7 +312,7 @@ def make_backup(
             verified_at=Verbatim(made_at),
         )
     expire_backups(database)
-    return Backup(folder, name, made_at, scheduled, step, made_at, "")
+    return _describe_backup(folder, name, made_at, scheduled, step, made_at, "")
 
 
 def save_backup_as(database: Database, path: str, replace: bool = False) -> int:

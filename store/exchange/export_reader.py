@@ -13,6 +13,7 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
@@ -112,9 +113,7 @@ class ExportDocument:
 
     def _open_stream(self, raw: BinaryIO) -> BinaryIO:
         """Return a stream of the plain text, also of a compressed file."""
-        if not self._compressed:
-            return raw
-        return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
+        return gzip.GzipFile(fileobj=raw) if self._compressed else raw  # type: ignore[return-value]
 
     def _read_sections(self, file: BinaryIO) -> Iterator[tuple[str, Iterator[tuple[int, Pairs]]]]:
         """Yield each table with its rows, and verify the checksums at the end."""
@@ -268,16 +267,15 @@ def _is_counter(value: object) -> bool:
     return type(value) is int and 0 <= value < 2**63
 
 
+@dataclass(slots=True, eq=False)
 class _SectionEnd:
     """The end of a table: whether it was reached, and whether another table follows."""
 
-    __slots__ = ("closed", "more")
-
-    def __init__(self) -> None:
-        self.closed = self.more = False
+    closed: bool = False
+    more: bool = False
 
 
-class _InvalidJson(Exception):
+class _InvalidJson(ValueError):
     """A word that JSON does not have, or a duplicate name."""
 
 
@@ -564,7 +562,7 @@ def _check_json(value: Any, kind: str) -> str:
     if value == "[]" and kind in ("texts", "list"):
         return value
     try:
-        tree = json.loads(value, parse_constant=_reject_constant, object_pairs_hook=_reject_duplicates)
+        tree = _OBJECT_DECODER.decode(value)
         if "\\" in value:
             json.dumps(tree, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -584,16 +582,3 @@ def _check_json(value: Any, kind: str) -> str:
     except MemorandaError:
         raise InvalidValue("is nested too deeply") from None
     return value if redacted == tree else clean_text(json.dumps(redacted, ensure_ascii=False, separators=(",", ":")))
-
-
-def _reject_constant(word: str) -> float:
-    """Raise ValueError for NaN or Infinity, which JSON does not have."""
-    raise ValueError(word)
-
-
-def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the pairs of an object as a dict. Raise ValueError for a name that is there twice."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("twice")
-    return found

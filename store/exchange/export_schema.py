@@ -10,6 +10,7 @@ import json
 import os
 import re
 import tempfile
+from dataclasses import dataclass, field
 from typing import Any
 
 import apsw
@@ -51,25 +52,27 @@ TEXT_PATTERNS = {
 _CHECK_CONSTRAINT = re.compile(r"CHECK\s*\(\s*(\w+)\s+IN\s*\(([^)]*)\)")
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ExportColumn:
     """One column: `kind` is INTEGER, REAL, TEXT or BLOB; `words` the closed list of its values, empty if it has none;
     `pattern` the format of its text; `json` the JSON type of its text. `key` counts from 1 within the primary key, 0
     for the others. `default` is what an older document's rows get, as SQL; None where there is none."""
 
-    __slots__ = ("default", "json", "key", "kind", "name", "nullable", "pattern", "words")
+    table: str
+    name: str
+    kind: str
+    nullable: bool
+    default: str | None
+    key: int
+    words: tuple[Any, ...]
+    json: str = field(init=False)
+    pattern: str = field(init=False)
 
-    def __init__(
-        self, table: str, name: str, kind: str, nullable: bool, default: str | None, key: int, words: tuple[Any, ...]
-    ) -> None:
-        self.name = name
-        self.kind = kind
-        self.nullable = nullable
-        self.default = default
-        self.key = key
-        self.words = words
-        self.json = JSON_COLUMN_TYPES.get((table, name)) or {"'[]'": "list", "'null'": "any"}.get(default or "", "")
-        moment = kind == "TEXT" and (name == "at" or name.endswith("_at"))
-        self.pattern = MOMENT_PATTERN if moment else TEXT_PATTERNS.get((table, name), "")
+    def __post_init__(self) -> None:
+        place = (self.table, self.name)
+        self.json = JSON_COLUMN_TYPES.get(place) or {"'[]'": "list", "'null'": "any"}.get(self.default or "", "")
+        moment = self.kind == "TEXT" and (self.name == "at" or self.name.endswith("_at"))
+        self.pattern = MOMENT_PATTERN if moment else TEXT_PATTERNS.get(place, "")
 
     @property
     def is_moment(self) -> bool:

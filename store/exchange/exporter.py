@@ -160,7 +160,7 @@ def export_section(connection: apsw.Connection, table: str, schema: str = "main"
     """Yield the rows of a table, each a line of JSON, with the commas between them; in pieces of EXPORT_BATCH rows."""
     rows = export_rows(connection, table, schema)
     between = ""
-    while batch := list(_take_rows(rows, EXPORT_BATCH)):
+    while batch := list(islice(rows, EXPORT_BATCH)):
         yield (between + ",\n".join(batch)).encode()
         between = ",\n"
     if between:
@@ -196,10 +196,6 @@ def _row_sources(connection: apsw.Connection, table: str, schema: str) -> Iterat
 def _column_expression(name: str, kind: str) -> str:
     """Return the SQL of a column's value in an export: a BLOB in hexadecimal."""
     return f"iif({name} IS NULL, NULL, lower(hex({name})))" if kind == "BLOB" else name
-
-
-def _take_rows(rows: Iterator[str], count: int) -> Iterable[str]:
-    return islice(rows, count)
 
 
 def save_export(

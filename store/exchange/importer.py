@@ -20,7 +20,7 @@ import apsw
 
 from store.base.citations import cite, find_citations
 from store.base.errors import Conflict, InvalidInput, StorageError
-from store.base.vocabulary import CITATION_LETTERS
+from store.base.vocabulary import CITATION_LETTERS, KIND_BY_TABLE
 from store.database.change_capture import encode_for_hash
 from store.database.connection import explain_sqlite_error
 from store.database.database import Database, Transaction
@@ -340,16 +340,7 @@ TEXT_SQL = {
     "commits": "message",
     "events": "event_type",
 }
-CITED_TABLES = {
-    "fact": "facts",
-    "decision": "decisions",
-    "iteration": "iterations",
-    "event": "events",
-    "turn": "turns",
-    "summary": "summaries",
-    "task": "tasks",
-    "proposal": "proposals",
-}
+CITED_TABLES = {kind: table for table, kind in KIND_BY_TABLE.items() if table in IDENTITY_COLUMNS}
 
 
 class ImportMerge:
@@ -623,22 +614,9 @@ MERGED_TABLES = (
     *("facts", "decisions", "commit_links", "tasks", "proposals", "mutes"),
     *("iterations", "commits", "events", "turns", "summaries"),
 )
-TABLE_KINDS = {
-    "facts": "fact",
-    "decisions": "decision",
-    "commit_links": "link",
-    "tasks": "task",
-    "mutes": "mute",
-    "proposals": "proposal",
-    "iterations": "iteration",
-    "commits": "commit",
-    "events": "event",
-    "turns": "turn",
-    "summaries": "summary",
-}
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True)
 class ImportCounts:
     """Counts for one table: rows of the document that are `new` here, the `same`, in another state (`differ`), of which
     `changed` would be updated; and those `left` out, because they were erased here or are not imported."""
@@ -648,9 +626,6 @@ class ImportCounts:
     differ: int = 0
     changed: int = 0
     left: int = 0
-
-    def as_dict(self) -> dict[str, int]:
-        return {name: getattr(self, name) for name in ("new", "same", "differ", "changed", "left")}
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -662,9 +637,6 @@ class AffectedRecord:
     kind: str
     citation: str
     title: str
-
-    def as_dict(self) -> dict[str, str]:
-        return {name: getattr(self, name) for name in ("sign", "kind", "citation", "title")}
 
 
 class Import:
@@ -745,7 +717,7 @@ class Import:
         each table."""
         shown = []
         for table in MERGED_TABLES:
-            kind, title = TABLE_KINDS[table], TITLE_SQL[table]
+            kind, title = KIND_BY_TABLE[table], TITLE_SQL[table]
             if self.whole:
                 titled = f"SELECT {title} FROM {STAGED_SCHEMA}.{table} AS d LIMIT ?"
                 rows = self.database.rows(titled, (limit,))
@@ -768,9 +740,7 @@ class Import:
         empty memory, or when only the journal grew). Raise Conflict when the memory changed meanwhile."""
         with self.database.write(self.origin, "import") as write:
             whole, counts = self._count_changes()
-            if whole != self.whole or any(
-                counts[table].as_dict() != self.counts[table].as_dict() for table in counts
-            ):
+            if whole != self.whole or counts != self.counts:
                 raise Conflict(
                     "The memory changed since this was worked out.", "Nothing was changed; import it again."
                 )

@@ -29,6 +29,7 @@ from unicodedata import normalize
 from urllib.parse import quote
 
 import apsw
+from ahocorasick_rs import BytesAhoCorasick
 
 SQLITE_MAGIC = b"SQLite format 3\0"
 GZIP_MAGIC = b"\x1f\x8b"
@@ -167,8 +168,6 @@ class ByteSearch:
     """Search for texts, and for digests as they are. `overlap` is how many bytes two parts of a file must share."""
 
     def __init__(self, texts: list[str], digests: list[bytes]) -> None:
-        from ahocorasick_rs import BytesAhoCorasick
-
         self.overlap = 24 * max(map(len, texts), default=0) + 64
         self._made: dict[tuple[str, str], FindInBytes] = {}
         placed = {text: find_ascii_runs(text) for text in texts}
@@ -245,8 +244,6 @@ def find_ascii_runs(text: str) -> list[AsciiRun]:
 
 def count_runs(placed: dict[str, list[AsciiRun]]) -> Counter[bytes]:
     """Count how often each run of these texts occurs in them, also within longer runs."""
-    from ahocorasick_rs import BytesAhoCorasick
-
     every = {run: None for runs in placed.values() for run, _, _ in runs}
     patterns = list(every)
     hits = BytesAhoCorasick(patterns).find_matches_as_indexes(

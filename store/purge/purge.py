@@ -9,7 +9,7 @@ from typing import Any
 from store.base.citations import cite
 from store.base.errors import Conflict, DiskFull, InvalidInput, MemorandaError, NotFound
 from store.base.hook_resident import release_memories
-from store.base.vocabulary import PERSON_ORIGIN
+from store.base.vocabulary import KIND_BY_TABLE, PERSON_ORIGIN
 from store.conversations.hook_spool import count_matching_lines, drop_matching_lines
 from store.database.change_capture import PURGED_VALUES, list_table_columns
 from store.database.database import Database
@@ -73,7 +73,6 @@ PURGED_TEXT_COLUMNS = {
     "event": ("events", ("payload",)),
     "summary": ("summaries", ("topic", "outcome", "discussed", "decisions", "open_questions")),
 }
-PURGEABLE_KIND_BY_TABLE = {table: kind for kind, (table, _) in PURGED_TEXT_COLUMNS.items()}
 CREATION_COLUMNS = {  # when a record was created
     "facts": "created_at",
     "decisions": "decided_at",
@@ -300,7 +299,7 @@ class Purge:
                 self._add_chain(table, wanted[table])
         going, texts = list[PlannedRecord](), list[str]()
         for table, why in wanted.items():
-            kind = PURGEABLE_KIND_BY_TABLE[table]
+            kind = KIND_BY_TABLE[table]
             rows = self._read_rows(table, why)
             for number, reason in sorted(why.items()):
                 if number not in rows:
@@ -429,7 +428,7 @@ def tombstone_text(table: str, row: dict[str, Any]) -> str:
         return decision_text(row["title"], row["chosen"])
     if table == "events":
         return "\n".join(row[name] for name in ("event_type", "phase", "payload", "created_at"))
-    return str(row[PURGED_TEXT_COLUMNS[PURGEABLE_KIND_BY_TABLE[table]][1][0]])
+    return str(row[PURGED_TEXT_COLUMNS[KIND_BY_TABLE[table]][1][0]])
 
 
 def _tombstone_texts(rows: Iterable[tuple[str, dict[str, Any]]], plan: PurgePlan) -> list[str]:
@@ -442,7 +441,7 @@ def _tombstone_texts(rows: Iterable[tuple[str, dict[str, Any]]], plan: PurgePlan
 
 def _searched_texts(table: str, row: dict[str, Any]) -> Iterator[str]:
     """Yield the texts of a record that are looked for elsewhere, its own first."""
-    first, *rest = PURGED_TEXT_COLUMNS[PURGEABLE_KIND_BY_TABLE[table]][1]
+    first, *rest = PURGED_TEXT_COLUMNS[KIND_BY_TABLE[table]][1]
     if table == "events":
         yield from (text for text in _json_strings(json.loads(row[first])) if len(text) >= MIN_SEARCHED_LENGTH)
         return

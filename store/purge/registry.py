@@ -237,9 +237,7 @@ def _find_connections(database: Database, base: str | None) -> Iterator[str]:
 
 def _find_recent(database: Database, base: str | None) -> Iterator[str]:
     """Yield the files of this installation's state, without the folders of teams."""
-    from platformdirs import user_state_path
-
-    state = str(user_state_path("memoranda", appauthor=False))
+    state = state_folder()
     yield from (file for file in _list_files_in(state) if not file.startswith(os.path.join(state, TEAMS_FOLDER, "")))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from store.base.citations import cite
-from store.base.vocabulary import pack_key
+from store.base.vocabulary import KIND_BY_TABLE, pack_key
 from store.conversations.summaries import drop_summaries
 from store.database.change_capture import PURGED_MARK, PURGED_VALUES, mask_texts_sql
 from store.database.database import Transaction
@@ -16,7 +16,6 @@ from store.embedding.vector_codes import forget_deleted_codes
 from store.history.checkpoint_payload import seal_checkpoint
 from store.purge.registry import DROPPED_TABLE, INPUT_TABLE, RECORD_TABLE, TEXT_TABLES, TextTable
 from store.purge.word_search import (
-    RECORD_KIND_BY_TABLE,
     PurgedCopies,
     PurgedTexts,
     RemainingMatch,
@@ -106,7 +105,7 @@ def delete_records(write: Transaction, table: str, keys: list[str]) -> None:
                 (Verbatim(session),),
             )
     write.execute(f"DELETE FROM redactions WHERE tbl = ? AND record {among}", (Verbatim(table), ids))
-    packed = Verbatim(json.dumps([pack_key(RECORD_KIND_BY_TABLE[table], int(key[1:-1])) for key in keys]))
+    packed = Verbatim(json.dumps([pack_key(KIND_BY_TABLE[table], int(key[1:-1])) for key in keys]))
     for found in ("accesses", "sent", "injected", "muted"):
         write.execute(f"DELETE FROM {found} WHERE key {among}", (packed,))
     if table == "facts":
@@ -209,7 +208,7 @@ def _changed_columns(table: str, row: dict[str, Any], words: PurgedTexts) -> dic
 def list_searchable_records(places: Iterable[RemainingMatch]) -> Iterator[tuple[str, int]]:
     """Yield the records among these places that are searchable, and so have vectors."""
     for place in places:
-        kind = RECORD_KIND_BY_TABLE.get(place.table) or ("commit" if place.table == "commits" else "")
+        kind = KIND_BY_TABLE.get(place.table)
         if kind and place.table != "commit_links":
             yield kind, int(json.loads(place.key)[0])
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from store.base.citations import Citation, cite
 from store.base.errors import StorageError
+from store.base.vocabulary import KIND_BY_TABLE
 from store.conversations.hook_spool import read_spool_lines, replace_spool_lines
 from store.conversations.summaries import drop_summaries
 from store.database.database import Database, Transaction
@@ -113,17 +114,6 @@ PERSONAL_DATA_SCANNER = _PersonalDataScanner()
 """E-mails, phones and the like: cut only when a person says so."""
 
 
-SCANNED_KIND_BY_TABLE = {
-    "facts": "fact",
-    "decisions": "decision",
-    "tasks": "task",
-    "proposals": "proposal",
-    "iterations": "iteration",
-    "events": "event",
-    "checkpoints": "checkpoint",
-    "turns": "turn",
-    "summaries": "summary",
-}
 SCANNED_TABLES = (
     *(table for table in (*RECORDED_TABLES, *JOURNAL_TABLES) if table != "history_row"),
     "documents",
@@ -146,32 +136,29 @@ _STILL_STORED = "(tbl <> 'chunks' OR record IN (SELECT id FROM chunks))"  # a do
 SPOOL_TABLE = "spool"  # no table: what hooks left to be written
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class SecretLeak:
     """Secrets of one rule in one field: where and how many, never the secret. `seq` is the step of history that holds
     them, 0 for the record itself. Of data about people, `masked` shows enough to recognise it."""
 
-    __slots__ = ("citation", "count", "field", "key", "masked", "n", "rule", "seq", "table")
+    citation: str
+    table: str
+    key: tuple[Any, ...]
+    field: str
+    rule: str
+    found: list[str]
+    seq: int = 0
+    n: int = 0
 
-    def __init__(
-        self,
-        citation: str,
-        table: str,
-        key: tuple[Any, ...],
-        field: str,
-        rule: str,
-        found: list[str],
-        seq: int = 0,
-        n: int = 0,
-    ) -> None:
-        self.citation = citation
-        self.table = table
-        self.key = key
-        self.field = field
-        self.rule = rule
-        self.count = len(found)
-        self.masked = [*dict.fromkeys(filter(None, found))]
-        self.seq = seq
-        self.n = n
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.found)
+
+    @property
+    def masked(self) -> list[str]:
+        """What may be shown of them, each once."""
+        return [*dict.fromkeys(filter(None, self.found))]
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -217,8 +204,8 @@ def count_redactions(database: Database) -> dict[str, int]:
 
 def cite_table_row(database: Database, table: str, key: Sequence[Any]) -> str:
     """Return the citation of a row; for a table without citations its name and the row's key."""
-    if table in SCANNED_KIND_BY_TABLE:
-        return cite(SCANNED_KIND_BY_TABLE[table], key[0])
+    if table in KIND_BY_TABLE and table not in ("commits", "commit_links", "mutes"):
+        return cite(KIND_BY_TABLE[table], key[0])
     if table == "queries":  # its key is the text
         return "a search"
     if table in SENT_LABELS:

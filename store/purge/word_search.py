@@ -12,7 +12,10 @@ from itertools import islice
 from typing import Any
 from unicodedata import normalize
 
+from ahocorasick_rs import AhoCorasick, Implementation
+
 from store.base.citations import cite
+from store.base.vocabulary import KIND_BY_TABLE
 from store.database.change_capture import PURGED_MARK
 from store.database.database import Database
 from store.database.tombstones import (
@@ -29,7 +32,7 @@ from store.database.tombstones import (
     split_written_words,
 )
 from store.history.compression import every_row_view
-from store.history.history import KIND_OF_TABLE, primary_key
+from store.history.history import primary_key
 from store.purge.registry import (
     COPY_TABLE,
     DROPPED_TABLE,
@@ -255,8 +258,6 @@ def find_hits(find: FindStrings, text: str) -> list[StringHit]:
 
 def make_string_finder(wanted: Iterable[str]) -> FindStrings:
     """Return a function that finds these exact strings in one pass over a text."""
-    from ahocorasick_rs import AhoCorasick, Implementation
-
     made = AhoCorasick(wanted, implementation=Implementation.ContiguousNFA, store_patterns=False)
     return made.find_matches_as_indexes
 
@@ -312,14 +313,6 @@ def _fold_nfc(text: str) -> str:
 
 RowRef = tuple[str, str]  # a table, and a key as history writes it: a JSON list
 
-RECORD_KIND_BY_TABLE = {
-    **KIND_OF_TABLE,
-    "iterations": "iteration",
-    "events": "event",
-    "checkpoints": "checkpoint",
-    "turns": "turn",
-    "summaries": "summary",
-}
 TABLE_LABELS = {
     "queries": "a query you asked",
     "contexts": "a question that an agent was given a context for",
@@ -533,7 +526,7 @@ def likely_rows_condition(names: Collection[str], words: PurgedTexts) -> tuple[s
 
 def _table_label(table: str) -> str:
     """Return what a row of a table is called for a person."""
-    return TABLE_LABELS.get(table) or RECORD_KIND_BY_TABLE.get(table, table.replace("_", " ").removesuffix("s"))
+    return TABLE_LABELS.get(table) or KIND_BY_TABLE.get(table, table.replace("_", " ").removesuffix("s"))
 
 
 def _cite_row(database: Database, table: str, key: str) -> str:
@@ -541,8 +534,8 @@ def _cite_row(database: Database, table: str, key: str) -> str:
     target = json.loads(key)[0]
     if table == "commits":
         return cite("commit", str(database.value("SELECT sha FROM commits WHERE id = ?", (target,))))
-    if table in RECORD_KIND_BY_TABLE and table not in ("commit_links", "mutes"):
-        return cite(RECORD_KIND_BY_TABLE[table], target)
+    if table in KIND_BY_TABLE and table not in ("commit_links", "mutes"):
+        return cite(KIND_BY_TABLE[table], target)
     return _table_label(table)
 
 

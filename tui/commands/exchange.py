@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator
+from dataclasses import asdict
 
 from store.base.citations import cite
 from store.base.clock import format_how_long_ago, format_local_time
@@ -135,8 +136,8 @@ def _import_outcome(
         "whole": found.whole,
         "changes": found.changes,
         "step": step,
-        "tables": {table: counts.as_dict() for table, counts in found.counts.items()},
-        "records": [one.as_dict() for one in found.list_records(given.limit)] if found.changes else [],
+        "tables": {table: asdict(counts) for table, counts in found.counts.items()},
+        "records": [asdict(one) for one in found.list_records(given.limit)] if found.changes else [],
         "notes": _import_notes(found),
         "redacted": [
             {"table": table, "field": column, "rule": rule, "count": number}
@@ -150,7 +151,7 @@ def _import_preview(found: Import, limit: int) -> list[str]:
     """Preview an import: counts, records and warnings."""
     lines = ["This memory is empty: everything is imported as it is, with its history."] if found.whole else []
     for table, counts in found.counts.items():
-        parts = [f"{number:,} {IMPORT_WORDS[name]}" for name, number in counts.as_dict().items() if number]
+        parts = [f"{number:,} {IMPORT_WORDS[name]}" for name, number in asdict(counts).items() if number]
         if parts:
             lines.append(f"{table.replace('_', ' '):<13} {', '.join(parts)}")
     for one in found.list_records(limit):
@@ -248,7 +249,7 @@ def list_backups(session: Session, given: ParsedArguments) -> Outcome:
     now = session.memory.now
     lines = [_backup_line(one, now) for one in shown] or ["No backup yet; memoranda backup makes one."]
     return Outcome(
-        data=lambda: [one.as_dict() for one in shown],
+        data=lambda: [asdict(one) for one in shown],
         lines=[*lines, *more_line(len(found) - len(shown), given.limit)],
     )
 

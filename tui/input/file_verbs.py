@@ -1,6 +1,7 @@
 """Commands for conversations, documents, the file, its health and the settings."""
 
-from store.base.vocabulary import EXPORT_FORMS, GUEST_TOOLS, SETTING_NAMES, SOURCE_NAMES, SOURCE_PARTS
+from store.base.vocabulary import EXPORT_FORMS, GUEST_TOOLS, SOURCE_NAMES, SOURCE_PARTS
+from store.config.settings import SETTINGS
 from tui.input.arguments import DRY_RUN_OPTION, LIMIT_OPTION, YES_OPTION, Argument, Verb
 
 # Commands about agents: connecting them, their server, their activity, and pausing.
@@ -444,7 +445,7 @@ FILE_COMMANDS = (
             "maybe",
             "NAME",
             "one setting, keys.record.forget for a key, or allow",
-            choices=(ALLOW_WORD, *SETTING_NAMES),
+            choices=(ALLOW_WORD, *(setting.name for setting in SETTINGS)),
         ),
         Argument("value", "maybe", "VALUE", "what it is to be, in your file"),
         Argument("project", "flag", "", "in the project's file, which wins over yours"),

@@ -17,7 +17,6 @@ from support import repositories
 
 from store.base.errors import InvalidInput, StorageError
 from store.base.location import Location, locate
-from store.base.vocabulary import SETTING_NAMES
 from store.config.configuration import (
     Config,
     grant_config,
@@ -114,10 +113,6 @@ def test_the_projects_value_wins_over_the_persons_and_that_over_the_default(plac
     }
     assert config.remapped_keys == {"memory.undo": "U", "record.forget": "F"}
     assert [value.name for value in config.values][: len(SETTINGS)] == [setting.name for setting in SETTINGS]
-
-
-def test_the_names_of_the_command_line_are_the_settings() -> None:
-    assert tuple(setting.name for setting in SETTINGS) == SETTING_NAMES
 
 
 # what cannot be used ------------------------------------------------------------------------------------------------
