@@ -2,19 +2,16 @@
 lost."""
 
 import json
-import os
 import shutil
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from conftest import examples
+from support.forks import run_program
 from support.guarded import SETTINGS, GuardedHome
 from support.killing import COUNTER
 
-ROOT = Path(__file__).parents[2]
 CHILD = f"""
 import json, sys
 {COUNTER}
@@ -64,14 +61,7 @@ def _at(place: Path, monkeypatch: pytest.MonkeyPatch) -> GuardedHome:
 
 
 def killed(home: GuardedHome, number: int) -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, "-c", CHILD, str(home.folder), str(number), str(home.now + 60_000), json.dumps(SETTINGS)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
+    done = run_program(CHILD, home.folder, str(number), str(home.now + 60_000), json.dumps(SETTINGS))
     assert done.returncode in (0, -signal.SIGKILL), done.stderr
     return done.returncode, done.stdout.strip()
 

@@ -4,11 +4,10 @@ when the project is opened again the fact is in one of the two, whole, and never
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from support.forks import run_program
 from support.killing import COUNTER
 
 from store.base.location import Location, personal_memory_path
@@ -16,7 +15,6 @@ from store.history import history as two_files
 from store.memory import Memory
 from store.search import fulltext as corpus
 
-ROOT = Path(__file__).parents[2]
 TEXT = "I write Spanish"
 CHILD = f"""
 import sys
@@ -46,14 +44,7 @@ ACTS = {
 
 def killed(path: Path, number: int, work: str) -> tuple[int, str]:
     """Do the work in a process of its own, killed at its `number`th write or sync: (exit status, what was counted)."""
-    done = subprocess.run(
-        [sys.executable, "-c", CHILD, str(path), str(number), work],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
+    done = run_program(CHILD, path, str(number), work)
     assert done.returncode in (0, -signal.SIGKILL), done.stderr
     return done.returncode, done.stdout.strip()
 

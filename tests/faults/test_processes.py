@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.faulty import limited, ordinary
+from support.faulty import limited
+from support.forks import run_command
 from support.waiting import lined_up, until
 
 from store.base.errors import StorageError
@@ -97,7 +98,9 @@ def path_of(project: Path) -> str:
 
 
 def command(project: Path, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run the installed command in the project."""
+    """Run the command in the project; with options the installed one."""
+    if not options:
+        return run_command(*words, cwd=project)
     return subprocess.run(
         [COMMAND, *words], cwd=project, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, **options
     )
@@ -122,12 +125,12 @@ def started(code: str, *words: str) -> subprocess.Popen[str]:
 def reads(project: Path, *every: str) -> None:
     """Somebody without root's rights may read what they like."""
     for words in every:
-        done = command(project, *words.split(), preexec_fn=ordinary)
+        done = run_command(*words.split(), cwd=project, ordinary=True)
         assert (done.returncode, done.stderr) == (0, ""), words
 
 
 def writes(project: Path) -> None:
-    assert command(project, "remember", "x", preexec_fn=ordinary).stdout == "Remembered F#2.\n"
+    assert run_command("remember", "x", cwd=project, ordinary=True).stdout == "Remembered F#2.\n"
     intact(project)
 
 
@@ -354,7 +357,7 @@ def test_a_file_that_may_only_be_read(project: Path, closed):
     closed(0o700, 0o400)
     reads(project, "facts", "search team", "show 1", "timeline", "stats", "export")
     for words in (("remember", "x"), ("forget", "1"), ("undo",), ("checkpoint",)):
-        done = command(project, *words, preexec_fn=ordinary)
+        done = run_command(*words, cwd=project, ordinary=True)
         sentence(done, "may only be read.", "Look at its permissions and its folder's.")
     closed(0o700, 0o600)
     writes(project)
@@ -364,7 +367,7 @@ def test_a_folder_that_may_only_be_read(project: Path, closed):
     """Where no log can stand beside it, a file is read without one."""
     closed(0o500, 0o600)
     reads(project, "facts", "search team", "export")
-    sentence(command(project, "remember", "x", preexec_fn=ordinary), "may only be read.", "its folder's.")
+    sentence(run_command("remember", "x", cwd=project, ordinary=True), "may only be read.", "its folder's.")
     closed(0o700, 0o600)
     writes(project)
 
@@ -373,7 +376,7 @@ def test_a_file_that_may_not_even_be_read(project: Path, closed):
     for modes in ((0o700, 0o000), (0o000, 0o600)):
         closed(*modes)
         for words in (("facts",), ("remember", "x")):
-            sentence(command(project, *words, preexec_fn=ordinary), "memory.db cannot be ")
+            sentence(run_command(*words, cwd=project, ordinary=True), "memory.db cannot be ")
         closed(0o700, 0o600)
     intact(project)
 
@@ -383,7 +386,7 @@ def test_a_project_where_nothing_can_be_made(tmp_path: Path):
     subprocess.run(["git", "init", "-q", str(tmp_path / "locked")], check=True)
     (tmp_path / "locked").chmod(0o500)
     try:
-        done = command(tmp_path / "locked", "remember", "x", preexec_fn=ordinary)
+        done = run_command("remember", "x", cwd=tmp_path / "locked", ordinary=True)
         sentence(done, ".memoranda cannot be made: Permission denied.", "Name another file with --db PATH.")
     finally:
         (tmp_path / "locked").chmod(0o700)

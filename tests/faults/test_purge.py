@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.forks import run_command, run_program
 from support.guarded import GuardedHome
 from support.ours import ours
 from support.traces import traces
@@ -22,7 +23,6 @@ from store.memory import Memory
 from store.services import maintenance
 
 ROOT = Path(__file__).parents[2]
-COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
 TEXT = "the blue zebrafish is the hint"
 DISK_SIZE = "2400k"
 
@@ -86,9 +86,7 @@ def path_of(project: Path) -> str:
 
 
 def command(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [COMMAND, *words], cwd=project, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
+    return run_command(*words, cwd=project)
 
 
 def intact(project: Path) -> None:
@@ -276,7 +274,7 @@ def test_killed_in_each_stage(tmp_path: Path, stage: str):
     it or quote it too, and in no other: those keep every byte."""
     project = tmp_path
     kept = fill_backups(project)
-    done = subprocess.run([sys.executable, "-c", KILLED, path_of(project), stage], cwd=ROOT, check=False)
+    done = run_program(KILLED, path_of(project), stage)
     assert done.returncode == -signal.SIGKILL
     after = json.loads(command(project, "facts", "--json").stdout)
     if STAGES[stage] == "old":
@@ -308,7 +306,7 @@ def test_killed_while_a_file_is_cut(project: Path, stage: str):
     notes = project / "MEMORY.md"
     notes.write_text(f"# Notes\n\nGood. {TEXT} Bye.\n")
     assert command(project, "index", "documents").returncode == 0
-    done = subprocess.run([sys.executable, "-c", KILLED, path_of(project), stage], cwd=ROOT, check=False)
+    done = run_program(KILLED, path_of(project), stage)
     assert done.returncode == -signal.SIGKILL
     assert notes.read_text() == f"# Notes\n\nGood. {TEXT} Bye.\n"
     assert command(project, "timeline").returncode == 0
@@ -330,7 +328,7 @@ def test_killed_before_guard_is_cut(project: Path, tmp_path: Path, monkeypatch: 
     home.write("notes.md", "Good. Bye.\n")
     home.look(30)
     stage = "store.guard.database.cut_from_versions"
-    done = subprocess.run([sys.executable, "-c", KILLED, path_of(project), stage], cwd=ROOT, check=False)
+    done = run_program(KILLED, path_of(project), stage)
     assert done.returncode == -signal.SIGKILL
     assert home.shown(1) == [f"-1 Good. {TEXT} Bye.", "+0 Good. Bye."]
     assert command(project, "remember", "anything").returncode == 0

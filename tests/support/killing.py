@@ -1,15 +1,12 @@
 """A child process that works on a copy of a memory and kills itself at its n-th statement, or at its n-th write or sync
 of a file; SQLite counts both, inside one long statement too."""
 
-import os
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from support.forks import run_program
 
 # counts the writes and syncs of SQLite's files while `counting`, and kills its process at the last of `left`
 COUNTER = """
@@ -89,13 +86,6 @@ def killed(
     are further arguments of open; both, and `work`, may use `words`."""
     path = Path(shutil.copytree(told.parent, folder / f"{kind}-{number}" / ".memoranda")) / told.name
     script = CHILD.replace("OPENED", opened).replace("BEFORE", before).replace("WORK", work)
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(path), kind, str(number), *words],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **(env or {})},
-    )
+    done = run_program(script, path, kind, str(number), *words, env=env)
     assert done.returncode in (0, -signal.SIGKILL), done.stderr
     return path, done.returncode, done.stdout.strip()

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
 import pytest
-from support.faulty import ordinary
+from support.forks import run_command
 from support.model_use import by_task
 from support.older import older
 from support.stories import NOON, Clock
@@ -22,7 +21,6 @@ from store.conversations.turns import NewTurn
 from store.database.schema import SCHEMA_VERSION
 from store.memory import Memory
 
-COMMAND = [sys.executable, "-P", "-m", "tui.main"]
 READING = (
     "facts; decisions; tasks; timeline; search team; show F#1; show D#1; history; stats; checkpoints; iterations;"
     " inbox; sessions; sessions --summaries; context team; as-of 1; diff 1; export; redactions; backups; scan-secrets;"
@@ -52,11 +50,7 @@ def shut(path: str, folder: int, file: int) -> None:
 
 
 def run(path: str, line: str) -> subprocess.CompletedProcess[str]:
-    words = [*COMMAND, "--db", path, *line.split()]
-    here = os.path.dirname(os.path.dirname(path))
-    return subprocess.run(
-        words, cwd=here, capture_output=True, text=True, preexec_fn=ordinary, stdin=subprocess.DEVNULL
-    )
+    return run_command("--db", path, *line.split(), cwd=os.path.dirname(os.path.dirname(path)), ordinary=True)
 
 
 @pytest.mark.sampled(3)
