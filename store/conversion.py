@@ -23,7 +23,7 @@ from store.base.vocabulary import KIND_NUMBERS
 from store.database import schema as database_schema
 from store.database.connection import configure_connection, explain_sqlite_error, guard_connection, open_for_reading
 from store.database.database import Database, TrustCheck
-from store.database.files import sync_folder
+from store.database.files import create_private_file, sync_folder
 from store.database.schema import (
     DERIVED_TABLES,
     SCHEMA_DIGESTS,
@@ -197,7 +197,7 @@ def _make_private_folder(folder: str, unfinished: str) -> None:
         raise OSError(0, "is a symbolic link", folder)
     if os.path.lexists(unfinished):
         os.unlink(unfinished)
-    os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
+    create_private_file(unfinished)
 
 
 def _copy_database(path: str, target: str) -> None:

@@ -7,7 +7,7 @@ summary, `[T#9]` turn, `[K#3]` checkpoint, `[A#5]` task, `[P#8]` proposal, `path
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
@@ -56,6 +56,11 @@ def cite(kind: str, target: int | str) -> str:
     """Return the bare form of a record's citation, `F#12`; a whole sha is cut to seven characters, a shorter one
     kept."""
     return str(Citation(kind, target))
+
+
+def list_citations(cited: Sequence[str]) -> str:
+    """Return citations for the reason of a step, ten at most: `F#1 F#2 +3`."""
+    return " ".join([*cited[:10], *([f"+{len(cited) - 10}"] if len(cited) > 10 else [])])
 
 
 def parse_citation(text: str, default: str | None = None) -> Citation:

@@ -43,7 +43,8 @@ def locate(option: str | None, environ: Mapping[str, str], cwd: str) -> Location
     root = checkout_root(cwd)
     for folder in _list_folders_upwards(cwd, root):
         path = os.path.join(folder, MEMORANDA_FOLDER, DATABASE_FILE)
-        if _has_memory(path) or list_backup_files(path):  # of one that is gone: opening it says so
+        # of one that is gone: opening it says so
+        if _has_memory(path) or list_backup_files(path):
             return Location(
                 path, "project", f"the nearest {MEMORANDA_FOLDER}/{DATABASE_FILE}, upwards from here", folder
             )

@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 # Ask whoever waits for a long piece of work whether it is still wanted.
 
-IsCancelled = Callable[[], bool]  # called again and again while the work runs; once it returns True the work ends
+# called again and again while the work runs; once it returns True the work ends
+IsCancelled = Callable[[], bool]
 
 
 def never_cancelled() -> bool:

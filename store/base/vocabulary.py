@@ -18,7 +18,8 @@ KIND_NUMBERS = {
     "summary": 9,
 }
 """Of the kinds that are searched."""
-UNSEARCHED_KIND_NUMBERS = {"proposal": 10, "global": 11}  # a global fact is searched in the memory that it is in
+# a global fact is searched in the memory that it is in
+UNSEARCHED_KIND_NUMBERS = {"proposal": 10, "global": 11}
 _ALL_KIND_NUMBERS = {**KIND_NUMBERS, **UNSEARCHED_KIND_NUMBERS}
 _KIND_BY_NUMBER = {number: kind for kind, number in _ALL_KIND_NUMBERS.items()}
 
@@ -82,13 +83,16 @@ SOURCE_NAMES = (
 )
 SOURCE_PARTS = ("memories", "conversations")  # that can be brought in apart
 GUEST_TOOLS = ("claude-code", "basic-memory", "openclaw", "engram")  # whose memories are edited in place
-EVIDENCE_STATES = ("", "holds", "moved", "changed", "gone")  # of what a record is bound to, the worse the later
+# of what a record is bound to, the worse the later
+EVIDENCE_STATES = ("", "holds", "moved", "changed", "gone")
 EXPORT_FORMS = ("claude-code", "okf")  # of a folder with a file for each record
 PERSON_ORIGIN = "user"  # the only origin that is a person
 FILE_ORIGIN = "file"  # the origin of what somebody wrote into a file that is kept in sync
 RULES_ORIGIN = "rules"  # who answers where no model does
-MODEL_ORIGIN_PREFIX = "model:"  # followed by its name: the origin of what a model proposed or summarised
-TALK_ORIGIN_PREFIX = "talk:"  # followed by the session: the origin of what was learned from a conversation
+# followed by its name: the origin of what a model proposed or summarised
+MODEL_ORIGIN_PREFIX = "model:"
+# followed by the session: the origin of what was learned from a conversation
+TALK_ORIGIN_PREFIX = "talk:"
 
 CITATION_LETTERS = {
     "fact": "F",

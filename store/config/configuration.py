@@ -162,7 +162,8 @@ def _change_entry(path: str, name: str, value: object) -> None:
     try:
         lock = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # two processes that change it at once do so one after the other
+            # two processes that change it at once do so one after the other
+            fcntl.flock(lock, fcntl.LOCK_EX)
             if os.path.islink(path):
                 raise StorageError(
                     f"{path} is a symbolic link, and is never written through one.", "Edit the file it leads to."

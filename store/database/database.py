@@ -140,12 +140,14 @@ class Database:
         self.cut: dict[
             RedactionPlace, int
         ] = {}  # what the transactions of this connection cut, until it is reported
-        self.caches: dict[str, Any] = {}  # what the readers of this connection keep between calls, by name
+        # what the readers of this connection keep between calls, by name
+        self.caches: dict[str, Any] = {}
         self.last_step: int | None = None  # the newest step of history of this connection
         self.beside: Database | None = (
             None  # the person's own memory, once it is asked for (store/personal/memory.py)
         )
-        self.moment = ""  # the moment of the past that is shown, in words; empty for now (store/services/as_of.py)
+        # the moment of the past that is shown, in words; empty for now (store/services/as_of.py)
+        self.moment = ""
         self.patience = HOOK_BUSY_MS if door == "hook" else DEFAULT_BUSY_MS
         admit = None if trust is None else trust.admit
         self.connection, self.read_only, self.warnings = open_connection(path, create, self.patience, look, admit)
@@ -166,7 +168,8 @@ class Database:
                     step = "Any command that opens it, as `memoranda facts`, brings it up to date."
                     raise StorageError(f"{path} was written by an older Memoranda.", step)
                 if trust is not None and not self.read_only:
-                    trust.admit(self.connection)  # another process may have created the file meanwhile
+                    # another process may have created the file meanwhile
+                    trust.admit(self.connection)
         except BaseException as error:
             self.connection.close()
             if not isinstance(error, (apsw.Error, UnicodeDecodeError)):
@@ -230,7 +233,8 @@ class Database:
             self.connection.execute("BEGIN")
         try:
             yield
-            end = "COMMIT"  # what this connection made for itself, a view of packed history for example, is kept
+            # what this connection made for itself, a view of packed history for example, is kept
+            end = "COMMIT"
         finally:
             if own and not self.connection.get_autocommit():  # a failing disk ends it
                 self.connection.execute(end)
@@ -303,7 +307,8 @@ class Transaction:
         self.reason = reason
         self.seq: int | None = None
         self.undoes: int | None = None
-        self.purged: set[tuple[str, str]] = set()  # records, by table and key, of which history may hold no text
+        # records, by table and key, of which history may hold no text
+        self.purged: set[tuple[str, str]] = set()
         self._key = Verbatim(sha256(key.encode("utf-8", "replace")).hexdigest()) if key else None
         self.at = ""
         self._connection = database.connection

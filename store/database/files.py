@@ -41,8 +41,7 @@ def create_reserve(path: str) -> bool:
         disk = os.statvfs(os.path.dirname(ballast) or ".")
         if disk.f_bavail * disk.f_frsize < RESERVE_BYTES + MIN_SPARE_BYTES:
             return False
-        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-        handle = os.open(ballast, flags, 0o600)
+        handle = os.open(ballast, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except FileExistsError:
         return True
     except OSError:
@@ -141,7 +140,8 @@ def prepare_file(path: str, create: bool, look: bool = False) -> list[str]:
         _refuse_network(folder)
         if create and not os.path.lexists(path):
             if os.path.basename(folder) == MEMORANDA_FOLDER:
-                _write_gitignore(os.path.join(folder, ".gitignore"))  # before there is anything that git could see
+                # before there is anything that git could see
+                _write_gitignore(os.path.join(folder, ".gitignore"))
             _create_file(path)
             create_reserve(path)
             sync_folder(folder)
@@ -224,11 +224,15 @@ def _write_gitignore(path: str) -> None:
         os.close(handle)
 
 
+def create_private_file(path: str) -> None:
+    """Create an empty file that only its owner may read, through no link. Raise FileExistsError or another OSError."""
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+
+
 def _create_file(path: str) -> None:
     """Create an empty private file before SQLite opens it: its -wal and -shm get its mode."""
-    flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
     try:
-        os.close(os.open(path, flags, 0o600))
+        create_private_file(path)
     except FileExistsError:
         return
     except OSError as error:

@@ -217,7 +217,8 @@ SCHEMA_DIGESTS = {
     18: "c1d7d0b8779e4d11b373718f525c6ad56af2376e309041c2391887d917696921",
     19: "b236db7a7ec1a3f10b886c4f4047ecf9c196854feb2794ee1340f5c0e07e0f8e",
     20: "a79b7496025961d769f5e4235ffbc3c72c40394c5870705d8114a6846e40032f",
-    21: "a79b7496025961d769f5e4235ffbc3c72c40394c5870705d8114a6846e40032f",  # as 20: made at once, and keys of `meta`
+    # as 20: made at once, and keys of `meta`
+    21: "a79b7496025961d769f5e4235ffbc3c72c40394c5870705d8114a6846e40032f",
 }
 # what earlier versions had and this one has not
 _GONE = {

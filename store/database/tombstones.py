@@ -49,7 +49,8 @@ def read_purge_key(database: Database) -> bytes | None:
 WORD_DIGEST_BYTES = 16  # of a digest here; that of a whole record has 32
 MIN_PURGED_LETTERS = 4  # letters and figures: a shorter text occurs in too many unrelated ones
 FIRST_WORDS = 3  # words by which a longer text is found
-BEGINNING_LETTERS = 16  # letters from which on a text counts as typed; of a shorter one half of its letters
+# letters from which on a text counts as typed; of a shorter one half of its letters
+BEGINNING_LETTERS = 16
 DIGEST_KINDS = WHOLE_DIGEST, NAME_DIGEST, FIRST_DIGEST, BEGUN_DIGEST, HALF_DIGEST = (
     "w",
     "n",
@@ -58,7 +59,8 @@ DIGEST_KINDS = WHOLE_DIGEST, NAME_DIGEST, FIRST_DIGEST, BEGUN_DIGEST, HALF_DIGES
     "h",
 )  # a digest ends in one
 SPACED_SCRIPTS = (
-    "0-9A-Za-z_\u00c0-\u024f\u0370-\u04ff"  # of scripts that put spaces between words: Latin, Greek, Cyrillic
+    # of scripts that put spaces between words: Latin, Greek, Cyrillic
+    "0-9A-Za-z_\u00c0-\u024f\u0370-\u04ff"
 )
 _TOKEN = re.compile(rf"[{SPACED_SCRIPTS}]+|\w")  # in other scripts each letter is a word
 

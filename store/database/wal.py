@@ -61,8 +61,10 @@ def _wal_path(path: str) -> str:
 # readers that overlap without a gap, prevent that, and the log grows with every write.
 
 MEBIBYTE = 1 << 20
-WAL_PAGES = 256  # from here on the log is written into the file after a commit; a remembered fact changes 25 pages
-LONG_WAL_BYTES = 16 * MEBIBYTE  # from here on writers try to empty it; normally it stays at some 1 MB
+# from here on the log is written into the file after a commit; a remembered fact changes 25 pages
+WAL_PAGES = 256
+# from here on writers try to empty it; normally it stays at some 1 MB
+LONG_WAL_BYTES = 16 * MEBIBYTE
 HELD_WAL_BYTES = 64 * MEBIBYTE  # from here on writers are slowed, and a warning is shown
 # how long a writer that empties the log makes others wait for readers, and how often one process tries
 WAL_WAIT_MS, WAL_REST_SECONDS = 20, 2.0
@@ -138,7 +140,8 @@ try:
 except ImportError:  # Windows: SQLite's lock alone
     fcntl = None  # type: ignore[assignment]
 
-FIRST_RETRY_SECONDS = 0.0005  # between two attempts of the first in the queue, while a process outside it writes
+# between two attempts of the first in the queue, while a process outside it writes
+FIRST_RETRY_SECONDS = 0.0005
 UNQUEUED_RETRY_SECONDS = 0.005  # between two attempts of a process without a queue
 # Longer than twenty writers take on a busy machine. A holder stopped in the queue costs a writer this much.
 MAX_QUEUE_SECONDS = 2.0
@@ -148,11 +151,10 @@ MAX_QUEUE_SHARE = 0.8  # of a writer's patience, at most
 class WriterTurn:
     """The turn of one connection to write."""
 
-    __slots__ = ("_line", "log_pages")
-
     def __init__(self, connection: apsw.Connection) -> None:
         self._line: int | None = None
-        self.log_pages = WAL_PAGES  # in the log after the last commit; before the first it may be long
+        # in the log after the last commit; before the first it may be long
+        self.log_pages = WAL_PAGES
         connection.set_wal_hook(self._handle_commit)
 
     def begin(self, connection: apsw.Connection, path: str, patience: int) -> None:
@@ -201,7 +203,8 @@ def _enter_queue(path: str, seconds: float) -> int | None:
     except OSError:
         return None
     try:
-        if os.fstat(handle).st_mode & 0o077:  # in a folder that others can enter they could block us
+        # in a folder that others can enter they could block us
+        if os.fstat(handle).st_mode & 0o077:
             os.close(handle)
             return None
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -56,7 +56,7 @@ SENTENCE_ENDS = (
 LONGEST_HEADING = 200  # characters of one heading that are kept
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class TextPiece:
     """Some lines of a text, `first` to `last` counted from 1, under `heading`, the path of headings above them."""
 
@@ -64,15 +64,6 @@ class TextPiece:
     last: int
     heading: str
     text: str
-
-    def __repr__(self) -> str:
-        return f"Piece({self.first}, {self.last}, {self.heading!r}, {self.text!r})"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, TextPiece) and repr(self) == repr(other)
-
-    def __hash__(self) -> int:
-        return hash(repr(self))
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -200,7 +191,8 @@ def _heading_title(text: str) -> str:
 def _pack_section(lines: list[str], sums: list[int], section: list[_Block], heading: str) -> list[TextPiece]:
     """Return the chunks of one section. `sums[n]` is the number of characters of the first n lines, with their ends."""
     pieces: list[TextPiece] = []
-    held: list[tuple[int, int]] = []  # the atoms of the chunk that is being filled, as (first, last)
+    # the atoms of the chunk that is being filled, as (first, last)
+    held: list[tuple[int, int]] = []
     fresh = False  # whether it holds more than what it repeats
 
     def close() -> None:
@@ -284,28 +276,30 @@ def _split_long_line(line: str) -> list[str]:
 # ones, by the process that holds the lease.
 
 ScanProgress = Callable[[int, int], None]
-ScanCancelled = Callable[[], bool]
 
 DOCUMENTS_LEASE = "documents"
 BATCH_CHUNKS = 100  # of one transaction, some 20 ms
 BATCH_SECONDS = 0.5
 CHUNK_FORM = 1  # of the chunks: a higher one causes all files to be split again
 LATEST_MS = 253_402_300_799_999  # the end of the year 9999
-FRESH_NS, FRESH_COARSE_NS = 50_000_000, 2_100_000_000  # a file this recent may change without its time changing
+# a file this recent may change without its time changing
+FRESH_NS, FRESH_COARSE_NS = 50_000_000, 2_100_000_000
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class DocumentScan:
     """Result of a scan: how many documents are `new`, `changed`, `gone`, `unchanged`; `problems` as (path, why).
 
     `remaining` were not read, because it was cancelled, or another process is scanning (`elsewhere`).
     """
 
-    __slots__ = ("changed", "elsewhere", "gone", "new", "problems", "remaining", "unchanged")
-
-    def __init__(self) -> None:
-        self.new = self.changed = self.gone = self.unchanged = self.remaining = 0
-        self.elsewhere = False
-        self.problems: list[tuple[str, str]] = []
+    new: int = 0
+    changed: int = 0
+    gone: int = 0
+    unchanged: int = 0
+    remaining: int = 0
+    elsewhere: bool = False
+    problems: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -336,12 +330,24 @@ class _ReadDocument:
 
 
 def scan_documents(
-    database: Database, places: DocumentRoots, progress: ScanProgress, cancelled: ScanCancelled
+    database: Database, places: DocumentRoots, progress: ScanProgress, cancelled: IsCancelled
 ) -> DocumentScan:
     """See `Documents.update_index`."""
     result = DocumentScan()
-    if database.read_only:
-        return result
+    if not database.read_only:
+        _update_index(database, places, result, progress, cancelled)
+        result.problems = _read_problems(database)
+    return result
+
+
+def _update_index(
+    database: Database,
+    places: DocumentRoots,
+    result: DocumentScan,
+    progress: ScanProgress,
+    cancelled: IsCancelled,
+) -> None:
+    """Find the files that changed or were deleted, and write what they say now."""
     troubles: dict[str, str] = {}
     there: dict[str, WalkedFile] = {}
 
@@ -363,16 +369,13 @@ def scan_documents(
     result.unchanged = len(read.intersection(there).difference(one.place.name for one in stale))
     if late or (stale and cancelled()):
         result.remaining = len(stale)
-        result.problems = _read_problems(database)
-        return result
+        return
     if not stale and not _has_removals(known, there, troubles):
-        result.problems = _read_problems(database)
-        return result
+        return
     lease = Lease(database, DOCUMENTS_LEASE)
     if not lease.acquire():
         result.remaining, result.elsewhere = len(stale), True
-        result.problems = _read_problems(database)
-        return result
+        return
     try:
         known = _read_indexed(database)  # again, now that no other process writes them
         _read_stale(database, lease, stale, known, result, progress, cancelled)
@@ -382,8 +385,6 @@ def scan_documents(
         result.elsewhere = True
     finally:
         lease.release()
-    result.problems = _read_problems(database)
-    return result
 
 
 def _read_stale(
@@ -393,7 +394,7 @@ def _read_stale(
     known: dict[str, _IndexedDocument],
     result: DocumentScan,
     progress: ScanProgress,
-    cancelled: ScanCancelled,
+    cancelled: IsCancelled,
 ) -> None:
     """Read the files that changed, and write the result, some at a time."""
     batch: list[_ReadDocument] = []
@@ -660,10 +661,7 @@ def _has_removals(
 
 def _read_problems(database: Database) -> list[tuple[str, str]]:
     """Return (path, why) of what could not be read."""
-    return [(path, why) for path, why in database.rows(PROBLEMS_SQL)]
-
-
-PROBLEMS_SQL = "SELECT path, problem FROM documents WHERE problem <> '' ORDER BY path"
+    return database.rows("SELECT path, problem FROM documents WHERE problem <> '' ORDER BY path")
 
 
 def _storable_name(name: str) -> str:
@@ -765,7 +763,7 @@ class Documents:
 
     def problems(self) -> list[tuple[str, str]]:
         """List (path, why) of what the last scan could not read, or only in part."""
-        return [(path, why) for path, why in self._database.rows(PROBLEMS_SQL)]
+        return _read_problems(self._database)
 
     def count_documents(self) -> int:
         """Return how many documents the index has."""

@@ -10,18 +10,26 @@ import os
 import re
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
+from typing import TypeVar
 from urllib.parse import quote, unquote
 
 from store.base.citations import parse_citation
 from store.base.errors import InvalidInput
 from store.base.location import checkout_root
 from store.documents.files import DocumentPath, Unreadable, read_document_bytes
-from store.git import repository
 from store.git.process import GitError
-from store.git.repository import GitMove, find_files_with_word, list_repository_files, read_head_sha, resolve_commits
+from store.git.repository import (
+    GitMove,
+    find_file_moves,
+    find_files_with_word,
+    list_repository_files,
+    read_head_sha,
+    resolve_commits,
+)
 
 FILE_ITEM, SYMBOL_ITEM, COMMIT_ITEM, URL_ITEM, COMMAND_ITEM = "file", "symbol", "commit", "url", "command"
 RUN_TYPES = (URL_ITEM, COMMAND_ITEM)  # looked at only when a person allowed it
@@ -171,6 +179,7 @@ MOST_BASES = 40  # commits with which the present one is compared
 MOST_NEW = 300  # files that are searched for what is in none that git knows
 MOST_NAMES = 40  # names that git is asked about
 LineRange = tuple[int, int]
+Answer = TypeVar("Answer")
 
 
 class ProjectSources:
@@ -234,23 +243,16 @@ class ProjectSources:
             return None
         if item.base not in self._moves:
             known: dict[str, GitMove] = {}
-            if len(self._moves) < MOST_BASES and time.monotonic() < self._until:
-                try:
-                    known = repository.find_file_moves(self.root, item.base, self._until)
-                except GitError:
-                    pass  # that commit is of a rewritten history
+            if len(self._moves) < MOST_BASES:  # none is known of a commit of a rewritten history
+                known = self._ask_git(partial(find_file_moves, self.root, item.base, self._until), known)
             self._moves[item.base] = known
         return self._moves[item.base].get(item.target)
 
     def candidate_files(self, path: str) -> Iterator[str]:
         """Yield files in which the content of a missing one may be: those of its name first, then new ones."""
         if self._names is None:
-            self._names = []
-            if self.git and time.monotonic() < self._until:
-                try:
-                    self._names = list_repository_files(self.root, self._until)
-                except GitError:
-                    pass
+            nothing: list[str] = []
+            self._names = self._ask_git(partial(list_repository_files, self.root, self._until), nothing)
         name, ending = os.path.basename(path), os.path.splitext(path)[1]
         same = [one for one in self._names if os.path.basename(one) == name]
         alike = [one for one in self._names if one.endswith(ending) and os.path.basename(one) != name]
@@ -261,21 +263,22 @@ class ProjectSources:
         name = symbol.rpartition(".")[2]
         if name not in self._held:
             found: list[str] = []
-            if self.git and len(self._held) < MOST_NAMES and time.monotonic() < self._until:
-                try:
-                    found = find_files_with_word(self.root, name, self._until)
-                except GitError:
-                    pass
+            if len(self._held) < MOST_NAMES:
+                found = self._ask_git(partial(find_files_with_word, self.root, name, self._until), found)
             self._held[name] = found[:MOST_NEW]
         return self._held[name]
 
     def find_commits(self, shas: list[str]) -> dict[str, tuple[str, bool]]:
         """Return, of each commit that git has, its whole sha, and whether something leads to it; nothing where git
         cannot be asked."""
+        return self._ask_git(partial(resolve_commits, self.root, shas, self._until), {}) if shas else {}
+
+    def _ask_git(self, ask: Callable[[], Answer], nothing: Answer) -> Answer:
+        """Return what git says; `nothing` where it cannot be asked, or has used its time."""
         try:
-            return resolve_commits(self.root, shas, self._until) if self.git and shas else {}
+            return ask() if self.git and time.monotonic() < self._until else nothing
         except GitError:
-            return {}
+            return nothing
 
 
 # Find where a file defines a name: functions, classes and the like, and headings of Markdown. Nothing is run.
@@ -506,6 +509,7 @@ def _look_at_symbol(item: EvidenceItem, sources: ProjectSources) -> EvidenceLook
             continue
         if digest_lines(lines[found[0] - 1 : found[1]]) == item.digest:
             return EvidenceLook(MOVED, format_place(path, symbol=item.symbol))
-        if os.path.splitext(path)[1] == os.path.splitext(item.target)[1]:  # in another language it is another thing
+        # in another language it is another thing
+        if os.path.splitext(path)[1] == os.path.splitext(item.target)[1]:
             changed = changed or format_place(path, symbol=item.symbol)
     return EvidenceLook(CHANGED, changed) if changed else EvidenceLook(GONE)

@@ -23,7 +23,8 @@ ALLOWED_KIND = "evidence"
 COMMAND_SECONDS = 60.0  # a command may take
 ADDRESS_SECONDS = 10.0
 MOST_OUTPUT = 1_000_000  # bytes of an answer that count
-NOT_FOUND_STATUSES = (126, 127)  # a shell's status for a command that is not there, or cannot be run
+# a shell's status for a command that is not there, or cannot be run
+NOT_FOUND_STATUSES = (126, 127)
 _VARYING = re.compile(rb"\d+(?:[.,:]\d+)*\s?(?:ms|s|sec|seconds|m|min)\b")
 
 

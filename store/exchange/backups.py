@@ -11,6 +11,7 @@ import fcntl
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import file_digest, sha256
@@ -29,7 +30,7 @@ from store.base.state_files import delete_known_memory
 from store.conversion import convert_memory
 from store.database.connection import explain_sqlite_error, open_connection, require_utf8_path
 from store.database.database import Database
-from store.database.files import is_database, is_plain_name
+from store.database.files import create_private_file, is_database, is_plain_name
 from store.database.schema import APPLICATION_ID, SCHEMA_VERSION
 from store.database.values import Verbatim
 from store.exchange.export_reader import is_export, newer_export_error, open_import_source
@@ -138,12 +139,11 @@ def find_export_problem(path: str, place: str) -> str:
     Raise NewerFile, UnsafeFile or StorageError."""
     name = os.path.basename(path)
     try:
-        with ScratchFolder(place) as scratch:
-            database = Database(os.path.join(scratch, "memory.db"), "worker")
-            try:
-                return _compare_restored_export(database, path)
-            finally:
-                database.close()
+        with (
+            ScratchFolder(place) as scratch,
+            closing(Database(os.path.join(scratch, "memory.db"), "worker")) as database,
+        ):
+            return _compare_restored_export(database, path)
     except BrokenDocument as error:
         return error.message.removeprefix(f"{name} cannot be imported: ").rstrip(".")
     except OSError as error:
@@ -336,10 +336,9 @@ def _copy_memory(database: Database, path: str, replace: bool, cancelled: IsCanc
         with ScratchFolder(path) as folder, open_snapshot(connection) as source:
             step: int = source.execute("SELECT coalesce(max(seq), 0) FROM history").get
             copy = os.path.join(folder, "copy.db")
-            _create_private_file(copy)
-            if not _copy_pages(source, copy, cancelled):
+            if not copy_pages(source, copy, cancelled):
                 return None
-            with _RestoredBackup(copy, folder) as restored:
+            with _restored_backup(copy, folder) as restored:
                 problem = _find_damage(restored)
                 for table in EXPORT_TABLES:
                     problem = problem or _compare_table(source, restored.connection, table)
@@ -362,13 +361,9 @@ def _copy_memory(database: Database, path: str, replace: bool, cancelled: IsCanc
         connection.close()
 
 
-def _create_private_file(path: str) -> None:
-    """Create an empty file that only its owner may read. Raise OSError if it exists."""
-    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
-
-
-def _copy_pages(source: apsw.Connection, path: str, cancelled: IsCancelled = never_cancelled) -> bool:
-    """Copy all pages of a database into an empty file; return False if it was cancelled."""
+def copy_pages(source: apsw.Connection, path: str, cancelled: IsCancelled = never_cancelled) -> bool:
+    """Copy all pages of a database into a new private file; return False if it was cancelled. Raise OSError."""
+    create_private_file(path)
     target = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         copying = target.backup("main", source, "main")
@@ -385,25 +380,14 @@ def _copy_pages(source: apsw.Connection, path: str, cancelled: IsCancelled = nev
         target.close()
 
 
-class _RestoredBackup:
-    """A backup restored into a store of its own below `folder`, while it is checked."""
-
-    def __init__(self, path: str, folder: str) -> None:
-        self._source = path
-        self._path = os.path.join(folder, "memory.db")
-
-    def __enter__(self) -> Database:
-        _create_private_file(self._path)
-        source = apsw.Connection(self._source, flags=apsw.SQLITE_OPEN_READONLY)
-        try:
-            _copy_pages(source, self._path)
-        finally:
-            source.close()
-        self._database = Database(self._path, "worker", create=False, convert=convert_memory)
-        return self._database
-
-    def __exit__(self, *error: object) -> None:
-        self._database.close()
+@contextmanager
+def _restored_backup(path: str, folder: str) -> Iterator[Database]:
+    """Yield a backup restored into a store of its own below `folder`, while it is checked."""
+    store = os.path.join(folder, "memory.db")
+    with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as source:
+        copy_pages(source, store)
+    with closing(Database(store, "worker", create=False, convert=convert_memory)) as database:
+        yield database
 
 
 def _find_damage(database: Database) -> str:
@@ -502,7 +486,7 @@ def _backup_problem(path: str, place: str, sums: dict[str, str], digest: str) ->
                 return f"{table} differs from what it was made of"
         if digest and digest != bytes_now:
             return "its bytes are not those that were written, although every record is"
-        with ScratchFolder(place) as folder, _RestoredBackup(path, folder) as restored:
+        with ScratchFolder(place) as folder, _restored_backup(path, folder) as restored:
             return _find_damage(restored)
     except (Conflict, DamagedFile, ForeignFile) as error:
         return error.message.rpartition("is damaged: ")[2].rstrip(".")
@@ -526,7 +510,8 @@ def backup_status(database: Database, now: str) -> tuple[str, str, str]:
         return "note", "There is no backup yet; the first is made a day after the memory was.", ""
     newest = found[0]
     for one in found:
-        if one.problem and (one.size is not None or one is newest):  # a missing older one was removed by somebody
+        # a missing older one was removed by somebody
+        if one.problem and (one.size is not None or one is newest):
             return "wrong", f"{one.name} is damaged: {one.problem}.", "backup damaged"
     made = f"made {format_how_long_ago(now, newest.made_at)}"
     many = f"{len(found)} backups; the newest was {made}" if len(found) > 1 else f"One backup, {made}"

@@ -94,7 +94,8 @@ class ExportDocument:
         """Yield (table, its rows) in the document's order; a row is (its number from 1, its names and values). Each
         table's rows must be read before the next table."""
         with open(self.path, "rb") as raw:
-            yield from self._read_sections(self._open_stream(raw))
+            stream = gzip.GzipFile(fileobj=raw) if self._compressed else raw
+            yield from self._read_sections(stream)  # type: ignore[arg-type]  # all that is read of it is lines
 
     def broken_document(self, says: str) -> BrokenDocument:
         """Return the error that says why this export cannot be imported."""
@@ -107,13 +108,10 @@ class ExportDocument:
         except (EOFError, zlib.error):
             raise self.broken_document(f"the gzip file breaks off or is damaged after {self._where}") from None
         except OSError as error:
-            if self._compressed and error.errno is None:  # gzip.BadGzipFile: a checksum, or a second header
+            # gzip.BadGzipFile: a checksum, or a second header
+            if self._compressed and error.errno is None:
                 raise self.broken_document(f"the gzip file is damaged after {self._where}") from None
             raise StorageError(f"{self.path} cannot be read: {error.strerror}.", _NOTHING_CHANGED) from None
-
-    def _open_stream(self, raw: BinaryIO) -> BinaryIO:
-        """Return a stream of the plain text, also of a compressed file."""
-        return gzip.GzipFile(fileobj=raw) if self._compressed else raw  # type: ignore[return-value]
 
     def _read_sections(self, file: BinaryIO) -> Iterator[tuple[str, Iterator[tuple[int, Pairs]]]]:
         """Yield each table with its rows, and verify the checksums at the end."""
@@ -152,7 +150,8 @@ class ExportDocument:
             found[table] = section.hexdigest()
             more = state.more
         self._read_tail(rest, version, found, whole)
-        while line := self._next_line(file):  # to the very end, where gzip has a checksum of its own
+        # to the very end, where gzip has a checksum of its own
+        while line := self._next_line(file):
             if line.strip():
                 raise self.broken_document("something follows its end")
 
@@ -249,7 +248,8 @@ class ExportDocument:
         where = where or f"line {self._line}"
         try:
             found = (_OBJECT_DECODER if plain or not self.schema else _PAIRS_DECODER).decode(text)
-            if "\\ud" in text or "\\uD" in text:  # an unpaired surrogate can only come as an escape
+            # an unpaired surrogate can only come as an escape
+            if "\\ud" in text or "\\uD" in text:
                 json.dumps(found, ensure_ascii=False).encode()
             return found
         except UnicodeEncodeError:

@@ -103,7 +103,10 @@ def _parse_sql_literal(text: str) -> str | int:
 
 def export_json_schema(connection: apsw.Connection, schema: int) -> dict[str, Any]:
     """Return the JSON Schema of an export of this memory."""
-    tables = {table: _table_schema(export_columns(connection, table)) for table in EXPORT_TABLES}
+    rows = {
+        table: _object_schema({column.name: _value_schema(column) for column in export_columns(connection, table)})
+        for table in EXPORT_TABLES
+    }
     checksum = {"type": "string", "pattern": f"^{SHA256_PATTERN}$"}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -118,7 +121,7 @@ def export_json_schema(connection: apsw.Connection, schema: int) -> dict[str, An
             "format": {"const": EXPORT_FORMAT},
             "version": {"const": EXPORT_VERSION},
             "schema": {"const": schema},
-            "tables": _object_schema(tables),
+            "tables": _object_schema({table: {"type": "array", "items": row} for table, row in rows.items()}),
             "sequence": {
                 "description": "The highest id that each table ever gave",
                 "type": "object",
@@ -136,11 +139,6 @@ def export_json_schema(connection: apsw.Connection, schema: int) -> dict[str, An
 def _object_schema(properties: dict[str, Any]) -> dict[str, Any]:
     """Return the JSON Schema of an object that has exactly these properties."""
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-
-
-def _table_schema(columns: tuple[ExportColumn, ...]) -> dict[str, Any]:
-    """Return the JSON Schema of a table's rows."""
-    return {"type": "array", "items": _object_schema({column.name: _value_schema(column) for column in columns})}
 
 
 def _value_schema(column: ExportColumn) -> dict[str, Any]:

@@ -213,7 +213,8 @@ def save_export(
 
     def write(file: BinaryIO) -> None:
         parts = text() if text else export_bytes(database)
-        with closing(parts):  # closed here, while the memory is open: its read must end before the memory is closed
+        # closed here, while the memory is open: its read must end before the memory is closed
+        with closing(parts):
             if not compressed:
                 _write_parts(file, parts)
                 return

@@ -24,6 +24,7 @@ from store.base.vocabulary import CITATION_LETTERS, KIND_BY_TABLE
 from store.database.change_capture import encode_for_hash
 from store.database.connection import explain_sqlite_error
 from store.database.database import Database, Transaction
+from store.database.files import create_private_file
 from store.database.schema import SCHEMA_VERSION
 from store.database.tombstones import make_tombstone_test
 from store.database.values import SqlValue, Verbatim
@@ -35,7 +36,7 @@ from store.exchange.export_schema import EXPORT_TABLES, ExportColumn, export_col
 # Nothing is decided before a whole document is staged, its references resolve and its checksums are right. The scratch
 # file is private, unlinked as soon as it is open (a killed process leaves nothing), and of any size.
 
-STAGED_SCHEMA = "staged"
+
 # what must be unique in a table, besides its primary key
 UNIQUE_COLUMNS = {"commits": ("sha",), "turns": ("session", "number"), "summaries": ("session", "first")}
 
@@ -62,7 +63,8 @@ class StagedDocument:
             self._prepare_scratch()
             self._stage_rows()
             for table in EXPORT_TABLES:
-                self._check_unique(table)
+                if table not in ("history", "history_row"):  # they were checked while they were read
+                    self._index_key(table)
             self._check_references()
         except apsw.Error as error:
             self.close()
@@ -82,12 +84,12 @@ class StagedDocument:
 
     def _detach_scratch(self) -> None:
         """Detach the scratch database if it is attached."""
-        if self._connection.execute("SELECT 1 FROM pragma_database_list WHERE name = ?", (STAGED_SCHEMA,)).get:
-            self._connection.execute(f"DETACH {STAGED_SCHEMA}")
+        if self._connection.execute("SELECT 1 FROM pragma_database_list WHERE name = 'staged'").get:
+            self._connection.execute("DETACH staged")
 
     def count_staged(self, table: str) -> int:
         """Return how many rows of a table are staged."""
-        found: int = self.database.value(f"SELECT count(*) FROM {STAGED_SCHEMA}.{table}")
+        found: int = self.database.value(f"SELECT count(*) FROM staged.{table}")
         return found
 
     def _attach_scratch(self) -> None:
@@ -95,10 +97,10 @@ class StagedDocument:
         path = os.path.join(os.path.dirname(self.database.path), f".import-{os.urandom(6).hex()}")
         self._detach_scratch()
         try:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
+            create_private_file(path)
             try:
-                self._connection.execute(f"ATTACH ? AS {STAGED_SCHEMA}", (path,))
-                self._connection.execute(f"SELECT 1 FROM {STAGED_SCHEMA}.sqlite_schema").fetchall()  # this opens it
+                self._connection.execute("ATTACH ? AS staged", (path,))
+                self._connection.execute("SELECT 1 FROM staged.sqlite_schema").fetchall()  # this opens it
             finally:
                 os.unlink(path)
         except OSError as error:
@@ -109,26 +111,24 @@ class StagedDocument:
 
     def _prepare_scratch(self) -> None:
         """Set the scratch database up, with the table of counters."""
-        self._connection.execute(f"PRAGMA {STAGED_SCHEMA}.journal_mode = OFF")
-        self._connection.execute(f"PRAGMA {STAGED_SCHEMA}.synchronous = OFF")
-        self._connection.execute(f"CREATE TABLE {STAGED_SCHEMA}.sequence(name TEXT PRIMARY KEY, seq INTEGER)")
+        self._connection.execute("PRAGMA staged.journal_mode = OFF")
+        self._connection.execute("PRAGMA staged.synchronous = OFF")
+        self._connection.execute("CREATE TABLE staged.sequence(name TEXT PRIMARY KEY, seq INTEGER)")
 
     def _stage_rows(self) -> None:
         """Read the whole document into the scratch database."""
         connection = self._connection
         for table, columns in self.columns.items():
             names = ", ".join(f"{column.name} {column.kind}" for column in columns)
-            connection.execute(f"CREATE TABLE {STAGED_SCHEMA}.{table}(line INTEGER PRIMARY KEY, {names})")
+            connection.execute(f"CREATE TABLE staged.{table}(line INTEGER PRIMARY KEY, {names})")
         connection.execute("BEGIN")
         for table, rows in self.source.sections():
             columns = self.columns[table]
             marks = ", ".join("?" * (len(columns) + 1))
-            connection.executemany(
-                f"INSERT INTO {STAGED_SCHEMA}.{table} VALUES ({marks})", self._validate_rows(table, rows)
-            )
+            connection.executemany(f"INSERT INTO staged.{table} VALUES ({marks})", self._validate_rows(table, rows))
             if table in ("history", "history_row"):
                 self._index_key(table)
-        connection.executemany(f"INSERT INTO {STAGED_SCHEMA}.sequence VALUES (?, ?)", self.source.sequence.items())
+        connection.executemany("INSERT INTO staged.sequence VALUES (?, ?)", self.source.sequence.items())
         connection.execute("COMMIT")
 
     def _validate_rows(self, table: str, rows: Iterator[tuple[int, Any]]) -> Iterator[list[Any]]:
@@ -159,19 +159,13 @@ class StagedDocument:
                 continue
             listed = ", ".join(names)
             twice = self._connection.execute(
-                f"SELECT max(line) FROM {STAGED_SCHEMA}.{table} GROUP BY "
-                f"{listed} HAVING count(*) > 1 ORDER BY 1 LIMIT 1"
+                f"SELECT max(line) FROM staged.{table} GROUP BY {listed} HAVING count(*) > 1 ORDER BY 1 LIMIT 1"
             ).get
             if twice is not None:
                 raise self.source.broken_document(
                     f"{table}, row {twice}: another row has the same {' and '.join(names)}"
                 )
-            self._connection.execute(f"CREATE UNIQUE INDEX {STAGED_SCHEMA}.{table}_{names[0]} ON {table}({listed})")
-
-    def _check_unique(self, table: str) -> None:
-        """Check that no two rows of a table have one key; history was checked while it was read."""
-        if table not in ("history", "history_row"):
-            self._index_key(table)
+            self._connection.execute(f"CREATE UNIQUE INDEX staged.{table}_{names[0]} ON {table}({listed})")
 
     def _check_references(self) -> None:
         """Raise BrokenDocument where a row refers to one that does not exist; record a history that breaks off."""
@@ -183,8 +177,8 @@ class StagedDocument:
                     continue
                 key = next(other.name for other in self.columns[parent] if other.key == 1)
                 line = self.database.value(
-                    f"SELECT min(line) FROM {STAGED_SCHEMA}.{table} AS c WHERE {column} IS NOT NULL"
-                    f" AND NOT EXISTS (SELECT 1 FROM {STAGED_SCHEMA}.{parent} AS p WHERE p.{key} = c.{column})"
+                    f"SELECT min(line) FROM staged.{table} AS c WHERE {column} IS NOT NULL"
+                    f" AND NOT EXISTS (SELECT 1 FROM staged.{parent} AS p WHERE p.{key} = c.{column})"
                 )
                 if line is not None:
                     raise self.source.broken_document(
@@ -195,7 +189,7 @@ class StagedDocument:
             key = next((column.name for column in self.columns[table] if column.name in ("id", "seq")), "")
             if not key:
                 continue
-            highest = self.database.value(f"SELECT max({key}) FROM {STAGED_SCHEMA}.{table}") or 0
+            highest = self.database.value(f"SELECT max({key}) FROM staged.{table}") or 0
             if highest > (self.source.sequence.get(table) or 0) and table in self.source.sequence:
                 raise self.source.broken_document(f"the sequence of {table} is behind its rows")
 
@@ -256,7 +250,7 @@ class _DigestChain:
         """Compare the rows of the finished step with its header; return what differs, else an empty text."""
         if self._seq:
             stored = connection.execute(
-                f"SELECT rows_root, changes FROM {STAGED_SCHEMA}.history WHERE seq = ?", (self._seq,)
+                "SELECT rows_root, changes FROM staged.history WHERE seq = ?", (self._seq,)
             ).get
             if stored is None or stored[0] != self._leaves.digest() or stored[1] != self._count:
                 return f"the rows of step {self._seq}"
@@ -266,8 +260,8 @@ class _DigestChain:
 def find_lost_rows(connection: apsw.Connection) -> str:
     """Return the first step of the staged history that has lost all its rows; an empty text if none has."""
     lost = connection.execute(
-        f"SELECT seq FROM {STAGED_SCHEMA}.history AS h WHERE changes > 0"
-        f" AND NOT EXISTS (SELECT 1 FROM {STAGED_SCHEMA}.history_row AS r WHERE r.seq = h.seq) ORDER BY seq LIMIT 1"
+        "SELECT seq FROM staged.history AS h WHERE changes > 0"
+        " AND NOT EXISTS (SELECT 1 FROM staged.history_row AS r WHERE r.seq = h.seq) ORDER BY seq LIMIT 1"
     ).get
     return f"the rows of step {lost}" if lost is not None else ""
 
@@ -353,7 +347,7 @@ class ImportMerge:
         self._buried = make_tombstone_test(staged.database)
         for table in IDENTITY_COLUMNS:
             self._connection.execute(
-                f"CREATE TABLE IF NOT EXISTS {STAGED_SCHEMA}.map_{table}"
+                f"CREATE TABLE IF NOT EXISTS staged.map_{table}"
                 "(theirs INTEGER PRIMARY KEY, ours INTEGER UNIQUE, fresh INTEGER)"
             )
 
@@ -362,7 +356,7 @@ class ImportMerge:
         id."""
         self._connection.create_scalar_function("erased", self._is_erased, 1)
         for table, passes in IDENTITY_COLUMNS.items():
-            self._connection.execute(f"DELETE FROM {STAGED_SCHEMA}.map_{table}")
+            self._connection.execute(f"DELETE FROM staged.map_{table}")
             for key in passes:
                 self._pair_rows(table, key)
             if table == "facts":
@@ -375,7 +369,7 @@ class ImportMerge:
             return False
         self._connection.create_scalar_function("erased", self._is_erased, 1)
         return any(
-            self._database.value(f"SELECT 1 FROM {STAGED_SCHEMA}.{table} WHERE erased({text}) LIMIT 1")
+            self._database.value(f"SELECT 1 FROM staged.{table} WHERE erased({text}) LIMIT 1")
             for table, text in TEXT_SQL.items()
         )
 
@@ -391,23 +385,23 @@ class ImportMerge:
         def numbered(schema: str, known: str) -> str:
             return (
                 f"SELECT id, {key}, row_number() OVER (PARTITION BY {key} ORDER BY id) AS n FROM {schema}.{table}"
-                f" WHERE id NOT IN (SELECT {known} FROM {STAGED_SCHEMA}.map_{table})"
+                f" WHERE id NOT IN (SELECT {known} FROM staged.map_{table})"
             )
 
         self._connection.execute(
-            f"INSERT INTO {STAGED_SCHEMA}.map_{table} SELECT d.id, m.id, 0"
-            f" FROM ({numbered(STAGED_SCHEMA, 'theirs')}) AS d JOIN "
+            f"INSERT INTO staged.map_{table} SELECT d.id, m.id, 0"
+            f" FROM ({numbered('staged', 'theirs')}) AS d JOIN "
             f"({numbered('main', 'ours')}) AS m ON {same} AND d.n = m.n"
         )
 
     def _match_repeated_facts(self) -> None:
         """Map active facts to the active fact here that has the same text; of several only the first."""
         self._connection.execute(
-            f"INSERT INTO {STAGED_SCHEMA}.map_facts SELECT min(d.id), m.id, 0 FROM {STAGED_SCHEMA}.facts AS d"
+            "INSERT INTO staged.map_facts SELECT min(d.id), m.id, 0 FROM staged.facts AS d"
             " JOIN (SELECT min(id) AS id, text_hash FROM main.facts WHERE status = 'active' GROUP BY text_hash) AS m"
             " ON m.text_hash = d.text_hash"
-            f" WHERE d.status = 'active' AND d.id NOT IN (SELECT theirs FROM {STAGED_SCHEMA}.map_facts)"
-            f" AND m.id NOT IN (SELECT ours FROM {STAGED_SCHEMA}.map_facts) GROUP BY m.id"
+            " WHERE d.status = 'active' AND d.id NOT IN (SELECT theirs FROM staged.map_facts)"
+            " AND m.id NOT IN (SELECT ours FROM staged.map_facts) GROUP BY m.id"
         )
 
     def _assign_ids(self, table: str) -> None:
@@ -418,10 +412,10 @@ class ImportMerge:
         )
         text = TEXT_SQL[table]
         self._connection.execute(
-            f"INSERT INTO {STAGED_SCHEMA}.map_{table} SELECT id, iif(gone, NULL, "
+            f"INSERT INTO staged.map_{table} SELECT id, iif(gone, NULL, "
             "? + sum(NOT gone) OVER (ORDER BY id)), NOT gone"
-            f" FROM (SELECT id, erased({text}) AS gone FROM {STAGED_SCHEMA}.{table}"
-            f" WHERE id NOT IN (SELECT theirs FROM {STAGED_SCHEMA}.map_{table}))",
+            f" FROM (SELECT id, erased({text}) AS gone FROM staged.{table}"
+            f" WHERE id NOT IN (SELECT theirs FROM staged.map_{table}))",
             (base,),
         )
 
@@ -435,31 +429,28 @@ class ImportMerge:
                 f"{_mapped_ends_sql(table)} WHERE {there} AND NOT EXISTS (SELECT 1 FROM "
                 f"main.{table} AS m WHERE {_same_ends_sql(table)})"
             )
-        return (
-            f"FROM {STAGED_SCHEMA}.{table} AS d JOIN "
-            f"{STAGED_SCHEMA}.map_{table} AS o ON o.theirs = d.id WHERE o.fresh"
-        )
+        return f"FROM staged.{table} AS d JOIN staged.map_{table} AS o ON o.theirs = d.id WHERE o.fresh"
 
     def differing_rows_sql(self, table: str) -> str:
         """Return FROM and WHERE of the rows that exist here, `m`, in another state."""
         names = STATE_COLUMNS.get(table) or DESCRIPTIVE_COLUMNS.get(table) or ()
         if not names:
-            return f"FROM {STAGED_SCHEMA}.{table} AS d WHERE false"
+            return f"FROM staged.{table} AS d WHERE false"
         other = " OR ".join(f"d.{name} IS NOT m.{name}" for name in names)
         if table in END_COLUMNS:
             return f"{_mapped_ends_sql(table)} JOIN main.{table} AS m ON {_same_ends_sql(table)} WHERE {other}"
         return (
-            f"FROM {STAGED_SCHEMA}.{table} AS d JOIN "
-            f"{STAGED_SCHEMA}.map_{table} AS o ON o.theirs = d.id AND NOT o.fresh"
+            f"FROM staged.{table} AS d JOIN "
+            f"staged.map_{table} AS o ON o.theirs = d.id AND NOT o.fresh"
             f" JOIN main.{table} AS m ON m.id = o.ours WHERE {other}"
         )
 
     def superseded_rows_sql(self, table: str) -> str:
         """Return FROM and WHERE of the active records here, `m`, that a new record supersedes."""
         return (
-            f"FROM {STAGED_SCHEMA}.{table} AS d JOIN {STAGED_SCHEMA}.map_{table} AS o ON o.theirs = d.id AND o.fresh"
-            f" JOIN {STAGED_SCHEMA}.{table} AS old ON old.id = d.supersedes AND old.status = 'superseded'"
-            f" JOIN {STAGED_SCHEMA}.map_{table} AS was ON was.theirs = old.id AND NOT was.fresh"
+            f"FROM staged.{table} AS d JOIN staged.map_{table} AS o ON o.theirs = d.id AND o.fresh"
+            f" JOIN staged.{table} AS old ON old.id = d.supersedes AND old.status = 'superseded'"
+            f" JOIN staged.map_{table} AS was ON was.theirs = old.id AND NOT was.fresh"
             f" JOIN main.{table} AS m ON m.id = was.ours AND m.status = 'active' WHERE true"
         )
 
@@ -473,7 +464,7 @@ class ImportMerge:
         if table in END_COLUMNS:
             gone = " OR ".join(f"{column}_here.ours IS NULL" for column in END_COLUMNS[table])
             return self.count_rows(f"{_mapped_ends_sql(table)} WHERE {gone}")
-        return self.count_rows(f"FROM {STAGED_SCHEMA}.map_{table} WHERE ours IS NULL")
+        return self.count_rows(f"FROM staged.map_{table} WHERE ours IS NULL")
 
     # apply
 
@@ -525,7 +516,7 @@ class ImportMerge:
                 value = f"{name}_here.ours"
             elif name in REFERENCE_COLUMNS:
                 parent = REFERENCE_COLUMNS[name] or table
-                value = f"(SELECT ours FROM {STAGED_SCHEMA}.map_{parent} WHERE theirs = d.{name})"
+                value = f"(SELECT ours FROM staged.map_{parent} WHERE theirs = d.{name})"
             elif name == "origin":
                 value = "?"
                 parameters.append(origin)
@@ -577,7 +568,7 @@ class ImportMerge:
             ours = None
             if citation.kind in CITED_TABLES:
                 ours = self._connection.execute(
-                    f"SELECT ours FROM {STAGED_SCHEMA}.map_{CITED_TABLES[citation.kind]} WHERE theirs = ?",
+                    f"SELECT ours FROM staged.map_{CITED_TABLES[citation.kind]} WHERE theirs = ?",
                     (citation.target,),
                 ).get
             here = (
@@ -593,10 +584,10 @@ class ImportMerge:
 def _mapped_ends_sql(table: str) -> str:
     """Return FROM of the staged rows of a table identified by its ends, each end with its id here."""
     joins = [
-        f"JOIN {STAGED_SCHEMA}.map_{parent} AS {column}_here ON {column}_here.theirs = d.{column}"
+        f"JOIN staged.map_{parent} AS {column}_here ON {column}_here.theirs = d.{column}"
         for column, parent in END_COLUMNS[table].items()
     ]
-    return f"FROM {STAGED_SCHEMA}.{table} AS d {' '.join(joins)}"
+    return f"FROM staged.{table} AS d {' '.join(joins)}"
 
 
 def _same_ends_sql(table: str) -> str:
@@ -661,7 +652,8 @@ class Import:
         self.whole = False
         """Whether everything is imported unchanged, history too, into an empty memory."""
         try:
-            self._compute_preview()
+            # each query is its own transaction, since a long read keeps the log from being emptied
+            self.whole, self.counts = self._count_changes()
         except BaseException:
             self.close()
             raise
@@ -685,11 +677,6 @@ class Import:
     @property
     def origin(self) -> str:
         return f"import:{self.name}"
-
-    def _compute_preview(self) -> None:
-        """Compute the preview. Each query is its own transaction, since a long read keeps the log from being emptied;
-        `apply` computes it again."""
-        self.whole, self.counts = self._count_changes()
 
     def _count_changes(self) -> tuple[bool, dict[str, ImportCounts]]:
         """Return whether everything is imported unchanged, and what would happen to each table."""
@@ -719,7 +706,7 @@ class Import:
         for table in MERGED_TABLES:
             kind, title = KIND_BY_TABLE[table], TITLE_SQL[table]
             if self.whole:
-                titled = f"SELECT {title} FROM {STAGED_SCHEMA}.{table} AS d LIMIT ?"
+                titled = f"SELECT {title} FROM staged.{table} AS d LIMIT ?"
                 rows = self.database.rows(titled, (limit,))
                 shown += [AffectedRecord("+", kind, "", str(text)) for (text,) in rows]
                 continue
@@ -760,12 +747,10 @@ class Import:
         write.execute("PRAGMA defer_foreign_keys = ON")
         for table in EXPORT_TABLES:
             names = ", ".join(column.name for column in self._staged.columns[table])
-            write.execute(
-                f"INSERT INTO main.{table}({names}) SELECT {names} FROM {STAGED_SCHEMA}.{table} ORDER BY line"
-            )
+            write.execute(f"INSERT INTO main.{table}({names}) SELECT {names} FROM staged.{table} ORDER BY line")
         listed = ", ".join(f"'{table}'" for table in EXPORT_TABLES)
         write.execute(f"DELETE FROM main.sqlite_sequence WHERE name IN ({listed})")
-        write.execute(f"INSERT INTO main.sqlite_sequence(name, seq) SELECT name, seq FROM {STAGED_SCHEMA}.sequence")
+        write.execute("INSERT INTO main.sqlite_sequence(name, seq) SELECT name, seq FROM staged.sequence")
 
 
 # a record in a line

@@ -23,7 +23,8 @@ MAX_REASON_LENGTH = 200
 
 # On the command line these override the repository's own configuration, which may be hostile.
 _SAFE_CONFIGURATION = (
-    "core.bigFileThreshold=64m",  # a larger file counts as binary: comparing two costs git ten times their size
+    # a larger file counts as binary: comparing two costs git ten times their size
+    "core.bigFileThreshold=64m",
     "core.fsmonitor=false",
     "core.pager=cat",
     "core.quotePath=false",
@@ -38,7 +39,8 @@ _KEPT_VARIABLES = re.compile(
     r"GIT_(?:CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_\d+|VALUE_\d+)|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM)\Z"
 )
 _OWN_VARIABLES = {
-    "GIT_ALLOW_PROTOCOL": "",  # stronger than protocol.allow, which protocol.<name>.allow overrides
+    # stronger than protocol.allow, which protocol.<name>.allow overrides
+    "GIT_ALLOW_PROTOCOL": "",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",  # a sha is stored for ever, so it must mean its own content
     "GIT_OPTIONAL_LOCKS": "0",

@@ -39,7 +39,8 @@ class GitMove:
         start = end = 0  # by how much lines before either end moved
         left = last - first + 1
         for old, size, _, grown in self.hunks:
-            before = old if size else old + 1  # without lines before, git names the line that they follow
+            # without lines before, git names the line that they follow
+            before = old if size else old + 1
             if before > last:
                 break
             inside = min(last, before + size - 1) - max(first, before) + 1
@@ -71,14 +72,17 @@ def find_file_moves(root: str, base: str, until: float) -> dict[str, GitMove]:
 
 def list_repository_files(root: str, until: float) -> list[str]:
     """Return the files below `root` that are tracked, or new and not ignored. Raise GitError."""
-    with run_git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard") as child:
-        data = b"".join(child.read_chunks(lambda: time.monotonic() > until))
-    return [one.decode("utf-8", "surrogateescape") for one in data.split(b"\0") if one]
+    return _read_names(root, until, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 
 
 def find_files_with_word(root: str, name: str, until: float) -> list[str]:
     """Return the files below `root` that hold a word. Raise GitError."""
-    with run_git(root, "grep", "-l", "-z", "-w", "-F", "--untracked", "-e", name) as child:
+    return _read_names(root, until, "grep", "-l", "-z", "-w", "-F", "--untracked", "-e", name)
+
+
+def _read_names(root: str, until: float, *arguments: str) -> list[str]:
+    """Return the names of files that git prints until then. Raise GitError."""
+    with run_git(root, *arguments) as child:
         data = b"".join(child.read_chunks(lambda: time.monotonic() > until))
     return [one.decode("utf-8", "surrogateescape") for one in data.split(b"\0") if one]
 
@@ -209,7 +213,8 @@ def refs_fingerprint(root: str) -> str:
     while waiting and visited < _MAX_REF_FOLDERS:
         folder = waiting.pop()
         visited += 1
-        seen.append(read_file_stamp(folder))  # a branch is replaced by renaming, which changes its folder
+        # a branch is replaced by renaming, which changes its folder
+        seen.append(read_file_stamp(folder))
         try:
             with os.scandir(folder) as entries:
                 waiting += sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
@@ -341,12 +346,14 @@ _DIFF_OPTIONS = (
     "--no-ext-diff",
     "--no-textconv",
     "--no-relative",
-    "--submodule=short",  # `diff` would run git inside the submodule, under the submodule's configuration
+    # `diff` would run git inside the submodule, under the submodule's configuration
+    "--submodule=short",
     "--ignore-submodules=none",
     "--root",
     "--diff-merges=first-parent",
     "--find-renames",
-    "-l1000",  # git's own limit since 2.34; the repository could set none, and pairing is quadratic
+    # git's own limit since 2.34; the repository could set none, and pairing is quadratic
+    "-l1000",
 )
 
 

@@ -33,9 +33,11 @@ from ahocorasick_rs import BytesAhoCorasick
 
 SQLITE_MAGIC = b"SQLite format 3\0"
 GZIP_MAGIC = b"\x1f\x8b"
-OPEN_READ_ONLY, OPEN_IN_MEMORY, OPEN_URI = 0x1, 0x6, 0x40  # SQLITE_OPEN_READONLY; _READWRITE and _CREATE; _URI
+# SQLITE_OPEN_READONLY; _READWRITE and _CREATE; _URI
+OPEN_READ_ONLY, OPEN_IN_MEMORY, OPEN_URI = 0x1, 0x6, 0x40
 READ_CHUNK_BYTES = 4 << 20
-MAX_PIECE_LENGTH = 64  # letters: a longer text is also looked for in pieces, since SQLite spreads it over pages
+# letters: a longer text is also looked for in pieces, since SQLite spreads it over pages
+MAX_PIECE_LENGTH = 64
 LEAST_BASE64 = 8  # characters: fewer would match by chance
 
 MIN_RUN_LENGTH = 3  # letters and figures needed to find a text
@@ -43,17 +45,21 @@ MAX_CASED_LETTERS = 4  # letters, in a script in which each has several forms
 MAX_SPELLINGS = 256  # spellings of so many letters, in one encoding
 SPARE_BYTES = 200  # bytes around a text, and around a word of it, that may be spaces in it
 DIGEST_ENCODING = (
-    "digest"  # the plain digest that a memory keeps beside a text: a guessed text can be confirmed by it
+    # the plain digest that a memory keeps beside a text: a guessed text can be confirmed by it
+    "digest"
 )
 BASE64_ENCODING = "base64"
 ANY_WORD = re.compile(r"\w+")
 ASCII_RUN = re.compile(r"[A-Za-z0-9]+")
 
-EncodeLetter = Callable[[str], list[bytes]]  # the spellings of a letter, in small letters where they are ASCII
+# the spellings of a letter, in small letters where they are ASCII
+EncodeLetter = Callable[[str], list[bytes]]
 FindInBytes = Callable[[bytes], bool]  # whether some bytes, in small letters, contain a text
-Needle = tuple[bytes, tuple[str, ...]]  # bytes that a part must contain, and the encodings of a text with them
+# bytes that a part must contain, and the encodings of a text with them
+Needle = tuple[bytes, tuple[str, ...]]
 AsciiRun = tuple[bytes, int, int]  # letters and figures, and their start and end in a text
-NearbyBytes = tuple[bytes, int, int]  # bytes that must be within so many bytes before, and so many behind
+# bytes that must be within so many bytes before, and so many behind
+NearbyBytes = tuple[bytes, int, int]
 NeedleMeaning = tuple[
     str, tuple[str, ...], tuple[NearbyBytes, ...], int
 ]  # a text, encodings, bytes that must be near it, and how far
@@ -369,7 +375,8 @@ SPACE_PATTERNS = {
         for order in ("LE", "BE")
     },
 }
-REQUIRED_SIGNS = {"JSON": (b"\\",), "percent": (b"%", b"+")}  # a match must contain one of these, else it is raw
+# a match must contain one of these, else it is raw
+REQUIRED_SIGNS = {"JSON": (b"\\",), "percent": (b"%", b"+")}
 
 
 def make_finder(name: str, text: str) -> FindInBytes:

@@ -12,7 +12,8 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import apsw
@@ -30,25 +31,25 @@ from store.database.tombstones import (
     make_tombstone_test,
 )
 from store.database.values import Verbatim
-from store.exchange.backups import PAGES_AT_ONCE, ScratchFolder, seal_backup, tidy_backups
+from store.exchange.backups import ScratchFolder, copy_pages, seal_backup, tidy_backups
 from store.exchange.exporter import publish_file
 from store.purge.file_eraser import cut_from_guard, find_guard_matches, read_guard_texts
 from store.purge.proof import search_files
 from store.purge.registry import RECORD_TABLE, TEXT_TABLES, TextTable
-from store.purge.word_search import PurgedTexts
+from store.purge.word_search import PurgedTexts, find_strings
 
 CleanBackup = Callable[[Database], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class CleanedBackups:
-    """Result for the backups, by name: `rewritten`, `removed`, `unread` (could not be examined), and why the rest is
-    `pending` (empty if none is)."""
+class CleanupResult:
+    """State of the cleaning. `pending` is why it is not done yet, empty if it is; `rewritten` and `removed` are names
+    of backups, `unread` those that could not be examined."""
 
+    pending: str = ""
     rewritten: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
-    pending: str = ""
 
 
 def list_own_backups(database: Database) -> list[str]:
@@ -74,7 +75,7 @@ def _list_backups(database: Database) -> list[tuple[str, bool | None]]:
     return found
 
 
-def clean_backups(database: Database, clean: CleanBackup, texts: Sequence[str] = ()) -> CleanedBackups:
+def clean_backups(database: Database, clean: CleanBackup, texts: Sequence[str] = ()) -> CleanupResult:
     """Run `clean` on each backup of this memory; `clean` returns whether it removed something. Delete a damaged backup
     that holds one of `texts`, and copies left by a killed process."""
     tidy_backups(database)
@@ -104,7 +105,7 @@ def clean_backups(database: Database, clean: CleanBackup, texts: Sequence[str] =
             removed.append(name)
         else:
             unread.append(name)
-    return CleanedBackups(tuple(rewritten), tuple(removed), tuple(unread), pending)
+    return CleanupResult(pending, tuple(rewritten), tuple(removed), tuple(unread))
 
 
 def open_backup(path: str) -> apsw.Connection:
@@ -131,8 +132,8 @@ def _rewrite_backup(path: str, clean: CleanBackup) -> bool:
         times = os.stat(path)
         with ScratchFolder(path) as folder:
             copy = os.path.join(folder, "memory.db")
-            os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            _copy_backup(path, copy)
+            with closing(open_backup(path)) as source:
+                copy_pages(source, copy)
             backup = Database(copy, "worker", create=False, convert=convert_memory)
             try:
                 if not clean(backup):
@@ -140,7 +141,8 @@ def _rewrite_backup(path: str, clean: CleanBackup) -> bool:
                 backup.connection.pragma("journal_mode", "delete")  # a backup is one file, without a log
             finally:
                 backup.close()
-            os.utime(copy, ns=(times.st_atime_ns, times.st_mtime_ns))  # the age of a backup is the time it was made
+            # the age of a backup is the time it was made
+            os.utime(copy, ns=(times.st_atime_ns, times.st_mtime_ns))
             publish_file(copy, path, replace=True)
             for beside in (f"{path}-wal", f"{path}-shm", f"{path}-journal"):
                 if os.path.lexists(beside):
@@ -152,21 +154,6 @@ def _rewrite_backup(path: str, clean: CleanBackup) -> bool:
         raise StorageError(f"{path} cannot be rewritten: {error.strerror}.", "Look at its folder.") from None
     except apsw.FullError:
         raise DiskFull(f"The disk that holds {path} is full.", "Free some space and try again.") from None
-
-
-def _copy_backup(path: str, copy: str) -> None:
-    """Copy all pages of a backup into another file."""
-    source = open_backup(path)
-    try:
-        target = apsw.Connection(copy, flags=apsw.SQLITE_OPEN_READWRITE)
-        try:
-            with target.backup("main", source, "main") as copying:
-                while not copying.done:
-                    copying.step(PAGES_AT_ONCE)
-        finally:
-            target.close()
-    finally:
-        source.close()
 
 
 # Find the texts of an interrupted purge again. Only their digests are stored, and every place that may still hold the
@@ -232,20 +219,11 @@ def _unpack_json(texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
         if text[:1] in ("{", "[", '"'):
             try:
-                yield from _unpack_json(_json_strings(json.loads(text)))
+                yield from _unpack_json(find_strings(json.loads(text), names=True))
                 continue
             except ValueError:
                 pass
         yield text
-
-
-def _json_strings(tree: object) -> Iterator[str]:
-    """Yield every string in a JSON value, keys too."""
-    if isinstance(tree, str):
-        yield tree
-    elif isinstance(tree, list | dict):
-        for item in [*tree, *tree.values()] if isinstance(tree, dict) else tree:
-            yield from _json_strings(item)
 
 
 # What follows a purge: merge the index, empty the log, rewrite our own backups.
@@ -255,24 +233,14 @@ def _json_strings(tree: object) -> Iterator[str]:
 # what
 # was purged is then known by its digests.
 
-MERGE_PAGES = 400  # of the index, merged in one transaction: some 20 ms, so that no writer waits long
+# of the index, merged in one transaction: some 20 ms, so that no writer waits long
+MERGE_PAGES = 400
 
 
 PurgeBackup = Callable[
     [Database, Database, HasTombstone, Sequence[tuple[str, str]], Sequence[str], Sequence[str]], bool
 ]
 """(backup, memory, its tombstones, the rows kept there, words, names) → whether something was removed."""
-
-
-@dataclass(frozen=True, slots=True)
-class CleanupResult:
-    """State of the cleaning. `pending` is why it is not done yet, empty if it is; `rewritten` and `removed` are names
-    of backups, `unread` those that could not be examined."""
-
-    pending: str = ""
-    rewritten: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    unread: tuple[str, ...] = ()
 
 
 def save_cleanup_note(write: Transaction, left: Iterable[tuple[str, str]], guard: bool = False) -> None:
@@ -329,7 +297,7 @@ def clean_up_after_purge(
         with database.write("agent", "purge") as write:  # unless another purge added more to do
             write.execute("DELETE FROM meta WHERE key = ? AND value = ?", (Verbatim(PURGE_NOTE), Verbatim(value)))
         database.checkpoint_wal()
-    return CleanupResult(why, done.rewritten, done.removed, done.unread)
+    return replace(done, pending=why)
 
 
 def _clean_index_and_log(database: Database) -> str:
@@ -352,6 +320,7 @@ def merge_search_index(database: Database) -> None:
         with database.write("agent", "purge") as write:
             before = database.connection.total_changes()
             write.execute("INSERT INTO corpus_fts(corpus_fts, rank) VALUES ('merge', ?)", (pages,))
-            if database.connection.total_changes() - before < 2:  # FTS5 reports that nothing is left to merge
+            # FTS5 reports that nothing is left to merge
+            if database.connection.total_changes() - before < 2:
                 return
         pages = MERGE_PAGES

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from store.base.citations import cite
+from store.base.citations import cite, list_citations
 from store.base.errors import Conflict, DiskFull, InvalidInput, MemorandaError, NotFound
 from store.base.hook_resident import release_memories
 from store.base.vocabulary import KIND_BY_TABLE, PERSON_ORIGIN
@@ -59,6 +59,7 @@ from store.purge.word_search import (
     RemainingMatch,
     RowRef,
     find_remaining_matches,
+    find_strings,
     find_texts_elsewhere,
     find_unique_words,
 )
@@ -91,10 +92,12 @@ WHERE {2} AND stays.evidence LIKE '%F#%' AND cited.value LIKE 'F#%' AND gone.sta
   SELECT 1 FROM {1} AS one JOIN {1} AS other USING(seq)
   WHERE one.tbl = 'facts' AND one.pk = json_array(gone.id) AND other.tbl = 'facts' AND other.pk = json_array(stays.id))
 """
-OUTSIDE_MEMORY = ("export", GUARD_TABLE)  # places outside of the memory, of which its backups know nothing
+# places outside of the memory, of which its backups know nothing
+OUTSIDE_MEMORY = ("export", GUARD_TABLE)
 OUTSIDE_TABLES = ("spool", "file", GUARD_TABLE)  # places that are no row of the memory
 MIN_SEARCHED_LENGTH = (
-    16  # characters from which a decision's option, context or reason is looked for elsewhere; a title always is
+    # characters from which a decision's option, context or reason is looked for elsewhere; a title always is
+    16
 )
 
 
@@ -379,7 +382,7 @@ class Purge:
             [path for path in find_indexed_documents(self._database, words) if path not in stay] if words else []
         )
         gone = {(one.table, one.key) for one in plan.going}
-        with self._database.write(actor, _step_reason(plan.going)) as write:
+        with self._database.write(actor, f"purge {list_citations([one.citation for one in plan.going])}") as write:
             named = [(one.kind, int(one.key[1:-1])) for one in plan.going]
             still, texts = self._collect_records(named, plan.alone)
             sought = {one.text for one in plan.going}.union(plan.texts, plan.unsought)
@@ -443,27 +446,12 @@ def _searched_texts(table: str, row: dict[str, Any]) -> Iterator[str]:
     """Yield the texts of a record that are looked for elsewhere, its own first."""
     first, *rest = PURGED_TEXT_COLUMNS[KIND_BY_TABLE[table]][1]
     if table == "events":
-        yield from (text for text in _json_strings(json.loads(row[first])) if len(text) >= MIN_SEARCHED_LENGTH)
+        yield from (text for text in find_strings(json.loads(row[first])) if len(text) >= MIN_SEARCHED_LENGTH)
         return
     yield str(row[first])
     for name in rest:
         texts = json.loads(row[name]) if name == "alternatives" else [row[name]]
         yield from (text for text in texts if isinstance(text, str) and len(text) >= MIN_SEARCHED_LENGTH)
-
-
-def _json_strings(tree: Any) -> Iterator[str]:
-    """Yield every string in a JSON value, without the keys."""
-    if isinstance(tree, str):
-        yield tree
-    elif isinstance(tree, list | dict):
-        for item in tree.values() if isinstance(tree, dict) else tree:
-            yield from _json_strings(item)
-
-
-def _step_reason(going: Sequence[PlannedRecord]) -> str:
-    """Return the reason of the purge's step: the citations, ten at most."""
-    more = f" +{len(going) - 10}" if len(going) > 10 else ""
-    return f"purge {' '.join(one.citation for one in going[:10])}{more}"
 
 
 def complete_purge(database: Database, texts: Sequence[str] = (), names: Sequence[str] = ()) -> CleanupResult:
@@ -480,7 +468,8 @@ def _purge_backup(
     names: Sequence[str],
 ) -> bool:
     """Remove from a backup what was purged; return whether there was something. Raise MemorandaError."""
-    unfinished = is_purge_pending(backup)  # it was made while a purge was not finished: its index may contain words
+    # it was made while a purge was not finished: its index may contain words
+    unfinished = is_purge_pending(backup)
     purge = Purge(backup)
     plan = purge.plan_for_backup(memory, buried, left, texts, names)
     if plan.going or plan.places or find_indexed_documents(backup, PurgedTexts(plan.texts)):

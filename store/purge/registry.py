@@ -18,9 +18,11 @@ from store.exchange.exporter import list_noted_exports
 
 # what a purge does to a table's words
 RECORD_TABLE = "record"  # cut out of a row, in a record and in its history
-COPY_TABLE = "copy"  # the same, for copies that Memoranda made of other text: names are cut out of them too
+# the same, for copies that Memoranda made of other text: names are cut out of them too
+COPY_TABLE = "copy"
 INPUT_TABLE = "input"  # a row is deleted whole
-DROPPED_TABLE = "dropped"  # all rows are deleted, whatever they hold: they may contain it in other words
+# all rows are deleted, whatever they hold: they may contain it in other words
+DROPPED_TABLE = "dropped"
 REBUILT_TABLE = "rebuilt"  # follows its source, which is searched
 HISTORY_TABLE = "history"  # reported with the records that it is of
 WORDLESS_TABLE = "none"  # no words of people
@@ -193,11 +195,13 @@ def list_store_files(path: str) -> list[str]:
     return [*(os.path.join(folder, found) for found in beside), *inner, *shared]
 
 
-BESIDE_FOLDERS = ("backups", "spool", "logs")  # folders beside a memory that has no folder of its own
+# folders beside a memory that has no folder of its own
+BESIDE_FOLDERS = ("backups", "spool", "logs")
 PARTIAL_PREFIXES = (
     ".snapshot-",
 )  # what is being written beside a memory under another name (store/conversations/sessions.py)
-EXPORT_ENDINGS = (".json", ".json.gz")  # beside a memory also those that it did not note, as of another copy of it
+# beside a memory also those that it did not note, as of another copy of it
+EXPORT_ENDINGS = (".json", ".json.gz")
 
 
 def _find_store_files(database: Database, base: str | None) -> Iterator[str]:

@@ -27,7 +27,8 @@ from store.records.facts import text_hash
 
 # The effect of a purge on proposals that are kept: remove digests of purged texts, and close those that are empty.
 
-DIGEST_COLUMNS = ("asked", "based_on")  # columns of a proposal that only show whether a text was this one
+# columns of a proposal that only show whether a text was this one
+DIGEST_COLUMNS = ("asked", "based_on")
 
 
 def find_proposals_about(write: Transaction, facts: Collection[int]) -> set[str]:

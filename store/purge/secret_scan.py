@@ -24,7 +24,9 @@ from store.database.values import Verbatim, clean_json, clean_text
 from store.embedding.indexer import forget_unused_vectors
 from store.history.checkpoint_payload import seal_checkpoint
 from store.history.compression import every_row_view, unpack_records
+from store.history.history import primary_key
 from store.purge.cleanup import clean_backups
+from store.purge.word_search import map_strings
 from store.records.facts import text_hash
 from store.redaction.personal_data import find_personal_data, mask_personal_value
 from store.redaction.redactor import count_markers, replace_findings
@@ -40,17 +42,6 @@ def dump_compact_json(value: object) -> str:
 def _cut_personal_data(text: str) -> str:
     """Return a text with the data about people in it replaced by markers."""
     return replace_findings(text, find_personal_data(text))
-
-
-def _map_strings(tree: object, change: Callable[[str], str]) -> object:
-    """Return a copy of a JSON value with every string changed; the names in objects are kept."""
-    if isinstance(tree, str):
-        return change(tree)
-    if isinstance(tree, list):
-        return [_map_strings(item, change) for item in tree]
-    if isinstance(tree, dict):
-        return {name: _map_strings(item, change) for name, item in tree.items()}
-    return tree
 
 
 class TextScanner:
@@ -92,7 +83,7 @@ class TextScanner:
 
 class _PersonalDataScanner(TextScanner):
     def __init__(self) -> None:
-        super().__init__(_cut_personal_data, lambda tree: _map_strings(tree, _cut_personal_data))
+        super().__init__(_cut_personal_data, lambda tree: map_strings(tree, _cut_personal_data))
 
     def find_matches(self, text: str, as_json: bool) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
@@ -103,7 +94,7 @@ class _PersonalDataScanner(TextScanner):
             return name
 
         try:
-            _map_strings(json.loads(text) if as_json else text, note)
+            map_strings(json.loads(text) if as_json else text, note)
         except ValueError:
             note(text)
         return found
@@ -132,7 +123,8 @@ SENT_LABELS = {
 }
 JSON_COLUMN_DEFAULTS = ("'[]'", "'{}'", "'null'")
 SCAN_PAGE_ROWS = 1000
-_STILL_STORED = "(tbl <> 'chunks' OR record IN (SELECT id FROM chunks))"  # a document that changed has other chunks
+# a document that changed has other chunks
+_STILL_STORED = "(tbl <> 'chunks' OR record IN (SELECT id FROM chunks))"
 SPOOL_TABLE = "spool"  # no table: what hooks left to be written
 
 
@@ -276,7 +268,8 @@ def _cut_leaks(database: Database, leaks: Iterable[SecretLeak], actor: str, scan
     steps: dict[tuple[int, int], str] = {}
     leaking: set[tuple[str, str]] = set()  # records, by table and key, whose steps contain one
     for leak in leaks:
-        if leak.table in ("history", SPOOL_TABLE):  # who and why: the chain of digests depends on them; no row
+        # who and why: the chain of digests depends on them; no row
+        if leak.table in ("history", SPOOL_TABLE):
             continue
         if leak.seq:
             steps[leak.seq, leak.n] = leak.table
@@ -316,7 +309,7 @@ def _scrub_record(
     if table == "answers_cache":
         write.execute("DELETE FROM answers_cache WHERE id = ?", key)
         return
-    keys, values = _primary_key_columns(write.database, table), {}
+    keys, values = primary_key(write.database.connection, table), {}
     where = " AND ".join(f"{name} = ?" for name in keys)
     parameters = tuple(Verbatim(part) if isinstance(part, str) else part for part in key)
     lists = {name for name, as_json in _text_columns(write.database, table) if as_json}
@@ -369,20 +362,13 @@ def _text_columns(database: Database, table: str) -> list[tuple[str, bool]]:
     return [(name, default in JSON_COLUMN_DEFAULTS) for name, kind, default in rows if kind == "TEXT"]
 
 
-def _primary_key_columns(database: Database, table: str) -> list[str]:
-    """Return the columns of a table's primary key, in order."""
-    return [
-        name for (name,) in database.rows("SELECT name FROM pragma_table_info(?) WHERE pk ORDER BY pk", (table,))
-    ]
-
-
 def _read_rows_by_page(
     database: Database, table: str
 ) -> Iterator[tuple[tuple[Any, ...], list[tuple[str, str, bool]]]]:
     """Yield (key, (field, text, whether it is JSON) of each field) of every row, a page at a time, so that the scan of
     a large memory holds no read transaction open."""
     texts = _text_columns(database, table)
-    keys = _primary_key_columns(database, table)
+    keys = primary_key(database.connection, table)
     after: tuple[Any, ...] = ()
     columns = ", ".join([*keys, *(name for name, _ in texts)])
     names = ", ".join(keys)

@@ -49,7 +49,8 @@ from store.text.words import load_stop_words
 
 MIN_IDENTIFYING_LETTERS = 12  # letters from which on a query that is part of a text identifies it
 MAX_SINGLE_TEXTS = (
-    20  # up to so many texts are looked for one by one; more of them together, each by its rarest run of letters
+    # up to so many texts are looked for one by one; more of them together, each by its rarest run of letters
+    20
 )
 FINAL_MARKS = ".!;, "
 ELLIPSIS = "\u2026"  # end of a text that was cut short
@@ -57,7 +58,8 @@ MAX_END_WORDS = 400  # words before it that are compared
 JSON_OPENINGS = ("{", "[", '"')  # of JSON
 # equal to the second in any capitals, and `lower` leaves them unchanged
 OTHER_SMALL_LETTERS = (("\u0130", "i"), ("\u0131", "i"), ("\u017f", "s"))
-_ASCII_RUN = re.compile(r"[A-Za-z0-9]{3,}")  # the same in JSON, composed or not; only capitals differ
+# the same in JSON, composed or not; only capitals differ
+_ASCII_RUN = re.compile(r"[A-Za-z0-9]{3,}")
 _ANY_WORD = re.compile(r"\w+")
 
 StringHit = tuple[int, int, int]  # index of the string, start and end
@@ -69,7 +71,8 @@ class PurgedTexts:
 
     def __init__(self, texts: Iterable[str]) -> None:
         found = dict.fromkeys(text for text in map(_trim_text, texts) if is_long_enough(text))
-        self.texts = tuple(sorted(found, key=len, reverse=True))  # a text that contains another is cut first
+        # a text that contains another is cut first
+        self.texts = tuple(sorted(found, key=len, reverse=True))
         self._patterns: dict[str, re.Pattern[str]] = {}  # made when first needed
         self._runs = [_ascii_runs(text) for text in self.texts]
         self._always = [place for place, runs in enumerate(self._runs) if not runs]
@@ -116,11 +119,6 @@ class PurgedTexts:
         """Return the purged texts that a text contains, as they are in `texts`."""
         return {wanted for wanted in self._likely_texts(text) if self._pattern(wanted).search(text)}
 
-    @staticmethod
-    def trim(text: str) -> str:
-        """Return a text in the form used in `texts`: without surrounding spaces and final punctuation."""
-        return _trim_text(text)
-
     def contain_part(self, part: str) -> bool:
         """Tell whether one of the texts contains this part, if it has enough letters to identify a text."""
         folded = _fold_nfc(" ".join(part.split()))
@@ -146,19 +144,9 @@ class PurgedTexts:
                 tree = json.loads(value)
             except ValueError:
                 return self._cut_text(value)
-            cut = self.cut_tree(tree)
+            cut = map_strings(tree, self.cut, self._cut_text)
             return value if cut == tree else json.dumps(cut, ensure_ascii=False, separators=(",", ":"))
         return self._cut_text(value)
-
-    def cut_tree(self, tree: Any) -> Any:
-        """Apply `cut` to every string of a JSON value, keys included."""
-        if isinstance(tree, str):
-            return self.cut(tree)
-        if isinstance(tree, list):
-            return [self.cut_tree(item) for item in tree]
-        if isinstance(tree, dict):
-            return {self._cut_text(name): self.cut_tree(item) for name, item in tree.items()}
-        return tree
 
     def _cut_text(self, text: str) -> str:
         """Return a text with each of the purged texts in it replaced by a mark."""
@@ -205,11 +193,11 @@ class PurgedCopies(PurgedTexts):
 
     def occur_in_input(self, text: str) -> bool:
         """Tell whether an input contains a purged text or a part of it, or ends with the beginning of one."""
-        return self.occur_in(text) or self.contain_part(text) or any(find_digest_forms(text, self._digest_kinds))
-
-    def _digest_kinds(self, letters: str) -> set[str]:
-        """Return the kinds of digest that these letters have."""
-        return self._forms.get(letters, set())
+        return (
+            self.occur_in(text)
+            or self.contain_part(text)
+            or any(find_digest_forms(text, lambda letters: self._forms.get(letters, ())))
+        )
 
     def probes(self) -> list[str] | None:
         """Return the letters that any match must contain, and the ellipsis at the end of a text that was cut
@@ -246,6 +234,28 @@ def _is_beginning(words: list[str], following: list[str]) -> bool:
     """Return whether one begins with the other, whose last word may be cut short."""
     *whole, last = following
     return words[: len(whole)] == whole and len(words) > len(whole) and words[len(whole)].startswith(last)
+
+
+def map_strings(tree: Any, change: Callable[[str], str], change_name: Callable[[str], str] | None = None) -> Any:
+    """Return a copy of a JSON value with every string changed, and the names in objects by `change_name`."""
+    if isinstance(tree, str):
+        return change(tree)
+    if isinstance(tree, list):
+        return [map_strings(item, change, change_name) for item in tree]
+    if isinstance(tree, dict):
+        named = change_name or str
+        return {named(name): map_strings(item, change, change_name) for name, item in tree.items()}
+    return tree
+
+
+def find_strings(tree: Any, names: bool = False) -> Iterator[str]:
+    """Yield every string in a JSON value, with `names` those of objects too."""
+    if isinstance(tree, str):
+        yield tree
+    elif isinstance(tree, list | dict):
+        items = [*(tree if names else ()), *tree.values()] if isinstance(tree, dict) else tree
+        for item in items:
+            yield from find_strings(item, names)
 
 
 def find_hits(find: FindStrings, text: str) -> list[StringHit]:
@@ -543,9 +553,11 @@ def _cite_row(database: Database, table: str, key: str) -> str:
 # checkpoints, and in search queries.
 
 MIN_NAME_LETTERS = 4  # letters
-MAX_COUNTED_NAMES = 10_000  # names of one purge: a purge of very many records need not count each of their words
+# names of one purge: a purge of very many records need not count each of their words
+MAX_COUNTED_NAMES = 10_000
 BATCH_TEXTS = 1_000  # texts that are split into words at once
-MAX_QUERIED_NAMES = 40  # names from which on the whole history is read for them, instead of a query for each row
+# names from which on the whole history is read for them, instead of a query for each row
+MAX_QUERIED_NAMES = 40
 
 
 def find_unique_words(
@@ -572,7 +584,7 @@ def find_unique_words(
     for some in _split_batches(staying):
         spelled.update(split_written_words("\n".join(some)))  # no word continues in the next text
     folded = {word: fold_word(word) for word in spelled}
-    tokens = {low: _compared_words(low) for low in names}
+    tokens = {low: [word for word, _, _ in compared_word_spans(low)] for low in names}
     # a word within a longer one counts as contained; a name of several words only where all its words are
     standing = _contained_tokens(
         {token for some in tokens.values() for token in some}, "\0".join(set(folded.values()))
@@ -622,12 +634,7 @@ def find_texts_elsewhere(database: Database, texts: Collection[str], going: Coll
     found: set[str] = set()
     for text in _read_kept_texts(database, going, (), words):
         found |= words.select_occurring(text)
-    return {text for text in texts if words.trim(text) in found}
-
-
-def _compared_words(text: str) -> list[str]:
-    """Return the words of a text as they are compared."""
-    return [word for word, _, _ in compared_word_spans(text)]
+    return {text for text in texts if _trim_text(text) in found}
 
 
 def _read_kept_texts(

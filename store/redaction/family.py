@@ -1,8 +1,6 @@
 """Select the families that a text may contain, and their offsets: all keywords are searched in one pass over the text.
 
-The automaton takes four milliseconds to import and to build, and a command or a hook writes a few short texts: those
-are searched by the first three characters of the keywords, some ten microseconds a text. A pattern is compiled at the
-first occurrence of one of its keywords.
+A pattern is compiled at the first occurrence of one of its keywords.
 """
 
 from __future__ import annotations
@@ -15,6 +13,8 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
+
+from ahocorasick_rs import AhoCorasick, Implementation
 
 # One family of secrets: its label, and the pattern of its members. And the file in which all of them are written.
 #
@@ -152,34 +152,19 @@ Find = Callable[..., list[tuple[int, int, int]]]
 Gate = Callable[[str, int], re.Match[str] | None]
 
 Meaning = tuple[bool, str, str, list[int]]
-Beginnings = dict[str, tuple[tuple[str, ...], list[tuple[str, str, int]]]]
 
 _WORD_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 """Characters that may not precede a mark that begins a word, in lower case."""
-_TEXTS_BEFORE_AUTOMATON, _MAX_SHORT_TEXT = 400, 600
-"""Texts, and characters of one, that are searched before the automaton is built: so many cost what building it does."""
 
 
 class KeywordIndex:
     """The keywords of some families. `families` are in the order in which they are tried."""
 
-    __slots__ = ("_begun", "_find", "_first", "_gates", "_meant", "_short", "families")
-
     def __init__(self, families: Sequence[Family]) -> None:
         self.families = families
-        self._find: Find | None = None
-        self._first = _TEXTS_BEFORE_AUTOMATON
         self._gates: dict[str, Gate] = {}
-        self._meant: list[list[Meaning]] = []
-        self._begun: Beginnings = {}
-        self._short: list[str] = []
-
-    def _build_automaton(self) -> Find:
-        """Build the automaton of all keywords; return its search function."""
-        from ahocorasick_rs import AhoCorasick, Implementation
-
         wanted: dict[str, list[Meaning]] = {}
-        for number, family in enumerate(self.families):
+        for number, family in enumerate(families):
             edge, fold, gate = family.edge, family.fold, family.gate
             for keyword in family.keywords:
                 exact = "" if fold else keyword
@@ -194,8 +179,7 @@ class KeywordIndex:
         self._meant = list(wanted.values())
         # five times as fast to build as a DFA, and a third slower to search with
         automaton = AhoCorasick(wanted, implementation=Implementation.ContiguousNFA, store_patterns=False)
-        self._find = automaton.find_matches_as_indexes
-        return self._find
+        self._find: Find = automaton.find_matches_as_indexes
 
     def _compile_gate(self, pattern: str) -> Gate:
         """Compile the pattern of a gate and keep it; return its match function."""
@@ -206,14 +190,10 @@ class KeywordIndex:
         """Return the families with a keyword in a text, in their order, each with the offsets where a match could
         begin, ascending."""
         lowered = text.lower()
-        if self._first and len(text) <= _MAX_SHORT_TEXT:
-            self._first -= 1
-            return self._order_families(lowered, self._find_without_automaton(text, lowered))
-        find = self._find or self._build_automaton()
         try:
-            hits = find(lowered, True)
+            hits = self._find(lowered, True)
         except UnicodeEncodeError:  # an unpaired surrogate of UTF-16, which no keyword contains
-            hits = find(lowered.encode("utf-8", "replace").decode(), True)
+            hits = self._find(lowered.encode("utf-8", "replace").decode(), True)
         if not hits:
             return []
         found: dict[int, list[int]] = {}
@@ -233,44 +213,6 @@ class KeywordIndex:
                     else:
                         found[number] = [start]
         return self._order_families(lowered, found) if found else []
-
-    def _find_without_automaton(self, text: str, lowered: str) -> dict[int, list[int]]:
-        """Return the offsets of the keywords of each family, by its number, without the automaton: the keywords are
-        looked up by their first three characters, or by both where they have no more."""
-        begun = self._begun or self._index_by_start()
-        places = [(at, lowered[at : at + 3]) for at in range(len(lowered) - 2) if lowered[at : at + 3] in begun]
-        for start in self._short:
-            at = lowered.find(start)
-            while at >= 0:
-                places.append((at, start))
-                at = lowered.find(start, at + 1)
-        found: dict[int, list[int]] = {}
-        for at, start in places:
-            keywords, meant = begun[start]
-            for keyword, exact, number in meant if lowered.startswith(keywords, at) else ():
-                if not lowered.startswith(keyword, at) or (exact and not text.startswith(exact, at)):
-                    continue
-                family = self.families[number]
-                if (family.edge and at and lowered[at - 1] in _WORD_CHARACTERS) or (
-                    family.gate
-                    and not (self._gates.get(family.gate) or self._compile_gate(family.gate))(
-                        lowered, at + len(keyword)
-                    )
-                ):
-                    continue
-                found.setdefault(number, []).append(at)
-        return found
-
-    def _index_by_start(self) -> Beginnings:
-        """Index the keywords by their first three characters."""
-        meant: dict[str, list[tuple[str, str, int]]] = {}
-        for number, family in enumerate(self.families):
-            for keyword in family.keywords:
-                folded = keyword if family.fold else keyword.lower()
-                meant.setdefault(folded[:3], []).append((folded, "" if family.fold else keyword, number))
-        self._short = [start for start in meant if len(start) < 3]
-        self._begun = {start: (tuple({one[0] for one in some}), some) for start, some in meant.items()}
-        return self._begun
 
     def _order_families(self, lowered: str, found: dict[int, list[int]]) -> list[tuple[Family, list[int]]]:
         """Return the families found, in their order, each with the offsets where a match could begin."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 
 from store.redaction.redactor import SecretFinding
 from store.redaction.rules import PERSONAL_LABELS
@@ -115,17 +116,20 @@ _PERSONAL_KINDS: tuple[tuple[str, str, Check], ...] = (
         _is_phone,
     ),
 )
-_patterns: list[re.Pattern[str]] = []
+
+
+@cache
+def _patterns() -> list[re.Pattern[str]]:
+    """Return the patterns of the kinds, compiled when the first text is looked at."""
+    return [re.compile(pattern, re.IGNORECASE | re.ASCII) for _, pattern, _ in _PERSONAL_KINDS]
 
 
 def find_personal_data(text: str) -> list[SecretFinding]:
     """Return the data about people in a text, from left to right, none overlapping another; the first kind that matches
     counts."""
-    if not _patterns:
-        _patterns.extend(re.compile(pattern, re.IGNORECASE | re.ASCII) for _, pattern, _ in _PERSONAL_KINDS)
     found: list[SecretFinding] = []
     taken = bytearray(len(text))
-    for pattern, (kind, _, check) in zip(_patterns, _PERSONAL_KINDS, strict=True):
+    for pattern, (kind, _, check) in zip(_patterns(), _PERSONAL_KINDS, strict=True):
         for start, end in _find_valid_spans(pattern, check, text):
             if not any(taken[start:end]):
                 taken[start:end] = b"\1" * (end - start)

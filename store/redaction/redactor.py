@@ -7,7 +7,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from store.base.errors import InvalidInput
 from store.redaction import REDACTION_MARKER
@@ -24,25 +24,13 @@ MAX_PASSES = 4
 
 # Invisible, and so able to split a secret unnoticed: soft hyphen, joiners, direction marks, Hangul and Mongolian
 # fillers, variation selectors, tags.
-_INVISIBLE = (
-    (0x00AD, 0x00AD),
-    (0x034F, 0x034F),
-    (0x061C, 0x061C),
-    (0x115F, 0x1160),
-    (0x180B, 0x180F),
-    (0x200B, 0x200F),
-    (0x202A, 0x202E),
-    (0x2060, 0x206F),
-    (0x3164, 0x3164),
-    (0xFE00, 0xFE0F),
-    (0xFEFF, 0xFEFF),
-    (0xFFA0, 0xFFA0),
-    (0xE0000, 0xE007F),
-    (0xE0100, 0xE01EF),
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e007f\U000e0100-\U000e01ef]"
 )
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True)
 class SecretFinding:
     """The position of a secret, in offsets of the original text. Never the secret itself."""
 
@@ -50,21 +38,9 @@ class SecretFinding:
     start: int
     end: int
 
-    def __repr__(self) -> str:
-        return f"Finding({self.label!r}, {self.start}, {self.end})"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SecretFinding):
-            return NotImplemented
-        return (self.label, self.start, self.end) == (other.label, other.start, other.end)
-
-    def __hash__(self) -> int:
-        return hash((self.label, self.start, self.end))
-
 
 # --- The normalised copy ---
 
-_forms: dict[str, str] = {}
 _ASCII = bytes(range(128))
 _unchanged_characters: set[str] = set()
 """Characters beyond ASCII that are known to be unchanged in the copy."""
@@ -73,25 +49,19 @@ _MAX_REPLACED = 24
 """Up to so many different characters, repeated `replace` is faster than `translate` (measured)."""
 
 
+@lru_cache(_MOST_FORMS)
 def _normalise_character(char: str) -> str:
     """Return what patterns match for one character.
 
     NFKC is applied to each character alone: secrets are ASCII, so composing across characters could only hide one, and
     a cut must not change its neighbours.
     """
-    form = _forms.get(char)
-    if form is None:
-        code = ord(char)
-        if any(low <= code <= high for low, high in _INVISIBLE):
-            form = ""
-        elif char == "\u0130":  # the one character whose lower case is two characters: it would shift the offsets
-            form = "I"
-        else:
-            form = unicodedata.normalize("NFKC", char)
-        if len(_forms) >= _MOST_FORMS:
-            _forms.clear()
-        _forms[char] = form
-    return form
+    if _INVISIBLE.match(char):
+        return ""
+    # the one character whose lower case is two characters: it would shift the offsets
+    if char == "\u0130":
+        return "I"
+    return unicodedata.normalize("NFKC", char)
 
 
 def _normalise_text(text: str) -> tuple[str, dict[str, str]]:
@@ -117,8 +87,6 @@ def _normalise_text(text: str) -> tuple[str, dict[str, str]]:
 
 class _Origins:
     """For each character of the copy the offset of the one it came from. Only what became none or several is noted."""
-
-    __slots__ = ("_at", "_places", "_size", "_widths")
 
     def __init__(self, text: str, changed: dict[str, str]) -> None:
         self._at: list[int] = []  # offsets in the copy, ascending
@@ -230,7 +198,8 @@ def find_secrets(text: str) -> list[SecretFinding]:
         if changed and cuts:
             origins = origins or _Origins(text, changed)
             whole = _mask_spans(copy, [(start, end) for start, end, _ in _widen_cuts(found, origins)])
-            if whole != copy:  # the rest of a character that became several may have been before a keyword
+            # the rest of a character that became several may have been before a keyword
+            if whole != copy:
                 copy, likely = whole, anchors(whole)
                 continue
         if "%" not in copy or (decoded := decode_percent(copy)) is None:

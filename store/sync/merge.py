@@ -417,7 +417,8 @@ def _read_section_lines(raw: bytes | None, name: str, key: bytes) -> set[tuple[i
     }
 
 
-MANY_DELETED, DELETED_SHARE = 5, 0.5  # lines that are deleted at once, and of all, from which on each is asked about
+# lines that are deleted at once, and of all, from which on each is asked about
+MANY_DELETED, DELETED_SHARE = 5, 0.5
 MIN_REWORDED = 0.75  # of two texts, from which one is the other reworded
 DELETED_DIGEST = b""  # the digest of a deleted line
 WAITING_STATE = "waiting"  # the state of a proposal
@@ -505,7 +506,8 @@ class LineMerge:
             if item.fact is not None:
                 by_fact.setdefault(item.fact, []).append(at)
         for number, places in by_fact.items():
-            if len(places) > 1:  # a line that was copied: the one with the old text keeps the citation
+            # a line that was copied: the one with the old text keeps the citation
+            if len(places) > 1:
                 same = [at for at in places if self._facts.text_digest(found[at].text) == self._base.get(number)]
                 for at in places:
                     if at != (same or places)[0]:
@@ -601,7 +603,8 @@ class LineMerge:
         text = self._facts.text_digest(item.text)
         state = self._pending.get((item.fact, text))
         if state not in (None, WAITING_STATE) or (state is None and self._came.has_brought_back(item.fact, text)):
-            self._keep_line(head, item)  # it was decided; or git brought back what the line said here once
+            # it was decided; or git brought back what the line said here once
+            self._keep_line(head, item)
             return
         self._kept.add(head.id)
         self._plan.rows.append(item)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from store.base.citations import cite
+from store.base.citations import cite, list_citations
 from store.base.errors import Conflict, InvalidInput, MemorandaError, NotFound
 from store.base.location import Location
 from store.base.models import Proposal
@@ -133,9 +133,6 @@ def find_movable_parts(file: SectionFile) -> list[MovablePart]:
 
 # Write what a merge takes from a file, as one step of history, and ask in the inbox about the rest.
 
-# the verb of a change → the kind of its proposal
-PROPOSAL_KIND_OF_VERB = {"add": "add", "correct": "correct", "conflict": "conflict", "forget": "forget"}
-
 
 @dataclass(slots=True, eq=False, repr=False)
 class AppliedLines:
@@ -152,19 +149,19 @@ class AppliedLines:
     @property
     def reason(self) -> str:
         """The reason of the step: verbs and citations."""
-        parts = []
-        for verb, numbers in (
-            ("add", self.added),
-            ("correct", [number for pair in self.corrected for number in pair]),
-            ("forget", self.forgotten),
-            ("move", self.moved),
-        ):
-            if numbers:
-                more = f" +{len(numbers) - 10}" if len(numbers) > 10 else ""
-                parts.append(f"{verb} {' '.join(cite('fact', number) for number in numbers[:10])}{more}")
+        changed = {
+            "add": self.added,
+            "correct": [number for pair in self.corrected for number in pair],
+            "forget": self.forgotten,
+            "move": self.moved,
+        }
+        parts = [
+            f"{verb} {list_citations([cite('fact', number) for number in numbers])}"
+            for verb, numbers in changed.items()
+            if numbers
+        ]
         if self.proposed and not parts:
-            more = f" +{len(self.proposed) - 10}" if len(self.proposed) > 10 else ""
-            parts.append(f"propose {' '.join(cite('proposal', number) for number in self.proposed[:10])}{more}")
+            parts.append(f"propose {list_citations([cite('proposal', number) for number in self.proposed])}")
         return f"sync {', '.join(parts)}" if parts else "sync"
 
 
@@ -253,9 +250,7 @@ class LineApply:
             if change.verb == "add":
                 fields["domain"] = change.line.domain or "general"
         target = change.fact.id if change.fact is not None else None
-        question = ProposalQuestion(
-            PROPOSAL_KIND_OF_VERB[change.verb], fields, target, (), FILE_ORIGIN, f"{place}. {change.why}"
-        )
+        question = ProposalQuestion(change.verb, fields, target, (), FILE_ORIGIN, f"{place}. {change.why}")
         number, new = self._inbox.propose_within(self._write, question)
         if new:
             self.done.proposed.append(number)
@@ -282,7 +277,8 @@ class LineApply:
 # anywhere is repeated by the next, to the same end.
 
 NEW_FILE_TEXT = "# Memory\n\n"
-FRESH_FILE_NS = 50_000_000  # a file that was changed so short ago may change again without its time telling
+# a file that was changed so short ago may change again without its time telling
+FRESH_FILE_NS = 50_000_000
 NOTHING_CHANGED = "Nothing was changed."
 
 
@@ -611,7 +607,8 @@ class FileRun:
             return True
 
 
-SYNC_TRIES = 4  # times that a run begins again, since the file or the memory was changed meanwhile
+# times that a run begins again, since the file or the memory was changed meanwhile
+SYNC_TRIES = 4
 
 
 class Sync:

@@ -22,7 +22,8 @@ from store.database.connection import guard_connection, open_for_reading
 from store.git.process import GitError, run_git
 
 IDENTITY_KEY = "identity"  # in `meta`
-MAX_COMPARED_BYTES = 256 << 20  # bytes of a memory that is compared with another, both of them in memory meanwhile
+# bytes of a memory that is compared with another, both of them in memory meanwhile
+MAX_COMPARED_BYTES = 256 << 20
 _SELECT_IDENTITY = f"SELECT value FROM meta WHERE key = '{IDENTITY_KEY}'"
 _SELECT_NEWEST_STEP = "SELECT seq, digest FROM history ORDER BY seq DESC LIMIT 1"
 KNOWN_STEP_SECONDS = 600  # age of the stored step from which on it is replaced
@@ -43,7 +44,8 @@ class Trust:
         """Raise NotOurs for a file that is not the one this installation knows at this place."""
         ours = self.known
         identity = read_identity(connection)
-        if ours is None or identity != ours.identity:  # made since then, here or by another process
+        # made since then, here or by another process
+        if ours is None or identity != ours.identity:
             ours = find_known_memory(self.path)
         if ours is None or identity != ours.identity:
             raise _not_ours_error(self.path, identity)
@@ -117,7 +119,8 @@ def require_trust(path: str) -> KnownMemory | None:
         if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get:
             return None
         identity = read_identity(connection)
-        if (ours := find_known_memory(path)) is not None:  # made by another process between the two reads
+        # made by another process between the two reads
+        if (ours := find_known_memory(path)) is not None:
             return ours
         for other in find_memories_by_identity(identity) if identity else ():
             if (

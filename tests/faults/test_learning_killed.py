@@ -14,13 +14,13 @@ import pytest
 from conftest import NOON, Clock
 from support.killing import killed
 from support.ollama_server import OllamaServer
+from support.soundness import unsound
 
 from store.base.clock import days_before
 from store.conversations import extraction_queue
 from store.conversations.turns import NewTurn
 from store.learning import model_due, model_pass, rule_pass
 from store.memory import Memory
-from store.search import fulltext as corpus
 
 # of each kind, spread evenly over the run
 KILLS = pytest.mark.parametrize("kills", [3, pytest.param(16, marks=pytest.mark.faults)])
@@ -73,33 +73,45 @@ def learned(memory: Memory) -> tuple[list[tuple[str, str]], list[str], int, list
     return facts, asked, turns, steps
 
 
+def kill_everywhere(
+    begun: Path, folder: Path, kind: str, kills: int, events: int, reading: str = "rule_pass", host: str = ""
+) -> list[tuple[list[tuple[str, str]], list[str], int, list[str]]]:
+    """Kill a reading at `kills` of its events; the next run of each ends as `whole`, one that was never killed. Return
+    what each had learned when it was killed."""
+    whole_path, status, _ = read(begun, folder, kind, 10**9, reading, host)
+    assert status == 0
+    run = {"rule_pass": rule_pass.run_rule_pass, "model_pass": model_pass.run_model_pass}[reading]
+    with Memory.open(str(whole_path)) as memory:
+        whole = learned(memory)
+    halves = []
+    for number in sorted({1 + round(place * (events - 1) / (kills - 1)) for place in range(kills)}):
+        path, status, _ = read(begun, folder, kind, number, reading, host)
+        # the lease is renewed as time passes, so that no two runs have quite as many
+        assert status == -signal.SIGKILL or number > 0.8 * events, number
+        with Memory.open(str(path), "worker", clock := Clock(NOON)) as memory:
+            clock.advance(days=1)  # past the wait for another try
+            assert unsound(memory) == []
+            halves.append(learned(memory))
+            while run(memory).read:
+                clock.advance(milliseconds=60_000)
+            assert learned(memory) == whole, f"killed at {kind} {number} of {events}"
+            assert extraction_queue.count_queued_turns(memory.database, model=reading == "model_pass") == (0, 0)
+    return halves
+
+
 @KILLS
 @pytest.mark.parametrize("kind", ["statement", "file"])
 def test_a_killed_reading_loses_nothing_and_writes_once(told: Path, tmp_path: Path, kind: str, kills: int) -> None:
-    path, status, counted = read(told, tmp_path, kind, 10**9)
-    assert status == 0
+    path, _, counted = read(told, tmp_path, kind, 10**9 + 1)
     with Memory.open(str(path)) as memory:
-        whole = learned(memory)
-        assert len(whole[0]) == 5 and len(whole[1]) == 2 and whole[2] == len(SAID)
+        facts, asked, turns, _ = learned(memory)
+        assert (len(facts), len(asked), turns) == (5, 2, len(SAID))
         assert extraction_queue.count_queued_turns(memory.database) == (0, 0)
     events = min(
-        int(counted), int(read(told, tmp_path, kind, 10**9 + 1)[2])
+        int(counted), int(read(told, tmp_path, kind, 10**9 + 2)[2])
     )  # what is done once only is not counted on
     assert events > 40
-    halves = set()
-    for number in sorted({1 + round(place * (events - 1) / (kills - 1)) for place in range(kills)}):
-        path, status, _ = read(told, tmp_path, kind, number)
-        # the lease is renewed as time passes, so that no two runs have quite as many
-        assert status == -signal.SIGKILL or number > 0.8 * events, number
-        with Memory.open(str(path), "worker", Clock(NOON)) as memory:
-            memory.database.clock.advance(days=1)  # type: ignore[attr-defined]  # past the wait for another try
-            assert memory.database.value("PRAGMA integrity_check") == "ok"
-            corpus.check_text_index(memory.database)
-            halves.add(len(learned(memory)[3]))
-            while rule_pass.run_rule_pass(memory).read:
-                memory.database.clock.advance(milliseconds=60_000)  # type: ignore[attr-defined]
-            assert learned(memory) == whole, f"killed at {kind} {number} of {events}"
-            assert extraction_queue.count_queued_turns(memory.database) == (0, 0)
+    halves = {len(half[3]) for half in kill_everywhere(told, tmp_path, kind, kills, events)}
     assert len(halves) > (2 if kills > 6 else 1), "it was killed before, between and after what it wrote"
 
 
@@ -132,26 +144,12 @@ def test_a_model_that_is_killed_as_it_reads_loses_nothing_and_asks_nothing_twice
             rule_pass.run_rule_pass(memory)
             before = learned(memory)
             assert model_due.is_model_due(memory)
-        path, status, counted = read(ready, tmp_path, kind, 10**9, "model_pass", server.address)
-        assert status == 0
+        path, _, counted = read(ready, tmp_path, kind, 10**9 + 1, "model_pass", server.address)
         with Memory.open(str(path)) as memory:
-            whole = learned(memory)
-            assert len(whole[1]) > len(before[1]) and whole[0] == before[0]
+            facts, asked, *_ = learned(memory)
+            assert len(asked) > len(before[1]) and facts == before[0]
             assert extraction_queue.count_queued_turns(memory.database, model=True) == (0, 0)
-        events = int(counted)
-        halves = set()
-        for number in sorted({1 + round(place * (events - 1) / (kills - 1)) for place in range(kills)}):
-            path, status, _ = read(ready, tmp_path, kind, number, "model_pass", server.address)
-            # the lease is renewed as time passes, so that no two runs have quite as many
-            assert status == -signal.SIGKILL or number > 0.8 * events, number
-            with Memory.open(str(path), "worker", Clock(NOON)) as memory:
-                memory.database.clock.advance(days=1)  # type: ignore[attr-defined]
-                assert memory.database.value("PRAGMA integrity_check") == "ok"
-                halves.add(len(learned(memory)[1]))
-                while model_pass.run_model_pass(memory).read:
-                    memory.database.clock.advance(milliseconds=60_000)  # type: ignore[attr-defined]
-                assert learned(memory) == whole, f"killed at {kind} {number} of {events}"
-                assert extraction_queue.count_queued_turns(memory.database, model=True) == (0, 0)
-        assert len(halves) > 1, "it was killed before and after what it asked"
+        done = kill_everywhere(ready, tmp_path, kind, kills, int(counted), "model_pass", server.address)
+        assert len({len(half[1]) for half in done}) > 1, "it was killed before and after what it asked"
     finally:
         server.close()

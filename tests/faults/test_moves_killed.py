@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from support.forks import run_program
 from support.killing import COUNTER
+from support.soundness import unsound
 
 from store.base.location import Location, personal_memory_path
 from store.history import history as two_files
 from store.memory import Memory
-from store.search import fulltext as corpus
 
 TEXT = "I write Spanish"
 CHILD = f"""
@@ -57,17 +57,11 @@ def held(path: Path) -> str:
         here = [fact.fact for fact in memory.facts.get_many(memory.facts.ids(memory.now))]
         there = [fact.fact for fact in memory.globals.get_many(list(memory.globals.order(memory.now)))]
         assert sorted([*here, *there]) == [TEXT, "tabs, not spaces", "the port is 8080"], "lost, or doubled"
-        _sound(memory)
+        assert unsound(memory) == []
     if os.path.exists(personal_memory_path()):
         with Memory(Location(personal_memory_path(), "personal", "of the test"), "cli") as own:
-            _sound(own)
+            assert unsound(own) == []
     return "project" if TEXT in here else "global"
-
-
-def _sound(memory: Memory) -> None:
-    assert memory.database.value("PRAGMA integrity_check") == "ok"
-    assert memory.database.rows("PRAGMA foreign_key_check") == []
-    corpus.check_text_index(memory.database)
 
 
 @pytest.mark.sampled(4)

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 from support.killing import killed
+from support.soundness import unsound
 
 from store.conversations.turns import NewTurn
 from store.database.schema import RECORDED_TABLES
 from store.memory import Memory
-from store.search import fulltext as corpus
 
 KILLS = 8  # of each kind, spread evenly over the restore
 
@@ -51,9 +51,7 @@ def restore(told: Path, folder: Path, kind: str, number: int) -> tuple[Path, int
 def held(path: Path) -> tuple[str, int, int]:
     """(a digest of all recorded rows, steps of history, checkpoints), of a memory that is sound."""
     with Memory.open(str(path)) as memory:
-        assert memory.database.value("PRAGMA integrity_check") == "ok"
-        assert memory.database.rows("PRAGMA foreign_key_check") == []
-        corpus.check_text_index(memory.database)
+        assert unsound(memory) == []
         rows = {table: sorted(memory.database.rows(f"SELECT * FROM {table}"), key=repr) for table in RECORDED_TABLES}
         steps, checkpoints = (
             memory.database.value(f"SELECT count(*) FROM {table}") for table in ("history", "checkpoints")

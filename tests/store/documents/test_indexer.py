@@ -583,14 +583,17 @@ def test_a_memory_that_is_only_read_one_without_capture_and_private_files(memory
         assert not stat.S_IMODE(path.stat().st_mode) & 0o077
 
 
-def quiet(changed: threading.Event) -> None:
+def quiet(changed: threading.Event, seconds: float = 0.3) -> None:
     """Wait until nothing is noticed any more, as after new folders, of which each is watched from when it is seen."""
-    while changed.wait(1):
+    while changed.wait(seconds):
         changed.clear()
 
 
-def test_a_change_is_noticed_and_our_own_writing_is_not(memory: Memory, root: Path) -> None:
+def test_a_change_is_noticed_and_our_own_writing_is_not(
+    memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Real notices: a file, a folder that comes with files in it, a rename over a file; then silence."""
+    monkeypatch.setattr(watcher, "QUIET_MS", 50)
     changed = threading.Event()
     said: list[str] = []
     watch = DocumentWatch(memory.documents.roots, changed.set, said.append)
@@ -608,7 +611,7 @@ def test_a_change_is_noticed_and_our_own_writing_is_not(memory: Memory, root: Pa
             quiet(changed)
             act()
             assert changed.wait(30)
-        quiet(changed)
+        quiet(changed, 1)
         memory.facts.remember("x")
         put(root, "memory/state.json", "{}")
         put(root, "README.md", "x")

@@ -8,8 +8,8 @@ from support.bound import PAY, BoundProject
 
 from store.base.errors import Conflict, InvalidInput
 from store.documents.files import LARGEST_FILE
+from store.evidence import items
 from store.evidence.items import ProjectSources
-from store.git import repository as moves
 from store.memory import Memory
 from store.services import maintenance
 
@@ -213,8 +213,8 @@ def test_git_is_asked_once_for_many_and_a_file_is_read_once_in_a_look(project: B
         project.bind(f"src/pay.py:{number % 9 + 1}")
     project.commit("away", {"src/pay.py": "\n".join(f"{number}!" for number in range(12))})
     asked = []
-    real = moves.find_file_moves
-    monkeypatch.setattr(moves, "find_file_moves", lambda *given: asked.append(given) or real(*given))
+    real = items.find_file_moves
+    monkeypatch.setattr(items, "find_file_moves", lambda *given: asked.append(given) or real(*given))
     assert {state for state, _ in project.seen()} <= {"changed", "gone"}
     assert len(asked) == 1
     sources = ProjectSources(str(project.folder))

@@ -647,12 +647,12 @@ def test_the_memory_file_that_is_damaged_is_named(memory, other, live, tmp_path)
 
 
 def test_a_large_document_is_read_in_little_memory(memory, other, tmp_path):
-    """Twelve thousand events: what Python holds of them at once is a fraction of the file."""
+    """Six thousand events: what Python holds of them at once is a fraction of the file."""
     import tracemalloc
 
     with memory.database.write("agent", "bulk") as write_:
         write_.execute(
-            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000)"
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)"
             " INSERT INTO events(event_type, payload, created_at, origin)"
             " SELECT 'measured', json_quote(hex(zeroblob(150)) || i), '2026-11-21T12:00:00.000Z', 'agent' FROM n"
         )
@@ -662,7 +662,7 @@ def test_a_large_document_is_read_in_little_memory(memory, other, tmp_path):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < size / 5
-    assert other.database.value("SELECT count(*) FROM events") == 12_000
+    assert other.database.value("SELECT count(*) FROM events") == 6_000
 
 
 def test_columns_know_their_words(memory):

@@ -2,12 +2,11 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.forks import run_command
 
 from store.base import state_files as installation
 from store.conversations.turns import NewTurn
@@ -22,7 +21,6 @@ from store.purge.proof import find_traces
 from store.purge.word_search import PurgedTexts
 
 CANARY = "canaryquokka"
-COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
 
 
 def test_every_column_that_can_hold_text_is_registered(memory: Memory):
@@ -119,11 +117,11 @@ def test_no_file_holds_words_that_is_not_registered(tmp_path: Path, monkeypatch:
     for name in ("CONFIG", "STATE", "CACHE", "DATA"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / f"xdg-{name.lower()}"))
     monkeypatch.setenv("HOME", str(home))
-    assert subprocess.run([COMMAND, "init"], cwd=project, capture_output=True, check=False).returncode == 0
+    assert run_command("init", cwd=project).returncode == 0
     with Memory.open(str(project / ".memoranda" / "memory.db")) as memory:
         write_everything(memory, project)
     for words in VERBS:
-        subprocess.run([COMMAND, *words], cwd=project, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        run_command(*words, cwd=project)
     raw = CANARY.encode()
     holding = {str(file) for file in home.rglob("*") if file.is_file() and raw in file.read_bytes()}
     with Memory.open(str(project / ".memoranda" / "memory.db")) as memory:

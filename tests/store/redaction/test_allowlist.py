@@ -138,12 +138,12 @@ def test_no_secret_of_any_family_reaches_the_disk(memory: Memory) -> None:
     """One of every family, told to the door as a fact, deep in an event and as an argument of a credential's name."""
     bodies = []
     for secrets, _ in TOKENS.values():
-        for secret in secrets:
+        for secret in secrets[:1]:  # the others are cut as this one, which the tests of the rules show
             bodies.append(secret[-14:])
             memory.facts.remember(f"{CONTROL} {secret} there")
             memory.events.log("seen", payload={"a": [{"b": f"see {secret}"}]})
     for forms, secrets, _ in CONTEXTS.values():
-        for secret in secrets:
+        for secret in secrets[:1]:
             bodies += [secret[-8:]] if len(secret) >= 8 else []  # six digits stand in a megabyte by chance
             for form in forms:
                 memory.facts.remember(f"{CONTROL}\n{form.format(secret)}")

@@ -23,10 +23,10 @@ def test_no_schedule_loses_a_line(tmp_path: Path, git: bool) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(20)
-@pytest.mark.parametrize("batch", range(20))
+@pytest.mark.sampled(40)
+@pytest.mark.parametrize("batch", range(40))
 def test_none_of_many_schedules_loses_a_line(tmp_path: Path, batch: int) -> None:
-    for seed in range(100 + 10 * batch, 110 + 10 * batch):
+    for seed in range(100 + 5 * batch, 105 + 5 * batch):
         lived(tmp_path, seed, git=True)
 
 

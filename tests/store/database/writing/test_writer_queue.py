@@ -306,7 +306,7 @@ def test_a_backup_holds_the_log_while_it_copies_and_no_longer(wide: str, monkeyp
     """Neither its proof, which takes longest, nor the syncs of what it wrote."""
     said = [
         lets_the_log_go(monkeypatch, wide, backup, name)
-        for name in ("_copy_pages", "_find_damage", "_compare_table", "publish_file")
+        for name in ("copy_pages", "_find_damage", "_compare_table", "publish_file")
     ]
     with Memory.open(wide) as memory:
         made = backup.make_backup(memory.database)
