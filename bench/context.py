@@ -25,7 +25,7 @@ from bench.store import ROOT, Writer, copy, heading, memory, quantile, verdict
 from store.base.clock import from_ms, to_ms
 from store.context.selection import MAX_PROMPT_TOKENS, PART_LIMITS, SHARED_LIMIT
 from store.conversations.turns import NewTurn
-from store.inbox import new_fact_check
+from store.inbox import duplicates
 from store.memory import Memory
 from store.text import words as token_count
 
@@ -76,7 +76,7 @@ def _talk(opened: Memory, turns: int) -> None:
         said.append(NewTurn(role, text, at=from_ms(start + number * 3_600_000 // turns)))
     opened.turns.add_turns("session", said)
     opened.summaries.summarize_due("session")
-    new_fact_check.mark_all_compared(opened.database)
+    duplicates.mark_all_compared(opened.database)
 
 
 def _built(opened: Memory, questions: int) -> tuple[int, list[str]]:

@@ -28,12 +28,14 @@ from bench.store import Writer, heading, verdict
 from store.embedding import model_registry
 from store.embedding import vectors as mean_removal
 from store.embedding.model_registry import get_calibration, read_texts
-from store.inbox.candidate_pairs import centre_vectors, find_pairs_by_vectors, paraphrase_product
 from store.inbox.duplicates import (
     MIN_RELATED,
     OWN_SPACE_PRODUCT,
+    centre_vectors,
+    find_pairs_by_vectors,
     find_similar_pairs,
     make_comparable,
+    paraphrase_product,
     propose_duplicates,
 )
 from store.memory import Memory

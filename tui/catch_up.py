@@ -8,7 +8,7 @@ from collections.abc import Callable
 from store.base.errors import MemorandaError
 from store.base.runtime import is_part_disabled
 from store.embedding.vectors import Vectors
-from store.inbox.new_fact_check import compare_new_facts, has_uncompared_facts
+from store.inbox.duplicates import compare_new_facts, has_uncompared_facts
 from store.memory import Memory
 from store.services.background_embedding import embed_waiting, is_embedding_due
 from store.services.maintenance import make_due_backup, readable_repository, run_maintenance, take_due_checkpoint

@@ -36,7 +36,7 @@ from store.personal.memory import (
     personal_memory_problem,
     require_personal_memory,
 )
-from store.records.facts import find_same_fact, insert_fact, no_such_fact
+from store.records.facts import Facts, find_same_fact, insert_fact
 
 GLOBAL_FACT_SCOPE, PROJECT_FACT_SCOPE = "global", "project"
 CARRIED_COLUMNS = "fact, domain, confidence, source, importance, pinned, origin, tags, created_at, last_confirmed_at"
@@ -275,7 +275,7 @@ def _read_movable_fact(database: Database, number: int, kind: str, seen: Fact | 
     """Return the values of an active fact. Raise NotFound, and Conflict if it is not in force or not as it was seen."""
     row = _read_fact(database, number)
     if not row or (kind == "global" and row["scope"] != GLOBAL_FACT_SCOPE):
-        raise missing_global_error(number) if kind == "global" else no_such_fact(number)
+        raise missing_global_error(number) if kind == "global" else Facts.missing(number)
     if row["status"] != "active":
         raise Conflict(f"{cite(kind, number)} is {row['status']}.", "Only a fact that is in force can be moved.")
     if seen is not None and (seen.fact, seen.scope, seen.domain, seen.pinned) != (

@@ -14,22 +14,18 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from rapidfuzz.fuzz import ratio
+
 from store.base.citations import cite
 from store.base.clock import days_before
+from store.base.errors import MemorandaError
 from store.base.models import Decision, Fact
 from store.base.vocabulary import PERSON_ORIGIN, pack_key
 from store.database.database import Database
 from store.embedding.model_registry import EmbeddingModel, find_serving_model
+from store.embedding.provider import model_prefixes
 from store.embedding.vectors import load_vector_space
-from store.inbox.candidate_pairs import (
-    IDENTIFYING_LETTERS,
-    centre_vectors,
-    find_pairs_by_vectors,
-    find_pairs_by_words,
-    group_connected,
-    paraphrase_product,
-)
-from store.inbox.inbox import Inbox
+from store.inbox.inbox import Inbox, proposing_reason
 from store.inbox.proposals import ProposalQuestion
 from store.records.decisions import Decisions
 from store.records.facts import Facts
@@ -48,7 +44,120 @@ from store.text.similarity import (
 from store.text.words import normalize_text
 
 if TYPE_CHECKING:
-    from store.inbox.candidate_pairs import Matrix
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[np.float32]
+
+# Select the pairs of texts worth comparing: pairs that share rare words, and pairs whose vectors are near each other.
+#
+# Neither compares every pair. Words: two texts that share half of their words share one of the rarest of each (prefix
+# filtering). Vectors: each is assigned to the nearest few of √n centres, and compared with those of the same centre
+# only; 10,000 facts take some n^1.5 steps, and a pair as similar as a paraphrase is hardly ever missed
+# (bench.duplicates).
+
+MIN_SHARED_PART = 0.5  # of their words, that two texts must share
+IDENTIFYING_LETTERS = 5  # letters of a word that identify it
+COMMON_WORD_TEXTS = 64  # texts with a word, above which the word selects no pairs
+CENTRES_PER_VECTOR = 2  # centres that each vector is assigned to
+CENTRE_ROUNDS = 4  # of moving the centres to the mean of their vectors
+# Two passages of e5 are more similar than a question and a passage: the medians of the texts of calibration.tsv without
+# the mean are .566 and .01, where those of questions would give .486 (bench.duplicates)
+BOTH_PASSAGES = 1.165
+
+
+def find_pairs_by_words(words: Sequence[Iterable[str]]) -> Iterator[tuple[int, int]]:
+    """Yield pairs of texts, by index, that share half of their words or more; the lower index first, each pair once.
+    Only the beginning of a word counts, so that its forms are one."""
+    sets = [frozenset(word[:IDENTIFYING_LETTERS] for word in one) for one in words]
+    often = Counter(word for one in sets for word in one)
+    holders: dict[str, list[int]] = {}
+    for place, one in enumerate(sets):
+        rare = sorted(one, key=lambda word: (often[word], word))
+        seen: set[int] = set()
+        for word in rare[: len(rare) - int(MIN_SHARED_PART * len(rare) + 0.999) + 1]:
+            held = holders.setdefault(word, [])
+            if often[word] <= COMMON_WORD_TEXTS:
+                seen.update(held)
+            held.append(place)
+        for other in sorted(seen):
+            if len(one & sets[other]) >= MIN_SHARED_PART * max(len(one), len(sets[other])):
+                yield other, place
+
+
+def centre_vectors(vectors: Matrix, model: EmbeddingModel) -> Matrix:
+    """Return unit vectors without the mean of all texts: their product is the similarity of two texts."""
+    import numpy as np
+
+    moved = vectors - np.frombuffer(model.mean, "<f4")
+    lengths = np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), 1e-9)
+    return np.asarray(moved / lengths, np.float32)
+
+
+def paraphrase_product(model: EmbeddingModel) -> float:
+    """Return the product of two centred vectors that is 1 on the calibrated scale, that of paraphrases; the scale's 0
+    is 0.
+
+    With the mean m removed, (cosine - m²) / (1 - m²) is left, and m² is the median of unrelated texts.
+    """
+    both = BOTH_PASSAGES if model_prefixes(model.fingerprint.split(" ")[1])[0] else 1.0
+    return (model.one - model.zero) / (1 - model.zero) * both
+
+
+def find_pairs_by_vectors(vectors: Matrix, least: float) -> Iterator[tuple[int, int, float]]:
+    """Yield (lower index, higher index, product) of centred vectors whose product is `least` or more, each pair
+    once."""
+    import numpy as np
+
+    count = len(vectors)
+    if count < 2:
+        return
+    centres = _choose_centres(vectors)
+    nearest = _nearest_centres(vectors, centres)
+    found: dict[tuple[int, int], float] = {}
+    for cell in range(len(centres)):
+        members = np.flatnonzero((nearest == cell).any(axis=1))
+        products = vectors[members] @ vectors[members].T
+        rows, columns = np.nonzero(np.triu(products >= least, 1))
+        for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
+            found[int(members[row]), int(members[column])] = float(products[row, column])
+    yield from ((one, other, product) for (one, other), product in sorted(found.items()))
+
+
+def _choose_centres(vectors: Matrix) -> Matrix:
+    """Return √n of the vectors, evenly chosen, each moved to the mean of the vectors nearest to it."""
+    import numpy as np
+
+    count = max(1, int(len(vectors) ** 0.5))
+    centres = vectors[np.linspace(0, len(vectors) - 1, count).astype(np.int64)].copy()
+    for _ in range(CENTRE_ROUNDS):
+        owner = _nearest_centres(vectors, centres, 1)[:, 0]
+        for cell in range(count):
+            members = vectors[owner == cell]
+            if len(members):
+                middle = members.sum(axis=0)
+                centres[cell] = middle / max(float(np.linalg.norm(middle)), 1e-9)
+    return centres
+
+
+def _nearest_centres(vectors: Matrix, centres: Matrix, cells: int = CENTRES_PER_VECTOR) -> NDArray[np.int64]:
+    """Return the `cells` centres that are nearest to each vector, in no order."""
+    import numpy as np
+
+    cells = min(cells, len(centres))
+    return np.argpartition(-(vectors @ centres.T), cells - 1, axis=1)[:, :cells]
+
+
+def group_connected(pairs: Iterable[tuple[int, int]], most: int) -> list[list[int]]:
+    """Group indexes that are connected by pairs, the closest pairs first, in groups of at most `most`."""
+    home: dict[int, list[int]] = {}
+    for one, other in pairs:
+        left, right = home.get(one, [one]), home.get(other, [other])
+        if left is right or len(left) + len(right) > most:
+            continue
+        joined = [*left, *right]
+        home.update(dict.fromkeys(joined, joined))
+    return [list(group) for group in {id(group): sorted(group) for group in home.values()}.values()]
 
 
 # Find the decisions that a text contradicts or repeats, by words; report them only.
@@ -141,8 +250,6 @@ def rejected_options(decision: Decision) -> tuple[str, ...]:
 
 def _relation_to_decision(parsed: ParsedSentence, decision: Decision) -> str:
     """Return the relation of a text to a decision, a word of `cues`."""
-    from rapidfuzz.fuzz import ratio
-
     claim = title_claim(decision)
     chosen = parse_sentence(decision.chosen)
     for option in rejected_options(decision):
@@ -342,8 +449,6 @@ def find_similar_pairs(
     """Return (the pairs of facts that repeat or contradict each other, the most certain first; the calibrated
     similarity of facts that are near each other by meaning, by their indexes in `known`, or None without
     vectors of a model)."""
-    from rapidfuzz.fuzz import ratio
-
     apart = [parse_sentence(fact.fact) for fact in known]
     near = _find_near_pairs(database, known)
     alike = {pair for pair, meaning in (near or {}).items() if meaning >= MIN_COMPARED}
@@ -383,8 +488,6 @@ def find_similar_facts(
 ) -> list[SimilarFact]:
     """Return the active facts that repeat or contradict a text, the most certain first: found by its words, without a
     model, in a millisecond or two."""
-    from rapidfuzz.fuzz import ratio
-
     parsed = parse_sentence(text)
     left_out = set(without)
     found = []
@@ -418,21 +521,8 @@ def question_about_new_fact(database: Database, facts: Facts, fact: Fact) -> Pro
 
 def find_facts_sharing_words(database: Database, parsed: ParsedSentence) -> list[int]:
     """Return the facts that share words with a text, weighted by their rarity."""
-    words = [
-        word
-        for word in (*parsed.words, *(one for one in parsed.values if not one.startswith("=")))
-        if word.isalnum()
-    ]
-    if not words:
-        words = [word for word in parsed.plain.split() if word.isalnum()]
-    if not words:
-        return []
-    rows = database.rows(
-        "SELECT c.record_id FROM corpus_fts f JOIN corpus c ON c.id = f.rowid"
-        " WHERE corpus_fts MATCH ? AND c.id % 16 = 0 AND c.status = 'active' ORDER BY f.rank LIMIT ?",
-        (" OR ".join(f'"{word}"' for word in dict.fromkeys(words)), FACT_CANDIDATES),
-    )
-    return [number for (number,) in rows]
+    words = _search_words([parsed]) or [word for word in dict.fromkeys(parsed.plain.split()) if word.isalnum()]
+    return _find_sharing_records(database, 0, words, FACT_CANDIDATES)
 
 
 def _find_near_pairs(database: Database, known: Sequence[Fact]) -> dict[tuple[int, int], float] | None:
@@ -573,3 +663,56 @@ def _question_about_cluster(
     )
     reason = f"{len(cluster)} facts about one thing, not confirmed for {OLD_FACT_DAYS} days{opened}: {cited}."
     return ProposalQuestion("merge", change, first.id, _quote_facts(cluster), DUPLICATES_ORIGIN, reason)
+
+
+# Compare the facts that a person has just remembered with the others; propose what to do with similar ones.
+#
+# The fact is written at once, and compared soon after (by the application within seconds, else by the next command that
+# reads), so that `remember` does not wait. By words alone, as `find_similar_facts`, a millisecond or two for each.
+
+COMPARE_BATCH = 20  # facts that are compared before the results are written
+
+
+def has_uncompared_facts(database: Database) -> bool:
+    """Return whether a fact waits to be compared; cheap."""
+    return not database.read_only and bool(database.value("SELECT 1 FROM uncompared LIMIT 1"))
+
+
+def compare_new_facts(
+    database: Database, facts: Facts, inbox: Inbox, cancelled: Callable[[], bool] = lambda: False
+) -> list[int]:
+    """Compare the facts that wait to be compared; return the ids of new proposals, whose origin is
+    DUPLICATES_ORIGIN. A proposal is made once, by this check or by a pass over all facts, whatever the
+    decision. Raise StorageError."""
+    asked: list[int] = []
+    while not cancelled() and has_uncompared_facts(database):
+        asked += _compare_batch(database, facts, inbox)
+    return asked
+
+
+def mark_all_compared(database: Database) -> None:
+    """Mark all facts remembered until now as compared."""
+    with database.write("agent", "compared") as write:
+        write.execute("DELETE FROM uncompared")
+
+
+def _compare_batch(database: Database, facts: Facts, inbox: Inbox) -> list[int]:
+    waiting = [
+        number for (number,) in database.rows("SELECT fact FROM uncompared ORDER BY fact LIMIT ?", (COMPARE_BATCH,))
+    ]
+    active = [fact for fact in facts.get_many(waiting) if fact.status == "active"]
+    questions = {fact.id: question_about_new_fact(database, facts, fact) for fact in active}
+    new: list[int] = []
+    with database.write(DUPLICATES_ORIGIN, "propose") as write:
+        for number in waiting:
+            write.execute("DELETE FROM uncompared WHERE fact = ?", (number,))
+            question = questions.get(number)
+            if question is None:  # no similar fact
+                continue
+            try:
+                proposal, fresh = inbox.propose_within(write, question)  # not fresh if another process was first
+            except MemorandaError:
+                continue  # one of the two was deleted meanwhile
+            new += [proposal] if fresh else []
+        write.reason = proposing_reason(new)
+    return new

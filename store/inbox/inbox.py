@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from store.base.citations import cite, parse_citation
-from store.base.errors import Conflict, InvalidInput, MemorandaError, NotFound
+from store.base.errors import Conflict, InvalidInput, MemorandaError
 from store.base.models import (
     Chunk,
     Commit,
@@ -46,7 +46,8 @@ from store.inbox.proposals import (
     undo_file_change,
 )
 from store.records.facts import clean_fact_text, find_same_fact
-from store.records.proposals import get_proposals, proposal_fact_ids
+from store.records.table import cite_all, list_cited, require_one_of
+from store.records.workflow import Proposals, proposal_fact_ids
 from store.search.lookup import get_record
 
 # Evidence: check whether quoted words are still in the place they were quoted from.
@@ -175,11 +176,11 @@ class InboxDecision:
         return "" if fact is None else cite("fact", fact)
 
 
-class Inbox:
+class Inbox(Proposals):
     """The proposals of one memory."""
 
     def __init__(self, database: Database, documents: Documents) -> None:
-        self._database = database
+        super().__init__(database)
         self._documents = documents
 
     # proposing
@@ -226,7 +227,7 @@ class Inbox:
                     break
                 asked.append(self.propose_within(write, question))
             new = [number for number, fresh in asked if fresh]
-            write.reason = _proposals_reason("propose", new)
+            write.reason = proposing_reason(new)
             write.store_answer(*(number for number, _ in asked))
             return [number for number, _ in asked]
 
@@ -234,8 +235,7 @@ class Inbox:
         """Propose as part of a transaction; return (the proposal's id, whether it is new). Every error is raised
         before anything is written."""
         kind, target = question.kind, question.target
-        if kind not in PROPOSAL_KINDS:
-            raise InvalidInput("There is no such kind of proposal.", f"Choose one of: {', '.join(PROPOSAL_KINDS)}.")
+        require_one_of("kind of proposal", kind, PROPOSAL_KINDS)
         change = dict(question.change)
         if unknown := [name for name in change if name not in CHANGE_FIELDS]:
             raise InvalidInput(f"A fact has no {unknown[0][:40]}.", f"What it has: {', '.join(CHANGE_FIELDS)}.")
@@ -316,33 +316,13 @@ class Inbox:
         )
         return closed.get is not None
 
-    def proposing_reason(self, numbers: Sequence[int]) -> str:
-        """Return the reason of a step of history that made these proposals."""
-        return _proposals_reason("propose", numbers)
-
     # reading
-
-    def get(self, number: int) -> Proposal:
-        """Return one proposal, whatever its state. Raise NotFound."""
-        found = self.get_many([number])
-        if not found:
-            raise _no_such_proposal(number)
-        return found[0]
-
-    def get_many(self, numbers: Sequence[int]) -> list[Proposal]:
-        """Return the proposals of these ids that exist, in this order."""
-        return get_proposals(self._database, numbers)
 
     def ids(self, *, state: str = "waiting", origin: str | None = None, limit: int = -1) -> list[int]:
         """List the ids of the proposals in a state, of one origin if named, newest first."""
-        if state not in PROPOSAL_STATES:
-            raise InvalidInput("There is no such state.", f"Choose one of: {', '.join(PROPOSAL_STATES)}.")
-        rows = self._database.rows(
-            "SELECT id FROM proposals WHERE state = ?1 AND (?2 IS NULL OR origin = ?2)"
-            " ORDER BY created_at DESC, id DESC LIMIT ?3",
-            (state, origin, limit),
-        )
-        return [number for (number,) in rows]
+        require_one_of("state", state, PROPOSAL_STATES)
+        where = "WHERE state = ?1 AND (?2 IS NULL OR origin = ?2) ORDER BY created_at DESC, id DESC LIMIT ?3"
+        return self._ids(where, state, origin, limit)
 
     def waiting(self, *, origin: str | None = None, limit: int = -1) -> list[Proposal]:
         """List the waiting proposals, newest first; `store.inbox.duplicates.alike` finds the facts similar to each."""
@@ -355,12 +335,9 @@ class Inbox:
 
     def origins(self) -> list[tuple[str, int]]:
         """List the origins of waiting proposals, and how many of each; most first."""
-        return [
-            (origin, count)
-            for origin, count in self._database.rows(
-                "SELECT origin, count(*) FROM proposals WHERE state = 'waiting' GROUP BY origin ORDER BY 2 DESC, 1"
-            )
-        ]
+        return self._database.rows(
+            "SELECT origin, count(*) FROM proposals WHERE state = 'waiting' GROUP BY origin ORDER BY 2 DESC, 1"
+        )
 
     def doubts(self, proposal: Proposal) -> list[Doubt]:
         """Return what changed in the basis of a proposal: quotes that are no longer found, facts that changed."""
@@ -433,13 +410,11 @@ class Inbox:
         rest = [number for number in dict.fromkeys(others) if number != fact]
         if not rest:
             raise InvalidInput("Merging takes two facts.", "Name another: merge 12 13.")
-        with self._database.write(
-            actor, f"merge {' '.join(cite('fact', one) for one in (fact, *rest)[:10])}"
-        ) as write:
+        with self._database.write(actor, f"merge {' '.join(cite_all('fact', (fact, *rest)[:10]))}") as write:
             joined = text or read_active_fact(write, fact)[0]
             both = Proposal(
                 id=0, kind="merge", text=joined, change={}, target=fact,
-                others=tuple(cite("fact", one) for one in rest), based_on="", evidence=(), reason="", origin=actor,
+                others=tuple(cite_all("fact", rest)), based_on="", evidence=(), reason="", origin=actor,
                 state="waiting", created_at=write.at, decided_at=None, made=None,
             )  # fmt: skip
             made = ProposalAcceptance(write, both, None, again).accept()
@@ -481,8 +456,9 @@ class Inbox:
                 proposal = asked.get(choice.number)
                 try:
                     if proposal is None:
-                        raise _no_such_proposal(choice.number)
-                    _require_waiting(write, proposal)
+                        raise self.missing(choice.number)
+                    if (state := self.read_column(write, proposal.id, "state")) != "waiting":
+                        raise Conflict(f"{proposal.citation} was {state} already.", "Undo lets it wait again.")
                     if choice.verb == "reject":
                         undo_file_change(write, proposal)
                         _settle_proposal(write, proposal.id, "rejected", None)
@@ -523,23 +499,9 @@ def _settle_proposal(write: Transaction, number: int, state: str, fact: int | No
     )
 
 
-def _require_waiting(write: Transaction, proposal: Proposal) -> None:
-    """Raise unless a proposal waits. Raise NotFound or Conflict."""
-    state = write.execute("SELECT state FROM proposals WHERE id = ?", (proposal.id,)).get
-    if state is None:
-        raise _no_such_proposal(proposal.id)
-    if state != "waiting":
-        raise Conflict(f"{proposal.citation} was {state} already.", "Undo lets it wait again.")
-
-
-def _proposals_reason(verb: str, numbers: Sequence[int]) -> str:
-    """Return a verb and what it was about; of many, the first ten."""
-    return f"{verb} {_list_first_ten([cite('proposal', number) for number in numbers])}".strip()
-
-
-def _list_first_ten(cited: Sequence[str]) -> str:
-    """Join citations; of many, the first ten and how many more there are."""
-    return " ".join([*cited[:10], *([f"+{len(cited) - 10}"] if len(cited) > 10 else [])])
+def proposing_reason(numbers: Sequence[int]) -> str:
+    """Return the reason of a step of history that made these proposals."""
+    return f"propose {list_cited(cite_all('proposal', numbers))}".strip()
 
 
 def _decision_reason(choices: Sequence[InboxChoice], done: InboxDecision) -> str:
@@ -550,16 +512,11 @@ def _decision_reason(choices: Sequence[InboxChoice], done: InboxDecision) -> str
             cited = f"{cite('proposal', choice.number)} {done.resulting_citation(choice.number)}".rstrip()
             words.setdefault(choice.verb, []).append(cited)
     if done.rejected:
-        words["reject"] = [cite("proposal", number) for number in done.rejected]
-    return ", ".join(f"{verb} {_list_first_ten(cited)}" for verb, cited in words.items()) or "decide"
+        words["reject"] = cite_all("proposal", done.rejected)
+    return ", ".join(f"{verb} {list_cited(cited)}" for verb, cited in words.items()) or "decide"
 
 
 def _is_outside(citation: str) -> bool:
     """Tell whether a citation names a document outside of the memory's project."""
     found = parse_citation(citation)
     return found.kind == "document" and os.path.isabs(str(found.target))
-
-
-def _no_such_proposal(number: int) -> NotFound:
-    """Return the error for a proposal that does not exist."""
-    return NotFound(f"There is no proposal {cite('proposal', number)}.", "List them with `memoranda inbox`.")

@@ -10,7 +10,7 @@ from typing import Any
 
 from store.base.citations import cite, parse_citation
 from store.base.clock import from_ms, to_ms
-from store.base.errors import Conflict, InvalidInput, NotFound
+from store.base.errors import Conflict, InvalidInput
 from store.base.location import is_personal_memory
 from store.base.models import Proposal
 from store.base.vocabulary import CONFIDENCES, DOMAINS, FILE_ORIGIN, IMPACTS
@@ -18,10 +18,11 @@ from store.database.change_capture import PURGED_MARK
 from store.database.database import Transaction
 from store.database.tombstones import decision_text, keyed_digest, normal_form, refuse_purged
 from store.database.values import Json, Verbatim
-from store.records.facts import clean_fact_text, find_same_fact, insert_fact
+from store.records.facts import Facts, clean_fact_text, find_same_fact, insert_fact
 from store.records.mutes import pass_on_mute
-from store.records.proposals import proposal_fact_ids
+from store.records.table import cite_all, require_one_of
 from store.records.tags import merge_tags
+from store.records.workflow import proposal_fact_ids
 
 # The basis of a proposal: the current state of the facts it is about, the digests that identify the same proposal, and
 # the stored form of its change and its evidence. Called by the inbox alone.
@@ -46,11 +47,7 @@ class ProposalQuestion:
 
 def read_active_fact(write: Transaction, number: int) -> tuple[str, str, str]:
     """Return (text, status, last confirmed) of an active fact. Raise NotFound or Conflict."""
-    row: tuple[str, str, str] | None = write.execute(
-        "SELECT fact, status, last_confirmed_at FROM facts WHERE id = ?", (number,)
-    ).get
-    if row is None:
-        raise NotFound(f"There is no fact {cite('fact', number)}.", "List them with `memoranda facts --all`.")
+    row: tuple[str, str, str] = Facts.read_column(write, number, "fact, status, last_confirmed_at")
     if row[1] != "active":
         raise Conflict(f"{cite('fact', number)} is {row[1]}.", "Propose something about a fact that holds.")
     return row
@@ -113,8 +110,7 @@ def clean_change(change: Mapping[str, Any]) -> dict[str, Any]:
         fields["domain"] = "general"
     elif "domain" in fields:
         fields["domain"] = domain
-    if fields.get("confidence", "high") not in CONFIDENCES:
-        raise InvalidInput("There is no such confidence.", f"Choose one of: {', '.join(CONFIDENCES)}.")
+    require_one_of("confidence", fields.get("confidence", "high"), CONFIDENCES)
     if not 0 <= float(fields.get("importance", 0)) <= 1:
         raise InvalidInput("Importance is a number from 0 to 1.")
     if "decision" in fields:
@@ -174,7 +170,7 @@ class ProposalAcceptance:
         if target is None:
             return self._write_fact(None)
         if proposal.kind == "merge" or (proposal.kind in REPLACING_KINDS and proposal.others):
-            return self._merge_facts(target)
+            return self._merge_facts()
         if proposal.kind == "forget":
             if self._own:
                 raise self._forgetting_error("To say it in your own words, correct the fact itself.")
@@ -193,12 +189,12 @@ class ProposalAcceptance:
             raise self._forgetting_error("To merge two facts, merge the facts themselves.")
         if proposal.kind == "merge":
             if fact not in proposal_fact_ids(proposal):
-                cited = ", ".join(cite("fact", one) for one in proposal_fact_ids(proposal))
+                cited = ", ".join(cite_all("fact", proposal_fact_ids(proposal)))
                 raise InvalidInput(
                     f"{proposal.citation} proposes to merge {cited}.",
                     f"Accept it, and merge {cite('fact', fact)} with the result.",
                 )
-            return self._merge_facts(proposal_fact_ids(proposal)[0])
+            return self._merge_facts()
         self._require_active(fact)
         if self._own:
             return self._write_fact(fact)
@@ -296,10 +292,10 @@ class ProposalAcceptance:
         """Return when it was written elsewhere, if the proposal says so and that is past; else now."""
         return min(str(self._proposal.change.get("created", self._write.at)), self._write.at)
 
-    def _merge_facts(self, target: int) -> int:
+    def _merge_facts(self) -> int:
         """Keep one of several facts: the one with this text, or a new one that replaces all."""
         write = self._write
-        several = [target, *(int(parse_citation(one).target) for one in self._proposal.others)]
+        several = proposal_fact_ids(self._proposal)
         for fact in several:
             self._require_active(fact)
         known = find_same_fact(write, self._text)
@@ -307,7 +303,7 @@ class ProposalAcceptance:
             self._refuse_cut()
         rows = [_read_fact_fields(write, fact) for fact in several]
         gone = [fact for fact in several if fact != known]
-        evidence = [one for row in rows for one in json.loads(row["evidence"])] + [cite("fact", one) for one in gone]
+        evidence = [one for row in rows for one in json.loads(row["evidence"])] + cite_all("fact", gone)
         tags = merge_tags([], [tag for row in rows for tag in json.loads(row["tags"])])
         if known is not None:
             self._take_over(known, gone, rows)
@@ -328,7 +324,7 @@ class ProposalAcceptance:
             origin=self._proposal.origin,
             evidence=Json(list(dict.fromkeys(evidence))),
             tags=Json(tags),
-            supersedes=target,
+            supersedes=several[0],
         )
         pass_on_mute(write, gone, new)
         return new
@@ -395,12 +391,9 @@ class ProposalAcceptance:
 
     def _require_active(self, fact: int) -> None:
         """Raise unless this fact is active."""
-        status = self._write.execute("SELECT status FROM facts WHERE id = ?", (fact,)).get
-        cited = cite("fact", fact)
-        if status is None:
-            raise NotFound(f"There is no fact {cited}.", "List them with `memoranda facts --all`.")
+        status = Facts.read_column(self._write, fact)
         if status != "active":
-            raise Conflict(f"{cited} is {status}.", "Choose one that holds today.")
+            raise Conflict(f"{cite('fact', fact)} is {status}.", "Choose one that holds today.")
 
     def _current_fact(self, fact: int) -> int | None:
         """Return the active fact that superseded this one; None if there is none."""

@@ -19,6 +19,7 @@ from store.database.database import Database, Transaction
 from store.database.values import Verbatim
 from store.git.process import GitError, capture_git_output
 from store.git.repository import Repository
+from store.records.table import RecordTable, require_one_of
 from store.records.workflow import iteration_for_record
 from store.text.dates import ReleaseMoments, find_release, newest_release
 
@@ -26,10 +27,6 @@ from store.text.dates import ReleaseMoments, find_release, newest_release
 NEIGHBOUR_SHAS = (
     "(SELECT max(sha) FROM commits AS before WHERE before.sha < c.sha),"
     " (SELECT min(sha) FROM commits AS after WHERE after.sha > c.sha)"
-)
-COMMIT_COLUMNS = (
-    "c.id, c.sha, c.message, c.author, c.files_changed, c.insertions, c.deletions, c.committed_at, c.iteration_id,"
-    f" c.reachable, c.origin, {NEIGHBOUR_SHAS}"
 )
 # a commit belongs to the iteration during which it was made, unless another is named
 INSERT_COMMIT = """
@@ -46,11 +43,20 @@ GIT_ORIGIN = "git"  # the origin of what was read from the repository
 WHOLE_SECOND = ".000Z"  # git has no fractions of a second; an iteration's start has milliseconds
 
 
-class Commits:
+class Commits(RecordTable[Commit]):
     """The commits of one memory. A journal: logging one again is ignored."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    kind, source = "commit", "commits AS c"
+    columns = (
+        "c.id, c.sha, c.message, c.author, c.files_changed, c.insertions, c.deletions, c.committed_at, c.iteration_id,"
+        f" c.reachable, c.origin, {NEIGHBOUR_SHAS}"
+    )
+    absence = "There is no such commit in this memory.", ""
+
+    @staticmethod
+    def _of_row(row: tuple[Any, ...]) -> Commit:
+        *columns, reachable, origin, before, after = row
+        return Commit(*(*columns, bool(reachable), _shortest_prefix(row[1], before, after), origin))
 
     def log(
         self,
@@ -79,24 +85,9 @@ class Commits:
                 link_implemented(write, sha, decisions)
             return new
 
-    def get(self, sha: str) -> Commit:
-        """Return the commit whose sha starts with this. Raise NotFound, or Conflict when several do."""
-        return self.by_id(self.resolve(sha))
-
-    def by_id(self, number: int) -> Commit:
-        found = self.get_many([number])
-        if not found:
-            raise NotFound("There is no such commit in this memory.")
-        return found[0]
-
-    def get_many(self, numbers: Sequence[int]) -> list[Commit]:
-        """Return the commits of these ids that exist, in this order."""
-        rows = self._database.rows(
-            f"SELECT {COMMIT_COLUMNS} FROM commits AS c WHERE c.id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(numbers)),),
-        )
-        by_id = {row[0]: _commit_of_row(row) for row in rows}
-        return [by_id[number] for number in numbers if number in by_id]
+    def get(self, number: int | str) -> Commit:
+        """Return the commit of this id, or whose sha starts with this. Raise NotFound, or Conflict when several do."""
+        return super().get(self.resolve(number) if isinstance(number, str) else number)
 
     def resolve(self, sha: str) -> int:
         """Return the id of the commit whose sha starts with this. Raise NotFound or Conflict."""
@@ -119,8 +110,7 @@ class Commits:
     def link(self, sha: str, decision: int, link_type: str = "implements", *, actor: str = PERSON_ORIGIN) -> bool:
         """Record that a commit implements, reverts or relates to a decision; return False if that is known, and change
         nothing. Raise NotFound or InvalidInput; Conflict if they are linked with another type."""
-        if link_type not in LINK_TYPES:
-            raise InvalidInput("There is no such kind of link.", f"Choose one of: {', '.join(LINK_TYPES)}.")
+        require_one_of("kind of link", link_type, LINK_TYPES)
         commit = self.resolve(sha)
         with self._database.write(
             actor, f"link {cite('commit', sha.lower())} {cite('decision', decision)}"
@@ -280,11 +270,6 @@ def mark_reachable(write: Transaction, shas: Iterable[str], reachable: bool) -> 
         "UPDATE commits SET reachable = ?1 WHERE reachable <> ?1 AND sha IN (SELECT value FROM json_each(?2))",
         (int(reachable), Verbatim(json.dumps(list(shas)))),
     )
-
-
-def _commit_of_row(row: tuple[Any, ...]) -> Commit:
-    *columns, reachable, origin, before, after = row
-    return Commit(*(*columns, bool(reachable), _shortest_prefix(row[1], before, after), origin))
 
 
 def _shortest_prefix(sha: str, before: str | None, after: str | None) -> str:

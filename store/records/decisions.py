@@ -8,14 +8,15 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from store.base.citations import cite, find_citations
-from store.base.errors import Conflict, InvalidInput, NotFound
+from store.base.errors import Conflict, InvalidInput
 from store.base.models import Decision
 from store.base.vocabulary import DECISION_STATUSES, EVIDENCE_STATES, IMPACTS, PERSON_ORIGIN
-from store.database.database import Database, Transaction
+from store.database.database import Transaction
 from store.database.files import run_with_reserve
 from store.database.tombstones import decision_text, refuse_purged
 from store.database.values import Json, Verbatim
 from store.git.repository import CommitInfo
+from store.records.table import RecordTable, cite_all, require_one_of
 from store.records.workflow import iteration_for_record
 
 # Find the decisions that a commit's message names, and link them.
@@ -164,18 +165,22 @@ def _link_kind(before: str, inherited: str) -> str:
     return ""
 
 
-DECISION_COLUMNS = (
-    "id, iteration_id, title, context, chosen, alternatives, rationale, impact, phase, decided_at, status,"
-    " supersedes, origin, confirmed_at, coalesce(evidence, '[]'), coalesce(tags, '[]'),"
-    " coalesce((SELECT max(state) FROM evidence_looks WHERE record = id * 16 + 1), 0)"
-)
-
-
-class Decisions:
+class Decisions(RecordTable[Decision]):
     """The decisions of one memory."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    kind, source = "decision", "decisions"
+    columns = (
+        "id, iteration_id, title, context, chosen, alternatives, rationale, impact, phase, decided_at, status,"
+        " supersedes, origin, confirmed_at, coalesce(evidence, '[]'), coalesce(tags, '[]'),"
+        " coalesce((SELECT max(state) FROM evidence_looks WHERE record = id * 16 + 1), 0)"
+    )
+    absence = "There is no decision {}.", "List them with `memoranda decisions`."
+
+    @staticmethod
+    def _of_row(row: tuple[Any, ...]) -> Decision:
+        *columns, evidence, tags, looked = row
+        columns[5] = tuple(json.loads(columns[5]))
+        return Decision(*(*columns, tuple(json.loads(evidence)), tuple(json.loads(tags)), EVIDENCE_STATES[looked]))
 
     def decide(
         self,
@@ -201,8 +206,7 @@ class Decisions:
         for name, text in (("title", title), ("chosen option", chosen)):
             if not text.strip():
                 raise InvalidInput(f"A decision has a {name}.", 'decide "Use SQLite" --chosen "SQLite, WAL"')
-        if impact not in IMPACTS:
-            raise InvalidInput("There is no such impact.", f"Choose one of: {', '.join(IMPACTS)}.")
+        require_one_of("impact", impact, IMPACTS)
         with self._database.write(actor, "decide", key) as write:
             if (answer := write.earlier_answer) is not None:
                 return int(answer)
@@ -258,19 +262,16 @@ class Decisions:
         run_with_reserve(self._database.path, lambda: self._forget(numbers, actor))
 
     def _forget(self, numbers: Sequence[int], actor: str) -> None:
-        with self._database.write(actor, f"forget {' '.join(cite('decision', n) for n in numbers[:10])}") as write:
+        with self._database.write(actor, f"forget {' '.join(cite_all('decision', numbers[:10]))}") as write:
             for number in numbers:
-                status = write.execute("SELECT status FROM decisions WHERE id = ?", (number,)).get
-                if status is None:
-                    raise _no_such_decision(number)
-                if status == "forgotten":
+                if self.read_column(write, number) == "forgotten":
                     raise Conflict(f"{cite('decision', number)} is forgotten already.", "Undo brings it back.")
                 write.execute("UPDATE decisions SET status = 'forgotten' WHERE id = ?", (number,))
 
     def confirm(self, numbers: Sequence[int], *, actor: str = PERSON_ORIGIN) -> None:
         """Record that decisions logged by agents hold. All of them or none; those that a person made, or confirmed
         before, are unchanged. Raise NotFound, and Conflict for one that is no longer active, or when none needs it."""
-        with self._database.write(actor, f"confirm {' '.join(cite('decision', n) for n in numbers[:10])}") as write:
+        with self._database.write(actor, f"confirm {' '.join(cite_all('decision', numbers[:10]))}") as write:
             for number in numbers:
                 self._require_active(write, number)
             marks = ", ".join("?" * len(numbers))
@@ -281,35 +282,18 @@ class Decisions:
             if not self._database.connection.changes():
                 raise Conflict("Confirmed already.", "What you decide yourself needs no confirmation.")
 
-    def get(self, number: int) -> Decision:
-        """Return one decision, whatever its status. Raise NotFound."""
-        found = self.get_many([number])
-        if not found:
-            raise _no_such_decision(number)
-        return found[0]
-
-    def get_many(self, numbers: Sequence[int]) -> list[Decision]:
-        """Return the decisions of these ids that exist, in this order."""
-        rows = self._database.rows(
-            f"SELECT {DECISION_COLUMNS} FROM decisions WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(numbers)),),
-        )
-        by_id = {row[0]: _decision_of_row(row) for row in rows}
-        return [by_id[number] for number in numbers if number in by_id]
-
     def ids(
         self, *, statuses: Sequence[str] = ("active",), iteration_id: int | None = None, limit: int = -1
     ) -> list[int]:
         """List the ids of decisions with these statuses, newest first; of all, or of one iteration."""
         for status in statuses:
-            if status not in DECISION_STATUSES:
-                raise InvalidInput("There is no such status.", f"Choose one of: {', '.join(DECISION_STATUSES)}.")
-        rows = self._database.rows(
-            f"SELECT id FROM decisions WHERE status IN ({', '.join('?' * len(statuses))})"
-            f"{'' if iteration_id is None else ' AND iteration_id = ?'} ORDER BY decided_at DESC, id DESC LIMIT ?",
-            (*statuses, *(() if iteration_id is None else (iteration_id,)), limit),
+            require_one_of("status", status, DECISION_STATUSES)
+        among = () if iteration_id is None else (iteration_id,)
+        return self._ids(
+            f"WHERE status IN ({', '.join('?' * len(statuses))}){' AND iteration_id = ?' if among else ''}"
+            " ORDER BY decided_at DESC, id DESC LIMIT ?",
+            *(*statuses, *among, limit),
         )
-        return [number for (number,) in rows]
 
     def successor(self, number: int) -> int | None:
         """Return the id of the decision that superseded this one."""
@@ -320,19 +304,6 @@ class Decisions:
 
     def _require_active(self, write: Transaction, number: int) -> None:
         """Raise NotFound or Conflict unless the decision is active."""
-        status = write.execute("SELECT status FROM decisions WHERE id = ?", (number,)).get
-        if status is None:
-            raise _no_such_decision(number)
+        status = self.read_column(write, number)
         if status != "active":
             raise Conflict(f"{cite('decision', number)} is {status}.", "Supersede the one that took its place.")
-
-
-def _no_such_decision(number: int) -> NotFound:
-    """Return the error for a decision that does not exist."""
-    return NotFound(f"There is no decision {cite('decision', number)}.", "List them with `memoranda decisions`.")
-
-
-def _decision_of_row(row: tuple[Any, ...]) -> Decision:
-    *columns, evidence, tags, looked = row
-    columns[5] = tuple(json.loads(columns[5]))
-    return Decision(*(*columns, tuple(json.loads(evidence)), tuple(json.loads(tags)), EVIDENCE_STATES[looked]))

@@ -30,6 +30,7 @@ from store.database.schema import argument_text
 from store.database.tombstones import normal_form, refuse_purged
 from store.database.values import Json, Verbatim, clean_text
 from store.records.mutes import pass_on_mute
+from store.records.table import RecordTable, cite_all, require_one_of, step_reason
 from store.records.tags import HAS_TAG_SQL, fold_tag, merge_tags, most_frequent_spellings, register_folded_tag
 from store.records.timeline import SESSION_QUIET_MS
 from store.text.words import normalize_text
@@ -221,11 +222,6 @@ def find_open_session(database: Database, now: str) -> str:
     return found or ""
 
 
-FACT_COLUMNS = (
-    "id, domain, fact, confidence, source, scope, status, supersedes, created_at, last_confirmed_at, importance,"
-    " pinned, origin, evidence, tags, session,"
-    " coalesce((SELECT max(state) FROM evidence_looks WHERE record = id * 16), 0)"
-)
 # the order of a list → its ORDER BY
 FACT_SORTS = {
     "oldest": "last_confirmed_at, id",
@@ -236,11 +232,22 @@ FACT_SORTS = {
 }
 
 
-class Facts:
+class Facts(RecordTable[Fact]):
     """The facts of one memory."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    kind, source = "fact", "facts"
+    columns = (
+        "id, domain, fact, confidence, source, scope, status, supersedes, created_at, last_confirmed_at, importance,"
+        " pinned, origin, evidence, tags, session,"
+        " coalesce((SELECT max(state) FROM evidence_looks WHERE record = id * 16), 0)"
+    )
+    absence = "There is no fact {}.", "List them with `memoranda facts --all`."
+
+    @staticmethod
+    def _of_row(row: tuple[Any, ...]) -> Fact:
+        *columns, pinned, origin, evidence, tags, session, looked = row
+        lists = [() if text == "[]" else tuple(json.loads(text)) for text in (evidence, tags)]
+        return Fact(*(*columns, bool(pinned), origin, *lists, session, EVIDENCE_STATES[looked]))
 
     # write
 
@@ -275,9 +282,9 @@ class Facts:
         for the scope `global` anywhere but in the person's own memory (store/personal/memory.py).
         """
         fact = clean_fact_text(text)
-        _require_one_of("confidence", confidence, CONFIDENCES)
-        _require_one_of("source", source, FACT_SOURCES)
-        _require_one_of("scope", scope, SCOPES)
+        require_one_of("confidence", confidence, CONFIDENCES)
+        require_one_of("source", source, FACT_SOURCES)
+        require_one_of("scope", scope, SCOPES)
         if scope == "global" and not is_personal_memory(self._database.path):
             raise Unsupported("Global facts are kept in your personal memory.", "memoranda remember --scope global")
         if not 0 <= importance <= 1:
@@ -324,7 +331,7 @@ class Facts:
                 tags=Json(list(tags)),
             )
             if actor == PERSON_ORIGIN:
-                write.execute("INSERT INTO uncompared VALUES (?)", (number,))  # see store/inbox/new_fact_check.py
+                write.execute("INSERT INTO uncompared VALUES (?)", (number,))  # see store/inbox/duplicates.py
             write.reason = f"{verb} {cite('fact', number)}"
             write.store_answer(number, 1)
             return number, True
@@ -349,7 +356,7 @@ class Facts:
 
     def confirm(self, numbers: Sequence[int], *, actor: str = PERSON_ORIGIN) -> None:
         """Record that facts still hold: their ages start again. All of them or none."""
-        with self._database.write(actor, _facts_reason("confirm", numbers)) as write:
+        with self._database.write(actor, step_reason("confirm", cite_all("fact", numbers))) as write:
             self._require_active(write, numbers)
             for number in numbers:
                 self._touch(write, number)
@@ -359,35 +366,21 @@ class Facts:
         run_with_reserve(self._database.path, lambda: self._forget(numbers, actor))
 
     def _forget(self, numbers: Sequence[int], actor: str) -> None:
-        with self._database.write(actor, _facts_reason("forget", numbers)) as write:
+        with self._database.write(actor, step_reason("forget", cite_all("fact", numbers))) as write:
             self._require_not_forgotten(write, numbers)
             for number in numbers:
                 write.execute("UPDATE facts SET status = 'forgotten' WHERE id = ?", (number,))
 
     def pin(self, numbers: Sequence[int], pinned: bool = True, *, actor: str = PERSON_ORIGIN) -> None:
         """Pin facts, which then never age, or unpin them. All of them or none."""
-        with self._database.write(actor, _facts_reason("pin" if pinned else "unpin", numbers)) as write:
+        with self._database.write(
+            actor, step_reason("pin" if pinned else "unpin", cite_all("fact", numbers))
+        ) as write:
             self._require_active(write, numbers)
             for number in numbers:
                 write.execute("UPDATE facts SET pinned = ? WHERE id = ?", (int(pinned), number))
 
     # read
-
-    def get(self, number: int) -> Fact:
-        """Return one fact, whatever its status. Raise NotFound."""
-        found = self.get_many([number])
-        if not found:
-            raise no_such_fact(number)
-        return found[0]
-
-    def get_many(self, numbers: Sequence[int]) -> list[Fact]:
-        """Return the facts of these ids that exist, in this order."""
-        rows = self._database.rows(
-            f"SELECT {FACT_COLUMNS} FROM facts WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(numbers)),),
-        )
-        by_id = {row[0]: _fact_of_row(row) for row in rows}
-        return [by_id[number] for number in numbers if number in by_id]
 
     def order(
         self,
@@ -407,9 +400,9 @@ class Facts:
     ) -> array[int]:
         """Return the ids of the facts that match the filters, in the order `sort` (a key of FACT_SORTS), packed.
         `words` is a substring, `tag` a whole tag in any capitals, `state` an index of AGE_STATES."""
-        _require_one_of("order", sort, tuple(FACT_SORTS))
+        require_one_of("order", sort, tuple(FACT_SORTS))
         for status in statuses:
-            _require_one_of("status", status, FACT_STATUSES)
+            require_one_of("status", status, FACT_STATUSES)
         expression = age_state_sql(now)
         clauses = [f"status IN ({', '.join('?' * len(statuses))})"]
         parameters: list[object] = list(statuses)
@@ -465,7 +458,7 @@ class Facts:
         )
         found = self.get_many([row[0] for row in rows])
         if not found:
-            raise no_such_fact(number)
+            raise self.missing(number)
         return found
 
     def count_by_state(self, now: str, scope: str = "") -> dict[str, int]:
@@ -533,10 +526,7 @@ class Facts:
     def _require_not_forgotten(self, write: Transaction, numbers: Iterable[int]) -> None:
         """Raise unless each of these facts exists and is not forgotten."""
         for number in numbers:
-            status = write.execute("SELECT status FROM facts WHERE id = ?", (number,)).get
-            if status is None:
-                raise no_such_fact(number)
-            if status == "forgotten":
+            if self.read_column(write, number) == "forgotten":
                 raise Conflict(f"{cite('fact', number)} is forgotten already.", "Undo brings it back.")
 
     def _require_active(self, write: Transaction, numbers: Iterable[int]) -> None:
@@ -544,7 +534,7 @@ class Facts:
         numbers = list(numbers)
         self._require_not_forgotten(write, numbers)
         for number in numbers:
-            status = write.execute("SELECT status FROM facts WHERE id = ?", (number,)).get
+            status = self.read_column(write, number)
             if status != "active":
                 newer = write.execute("SELECT max(id) FROM facts WHERE supersedes = ?", (number,)).get
                 follow = f"{cite('fact', newer)} took its place: use that one." if newer else ""
@@ -553,28 +543,3 @@ class Facts:
 
 def _fold_sql_text(*values: SQLiteValue) -> str:
     return normalize_text(argument_text(values[0]))
-
-
-def _require_one_of(name: str, value: str, words: Sequence[str]) -> None:
-    """Raise InvalidInput unless a value is among these words."""
-    if value not in words:
-        raise InvalidInput(f"There is no such {name}.", f"Choose one of: {', '.join(words)}.")
-
-
-def _facts_reason(verb: str, numbers: Sequence[int]) -> str:
-    """Return the reason of a step: a verb and its facts; of many, the first ten. Raise InvalidInput without any."""
-    if not numbers:
-        raise InvalidInput(f"Nothing to {verb} was named.", f"Name facts by their numbers: {verb} 12 13.")
-    more = f" +{len(numbers) - 10}" if len(numbers) > 10 else ""
-    return f"{verb} {' '.join(cite('fact', number) for number in numbers[:10])}{more}"
-
-
-def no_such_fact(number: int) -> NotFound:
-    """Return the error for a fact that does not exist."""
-    return NotFound(f"There is no fact {cite('fact', number)}.", "List them with `memoranda facts --all`.")
-
-
-def _fact_of_row(row: tuple[Any, ...]) -> Fact:
-    *columns, pinned, origin, evidence, tags, session, looked = row
-    lists = [() if text == "[]" else tuple(json.loads(text)) for text in (evidence, tags)]
-    return Fact(*(*columns, bool(pinned), origin, *lists, session, EVIDENCE_STATES[looked]))

@@ -12,6 +12,7 @@ from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.vocabulary import PERSON_ORIGIN, pack_key, unpack_key
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim
+from store.records.table import cite_all, step_reason
 
 # kinds that can be muted → their tables
 MUTE_TABLES = {"fact": "facts", "decision": "decisions", "task": "tasks", "summary": "summaries"}
@@ -27,7 +28,7 @@ class Mutes:
     def mute(self, numbers: Sequence[int], *, actor: str = PERSON_ORIGIN) -> None:
         """Exclude facts from every context. All of them or none; those muted already are unchanged. Raise NotFound,
         InvalidInput, and Conflict when all of them are, or one is forgotten."""
-        with self._database.write(actor, _mute_reason("mute", numbers)) as write:
+        with self._database.write(actor, step_reason("mute", cite_all("fact", numbers))) as write:
             for number in numbers:
                 status = write.execute("SELECT status FROM facts WHERE id = ?", (number,)).get
                 if status is None:
@@ -43,7 +44,7 @@ class Mutes:
 
     def unmute(self, numbers: Sequence[int], *, actor: str = PERSON_ORIGIN) -> None:
         """Allow facts in contexts again. Raise InvalidInput, and Conflict when none of them is muted."""
-        with self._database.write(actor, _mute_reason("unmute", numbers)) as write:
+        with self._database.write(actor, step_reason("unmute", cite_all("fact", numbers))) as write:
             known = self.filter_muted_facts(numbers)
             if not known:
                 raise Conflict("Not muted.", "`memoranda context` says what keeps a fact out.")
@@ -80,7 +81,7 @@ class Mutes:
                     raise NotFound(f"There is no {kind} {cite(kind, number)}.", "Find it with `memoranda search`.")
                 write.execute("INSERT OR IGNORE INTO muted(key, at) VALUES (?, ?)", (key, Verbatim(write.at)))
             if fresh:
-                write.reason = _mute_reason("mute", fresh)
+                write.reason = step_reason("mute", cite_all("fact", fresh))
 
     def unmute_keys(self, keys: Collection[int], *, actor: str = PERSON_ORIGIN) -> None:
         """Allow records in agents' contexts again. Raise InvalidInput, and Conflict when none of them is muted."""
@@ -95,7 +96,7 @@ class Mutes:
             for key in others:
                 write.execute("DELETE FROM muted WHERE key = ?", (key,))
             if muted:
-                write.reason = _mute_reason("unmute", muted)
+                write.reason = step_reason("unmute", cite_all("fact", muted))
 
     def filter_muted_keys(self, keys: Collection[int]) -> frozenset[int]:
         """Return which of these keys belong to a muted record."""
@@ -120,7 +121,7 @@ def _split_keys(keys: Collection[int]) -> tuple[list[int], list[int]]:
         else:
             others.append(key)
     if not facts and not others:
-        _mute_reason("mute", ())
+        step_reason("mute", ())
     return facts, others
 
 
@@ -132,11 +133,3 @@ def pass_on_mute(write: Transaction, old: Iterable[int], new: int) -> None:
         " AND NOT EXISTS (SELECT 1 FROM mutes WHERE fact_id = ?1)",
         (new, Verbatim(write.at), write.actor, Verbatim(json.dumps(list(old)))),
     )
-
-
-def _mute_reason(verb: str, numbers: Sequence[int]) -> str:
-    """Return the reason of a step: a verb and its facts; of many, the first ten. Raise InvalidInput without any."""
-    if not numbers:
-        raise InvalidInput(f"Nothing to {verb} was named.", f"Name facts by their numbers: {verb} 12 13.")
-    more = f" +{len(numbers) - 10}" if len(numbers) > 10 else ""
-    return f"{verb} {' '.join(cite('fact', number) for number in numbers[:10])}{more}"

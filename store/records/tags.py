@@ -13,6 +13,7 @@ from store.base.vocabulary import PERSON_ORIGIN
 from store.database.database import Database, Transaction
 from store.database.schema import argument_text
 from store.database.values import Json, clean_text
+from store.records.table import step_reason
 from store.text.words import normalize_text
 
 if TYPE_CHECKING:
@@ -169,8 +170,5 @@ def _require_in_force(write: Transaction, kind: str, number: int) -> None:
 
 
 def _tag_reason(verb: str, records: Sequence[TaggedRecord]) -> str:
-    """Return a verb and its records; of many, the first ten."""
-    if not records:
-        raise InvalidInput(f"Nothing to {verb} was named.", f"Name records by their numbers: {verb} 12 D#3 A#4.")
-    more = f" +{len(records) - 10}" if len(records) > 10 else ""
-    return f"{verb} {' '.join(cite(kind, number) for kind, number in records[:10])}{more}"
+    """Return the reason of a step: a verb and its records. Raise InvalidInput without any."""
+    return step_reason(verb, [cite(*record) for record in records], "records by their numbers: {} 12 D#3 A#4.")

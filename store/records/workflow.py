@@ -1,4 +1,4 @@
-"""Tasks, iterations and events.
+"""Tasks, iterations, events and proposals.
 
 Tasks: pending, in progress, done.
 """
@@ -9,25 +9,30 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from store.base.citations import cite
+from store.base.citations import cite, parse_citation
 from store.base.clock import days_before
 from store.base.errors import Conflict, InvalidInput, NotFound
-from store.base.models import Event, Iteration, Task
+from store.base.models import Event, Iteration, Proposal, Quote, Task
 from store.base.vocabulary import PERSON_ORIGIN, TASK_STATUSES
-from store.database.database import Database, Transaction
+from store.database.database import Transaction
 from store.database.tombstones import refuse_purged
 from store.database.values import Json, Verbatim, clean_text
+from store.records.table import RecordTable, cite_all, list_cited, require_one_of
 
 # Iterations: cycles of work. A journal: only their end is ever changed.
 
-ITERATION_COLUMNS = "id, command, description, status, started_at, completed_at, phases_completed, artifacts, origin"
 
-
-class Iterations:
+class Iterations(RecordTable[Iteration]):
     """The iterations of one memory; at most one is active."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    kind, source = "iteration", "iterations"
+    columns = "id, command, description, status, started_at, completed_at, phases_completed, artifacts, origin"
+    absence = "There is no iteration {}.", "List them with `memoranda iterations`."
+
+    @staticmethod
+    def _of_row(row: tuple[Any, ...]) -> Iteration:
+        *columns, phases, artifacts, origin = row
+        return Iteration(*(*columns, tuple(json.loads(phases)), tuple(json.loads(artifacts)), origin))
 
     def start_iteration(self, command: str, description: str = "", *, actor: str = PERSON_ORIGIN) -> int:
         """Start a cycle of work (`feature`, `fix`, `spike` …). Raise Conflict while another is active."""
@@ -60,9 +65,7 @@ class Iterations:
             number = active_iteration_id(write) if number is None else number
             if number is None:
                 raise NotFound("No iteration is active.", "Start one first.")
-            status = write.execute("SELECT status FROM iterations WHERE id = ?", (number,)).get
-            if status is None:
-                raise _no_such_iteration(number)
+            status = self.read_column(write, number)
             if status != "active":
                 raise Conflict(f"{cite('iteration', number)} was {status} already.")
             write.execute(
@@ -77,26 +80,9 @@ class Iterations:
             )
             return number
 
-    def get(self, number: int) -> Iteration:
-        """Return one iteration. Raise NotFound."""
-        found = self.get_many([number])
-        if not found:
-            raise _no_such_iteration(number)
-        return found[0]
-
-    def get_many(self, numbers: Sequence[int]) -> list[Iteration]:
-        """Return the iterations of these ids that exist, in this order."""
-        rows = self._database.rows(
-            f"SELECT {ITERATION_COLUMNS} FROM iterations WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(numbers)),),
-        )
-        by_id = {row[0]: _iteration_of_row(row) for row in rows}
-        return [by_id[number] for number in numbers if number in by_id]
-
     def ids(self, limit: int = -1) -> list[int]:
         """List the ids of iterations, newest first."""
-        rows = self._database.rows("SELECT id FROM iterations ORDER BY started_at DESC, id DESC LIMIT ?", (limit,))
-        return [number for (number,) in rows]
+        return self._ids("ORDER BY started_at DESC, id DESC LIMIT ?", limit)
 
     def count_belonging(self, numbers: Sequence[int]) -> dict[int, tuple[int, int]]:
         """Return how much belongs to each of these iterations: (decisions that are not forgotten, commits)."""
@@ -111,10 +97,7 @@ class Iterations:
 
     def active(self) -> Iteration | None:
         """Return the active iteration, if there is one."""
-        row = self._database.row(
-            f"SELECT {ITERATION_COLUMNS} FROM iterations WHERE status = 'active' ORDER BY id DESC LIMIT 1"
-        )
-        return _iteration_of_row(row) if row else None
+        return next(iter(self._read("WHERE status = 'active' ORDER BY id DESC LIMIT 1")), None)
 
 
 def active_iteration_id(write: Transaction) -> int | None:
@@ -129,32 +112,25 @@ def iteration_for_record(write: Transaction, number: int | None) -> int | None:
     """Return the id of the iteration for a new record: the named iteration, else the active one. Raise NotFound."""
     if number is None:
         return active_iteration_id(write)
-    if write.execute("SELECT 1 FROM iterations WHERE id = ?", (number,)).get is None:
-        raise _no_such_iteration(number)
+    Iterations.read_column(write, number)
     return number
 
 
-def _no_such_iteration(number: int) -> NotFound:
-    """Return the error for an iteration that does not exist."""
-    return NotFound(f"There is no iteration {cite('iteration', number)}.", "List them with `memoranda iterations`.")
-
-
-def _iteration_of_row(row: tuple[Any, ...]) -> Iteration:
-    *columns, phases, artifacts, origin = row
-    return Iteration(*(*columns, tuple(json.loads(phases)), tuple(json.loads(artifacts)), origin))
-
-
-TASK_COLUMNS = "id, text, status, created_at, updated_at, iteration_id, origin, coalesce(tags, '[]')"
 OPEN_STATUSES = ("in_progress", "pending")
 # a status → the verb for setting it
 STATUS_VERBS = {"pending": "reopen", "in_progress": "start", "done": "done"}
 
 
-class Tasks:
+class Tasks(RecordTable[Task]):
     """The tasks of one memory."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    kind, source = "task", "tasks"
+    columns = "id, text, status, created_at, updated_at, iteration_id, origin, coalesce(tags, '[]')"
+    absence = "There is no task {}.", "List them with `memoranda tasks --all`."
+
+    @staticmethod
+    def _of_row(row: tuple[Any, ...]) -> Task:
+        return Task(*(*row[:-1], tuple(json.loads(row[-1]))))
 
     def add_task(
         self, text: str, *, iteration_id: int | None = None, actor: str = PERSON_ORIGIN, again: bool = False
@@ -182,15 +158,13 @@ class Tasks:
 
     def move_all(self, numbers: Sequence[int], status: str, *, actor: str = PERSON_ORIGIN) -> None:
         """Set the status of several tasks in one step: all of them or none. Raise Conflict for one that has it."""
-        _require_task_status(status)
+        require_one_of("status of a task", status, TASK_STATUSES)
         if not numbers:
             raise InvalidInput("No task was named.", "Name tasks by their numbers: task done 3 4.")
-        with self._database.write(actor, _tasks_reason(STATUS_VERBS[status], numbers)) as write:
+        reason = f"task {STATUS_VERBS[status]} {list_cited(cite_all('task', numbers))}"
+        with self._database.write(actor, reason) as write:
             for number in dict.fromkeys(numbers):
-                before = write.execute("SELECT status FROM tasks WHERE id = ?", (number,)).get
-                if before is None:
-                    raise _no_such_task(number)
-                if before == status:
+                if self.read_column(write, number) == status:
                     words = status.replace("_", " ")
                     raise Conflict(
                         f"{cite('task', number)} is {words} already.", "List them with `memoranda tasks`."
@@ -204,30 +178,11 @@ class Tasks:
         """Correct a task's text; history keeps the old one. Raise NotFound or InvalidInput."""
         task = _clean_task_text(text)
         with self._database.write(actor, f"correct {cite('task', number)}") as write:
-            before = write.execute("SELECT text FROM tasks WHERE id = ?", (number,)).get
-            if before is None:
-                raise _no_such_task(number)
-            if before == task:
+            if self.read_column(write, number, "text") == task:
                 raise InvalidInput(f"{cite('task', number)} says exactly that.")
             write.execute(
                 "UPDATE tasks SET text = ?, updated_at = ? WHERE id = ?", (task, Verbatim(write.at), number)
             )
-
-    def get(self, number: int) -> Task:
-        """Return one task. Raise NotFound."""
-        found = self.get_many([number])
-        if not found:
-            raise _no_such_task(number)
-        return found[0]
-
-    def get_many(self, numbers: Sequence[int]) -> list[Task]:
-        """Return the tasks of these ids that exist, in this order."""
-        rows = self._database.rows(
-            f"SELECT {TASK_COLUMNS} FROM tasks WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(numbers)),),
-        )
-        by_id = {row[0]: Task(*(*row[:-1], tuple(json.loads(row[-1])))) for row in rows}
-        return [by_id[number] for number in numbers if number in by_id]
 
     def ids(
         self, *, statuses: Sequence[str] = OPEN_STATUSES, iteration_id: int | None = None, limit: int = -1
@@ -235,21 +190,14 @@ class Tasks:
         """List the ids of tasks with these statuses, of all or of one iteration: those in progress, then the pending,
         each in the order they were added; then the done, the last one done first."""
         for status in statuses:
-            _require_task_status(status)
-        rows = self._database.rows(
-            f"SELECT id FROM tasks WHERE status IN ({', '.join('?' * len(statuses))})"
-            f"{'' if iteration_id is None else ' AND iteration_id = ?'}"
+            require_one_of("status of a task", status, TASK_STATUSES)
+        among = () if iteration_id is None else (iteration_id,)
+        return self._ids(
+            f"WHERE status IN ({', '.join('?' * len(statuses))}){' AND iteration_id = ?' if among else ''}"
             " ORDER BY status = 'done', status = 'pending', CASE status WHEN 'done' THEN updated_at END DESC, id"
             " LIMIT ?",
-            (*statuses, *(() if iteration_id is None else (iteration_id,)), limit),
+            *(*statuses, *among, limit),
         )
-        return [number for (number,) in rows]
-
-
-def _require_task_status(status: str) -> None:
-    """Raise InvalidInput unless a task can have this status."""
-    if status not in TASK_STATUSES:
-        raise InvalidInput("There is no such status of a task.", f"Choose one of: {', '.join(TASK_STATUSES)}.")
 
 
 def _clean_task_text(text: str) -> str:
@@ -260,28 +208,21 @@ def _clean_task_text(text: str) -> str:
     return task
 
 
-def _tasks_reason(verb: str, numbers: Sequence[int]) -> str:
-    """Return the reason of a step: a verb and its tasks; of many, the first ten."""
-    more = f" +{len(numbers) - 10}" if len(numbers) > 10 else ""
-    return f"task {verb} {' '.join(cite('task', number) for number in numbers[:10])}{more}"
-
-
-def _no_such_task(number: int) -> NotFound:
-    """Return the error for a task that does not exist."""
-    return NotFound(f"There is no task {cite('task', number)}.", "List them with `memoranda tasks --all`.")
-
-
 # Events: what the workflow recorded (a phase completed, a gate passed). A journal that expires.
 
-EVENT_COLUMNS = "id, iteration_id, event_type, phase, payload, created_at, origin"
 EVENT_RETENTION_DAYS = 365  #
 
 
-class Events:
+class Events(RecordTable[Event]):
     """The events of one memory."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    kind, source = "event", "events"
+    columns = "id, iteration_id, event_type, phase, payload, created_at, origin"
+    absence = "There is no event {}.", "Events expire after their retention."
+
+    @staticmethod
+    def _of_row(row: tuple[Any, ...]) -> Event:
+        return Event(*(*row[:4], json.loads(row[4]), *row[5:]))
 
     def log(
         self,
@@ -331,25 +272,39 @@ class Events:
         self, *, event_type: str = "", iteration_id: int | None = None, since: str = "", limit: int = -1
     ) -> list[int]:
         """List the ids of events, newest first: of one type, of one iteration, from a moment on."""
-        rows = self._database.rows(
-            "SELECT id FROM events WHERE (?1 = '' OR event_type = ?1) AND (?2 IS NULL OR iteration_id = ?2)"
+        return self._ids(
+            "WHERE (?1 = '' OR event_type = ?1) AND (?2 IS NULL OR iteration_id = ?2)"
             " AND created_at >= ?3 ORDER BY created_at DESC, id DESC LIMIT ?4",
-            (event_type, iteration_id, since, limit),
+            event_type,
+            iteration_id,
+            since,
+            limit,
         )
-        return [number for (number,) in rows]
 
-    def get(self, number: int) -> Event:
-        """Return one event. Raise NotFound."""
-        found = self.get_many([number])
-        if not found:
-            raise NotFound(f"There is no event {cite('event', number)}.", "Events expire after their retention.")
-        return found[0]
 
-    def get_many(self, numbers: Sequence[int]) -> list[Event]:
-        """Return the events of these ids that exist, in this order."""
-        rows = self._database.rows(
-            f"SELECT {EVENT_COLUMNS} FROM events WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(numbers)),),
+# Proposals, to be read; changes to them are in the inbox.
+
+
+class Proposals(RecordTable[Proposal]):
+    """The proposals of one memory."""
+
+    kind, source = "proposal", "proposals"
+    columns = (
+        "id, kind, text, change, target, others, based_on, evidence, reason, origin, state, created_at, decided_at,"
+        " made"
+    )
+    absence = "There is no proposal {}.", "List them with `memoranda inbox`."
+
+    @staticmethod
+    def _of_row(row: tuple[Any, ...]) -> Proposal:
+        number, kind, text, change, target, others, based_on, evidence, *rest = row
+        quotes = tuple(Quote(one["citation"], one["quote"]) for one in json.loads(evidence))
+        return Proposal(
+            number, kind, text, json.loads(change), target, tuple(json.loads(others)), based_on, quotes, *rest
         )
-        by_id = {row[0]: Event(*(*row[:4], json.loads(row[4]), *row[5:])) for row in rows}
-        return [by_id[number] for number in numbers if number in by_id]
+
+
+def proposal_fact_ids(proposal: Proposal) -> list[int]:
+    """Return the ids of the facts that a proposal is about, its target first."""
+    others = [int(parse_citation(one).target) for one in proposal.others]
+    return others if proposal.target is None else [proposal.target, *others]

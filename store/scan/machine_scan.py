@@ -12,7 +12,7 @@ from rapidfuzz.fuzz import ratio
 from store.base.clock import days_before, to_ms
 from store.base.errors import MemorandaError
 from store.git.process import run_git
-from store.inbox.candidate_pairs import find_pairs_by_words
+from store.inbox.duplicates import find_pairs_by_words
 from store.ingest.formats import fence_after_line
 from store.redaction.redactor import redact
 from store.redaction.rules import load_token_families

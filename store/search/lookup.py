@@ -17,8 +17,7 @@ from store.personal.memory import get_cited_globals
 from store.records.commits import Commits
 from store.records.decisions import Decisions
 from store.records.facts import Facts
-from store.records.proposals import get_proposals
-from store.records.workflow import Events, Iterations, Tasks
+from store.records.workflow import Events, Iterations, Proposals, Tasks
 from store.search.filters import CorpusFilters, parse_memory_query
 
 _KIND_OF_CLASS = {"chunk": "document", "globalfact": "global"}
@@ -96,7 +95,7 @@ def get_records(database: Database, kind: str, numbers: Sequence[int]) -> Sequen
     if kind == "document":
         return Documents(database).get_many(numbers)
     if kind == "proposal":
-        return get_proposals(database, numbers)
+        return Proposals(database).get_many(numbers)
     return Checkpoints(database).get_many(numbers)
 
 

@@ -35,8 +35,8 @@ from store.base.vocabulary import DOMAINS, KIND_NUMBERS, RECORD_KEY_MASK, SCOPES
 from store.config.configuration import Config
 from store.database.database import Database
 from store.personal.memory import GLOBAL_SCOPE, find_personal_memory, personal_memory_problem
-from store.records.proposals import get_proposals
 from store.records.tags import fold_tag
+from store.records.workflow import Proposals
 from store.search.filters import CorpusFilters, matches_author, parse_memory_query
 from store.search.fulltext import (
     MAX_QUERY_WORDS,
@@ -676,7 +676,8 @@ def _find_waiting(database: Database, asked: ParsedQuery, limit: int) -> tuple[l
         passing = {number for number, *row in rows if number in shares and _passes_filters(asked, *row)}
         found = [number for number in found if number in passing]
     marker = WordMarker(terms.tokenizer, terms.words, terms.prefix, terms.literal)
-    return [_proposal_hit(one, shares[one.id], marker) for one in get_proposals(database, found[:limit])], len(found)
+    shown = Proposals(database).get_many(found[:limit])
+    return [_proposal_hit(one, shares[one.id], marker) for one in shown], len(found)
 
 
 def _proposal_hit(proposal: Proposal, share: float, marker: WordMarker) -> Hit:

@@ -214,7 +214,7 @@ class LineApply:
             tags=Json([heading] if heading else []),
         )
         if person:
-            self._write.execute("INSERT INTO uncompared VALUES (?)", (number,))  # see store/inbox/new_fact_check.py
+            self._write.execute("INSERT INTO uncompared VALUES (?)", (number,))  # see store/inbox/duplicates.py
         self.done.added.append(number)
 
     def _correct(self, change: LineChange) -> None:

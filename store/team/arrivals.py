@@ -12,6 +12,7 @@ from store.base.errors import MemorandaError
 from store.base.location import is_personal_memory
 from store.base.vocabulary import DOMAINS
 from store.database.values import clean_text
+from store.inbox.inbox import proposing_reason
 from store.inbox.proposals import ProposalQuestion
 from store.memory import Memory
 from store.team.collect import (
@@ -423,7 +424,7 @@ class Arrivals:
                     added = question.kind == "add" and not question.evidence
                     counts = self._found.new if added else self._found.changed
                     counts[writer] = counts.get(writer, 0) + 1
-            write.reason = inbox.proposing_reason(new)
+            write.reason = proposing_reason(new)
             if not new:
                 write.discard()
 

@@ -20,7 +20,7 @@ from support.ours import ours
 from store.base.clock import from_ms, to_ms
 from store.base.location import Location, locate
 from store.config.configuration import project_settings_path, write_setting
-from store.inbox import new_fact_check
+from store.inbox import duplicates
 from store.memory import Memory
 from store.services import maintenance
 
@@ -186,7 +186,7 @@ def tell(folder: Path) -> Story:
         memory.commits.link(shas["memory"], decisions["memory"])
         memory.commits.link(shas["memory"], decisions["redis"], "reverts")
         memory.commits.link(shas["readme"], decisions["sqlite"], "relates", actor="agent")
-        new_fact_check.mark_all_compared(memory.database)
+        duplicates.mark_all_compared(memory.database)
     return story
 
 

@@ -22,7 +22,7 @@ from store.base.clock import DAY_MS, from_ms, to_ms
 from store.base.errors import StorageError
 from store.base.location import DATABASE_FILE, MEMORANDA_FOLDER, Location
 from store.conversations.turns import NewTurn
-from store.inbox.new_fact_check import mark_all_compared
+from store.inbox.duplicates import mark_all_compared
 from store.learning.rule_pass import run_rule_pass
 from store.memory import Memory
 from store.services.maintenance import read_new_commits, timeline_repository

@@ -12,7 +12,7 @@ from store.base.models import Fact, Proposal
 from store.inbox.duplicates import find_decision_matches, find_similar_facts
 from store.inbox.inbox import Doubt, InboxChoice
 from store.memory import Memory
-from store.records.proposals import proposal_fact_ids
+from store.records.workflow import proposal_fact_ids
 from tui.render.lines import (
     FACT_BADGES,
     LABEL_WIDTH,

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from store.inbox import new_fact_check
+from store.inbox import duplicates
 from store.inbox.duplicates import DUPLICATES_ORIGIN, propose_duplicates
 from store.memory import Memory
 
 
 def look(memory: Memory) -> list[tuple[str, int | None, tuple[str, ...]]]:
     """What is asked of what was remembered since the last look."""
-    new = new_fact_check.compare_new_facts(memory.database, memory.facts, memory.inbox)
-    assert not new_fact_check.has_uncompared_facts(memory.database)
+    new = duplicates.compare_new_facts(memory.database, memory.facts, memory.inbox)
+    assert not duplicates.has_uncompared_facts(memory.database)
     return [(one.kind, one.target, one.others) for one in memory.inbox.get_many(new)]
 
 
@@ -65,7 +65,7 @@ def test_only_a_persons_own_word_is_looked_at(memory: Memory):
     """What others propose is shown beside what it is like; what they were let write is for the pass."""
     memory.facts.remember("We deploy on Fridays after lunch", actor="mcp:claude-code")
     memory.facts.remember("We deploy on Friday, after lunch", actor="mcp:claude-code")
-    assert not new_fact_check.has_uncompared_facts(memory.database)
+    assert not duplicates.has_uncompared_facts(memory.database)
 
 
 def test_it_is_no_step_of_the_persons(memory: Memory):

@@ -29,7 +29,7 @@ from store.base.vocabulary import DOMAINS
 from store.conversations import extraction_queue
 from store.database import change_capture
 from store.exchange.exporter import export_text
-from store.inbox import new_fact_check
+from store.inbox import duplicates
 from store.inbox.duplicates import find_decision_matches, find_similar_facts
 from store.memory import Memory
 from tui import demo
@@ -192,7 +192,7 @@ def test_conversations_that_taught_something(memory: Memory):
     assert {session: count for session, count, _ in sent.tokens_per_session()} == {"importer": 1, "faster-import": 2}
     assert 0.01 < (sent.useful_share() or 0) < 0.5, "some of it was cited"
     assert not extraction_queue.has_due_entries(memory.database, NOON)
-    assert not new_fact_check.has_uncompared_facts(memory.database)
+    assert not duplicates.has_uncompared_facts(memory.database)
 
 
 def test_decisions(memory: Memory):

@@ -10,7 +10,7 @@ from support.stories import Story
 from store.base.errors import InvalidInput
 from store.base.vocabulary import pack_key
 from store.conversations.turns import NewTurn
-from store.inbox import new_fact_check
+from store.inbox import duplicates
 from store.inbox.inbox import InboxChoice
 from store.learning import rule_pass
 from store.memory import Memory
@@ -173,7 +173,7 @@ async def test_a_search_finds_what_waits_under_a_heading_of_its_own(asked: Story
 async def test_a_contradiction_is_told_beside_it(story: Story) -> None:
     with story.open(now=EVENING) as memory:
         memory.facts.remember("Deploys on Tuesdays")
-        new_fact_check.mark_all_compared(memory.database)
+        duplicates.mark_all_compared(memory.database)
         ask(memory, "Deploys on Fridays")
     async with opened(story.folder) as person:
         await at_inbox(person)
@@ -380,7 +380,7 @@ async def test_looking_for_more_from_here(story: Story) -> None:
         consolidation.consolidate_daily(memory)  # not due again the next noon
         memory.facts.remember("Deploys on Tuesdays")
         memory.facts.remember("Never deploys on Tuesdays")
-        new_fact_check.mark_all_compared(memory.database)  # the pass is to find it
+        duplicates.mark_all_compared(memory.database)  # the pass is to find it
     async with opened(story.folder) as person:
         await at_inbox(person)
         assert rows(person) == []
