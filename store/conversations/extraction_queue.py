@@ -7,6 +7,7 @@ numbers only.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from store.base.clock import from_ms, to_ms
 from store.database.database import Database, Transaction
@@ -25,16 +26,14 @@ DUE_SQL = "{} AND (next_at <= ? OR next_at > ?) AND attempts < ?"
 FOR_RULES_SQL, FOR_MODEL_SQL = f"task NOT GLOB '{MODEL_PREFIX}*'", f"task GLOB '{MODEL_PREFIX}*'"
 
 
+@dataclass(slots=True, eq=False)
 class QueueEntry:
     """A turn that waits for a task, for the `attempts`-th time."""
 
-    __slots__ = ("attempts", "id", "task", "turn")
-
-    def __init__(self, number: int, turn: int, task: str, attempts: int) -> None:
-        self.id = number
-        self.turn = turn
-        self.task = task
-        self.attempts = attempts
+    id: int
+    turn: int
+    task: str
+    attempts: int
 
 
 def enqueue_turn(write: Transaction, turn: int) -> None:
@@ -70,11 +69,7 @@ def take_entries(write: Transaction, most: int, *, model: bool = False) -> list[
     rows = list(write.rows(due_entries_sql(model), (*map(Verbatim, _due_bounds(write.at)), MOST_ATTEMPTS, most)))
     if rows and rows[0][3] > 0:
         del rows[1:]
-    taken = [
-        QueueEntry(number, turn, task, attempts + 1)
-        for number, turn, task, attempts in rows
-        if attempts == rows[0][3]
-    ]
+    taken = [QueueEntry(number, turn, task, tries + 1) for number, turn, task, tries in rows if tries == rows[0][3]]
     for entry in taken:
         write.execute(
             "UPDATE pending_extraction SET attempts = ?, next_at = ?, error = '' WHERE id = ?",
@@ -86,9 +81,8 @@ def take_entries(write: Transaction, most: int, *, model: bool = False) -> list[
 def due_entries_sql(model: bool) -> str:
     """Return the query for the entries that are due."""
     order = "attempts, id DESC" if model else "attempts, id"
-    return (
-        f"SELECT id, turn, task, attempts FROM pending_extraction WHERE {_due_sql(model)} ORDER BY {order} LIMIT ?"
-    )
+    due = DUE_SQL.format(FOR_MODEL_SQL if model else FOR_RULES_SQL)
+    return f"SELECT id, turn, task, attempts FROM pending_extraction WHERE {due} ORDER BY {order} LIMIT ?"
 
 
 def complete_entry(write: Transaction, entry: QueueEntry) -> bool:
@@ -171,13 +165,7 @@ def read_count(database: Database, name: str) -> int:
 
 def has_due_entries(database: Database, now: str, *, model: bool = False) -> bool:
     """Return whether something is to be read, by rules or by a `model`; one cheap query."""
-    sql = f"SELECT 1 FROM pending_extraction WHERE {_due_sql(model)} LIMIT 1"
-    return bool(database.value(sql, (*_due_bounds(now), MOST_ATTEMPTS)))
-
-
-def _due_sql(model: bool) -> str:
-    """Return the SQL condition for entries that are due."""
-    return DUE_SQL.format(FOR_MODEL_SQL if model else FOR_RULES_SQL)
+    return bool(database.rows(due_entries_sql(model), (*_due_bounds(now), MOST_ATTEMPTS, 1)))
 
 
 def _due_bounds(now: str) -> tuple[str, str]:

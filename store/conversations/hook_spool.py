@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from store.base.errors import Busy, InvalidInput, MemorandaError, Purged, StorageError
+from store.base.errors import InvalidInput, MemorandaError, Purged, StorageError
 from store.base.state_files import is_own_signature, sign_bytes
 from store.conversations.turns import NewTurn, Turns
 from store.database.database import Database
@@ -51,19 +51,6 @@ class WordMatcher(Protocol):
 
 
 ReplaceLine = Callable[[str], str | None]  # a line → its replacement, None to delete it
-
-
-def write_or_spool(
-    database: Database, act: str, arguments: Mapping[str, object], *, actor: str, key: str = ""
-) -> list[int] | None:
-    """Do an act of SPOOL_ACTS now and return its ids; None if the memory was busy for longer than the door waits
-    and the act was put into the spool. Raise what the act raises, and StorageError when the spool cannot be
-    written either."""
-    try:
-        return _perform_act(database, act, arguments, actor, key)
-    except Busy:
-        append_act(database.path, act, arguments, actor=actor, key=key)
-        return None
 
 
 def append_act(path: str, act: str, arguments: Mapping[str, object], *, actor: str, key: str = "") -> dict[str, int]:
@@ -157,7 +144,9 @@ def replace_spool_lines(path: str, become: ReplaceLine) -> int:
             changed += sum(text != new for _, text, new in after)
             if any(text != new for _, text, new in after):
                 kept = [
-                    line if new == text else _replace_text(line, new) for line, text, new in after if new is not None
+                    line if new == text else _sign_line(new.encode()) if _is_own_line(line) else new.encode()
+                    for line, text, new in after
+                    if new is not None
                 ]
                 _replace_lines(name, kept)
     return changed
@@ -191,7 +180,7 @@ def _import_file(database: Database, name: str, total: DrainResult) -> DrainResu
                     aside.append(line)
                     continue
                 entry = json.loads(_line_body(line))
-                _perform_act(database, entry["act"], entry["arguments"], entry["actor"], entry["key"])
+                SPOOL_ACTS[entry["act"]](database, entry["arguments"], entry["actor"], entry["key"])
                 done += 1
             except StorageError as error:
                 return DrainResult(done, refused, total.broken, str(error))
@@ -206,11 +195,6 @@ def _import_file(database: Database, name: str, total: DrainResult) -> DrainResu
     finally:
         database.door = door
     return DrainResult(done, refused, total.broken + len(aside))
-
-
-def _perform_act(database: Database, act: str, arguments: Mapping[str, Any], actor: str, key: str) -> list[int]:
-    """Do an act of SPOOL_ACTS; return its ids."""
-    return SPOOL_ACTS[act](database, arguments, actor, key)
 
 
 def _remember(database: Database, arguments: Mapping[str, Any], actor: str, key: str) -> list[int]:
@@ -257,11 +241,6 @@ def _is_own_line(line: bytes) -> bool:
     """Return whether this installation signed the line."""
     body, seal, digits = line.rpartition(SEAL_MARK)
     return bool(seal) and is_own_signature(body, digits.decode("ascii", "replace"))
-
-
-def _replace_text(line: bytes, text: str) -> bytes:
-    """Return another text in place of a line's, signed if the line was."""
-    return _sign_line(text.encode()) if _is_own_line(line) else text.encode()
 
 
 # files

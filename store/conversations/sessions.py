@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from store.base.citations import cite
 from store.base.clock import format_local_time, from_ms, to_ms
 from store.base.errors import NotFound, StorageError
 from store.base.models import Session, Turn
@@ -17,7 +16,8 @@ from store.base.vocabulary import PERSON_ORIGIN
 from store.conversations.turns import Turns
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim, clean_text
-from store.records.timeline import SESSION_QUIET_MS
+from store.records.table import cite_all, list_cited
+from store.records.timeline import LAST_TURN_SQL, SESSION_QUIET_MS
 from store.text.words import load_stop_words, normalize_text, reduce_to_one_line
 
 # Snapshots: the last messages of a session that was cleared, as a Markdown file beside the project's notes.
@@ -222,8 +222,6 @@ def _write_new_file(name: str, folder: int | None, raw: bytes) -> None:
 
 
 SESSION_COLUMNS = "s.id, s.started_at, s.ended_at, s.source, s.cwd, s.flushed"
-MOST_LISTED_FACTS = 10  # facts listed in the reason of a step
-LAST_TURN_SQL = "(SELECT {} FROM turns t WHERE t.session = s.id ORDER BY t.number DESC LIMIT 1)"
 
 
 class Sessions:
@@ -293,5 +291,4 @@ def end_session(write: Transaction, name: str, at: str = "") -> None:
         )
     ]
     if ended:
-        more = f" +{len(ended) - MOST_LISTED_FACTS}" if len(ended) > MOST_LISTED_FACTS else ""
-        write.reason = f"session end {' '.join(cite('fact', number) for number in ended[:MOST_LISTED_FACTS])}{more}"
+        write.reason = f"session end {list_cited(cite_all('fact', ended))}"

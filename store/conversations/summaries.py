@@ -13,14 +13,14 @@ from functools import cache
 from itertools import takewhile
 from typing import Any
 
-from store.base.citations import cite
-from store.base.errors import NotFound
 from store.base.models import Summary, Turn, format_summary_line
 from store.base.vocabulary import MODEL_ORIGIN_PREFIX, PERSON_ORIGIN, RULES_ORIGIN
 from store.conversations.turns import Turns, changes_topic
-from store.database.database import Database, Transaction
+from store.database.database import Transaction
 from store.database.schema import SUMMARY_TIME_SQL
 from store.database.values import Json, Verbatim, clean_text
+from store.records.table import RecordTable
+from store.records.timeline import LAST_TURN_SQL
 from store.text.language import extract_names
 from store.text.sentences import extract_statements, is_question, is_small_talk, remove_enclosed_text
 from store.text.words import any_of_regex, count_tokens, fold_text, load_words
@@ -219,10 +219,6 @@ def _flatten(text: str) -> str:
 
 Summarise = Callable[[Sequence[Turn]], SummaryFields]
 
-SUMMARY_COLUMNS = (
-    "id, session, first, last, topic, discussed, outcome, decisions, "
-    f"open_questions, tokens, {SUMMARY_TIME_SQL}, origin"
-)
 LIST_COLUMNS = (5, 7, 8)  # columns that are lists
 SUMMARIES_ORIGIN = "agent"
 MOST_ACTIVE = 4  # summaries of a session in a prompt
@@ -230,33 +226,33 @@ TURNS_PER_SUMMARY = 3  # of one summary, at most
 SUMMARY_BATCH = 50  # summaries of one transaction
 
 
-class Summaries:
+class Summaries(RecordTable[Summary]):
     """The summaries of one memory."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    kind, source = "summary", "summaries"
+    columns = (
+        "id, session, first, last, topic, discussed, outcome, decisions,"
+        f" open_questions, tokens, {SUMMARY_TIME_SQL}, origin"
+    )
+    absence = "There is no summary {} in this memory.", "Search for it."
 
-    def get(self, number: int) -> Summary:
-        """Return one summary. Raise NotFound."""
-        found = self.get_many([number])
-        if not found:
-            raise NotFound(f"There is no summary {cite('summary', number)} in this memory.", "Search for it.")
-        return found[0]
-
-    def get_many(self, numbers: Sequence[int]) -> list[Summary]:
-        """Return the summaries of these ids that exist, in no particular order."""
-        return self._read_summaries("WHERE id IN (SELECT value FROM json_each(?))", json.dumps(list(numbers)))
+    @staticmethod
+    def _of_row(row: tuple[Any, ...]) -> Summary:
+        columns = list(row)
+        for place in LIST_COLUMNS:
+            columns[place] = tuple(json.loads(columns[place]))
+        return Summary(*columns)
 
     def active(self, session: str = "") -> list[Summary]:
         """Return the summaries that a prompt of this session may hold, MOST_ACTIVE at most, the oldest first; of the
         newest session unless named. Those of small talk are empty and left out."""
         where = "WHERE session = ? AND tokens > 0 ORDER BY first DESC LIMIT ?"
-        return self._read_summaries(where, session or self._newest_session(), MOST_ACTIVE)[::-1]
+        return self._read(where, session or self._newest_session(), MOST_ACTIVE)[::-1]
 
     def list_of_session(self, session: str, limit: int = -1) -> list[Summary]:
         """Return the last `limit` summaries of a session, the oldest first; without a limit all, including
         archived ones."""
-        return self._read_summaries("WHERE session = ? ORDER BY first DESC LIMIT ?", session, limit)[::-1]
+        return self._read("WHERE session = ? ORDER BY first DESC LIMIT ?", session, limit)[::-1]
 
     def find_due_turns(self, session: str, *, all_of_it: bool = False) -> list[list[Turn]]:
         """Return the turns of a session that are to be summarised: those that left its window, TURNS_PER_SUMMARY at a
@@ -284,12 +280,11 @@ class Summaries:
     def list_behind(self, quiet: str, limit: int) -> list[str]:
         """List the sessions that are over, or have no turn since `quiet`, and are not fully summarised; by their last
         turn, the newest first."""
-        newest = "(SELECT {} FROM turns t WHERE t.session = s.id ORDER BY t.number DESC LIMIT 1)"
         rows = self._database.rows(
-            f"SELECT s.id FROM sessions s WHERE (s.ended_at IS NOT NULL OR {newest.format('t.at')} < ?)"
-            f" AND {newest.format('t.number')} >"
+            f"SELECT s.id FROM sessions s WHERE (s.ended_at IS NOT NULL OR {LAST_TURN_SQL.format('t.at')} < ?)"
+            f" AND {LAST_TURN_SQL.format('t.number')} >"
             " coalesce((SELECT max(m.last) FROM summaries m WHERE m.session = s.id), 0)"
-            f" ORDER BY {newest.format('t.id')} DESC LIMIT ?",
+            f" ORDER BY {LAST_TURN_SQL.format('t.id')} DESC LIMIT ?",
             (quiet, limit),
         )
         return [session for (session,) in rows]
@@ -324,11 +319,6 @@ class Summaries:
     def _newest_session(self) -> str:
         return Turns(self._database).newest_session()
 
-    def _read_summaries(self, where: str, *parameters: object) -> list[Summary]:
-        """Return the summaries that a clause selects."""
-        rows = self._database.rows(f"SELECT {SUMMARY_COLUMNS} FROM summaries {where}", parameters)
-        return [Summary(*map(_decode_column, range(len(row)), row)) for row in rows]
-
 
 def drop_summaries(write: Transaction, turns: Sequence[int]) -> None:
     """Delete the summaries of these turns, whose words are to be removed: a summary may contain a part of them."""
@@ -344,11 +334,6 @@ def _are_unchanged(write: Transaction, part: Sequence[Turn]) -> bool:
     numbers = Json([turn.id for turn in part])
     rows = write.rows("SELECT id, text FROM turns WHERE id IN (SELECT value FROM json_each(?))", (numbers,))
     return dict(rows) == {turn.id: turn.text for turn in part}
-
-
-def _decode_column(place: int, value: Any) -> Any:
-    """Decode a column of a summary; some are lists in JSON."""
-    return tuple(json.loads(value)) if place in LIST_COLUMNS else value
 
 
 def insert_summary(write: Transaction, session: str, first: int, last: int, one: SummaryFields) -> int | None:

@@ -12,14 +12,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from store.base.citations import cite, find_citations
+from store.base.citations import find_citations
 from store.base.clock import days_before, from_ms, parse_moment, to_ms
-from store.base.errors import InvalidInput, NotFound
+from store.base.errors import InvalidInput
 from store.base.models import Turn
 from store.base.vocabulary import PERSON_ORIGIN, TURN_ROLES
 from store.conversations.extraction_queue import enqueue_turn
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim, clean_text
+from store.records.table import RecordTable
 from store.text.words import any_of_regex, count_tokens, load_words, reduce_to_one_line, shorten_to_tokens
 
 # Expire turns that are summarised and not quoted, once `turns.retention_days` are over.
@@ -239,11 +240,6 @@ def guess_domain(text: str) -> str:
     return best if found[best] >= MIN_DOMAIN_WORDS and alone else ""
 
 
-# the estimate for a text not yet counted is a quarter of its bytes (store/text/words.py)
-TURN_COLUMNS = (
-    "id, session, number, role, speaker, text, at, coalesce(tokens, "
-    "(octet_length(text) + 3) / 4), continuity, origin"
-)
 WINDOW_TURNS, MIN_WINDOW_TURNS, MAX_WINDOW_TURNS = (
     6,
     4,
@@ -269,11 +265,20 @@ class NewTurn:
     at: str = ""
 
 
-class Turns:
+class Turns(RecordTable[Turn]):
     """The turns of one memory."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    kind, source = "turn", "turns"
+    # the estimate for a text not yet counted is a quarter of its bytes (store/text/words.py)
+    columns = (
+        "id, session, number, role, speaker, text, at, coalesce(tokens, (octet_length(text) + 3) / 4), continuity,"
+        " origin"
+    )
+    absence = "There is no turn {} in this memory.", "Search for it."
+
+    @staticmethod
+    def _of_row(row: tuple[Any, ...]) -> Turn:
+        return Turn(*row)
 
     def add_turns(
         self, session: str, turns: Iterable[NewTurn | tuple[str, str, str]], origin: str = "agent", *, key: str = ""
@@ -296,25 +301,14 @@ class Turns:
             write.store_answer(*ids)
         return ids
 
-    def get(self, number: int) -> Turn:
-        """Return one turn. Raise NotFound."""
-        found = self.get_many([number])
-        if not found:
-            raise NotFound(f"There is no turn {cite('turn', number)} in this memory.", "Search for it.")
-        return found[0]
-
-    def get_many(self, numbers: Sequence[int]) -> list[Turn]:
-        """Return the turns of these ids that exist, in no particular order."""
-        return self._read_turns("WHERE id IN (SELECT value FROM json_each(?))", json.dumps(list(numbers)))
-
     def last_turns(self, session: str = "", n: int = 1) -> list[Turn]:
         """Return the last `n` turns of a session, of the newest one unless named, in order."""
         name = clean_text(session.strip()) or self.newest_session()
-        return self._read_turns("WHERE session = ? ORDER BY number DESC LIMIT ?", name, n)[::-1]
+        return self._read("WHERE session = ? ORDER BY number DESC LIMIT ?", name, n)[::-1]
 
     def since(self, session: str, number: int, limit: int = -1) -> list[Turn]:
         """Return the turns of a session after the one with this number, in order."""
-        return self._read_turns("WHERE session = ? AND number > ? ORDER BY number LIMIT ?", session, number, limit)
+        return self._read("WHERE session = ? AND number > ? ORDER BY number LIMIT ?", session, number, limit)
 
     def newest_session(self) -> str:
         """Return the session of the newest turn; empty while there is none."""
@@ -347,17 +341,13 @@ class Turns:
     def get_with_neighbours(self, number: int, context: int = CONTEXT_TURNS) -> list[Turn]:
         """Return a turn with the `context` turns before and after it in its session, in order; empty if there is
         none."""
-        return self._read_turns(
+        return self._read(
             "WHERE session = (SELECT session FROM turns WHERE id = ?1)"
             " AND number BETWEEN (SELECT number FROM turns WHERE id = ?1) - ?2"
             " AND (SELECT number FROM turns WHERE id = ?1) + ?2 ORDER BY number",
             number,
             context,
         )
-
-    def _read_turns(self, where: str, *parameters: object) -> list[Turn]:
-        """Return the turns that a clause selects."""
-        return [Turn(*row) for row in self._database.rows(f"SELECT {TURN_COLUMNS} FROM turns {where}", parameters)]
 
 
 def clean_session_name(session: str) -> str:

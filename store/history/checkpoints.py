@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from store.base.citations import cite, parse_citation
 from store.base.clock import days_before, from_ms, to_ms
@@ -17,6 +18,7 @@ from store.database.database import Database, Transaction
 from store.database.values import Verbatim, clean_text
 from store.history.checkpoint_payload import CheckpointContents, insert_checkpoint
 from store.history.restore_plan import Plans, rewind_to_step
+from store.records.table import RecordTable
 from store.records.timeline import (
     CONTEXT_WINDOW,
     MINUTE_MS,
@@ -27,9 +29,6 @@ from store.records.timeline import (
     usage_percent,
 )
 
-CHECKPOINT_COLUMNS = (
-    "id, name, created_at, seq, trigger, origin, level, session, used, tokens, recovered_at, summary, changed"
-)
 RECOVERY_QUIET_MS = 30 * MINUTE_MS  # a session without a turn for so long is no longer under way
 RECOVERY_OFFER_DAYS = 7  # and after so long a recovery is no longer offered
 FORGET_USAGE_DAYS = 7
@@ -64,11 +63,18 @@ class RecoveredCheckpoint:
     left_out: int
 
 
-class Checkpoints:
+class Checkpoints(RecordTable[Checkpoint]):
     """The checkpoints of one memory."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    kind, source = "checkpoint", "checkpoints"
+    columns = (
+        "id, name, created_at, seq, trigger, origin, level, session, used, tokens, recovered_at, summary, changed"
+    )
+    absence = "There is no checkpoint {}.", "List them with `memoranda checkpoints`."
+
+    @staticmethod
+    def _of_row(row: tuple[Any, ...]) -> Checkpoint:
+        return Checkpoint(*row)
 
     # take
 
@@ -180,7 +186,7 @@ class Checkpoints:
             for number in numbers:
                 write.execute("DELETE FROM checkpoints WHERE id = ?", (number,))
                 if not self._database.connection.changes():
-                    raise _no_such_checkpoint(number)
+                    raise self.missing(number)
 
     def _has_changed_since(self, since: Checkpoint | None, now: str) -> bool:
         """Return whether anything happened since a checkpoint, or ever."""
@@ -189,33 +195,13 @@ class Checkpoints:
 
     # find
 
-    def get(self, number: int) -> Checkpoint:
-        """Return one checkpoint. Raise NotFound."""
-        found = self.get_many([number])
-        if not found:
-            raise _no_such_checkpoint(number)
-        return found[0]
-
-    def get_many(self, numbers: Sequence[int]) -> list[Checkpoint]:
-        """Return the checkpoints of these ids that exist, in no particular order."""
-        rows = self._database.rows(
-            f"SELECT {CHECKPOINT_COLUMNS} FROM checkpoints WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(numbers)),),
-        )
-        return [Checkpoint(*row) for row in rows]
-
     def list_newest_first(self, limit: int = -1, *, every: bool = True) -> list[Checkpoint]:
         """List checkpoints, newest first; automatic ones only with `every`."""
-        where = "" if every else f" WHERE NOT {AUTOMATIC_SQL}"
-        rows = self._database.rows(
-            f"SELECT {CHECKPOINT_COLUMNS} FROM checkpoints{where} ORDER BY id DESC LIMIT ?", (limit,)
-        )
-        return [Checkpoint(*row) for row in rows]
+        return self.get_many(self.ids(limit, every=every))
 
-    def ids(self, *, every: bool = True) -> Sequence[int]:
+    def ids(self, limit: int = -1, *, every: bool = True) -> list[int]:
         """Return the ids of what `list_newest_first` returns, in its order."""
-        where = "" if every else f" WHERE NOT {AUTOMATIC_SQL}"
-        return [number for (number,) in self._database.rows(f"SELECT id FROM checkpoints{where} ORDER BY id DESC")]
+        return self._ids(f"{'' if every else f'WHERE NOT {AUTOMATIC_SQL}'} ORDER BY id DESC LIMIT ?", limit)
 
     def count_automatic(self) -> int:
         """Return how many are automatic."""
@@ -229,7 +215,7 @@ class Checkpoints:
             (number,),
         )
         if row is None:
-            raise _no_such_checkpoint(number)
+            raise self.missing(number)
         return CheckpointContents(*row[:3], *(tuple(json.loads(column)) for column in row[3:]))
 
     # recover
@@ -252,11 +238,7 @@ class Checkpoints:
 
     def newest(self, session: str = "") -> Checkpoint | None:
         """Return the newest checkpoint, of one session if named."""
-        row = self._database.row(
-            f"SELECT {CHECKPOINT_COLUMNS} FROM checkpoints WHERE ?1 = '' OR session = ?1 ORDER BY id DESC LIMIT 1",
-            (session,),
-        )
-        return Checkpoint(*row) if row else None
+        return next(iter(self._read("WHERE ?1 = '' OR session = ?1 ORDER BY id DESC LIMIT 1", session)), None)
 
     def recover(self, number: int | None = None, *, actor: str = PERSON_ORIGIN) -> RecoveredCheckpoint:
         """Return the content of a checkpoint, the newest unless named, and record that it was recovered now. What was
@@ -326,11 +308,4 @@ def _update_contents(database: Database, checkpoint: Checkpoint, held: Checkpoin
     left_out = len(held.tasks) + len(held.decisions) - len(tasks) - len(decisions)
     return RecoveredCheckpoint(
         checkpoint, replace(held, tasks=tuple(tasks), decisions=tuple(decisions)), notes, left_out
-    )
-
-
-def _no_such_checkpoint(number: int) -> NotFound:
-    """Return the error for a checkpoint that does not exist."""
-    return NotFound(
-        f"There is no checkpoint {cite('checkpoint', number)}.", "List them with `memoranda checkpoints`."
     )

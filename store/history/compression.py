@@ -13,8 +13,11 @@ import zlib
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Container, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
-from operator import itemgetter
+from io import BytesIO
+from itertools import accumulate
 from typing import Any
 
 import apsw
@@ -32,11 +35,10 @@ PackedRow = tuple[Any, ...]
 ZLIB_LEVEL = 9  # 6 ms a block, outside of any transaction
 ROW_COLUMNS = "seq, n, tbl, pk, op, indirect, before, after, salt, leaf, purged"
 SEQ, N, TABLE, KEY, OP, INDIRECT, BEFORE, AFTER, SALT, LEAF, PURGED = range(11)
+INTO_HISTORY = f"INTO main.history_row({ROW_COLUMNS}) VALUES ({', '.join('?' * (PURGED + 1))})"
 _SALT_BYTES, _LEAF_BYTES = 16, 32  # bytes
 # flags of a row besides `purged` (0 to 2): it has no salt; its leaf is not derived from its salt
-ERASED, _PURGED_FLAGS, _NO_SALT, _OWN_LEAF = 1, 3, 4, 8
-INFLATE_BYTES = 1 << 15  # bytes that are decompressed at a time
-FEW_ROWS = 8  # rows that SQLite extracts from a block
+ERASED, PURGED_FLAGS, _NO_SALT, _OWN_LEAF = 1, 3, 4, 8
 _KEPT_BLOCKS = 8  # blocks that a connection keeps decompressed
 
 
@@ -71,49 +73,50 @@ def _compress_lines(*values: Any) -> bytes:
     return zlib.compress("\n".join(lines).encode(), ZLIB_LEVEL)
 
 
+@dataclass(eq=False, repr=False)
 class HistoryBlock:
-    """One decompressed block; its texts are decompressed at first use."""
+    """One block: its columns, compressed; each part is decompressed at first use."""
 
-    __slots__ = ("_columns", "_salts", "_texts")
+    directory: bytes
+    texts: bytes
+    salts: bytes
 
-    def __init__(self, places: bytes, texts: bytes, salts: bytes) -> None:
-        self._columns: list[list[Any] | None] = [*read_directory(places), None, None, None, None]
-        flags = self._columns[6]
-        # the columns in ROW_COLUMNS
-        self._columns = [*self._columns[:6], None, None, None, None, [purge_state(flag) for flag in flags or ()]]
-        self._texts, self._salts = texts, (salts, flags)
+    @cached_property
+    def _places(self) -> list[list[Any]]:
+        """The columns up to INDIRECT, and the flags."""
+        return decode_lists(self.directory, 7)
+
+    @cached_property
+    def _states(self) -> list[list[Any]]:
+        return decode_lists(self.texts, 2)
 
     @property
     def seqs(self) -> list[int]:
-        return self.column(SEQ)
+        return self._places[SEQ]
 
     def column(self, number: int) -> list[Any]:
-        found = self._columns[number]
-        if found is None:
-            if number in (BEFORE, AFTER):
-                self._columns[BEFORE:SALT] = _decode_lists(self._texts, 2)
-            else:
-                self._columns[SALT:PURGED] = self._salts_and_leaves()
-            found = self._columns[number]
-            assert found is not None
-        return found
+        """Return a column of ROW_COLUMNS."""
+        if number < BEFORE:
+            return self._places[number]
+        if number < SALT:
+            return self._states[number - BEFORE]
+        return self._salts_and_leaves[number - SALT] if number < PURGED else self._purged
 
+    @cached_property
+    def _purged(self) -> list[int]:
+        return [flag & PURGED_FLAGS for flag in self._places[-1]]
+
+    @cached_property
     def _salts_and_leaves(self) -> tuple[list[bytes | None], list[bytes]]:
-        """Return the salts and the leaves of the rows: both are stored, or one of the two."""
-        raw, flags = self._salts
+        """The salts and the leaves of the rows: both are stored, or one of the two."""
+        raw = BytesIO(self.salts)
         salts: list[bytes | None] = []
         leaves: list[bytes] = []
-        at = 0
-        for place, flag in enumerate(flags or ()):
-            salt = None
-            if not flag & _NO_SALT:
-                salt, at = raw[at : at + _SALT_BYTES], at + _SALT_BYTES
-            if flag & (_NO_SALT | _OWN_LEAF):
-                leaf, at = raw[at : at + _LEAF_BYTES], at + _LEAF_BYTES
-            else:
-                leaf = _leaf_of_row(salt or b"", [self.column(number)[place] for number in range(TABLE, SALT)])
+        for flag, *row in zip(self._places[-1], *self._places[TABLE:-1], *self._states, strict=True):
+            salt = None if flag & _NO_SALT else raw.read(_SALT_BYTES)
+            stored = flag & (_NO_SALT | _OWN_LEAF)
             salts.append(salt)
-            leaves.append(leaf)
+            leaves.append(raw.read(_LEAF_BYTES) if stored else _leaf_of_row(salt or b"", row))
         return salts, leaves
 
     def all_rows(self) -> list[PackedRow]:
@@ -121,69 +124,18 @@ class HistoryBlock:
         return list(zip(*(self.column(number) for number in range(PURGED + 1)), strict=True))
 
 
-def read_directory(packed: bytes, most: int = 7) -> list[list[Any]]:
-    """Return seqs, ns, tables, keys, ops, whether indirect, flags: a list each; the first `most` of them."""
-    return _decode_lists(packed, most)
-
-
-def purge_state(flag: int) -> int:
-    """Return the value of `purged` in a row's flags."""
-    return flag & _PURGED_FLAGS
-
-
-def _decode_lists(packed: bytes, most: int) -> list[list[Any]]:
-    """Decode the first lists of a value of `_compress_lines`. Raise DamagedFile."""
+def decode_lists(packed: bytes, most: int) -> list[list[Any]]:
+    """Decode the first lists of a value of `_compress_lines`: of a directory seqs, ns, tables, keys, ops, whether
+    indirect, and flags. Raise DamagedFile."""
     try:
         found = [json.loads(line) for line in zlib.decompress(packed).split(b"\n")[:most]]
         if len(found) == most and all(len(values) == len(found[0]) for values in found):
             return found
     except (zlib.error, ValueError, TypeError):
         pass
-    raise _damaged_block()
-
-
-def _damaged_block() -> DamagedFile:
-    """Return the error for a block that cannot be decoded."""
-    return DamagedFile(
+    raise DamagedFile(
         "A block of old history is damaged.", "Keep the file as it is; `memoranda doctor` names the way out."
     )
-
-
-def inflate_lines(packed: bytes, most: int) -> list[str]:
-    """Decompress the first lists of a value of `_compress_lines`, still as JSON. Raise DamagedFile."""
-    try:
-        lines = zlib.decompress(packed).decode().split("\n")[:most]
-    except (zlib.error, ValueError):
-        raise _damaged_block() from None
-    if len(lines) < most:
-        raise _damaged_block()
-    return lines
-
-
-def decode_first_list(packed: bytes) -> list[Any]:
-    """Decode the first list of a value of `_compress_lines`, without decompressing the rest. Raise DamagedFile."""
-    unpacking, parts = zlib.decompressobj(), []
-    try:
-        while packed:
-            part, newline, _ = unpacking.decompress(packed, INFLATE_BYTES).partition(b"\n")
-            parts.append(part)
-            packed = b"" if newline else unpacking.unconsumed_tail
-        found: list[Any] = json.loads(b"".join(parts))
-    except (zlib.error, ValueError):
-        raise _damaged_block() from None
-    return found
-
-
-def slice_lists(connection: apsw.Connection, lists: list[str], places: range) -> list[PackedRow]:
-    """Return the items at these indexes of lists, one row for each. For a few, SQLite is four times as fast as decoding
-    the lists in Python. Raise DamagedFile."""
-    try:
-        if len(places) > FEW_ROWS:
-            return list(zip(*(json.loads(line)[places.start : places.stop] for line in lists), strict=True))
-        sql = f"SELECT {', '.join(f'?{number} ->> ?1' for number in range(2, len(lists) + 2))}"
-        return [row for place in places for row in connection.execute(sql, (place, *lists))]
-    except (ValueError, TypeError, apsw.SQLError):
-        raise _damaged_block() from None
 
 
 def _leaf_of_row(salt: bytes, row: Iterable[Any]) -> bytes:
@@ -284,9 +236,7 @@ class PackedRows:
                 "SELECT first_seq, last_seq, id FROM history_block ORDER BY first_seq, last_seq"
             ).fetchall()
             self._blocks = found
-            self._lasts = []
-            for _, last, _ in self._blocks:
-                self._lasts.append(max(last, self._lasts[-1]) if self._lasts else last)
+            self._lasts = list(accumulate((last for _, last, _ in self._blocks), max))
             there = {block for *_, block in self._blocks}
             self._records = {block: records for block, records in self._records.items() if block in there}
 
@@ -377,62 +327,18 @@ def create_every_row_view(connection: apsw.Connection, condition: str) -> None:
     connection.pragma("query_only", guarded)
 
 
-def read_all_rows(database: Database) -> Iterator[PackedRow]:
-    """Yield every row of history in order, as ROW_COLUMNS, reading some steps at a time."""
-    source = every_row_view(database)
-    newest = database.value("SELECT max(seq) FROM history") or 0
-    for start in range(0, newest, BLOCK_ROWS):
-        yield from database.rows(
-            f"SELECT {ROW_COLUMNS} FROM {source} WHERE seq > ? AND seq <= ? ORDER BY seq, n",
-            (start, start + BLOCK_ROWS),
-        )
-
-
-def read_step_rows(database: Database, seq: int, count: int) -> list[PackedRow]:
-    """Return (table, key, op, before, after, purged) of the rows of a step that changed `count`, in order. Packed rows
-    are read only if the table has not all of them, and without the view, which reads a block whole."""
-    found = database.rows(
-        "SELECT n, tbl, pk, op, before, after, purged FROM main.history_row WHERE seq = ? ORDER BY n", (seq,)
+def read_step_rows(database: Database, seq: int) -> list[PackedRow]:
+    """Return (table, key, op, before, after, purged) of the rows of a step, in order."""
+    return database.rows(
+        f"SELECT tbl, pk, op, before, after, purged FROM {every_row_view(database)} WHERE seq = ? ORDER BY n", (seq,)
     )
-    if len(found) < count:
-        for number, lists, within in _find_step_blocks(database, seq):
-            texts = database.value("SELECT texts FROM history_block WHERE id = ?", (number,))
-            rows = slice_lists(database.connection, lists, within)
-            states = slice_lists(database.connection, inflate_lines(texts, 2), within)
-            for (_, n, table, key, op, _, flags), (before, after) in zip(rows, states, strict=True):
-                found.append((n, table, key, op, before, after, purge_state(flags)))
-        found.sort(key=itemgetter(0))
-    return [tuple(row) for _, *row in found]
 
 
 def has_unpurged_row(database: Database, seq: int) -> bool:
-    """Return whether at least one row of a step was not purged."""
-    changes, here = database.rows(
-        "SELECT changes, EXISTS (SELECT 1 FROM main.history_row AS r WHERE r.seq = history.seq AND purged <> 1)"
-        " FROM history WHERE seq = ?",
-        (seq,),
-    )[0]
-    return (
-        not changes
-        or here
-        or any(
-            purge_state(flags) != ERASED
-            for _, lists, within in _find_step_blocks(database, seq)
-            for (flags,) in slice_lists(database.connection, lists[-1:], within)
-        )
-    )
-
-
-def _find_step_blocks(database: Database, seq: int) -> Iterator[tuple[int, list[str], range]]:
-    """Yield (id, directory, indexes) of each block that holds rows of a step."""
-    for number, packed in database.rows(
-        "SELECT id, directory FROM history_block WHERE first_seq <= ?1 AND last_seq >= ?1", (seq,)
-    ):
-        lists = inflate_lines(packed, 7)
-        seqs = json.loads(lists[0])
-        within = range(bisect_left(seqs, seq), bisect_right(seqs, seq))
-        if within:
-            yield number, lists, within
+    """Return whether a step has no rows, or at least one of them was not purged."""
+    changes = database.value("SELECT changes FROM history WHERE seq = ?", (seq,))
+    sql = f"SELECT 1 FROM {every_row_view(database)} WHERE seq = ? AND purged <> {ERASED} LIMIT 1"
+    return not changes or database.value(sql, (seq,)) is not None
 
 
 def read_packed_befores(database: Database, seq: int, newest: int) -> Iterator[tuple[str, str, str, str | None]]:
@@ -442,8 +348,8 @@ def read_packed_befores(database: Database, seq: int, newest: int) -> Iterator[t
         "SELECT directory, texts FROM history_block WHERE last_seq > ? AND first_seq <= ? ORDER BY first_seq, last_seq",
         (seq, newest),
     ):
-        seqs, _, tables, keys, ops = read_directory(places, 5)
-        before = decode_first_list(texts)
+        seqs, _, tables, keys, ops = decode_lists(places, 5)
+        (before,) = decode_lists(texts, 1)
         part = slice(bisect_right(seqs, seq), bisect_right(seqs, newest))
         yield from zip(tables[part], keys[part], ops[part], before[part], strict=True)
 
@@ -480,11 +386,11 @@ def read_packed_afters(database: Database, table: str, above: str, end: str) -> 
     found: list[PackedRow] = []
     for number in database.keys("SELECT id FROM history_block ORDER BY first_seq"):
         places, texts = database.rows("SELECT directory, texts FROM history_block WHERE id = ?", (number,))[0]
-        seqs, ns, tables, keys, ops, _, flags = read_directory(places)
+        seqs, ns, tables, keys, ops, _, flags = decode_lists(places, 7)
         mine = [at for at, key in enumerate(keys) if above < key <= end and tables[at] == table]
         if mine:
-            states = json.loads(inflate_lines(texts, 2)[1])
-            found += [(keys[at], seqs[at], ns[at], ops[at], states[at], purge_state(flags[at])) for at in mine]
+            _, states = decode_lists(texts, 2)
+            found += [(keys[at], seqs[at], ns[at], ops[at], states[at], flags[at] & PURGED_FLAGS) for at in mine]
     return found
 
 
@@ -501,7 +407,7 @@ def find_erased_records(database: Database, since: int) -> set[tuple[str, str]]:
 def _read_directories(database: Database, condition: str, seq: int) -> Iterator[list[list[Any]]]:
     """Yield the directories of blocks for which a condition holds."""
     for (packed,) in database.rows(f"SELECT directory FROM history_block WHERE {condition}", (seq,)):
-        yield read_directory(packed)
+        yield decode_lists(packed, 7)
 
 
 # pack and unpack
@@ -561,24 +467,17 @@ def unpack_records(write: Transaction, records: Collection[tuple[str, str]]) -> 
         write.execute("DELETE FROM history_block WHERE id = ?", (block,))
         if len(mine) < len(every):
             _insert_block(write, encode_block([row for row in every if (row[TABLE], row[KEY]) not in records]))
-        _put_back_rows(write, mine)
+        for row in mine:
+            values = [Verbatim(value) if isinstance(value, str) else value for value in row]
+            write.execute(f"INSERT {INTO_HISTORY}", values)
         count += len(mine)
     return count
-
-
-def _put_back_rows(write: Transaction, found: list[PackedRow]) -> None:
-    """Insert rows into history_row."""
-    marks = ", ".join("?" * (PURGED + 1))
-    for row in found:
-        values = [Verbatim(value) if isinstance(value, str) else value for value in row]
-        write.execute(f"INSERT INTO main.history_row({ROW_COLUMNS}) VALUES ({marks})", values)
 
 
 def unpack_all_records(connection: apsw.Connection) -> int:
     """Move all readable packed rows back into history_row, and drop the rest; return how many. For a file that is being
     salvaged."""
     count = 0
-    marks = ", ".join("?" * (PURGED + 1))
     for (block,) in connection.execute("SELECT id FROM history_block ORDER BY first_seq").fetchall():
         packed = connection.execute("SELECT directory, texts, salts FROM history_block WHERE id = ?", (block,)).get
         try:
@@ -586,7 +485,7 @@ def unpack_all_records(connection: apsw.Connection) -> int:
         except (DamagedFile, ValueError, TypeError, IndexError):
             continue  # its rows are lost, and `mending` reports it
         before = connection.total_changes()
-        connection.executemany(f"INSERT OR IGNORE INTO main.history_row({ROW_COLUMNS}) VALUES ({marks})", found)
+        connection.executemany(f"INSERT OR IGNORE {INTO_HISTORY}", found)
         count += connection.total_changes() - before
     connection.execute("DELETE FROM history_block")
     return count

@@ -27,8 +27,9 @@ from store.database.change_capture import list_table_columns
 from store.database.database import Database, Transaction
 from store.database.schema import RECORDED_TABLES
 from store.database.values import Verbatim
-from store.history.compression import every_row_view, has_unpurged_row, read_step_rows
+from store.history.compression import PackedRow, every_row_view, has_unpurged_row, read_step_rows
 from store.personal.memory import require_personal_memory
+from store.records.table import RecordTable
 
 # Describe the change of a record's row: whether the record is added, removed or changed, and how, in a few words.
 #
@@ -291,22 +292,22 @@ class FactMove:
 
 def list_begun_moves(database: Database) -> list[FactMove]:
     """Return the moves that were begun in a project's file and are not complete."""
-    return [
-        FactMove(*row)
-        for row in database.rows(f"SELECT {MOVE_COLUMNS} FROM moves WHERE state = 'begun' ORDER BY at")
-    ]
+    return _read_moves(database, "state = 'begun' ORDER BY at")
 
 
 def find_move_of_step(database: Database, seq: int) -> FactMove | None:
     """Return the move whose step of history in this file is `seq`; None for any other step."""
-    row = database.row(f"SELECT {MOVE_COLUMNS} FROM moves WHERE step = ?", (seq,))
-    return FactMove(*row) if row else None
+    return next(iter(_read_moves(database, "step = ?", seq)), None)
 
 
 def find_move(database: Database, token: str) -> FactMove | None:
     """Return the note of a move in this file."""
-    row = database.row(f"SELECT {MOVE_COLUMNS} FROM moves WHERE token = ?", (token,))
-    return FactMove(*row) if row else None
+    return next(iter(_read_moves(database, "token = ?", token)), None)
+
+
+def _read_moves(database: Database, where: str, *parameters: object) -> list[FactMove]:
+    """Return the moves for which a condition holds."""
+    return [FactMove(*row) for row in database.rows(f"SELECT {MOVE_COLUMNS} FROM moves WHERE {where}", parameters)]
 
 
 def find_moved_facts(database: Database, facts: Iterable[int], since: int) -> dict[int, FactMove]:
@@ -407,7 +408,6 @@ def drop_move(write: Transaction, move: FactMove) -> None:
     write.execute("DELETE FROM moves WHERE token = ?", (Verbatim(move.token),))
 
 
-STEP_COLUMNS = "seq, at, actor, door, reason, undoes, undone_by, changes"
 HISTORY_KINDS = {"facts": "fact", "decisions": "decision", "tasks": "task", "proposals": "proposal"}
 BY_HAND_SQL = "actor = 'user' AND door IN ('app', 'cli')"  # what `undo` without a number considers
 # and an import, which a person asked for; it is written by what was brought in
@@ -464,11 +464,19 @@ ORDER BY r.seq, r.op <> 'INSERT', r.n
 """
 
 
-class History:
-    """The history of one memory."""
+class History(RecordTable[Step]):
+    """The history of one memory: its steps, by their numbers."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    source = "history"
+    columns = "seq, at, actor, door, reason, undoes, undone_by, changes"
+
+    @staticmethod
+    def _of_row(row: tuple[Any, ...]) -> Step:
+        return Step(*row)
+
+    @classmethod
+    def missing(cls, number: int) -> NotFound:
+        return NotFound(f"History has no step {number}.", "Look at `memoranda history`.")
 
     # read
 
@@ -486,7 +494,7 @@ class History:
         after a step."""
         where, parameters = self._filter_sql(actor, record, since, before, after_seq)
         rows = self._database.rows(
-            f"SELECT {STEP_COLUMNS} FROM history WHERE {where} ORDER BY seq DESC LIMIT :limit",
+            f"SELECT {self.columns} FROM history WHERE {where} ORDER BY seq DESC LIMIT :limit",
             {**parameters, "limit": limit},
         )
         return [Step(*row) for row in rows]
@@ -504,15 +512,6 @@ class History:
         that may be millions long; `get_many` reads those that are shown."""
         where, parameters = self._filter_sql(actor, record, since, before, after_seq)
         return self._database.keys(f"SELECT seq FROM history WHERE {where} ORDER BY seq DESC", parameters)
-
-    def get_many(self, seqs: Sequence[int]) -> list[Step]:
-        """Return the steps of these numbers that exist, in this order."""
-        rows = self._database.rows(
-            f"SELECT {STEP_COLUMNS} FROM history WHERE seq IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(seqs)),),
-        )
-        by_seq = {row[0]: Step(*row) for row in rows}
-        return [by_seq[seq] for seq in seqs if seq in by_seq]
 
     def subjects(self, seqs: Sequence[int]) -> dict[int, str]:
         """Return the subject of these steps: the text of the record that was added, or of the first that changed, where
@@ -535,19 +534,7 @@ class History:
 
     def actors(self) -> list[tuple[str, int]]:
         """List all actors, and how many steps each has; most first."""
-        return [
-            (actor, count)
-            for actor, count in self._database.rows(
-                "SELECT actor, count(*) FROM history GROUP BY actor ORDER BY 2 DESC, 1"
-            )
-        ]
-
-    def step(self, seq: int) -> Step:
-        """Return one step. Raise NotFound."""
-        row = self._database.row(f"SELECT {STEP_COLUMNS} FROM history WHERE seq = ?", (seq,))
-        if row is None:
-            raise NotFound(f"History has no step {seq}.", "Look at `memoranda history`.")
-        return Step(*row)
+        return self._database.rows("SELECT actor, count(*) FROM history GROUP BY actor ORDER BY 2 DESC, 1")
 
     def changes(self, seq: int, limit: int = -1) -> list[Change]:
         """Return the rows a step changed, the first `limit` of them."""
@@ -594,7 +581,7 @@ class History:
         later steps changed the same records.
         """
         with self._database.write(actor, "undo") as write:
-            step = self.step(self.next_undo() if seq is None else seq)
+            step = self.get(self.next_undo() if seq is None else seq)
             if (move := find_move_of_step(self._database, step.seq)) is None:
                 self._undo_step(write, step)
                 return step
@@ -666,13 +653,13 @@ class History:
             if row is None:
                 raise NotFound("There is nothing to redo.", "Redo works until the next change.")
             if (move := find_move_of_step(self._database, row[0])) is None:
-                self._undo_step(write, self.step(row[0]))
+                self._undo_step(write, self.get(row[0]))
                 write.reason = f"redo {row[1]}"
             else:
                 write.discard()
         if move is not None:
             self._undo_both(move, f"redo {row[1]}")
-        return self.step(row[1])
+        return self.get(row[1])
 
     def is_in_two_files(self, seq: int) -> bool:
         """Return whether a step was made in two files, a project's and the person's own: it is undone in both, whole,
@@ -682,7 +669,7 @@ class History:
     def undo_within(self, write: Transaction, seq: int) -> None:
         """Undo a step of this file in an open transaction, whatever was done with it in another file. Raise
         Conflict."""
-        self._undo_step(write, self.step(seq))
+        self._undo_step(write, self.get(seq))
 
     def _undo_both(self, move: FactMove, reason: str = "") -> None:
         """Undo a step that was made in two files, in both, for a `reason` other than that of an undo. Raise Conflict
@@ -715,13 +702,9 @@ class History:
 
     def _undo_step(self, write: Transaction, step: Step) -> None:
         """Undo a step in an open transaction. Raise Conflict."""
-        if step.undone_by is not None:
-            raise Conflict(f"Step {step.seq} is already undone, by step {step.undone_by}.", "Redo brings it back.")
-        every = read_step_rows(self._database, step.seq, step.changes)
-        rows = [row for *row, purged in every if purged != 1]
-        if every and not rows:
-            raise Conflict(f"Step {step.seq} holds text that was erased, and cannot be undone.")
-        if len(every) != step.changes:
+        require_in_force(step)
+        rows, count = read_revertible_rows(self._database, step.seq)
+        if count != step.changes:
             raise Conflict(f"Not all that step {step.seq} changed was salvaged, and it cannot be undone.")
         edits = [  # of a purged record nothing can be undone
             (table, json.loads(key), after and json.loads(after), before and json.loads(before))
@@ -754,7 +737,7 @@ class History:
                 for (seq,) in self._database.rows(
                     f"SELECT seq FROM {source} JOIN history USING(seq)"
                     " WHERE tbl = ? AND pk = ? AND seq > ? AND undone_by IS NULL AND undoes IS NULL",
-                    (table, _encode_step_key(key), step.seq),
+                    (table, encode_key(key), step.seq),
                 )
             )
         cited = [name for name in names if "#" in name]
@@ -772,6 +755,22 @@ class History:
         )
 
 
-def _encode_step_key(key: RowKey) -> str:
+def require_in_force(step: Step) -> None:
+    """Raise Conflict if a step is undone."""
+    if step.undone_by is not None:
+        raise Conflict(f"Step {step.seq} is already undone, by step {step.undone_by}.", "Redo brings it back.")
+
+
+def read_revertible_rows(database: Database, seq: int) -> tuple[list[PackedRow], int]:
+    """Return (the rows of a step as table, key, op, before and after, without the purged; how
+    many there are with them). Raise Conflict where all were purged."""
+    every = read_step_rows(database, seq)
+    rows = [tuple(row) for *row, purged in every if purged != 1]
+    if every and not rows:
+        raise Conflict(f"Step {seq} holds text that was erased, and cannot be undone.")
+    return rows, len(every)
+
+
+def encode_key(key: Sequence[Any]) -> str:
     """Return a key as history writes it."""
     return json.dumps(key, ensure_ascii=False, separators=(",", ":"))

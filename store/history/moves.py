@@ -217,7 +217,7 @@ def _change_project(write: Transaction, own: Database, move: FactMove, again: bo
     """Do the half of a move that changes the project's file, whose other half is done or being done."""
     database = write.database
     if move.kind == MOVE_UNDO:
-        undone = History(database).step(int(move.undoes or 0))
+        undone = History(database).get(int(move.undoes or 0))
         History(database).undo_within(write, undone.seq)
         if undone.undoes is not None:
             write.reason = f"redo {undone.undoes}"

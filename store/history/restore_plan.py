@@ -27,7 +27,6 @@ from store.history.compression import (
     find_erased_records,
     find_newest_packed,
     read_packed_befores,
-    read_step_rows,
 )
 from store.history.history import (
     BY_HAND_SQL,
@@ -42,8 +41,11 @@ from store.history.history import (
     changed_columns,
     describe_change,
     describe_revert,
+    encode_key,
     find_moved_facts,
     primary_key,
+    read_revertible_rows,
+    require_in_force,
     title_of_row,
 )
 from store.records.commits import Commits
@@ -169,10 +171,7 @@ def compare_steps(database: Database, seq: int, end: int) -> list[Rewound]:
 def rewind_without_step(database: Database, seq: int) -> list[Rewound]:
     """Return the records that would differ without step `seq`; what later steps changed clashes, also if they restored
     a part of it. Purged ones are left out. Raise Conflict for a step whose rows were all purged."""
-    every = read_step_rows(database, seq, database.value("SELECT changes FROM history WHERE seq = ?", (seq,)) or 0)
-    rows = [row for *row, purged in every if purged != 1]
-    if every and not rows:
-        raise erased_step_error(seq)
+    rows, _ = read_revertible_rows(database, seq)
     today = read_current_rows(database, [(table, key) for table, key, *_ in rows])
     found = []
     for table, key, op, before_text, after_text in rows:
@@ -212,9 +211,8 @@ def rewind_without_actor(database: Database, actor: str, session: str = "") -> l
     today = read_current_rows(database, [(table, key) for table, key, *_ in rows])
     walks: dict[RecordKey, _RecordWalk] = {}
     for table, key, op, before, after in rows:
-        walk = walks.get((table, key))
-        if walk is None:
-            walk = walks[table, key] = _RecordWalk(today.get((table, key)))
+        now = today.get((table, key))
+        walk = walks.setdefault((table, key), _RecordWalk(now, now))
         walk.undo_change(op, _decode_row(before), _decode_row(after))
     found = []
     for (table, key), walk in walks.items():
@@ -275,16 +273,16 @@ def add_leaving_links(database: Database, found: list[Rewound]) -> list[Rewound]
     return rest + [Rewound(table, key, row, None, along=True) for (table, key), row in links.items()]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _RecordWalk:
-    """One record while one actor's changes of it are undone."""
+    """One record while one actor's changes of it are undone: its row `now`, and as it is left so far; the columns that
+    somebody else changed since, and their values after the undo; whether it would be deleted, but somebody else changed
+    it since."""
 
-    __slots__ = ("_clashes", "_goes", "_now", "_row")
-
-    def __init__(self, now: RowDict | None) -> None:
-        self._now = now
-        self._row = now
-        self._clashes: RowDict = {}  # columns that somebody else changed since, and their values after the undo
-        self._goes = False  # it would be deleted, but somebody else changed it since
+    _now: RowDict | None
+    _row: RowDict | None
+    _clashes: RowDict = field(default_factory=dict)
+    _goes: bool = False
 
     def undo_change(self, op: str, before: RowDict | None, after: RowDict | None) -> None:
         """Undo one change of the record."""
@@ -338,11 +336,6 @@ def read_current_rows(database: Database, records: Iterable[RecordKey]) -> dict[
         ):
             found[table, key] = dict(zip(names, row, strict=True))
     return found
-
-
-def erased_step_error(seq: int) -> Conflict:
-    """Return the error for a step whose text was erased."""
-    return Conflict(f"Step {seq} holds text that was erased, and cannot be undone.")
 
 
 def _decode_row(text: str | None) -> RowDict | None:
@@ -627,7 +620,7 @@ class Plans:
         whose text was purged."""
         with self._database.read_snapshot():
             history = History(self._database)
-            _require_in_force(history.step(seq))
+            require_in_force(history.get(seq))
             if history.is_in_two_files(seq):
                 raise Conflict(
                     f"Step {seq} moved a fact to another memory: it is undone in both, whole.", f"undo {seq}"
@@ -722,8 +715,8 @@ class Plans:
     def _require_unchanged(self, write: Transaction, plan: RestorePlan, picked: list[PlannedChange]) -> None:
         """Raise Conflict unless each record is as it was shown, and its old text still exists."""
         if plan.undoes is not None:
-            _require_in_force(History(self._database).step(plan.undoes))
-        records = [(change.table, _encode_key(change.key)) for change in picked]
+            require_in_force(History(self._database).get(plan.undoes))
+        records = [(change.table, encode_key(change.key)) for change in picked]
         today = read_current_rows(self._database, records)
         for change, record in zip(picked, records, strict=True):
             if today.get(record) != change.now:
@@ -864,12 +857,6 @@ def _describe_move(move: FactMove) -> str:
     return f"{here} says it now" if move.kind == away else f"it was {here}"
 
 
-def _require_in_force(step: Step) -> None:
-    """Raise Conflict if a step is undone."""
-    if step.undone_by is not None:
-        raise Conflict(f"Step {step.seq} is already undone, by step {step.undone_by}.", "Redo brings it back.")
-
-
 def select_changes(plan: RestorePlan, chosen: Collection[int]) -> list[PlannedChange]:
     """Return the chosen changes in the plan's order. Raise InvalidInput or Conflict if they cannot be made
     together."""
@@ -898,11 +885,6 @@ def _edit_of_change(change: PlannedChange) -> RowEdit:
     if now is None or then is None:
         return change.table, key, now, then
     return change.table, key, {n: now[n] for n in change.fields}, {n: then[n] for n in change.fields}
-
-
-def _encode_key(key: tuple[Any, ...]) -> str:
-    """Return a key as history writes it."""
-    return json.dumps(list(key), ensure_ascii=False, separators=(",", ":"))
 
 
 # What happened to records in a span of time, as history says it: for people, not to be undone.

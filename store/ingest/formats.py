@@ -16,7 +16,6 @@ from store.database.values import Verbatim, clean_text
 
 # The content of a line of a source, in any form: a turn, discardable text, nothing, or an error.
 
-LONGEST_TURN_TEXT = 200_000  # characters of a turn; the rest of a longer one is cut off
 ROLE_NAMES = {
     **dict.fromkeys(("user", "human", "usuario", "usuaria", "persona"), "user"),
     **dict.fromkeys(("assistant", "ai", "asistente", "agent", "agente", "claude", "model", "bot"), "assistant"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,12 +22,11 @@ from typing import BinaryIO
 from store.base.clock import DAY_MS, days_before, from_ms, parse_moment, to_ms
 from store.base.errors import InvalidInput, StorageError
 from store.base.runtime import IsCancelled, never_cancelled
-from store.conversations.turns import NewTurn, claim_same_turn, insert_turns
+from store.conversations.turns import LONGEST_TURN, NewTurn, claim_same_turn, insert_turns
 from store.database.database import Database, Transaction
 from store.database.tombstones import make_tombstone_test
 from store.database.values import Verbatim, clean_text
 from store.ingest.formats import (
-    LONGEST_TURN_TEXT,
     FormatEntry,
     ParsedLine,
     RawLine,
@@ -139,10 +139,6 @@ class IngestReport:
     sessions: set[str] = field(default_factory=set)
 
 
-def _ignore_progress(done: int, total: int) -> None:
-    """Report no progress."""
-
-
 def ingest_file(
     database: Database,
     source: str | BinaryIO,
@@ -151,7 +147,7 @@ def ingest_file(
     project: str = "",
     origin: str = TRANSCRIPT_ORIGIN,
     report: IngestReport | None = None,
-    progress: IngestProgress = _ignore_progress,
+    progress: IngestProgress = lambda done, total: None,
     cancelled: IsCancelled = never_cancelled,
 ) -> IngestReport:
     """Import a file or a stream; return the result, added to `report` if given.
@@ -307,7 +303,7 @@ class _IngestRun:
             if self._project and line.cwd and not self._is_inside(line.cwd):
                 self._report.elsewhere += 1
                 continue
-            self._weight += min(len(line.text), LONGEST_TURN_TEXT)
+            self._weight += min(len(line.text), LONGEST_TURN)
             if not line.kind and is_small_talk(line.text):
                 line.kind = "talk"
             self._batch.append((line, self._line_key(line)))
@@ -356,17 +352,17 @@ class _IngestRun:
             return
         added: set[str] = set()
         with self._database.write(self._origin, "ingest") as write:
-            report = _Counts()
+            counts = Counter[str]()  # added to the report when it is committed
             self._refresh_purges()
-            fresh = [line for line, key in self._batch if self._is_new_line(write, line, key, report)]
+            fresh = [line for line, key in self._batch if self._is_new_line(write, line, key, counts)]
             for (session, _), lines in groupby(fresh, key=lambda line: (line.session, line.doubtful)):
                 self._write_lines(
-                    write, clean_text(reduce_to_one_line(session)) or "standard input", list(lines), added, report
+                    write, clean_text(reduce_to_one_line(session)) or "standard input", list(lines), added, counts
                 )
             if self._path:
                 remember_offset(write, self._path, self._file, place)
-        for name in _Counts.__slots__:
-            setattr(self._report, name, getattr(self._report, name) + getattr(report, name))
+        for name, number in counts.items():
+            setattr(self._report, name, getattr(self._report, name) + number)
         self._report.sessions |= added
         self._batch, self._weight = [], 0
 
@@ -376,14 +372,14 @@ class _IngestRun:
         if seen != self._purges:
             self._purges, self._buried = seen, make_tombstone_test(self._database)
 
-    def _is_new_line(self, write: Transaction, line: ParsedLine, key: bytes, report: _Counts) -> bool:
+    def _is_new_line(self, write: Transaction, line: ParsedLine, key: bytes, counts: Counter[str]) -> bool:
         """Tell whether a line is to be written, and count it if not."""
         write.execute("INSERT OR IGNORE INTO ingested(key) VALUES (?)", (key,))
         if not write.database.connection.changes() or self._is_there(write, line):
-            report.known += 1
+            counts["known"] += 1
             return False
         if self._buried(clean_text(line.text)):
-            report.purged += 1
+            counts["purged"] += 1
             return False
         return True
 
@@ -392,17 +388,17 @@ class _IngestRun:
         if line.kind or not line.at:
             return False
         line.at = _line_moment(line.at, write.at)
-        if claim_same_turn(write, line.session, line.role, line.text[:LONGEST_TURN_TEXT], line.at, of_hook=True):
+        if claim_same_turn(write, line.session, line.role, line.text[:LONGEST_TURN], line.at, of_hook=True):
             return True
         rows = write.rows(
             "SELECT text FROM turns WHERE at = ? AND session = ? AND role = ?",
             (Verbatim(line.at), line.session, Verbatim(line.role)),
         )
         known = [text for (text,) in rows]
-        return bool(known) and clean_text(line.text[:LONGEST_TURN_TEXT]) in known
+        return bool(known) and clean_text(line.text[:LONGEST_TURN]) in known
 
     def _write_lines(
-        self, write: Transaction, session: str, lines: list[ParsedLine], added: set[str], report: _Counts
+        self, write: Transaction, session: str, lines: list[ParsedLine], added: set[str], counts: Counter[str]
     ) -> None:
         """Write lines of a session: turns, or text that is kept for a day."""
         turns = []
@@ -410,27 +406,18 @@ class _IngestRun:
             at = _line_moment(line.at, write.at) if line.at else self._at or write.at
             if line.kind:
                 kept = keep_discarded(write, session, line.role, line.kind, line.text, at)
-                report.discarded += 1
-                report.dropped += not kept
+                counts["discarded"] += 1
+                counts["dropped"] += not kept
             else:
-                turns.append(NewTurn(line.role, line.text[:LONGEST_TURN_TEXT], line.speaker, at))
-                report.cut += len(line.text) > LONGEST_TURN_TEXT
+                turns.append(NewTurn(line.role, line.text[:LONGEST_TURN], line.speaker, at))
+                counts["cut"] += len(line.text) > LONGEST_TURN
         if turns:
             insert_turns(
                 write, session, turns, self._source, lines[0].cwd, DOUBTFUL_ORIGIN if lines[0].doubtful else ""
             )
-            report.added += len(turns)
-            report.doubtful += lines[0].doubtful and sum(turn.role == "user" for turn in turns)
+            counts["added"] += len(turns)
+            counts["doubtful"] += lines[0].doubtful and sum(turn.role == "user" for turn in turns)
             added.add(session)
-
-
-class _Counts:
-    """Counts of one transaction, added when it is committed."""
-
-    __slots__ = ("added", "cut", "discarded", "doubtful", "dropped", "known", "purged")
-
-    def __init__(self) -> None:
-        self.added = self.cut = self.discarded = self.dropped = self.doubtful = self.known = self.purged = 0
 
 
 def _line_moment(text: str, now: str) -> str:

@@ -9,6 +9,9 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from rapidfuzz.fuzz import token_sort_ratio
+from rapidfuzz.process import extract
+
 from store.base.errors import ModelFailed
 from store.base.models import Turn
 from store.base.vocabulary import MODEL_ORIGIN_PREFIX
@@ -18,6 +21,7 @@ from store.conversations.extraction_queue import (
     QueueEntry,
     complete_entry,
     count_queued_turns,
+    has_due_entries,
     return_entries,
     take_entries,
 )
@@ -25,7 +29,6 @@ from store.conversations.summaries import states_decision
 from store.database.database import Database, LeaseLost
 from store.database.tombstones import normal_form
 from store.database.values import Verbatim
-from store.learning.model_due import is_model_due, proposal_room
 from store.learning.rule_pass import (
     MIN_LIKENESS,
     LearningAction,
@@ -50,11 +53,14 @@ from store.learning.rules import (
     text_to_compare,
 )
 from store.learning.tasks import ask_decision, ask_facts, ask_reconfirm
+from store.llm.endpoint import breaker_of, get_server_address
+from store.llm.model_selection import why_model_disabled
 from store.llm.structured_output import MODEL_LEASE, ModelSession, open_model_session
 from store.memory import Memory
 from store.text.similarity import SAME_STATEMENT, SIMILAR_STATEMENT, compare_sentences, parse_sentence
 from store.text.words import WORD_PATTERN
 
+MOST_MODEL_PROPOSALS = 60  # most proposals by a model that may wait in the inbox, as nobody would review more
 MOST_PROPOSED = 30  # most proposals of one run
 MOST_EARLIER = 2_000  # newest proposals that a new one is compared with
 # waiting proposals of sentences of a turn (?1: its citation, ?2: their quotes), as facts
@@ -69,6 +75,22 @@ MOST_FACTS_SHOWN = 4  # most facts compared with one sentence
 MOST_SENTENCES_ASKED = 3  # most sentences of one turn that the model is asked about
 PASSING_FAILURES = ("absent", "missing", "busy")  # failures that are not the turn's fault
 LATER_FAILURES = ("refused", "unloaded")  # failures after which other turns are tried first
+
+
+def is_model_due(memory: Memory) -> bool:
+    """Return whether a model has something to read, and may be asked."""
+    database, config = memory.database, memory.config
+    if database.read_only or not config["enabled"] or why_model_disabled(config) is not None:
+        return False
+    if not has_due_entries(database, memory.now, model=True) or proposal_room(database) <= 0:
+        return False
+    return breaker_of(get_server_address(config)).why_open() is None
+
+
+def proposal_room(database: Database) -> int:
+    """Return how many more proposals by a model the inbox has room for."""
+    sql = "SELECT count(*) FROM proposals WHERE state = 'waiting' AND origin GLOB ?"
+    return MOST_MODEL_PROPOSALS - int(database.value(sql, (f"{MODEL_ORIGIN_PREFIX}*",)))
 
 
 @dataclass(slots=True)
@@ -272,10 +294,7 @@ def _decision_quotes(planned: Sequence[LearningAction]) -> str:
 
 def _is_already_told(text: str, others: Sequence[str]) -> bool:
     """Return whether one of the other texts says the same of the same subject, maybe in another order."""
-    from rapidfuzz.fuzz import token_sort_ratio
-    from rapidfuzz.process import extract as nearest
-
-    near = nearest(
+    near = extract(
         text, others, scorer=token_sort_ratio, processor=normal_form, score_cutoff=MIN_LIKENESS, limit=MOST_SIMILAR
     )
     return any(_means_same(text, other, score / 100) for other, score, _ in near)

@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass, field, replace
 from operator import add
 from typing import NamedTuple
 
+from rapidfuzz.fuzz import ratio
+
 from store.base.citations import cite
 from store.base.clock import days_before
 from store.base.errors import MemorandaError, ModelFailed
@@ -37,7 +39,6 @@ from store.inbox.duplicates import find_facts_sharing_words, find_named_decision
 from store.inbox.inbox import Inbox
 from store.inbox.proposals import ProposalQuestion
 from store.ingest.runner import TRANSCRIPT_ORIGIN
-from store.learning.grammar import sign_pattern, word_pattern
 from store.learning.rules import (
     CONFIRM_FACT,
     NO_VERDICT,
@@ -51,7 +52,7 @@ from store.learning.rules import (
     says_still_holds,
     text_to_compare,
 )
-from store.learning.sentences import Sentence, split_own_sentences
+from store.learning.sentences import Sentence, sign_pattern, split_own_sentences, word_pattern
 from store.learning.tasks import DecisionDraft, decision_by_rule
 from store.memory import Memory
 from store.records.facts import Facts, find_same_fact, insert_fact, text_hash
@@ -92,8 +93,6 @@ def find_still_holding(text: str, known: Sequence[KnownFact]) -> int | None:
 
 def find_most_alike(text: str, known: Sequence[KnownFact]) -> KnownFact | None:
     """Return the fact most similar to a text by letters, if at least MIN_LIKENESS percent."""
-    from rapidfuzz.fuzz import ratio
-
     likeness, fact = max(
         ((ratio(normal_form(text), normal_form(fact[1])), fact) for fact in known), default=(0.0, None)
     )

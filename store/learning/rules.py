@@ -7,21 +7,16 @@ doubtful or only told becomes a proposal.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from store.learning.grammar import (
-    MARKER_WINDOW,
-    find_triggers,
-    form_pattern,
-    grammar_words,
-    sign_pattern,
-    word_pattern,
-)
+from rapidfuzz.distance import OSA
+
 from store.learning.sentences import (
     COLON_MARKS,
     FIGURE_PATTERN,
     LONGEST_SENTENCE,
+    MARKER_WINDOW,
     MIN_WORDS,
     MOST_LEADS,
     NAME_PATTERN,
@@ -36,16 +31,21 @@ from store.learning.sentences import (
     content_starts,
     find_first_marker,
     find_marker_within,
+    find_triggers,
+    form_pattern,
+    grammar_words,
     has_verb,
     is_reported,
     match_leading,
     rule_certainty,
+    sign_pattern,
     split_clauses,
     split_own_sentences,
     start_behind_colon,
     states_lasting,
     states_nothing_lasting,
     tells_what_fails,
+    word_pattern,
 )
 from store.text.fence import is_suspicious
 from store.text.sentences import is_small_talk
@@ -791,14 +791,18 @@ _WORD = re.compile(r"\w+(?:[.'/+-]\w+)*")
 CONFIRM_FACT, PROPOSE_FACT, SUPERSEDE_FACT, NO_VERDICT = "confirm", "propose", "supersede", "none"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ComparedText:
     """A text prepared for comparison: `text` folded, `every` word but articles, `words` with meaning, in order;
     `negated`."""
 
-    __slots__ = ("every", "negated", "text", "words")
+    text: str
+    every: list[str] = field(init=False)
+    words: list[str] = field(init=False)
+    negated: bool = field(init=False)
 
-    def __init__(self, text: str) -> None:
-        every = _WORD.findall(fold_text(text))
+    def __post_init__(self) -> None:
+        every = _WORD.findall(fold_text(self.text))
         self.every = [word for word in every if word not in grammar_words("articles")]
         self.text = " ".join(every)
         self.negated = any(word in grammar_words("negation") or word.endswith("n't") for word in every)
@@ -876,8 +880,6 @@ def is_form_of_word(one: str, other: str) -> bool:
 def _is_almost_equal(one: str, other: str) -> bool:
     """Return whether two words are the same, apart from a plural, or from two letters exchanged that make no other
     word."""
-    from rapidfuzz.distance import OSA
-
     short, long = sorted((one, other), key=len)
     if one == other or _number_words([long]):
         return one == other

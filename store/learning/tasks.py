@@ -33,7 +33,6 @@ from store.conversations.summaries import (
     summarize_by_rule,
 )
 from store.inbox.duplicates import join_fact_texts
-from store.learning.grammar import form_pattern, sign_pattern
 from store.learning.rules import (
     NO_VERDICT,
     PROPOSE_FACT,
@@ -45,7 +44,7 @@ from store.learning.rules import (
     is_hostile,
     shared_word_ratio,
 )
-from store.learning.sentences import LONG_TURN, TRIM_MARKS, Sentence
+from store.learning.sentences import LONG_TURN, TRIM_MARKS, Sentence, form_pattern, sign_pattern
 from store.llm.chat import ChatMessage
 from store.llm.structured_output import MAX_DATA_TOKENS, ModelChoice, ModelSession, number_texts, open_model_session
 from store.memory import Memory

@@ -32,7 +32,7 @@ from store.database.values import Json, Verbatim, clean_text
 from store.records.mutes import pass_on_mute
 from store.records.table import RecordTable, cite_all, require_one_of, step_reason
 from store.records.tags import HAS_TAG_SQL, fold_tag, merge_tags, most_frequent_spellings, register_folded_tag
-from store.records.timeline import SESSION_QUIET_MS
+from store.records.timeline import LAST_TURN_SQL, SESSION_QUIET_MS
 from store.text.words import normalize_text
 
 if TYPE_CHECKING:
@@ -213,10 +213,10 @@ def session_for_fact(write: Transaction, named: str) -> str:
 def find_open_session(database: Database, now: str) -> str:
     """Return the open session: of the sessions that are not over one without turns, or else the session with the
     last turn; empty if there is none."""
-    last = "(SELECT {} FROM turns t WHERE t.session = s.id ORDER BY t.number DESC LIMIT 1)"
     found: str | None = database.value(
-        f"SELECT s.id FROM sessions s WHERE s.ended_at IS NULL AND coalesce({last.format('t.at')}, s.started_at) >= ?"
-        f" ORDER BY {last.format('t.id')} DESC NULLS FIRST, s.started_at DESC, s.id LIMIT 1",
+        "SELECT s.id FROM sessions s WHERE s.ended_at IS NULL"
+        f" AND coalesce({LAST_TURN_SQL.format('t.at')}, s.started_at) >= ?"
+        f" ORDER BY {LAST_TURN_SQL.format('t.id')} DESC NULLS FIRST, s.started_at DESC, s.id LIMIT 1",
         (from_ms(to_ms(now) - SESSION_QUIET_MS),),
     )
     return found or ""

@@ -17,6 +17,8 @@ from store.database.values import Verbatim
 
 MINUTE_MS = 60_000
 SESSION_QUIET_MS = 30 * MINUTE_MS  # a session without a turn for so long is over
+# a column of the last turn of a session `s`
+LAST_TURN_SQL = "(SELECT {} FROM turns t WHERE t.session = s.id ORDER BY t.number DESC LIMIT 1)"
 # interval of each level, if anything changed; the highest first
 LEVEL_INTERVALS_MS = {"archival": DAY_MS, "meso": 30 * MINUTE_MS, "micro": 5 * MINUTE_MS}
 # percent of the context window → the level of the checkpoint taken when it is passed

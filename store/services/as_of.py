@@ -66,7 +66,7 @@ def point_in_time(memory: Memory, text: str) -> PointInTime:
     words = text.strip()
     if STEP_NUMBER.fullmatch(words):
         if words.strip("0"):
-            step = memory.history.step(int(words))
+            step = memory.history.get(int(words))
             return PointInTime(step.seq, step.at, f"step {step.seq} ({format_local_time(step.at)})")
         raise NotFound("History has no step 0.", "Look at `memoranda history`.")
     try:

@@ -19,7 +19,7 @@ from support.soundness import unsound
 from store.base.clock import days_before
 from store.conversations import extraction_queue
 from store.conversations.turns import NewTurn
-from store.learning import model_due, model_pass, rule_pass
+from store.learning import model_pass, rule_pass
 from store.memory import Memory
 
 # of each kind, spread evenly over the run
@@ -143,7 +143,7 @@ def test_a_model_that_is_killed_as_it_reads_loses_nothing_and_asks_nothing_twice
             )
             rule_pass.run_rule_pass(memory)
             before = learned(memory)
-            assert model_due.is_model_due(memory)
+            assert model_pass.is_model_due(memory)
         path, _, counted = read(ready, tmp_path, kind, 10**9 + 1, "model_pass", server.address)
         with Memory.open(str(path)) as memory:
             facts, asked, *_ = learned(memory)

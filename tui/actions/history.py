@@ -233,7 +233,7 @@ def _next_undo(memory: Memory, since: str) -> tuple[Step, str, bool]:
     """Return the step to undo next, the question whether to undo it (empty if the answer is plain), and whether it
     is in the person's own memory."""
     meant = _memory_of_step(memory, since, lambda history: history.next_undo())
-    step = meant.history.step(meant.history.next_undo())
+    step = meant.history.get(meant.history.next_undo())
     records, words = _count_step_records(meant, step)
     if step.at >= since and records <= 1:
         return step, "", meant is not memory
@@ -247,7 +247,7 @@ def _memory_of_step(memory: Memory, since: str, find: Callable[[History], int]) 
     on a global fact, after the project's."""
     try:
         own = memory.require_personal()
-        step = own.history.step(find(own.history))
+        step = own.history.get(find(own.history))
     except MemorandaError:
         return memory
     if (
@@ -258,7 +258,7 @@ def _memory_of_step(memory: Memory, since: str, find: Callable[[History], int]) 
     ):
         return memory
     try:
-        newest = memory.history.step(find(memory.history)).at
+        newest = memory.history.get(find(memory.history)).at
     except NotFound:
         newest = ""
     return own if step.at > newest else memory

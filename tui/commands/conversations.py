@@ -12,7 +12,7 @@ from store.base.clock import format_age, format_local_time
 from store.base.errors import InvalidInput, MemorandaError, StorageError
 from store.base.models import as_json
 from store.conversations.extraction_queue import retry_given_up
-from store.ingest.formats import LONGEST_TURN_TEXT
+from store.conversations.turns import LONGEST_TURN
 from store.ingest.runner import IngestReport, ingest_file, list_discarded
 from store.learning.rule_pass import RulePassResult, run_rule_pass
 from store.services.maintenance import start_or_resume_session
@@ -140,7 +140,7 @@ def _ingest_lines(report: IngestReport) -> list[str]:
         (report.dropped, "left out: greetings, thanks, what tools wrote more than a day ago"),
         (report.elsewhere, "of another project, and not taken"),
         (report.purged, "were erased here once, and stay out"),
-        (report.cut, f"longer than {LONGEST_TURN_TEXT:,} characters, and cut there"),
+        (report.cut, f"longer than {LONGEST_TURN:,} characters, and cut there"),
         (
             report.doubtful,
             "may hold another's words: what rules hear in them is proposed, no model reads them",

@@ -246,7 +246,7 @@ def undo(session: Session, given: ParsedArguments) -> Outcome:
     step = meant.memory.history.undo(given.seq)
     said = f"Undid step {step.seq}: {step_reason(session, meant, step)}."
     lines = _newer_lines(session, meant, step) if given.seq is None else []
-    return Outcome(said, lambda: as_json(meant.memory.history.step(step.seq)), lines)
+    return Outcome(said, lambda: as_json(meant.memory.history.get(step.seq)), lines)
 
 
 def _newer_lines(session: Session, meant: Session, step: Step) -> list[str]:
@@ -293,7 +293,7 @@ def _undo_step(session: Session, given: ParsedArguments) -> Outcome:
     if not plan.changes:
         raise Conflict(f"Nothing of step {seq} is left to undo.")
     plans.apply_plan(plan, chosen)
-    step = history.step(seq)
+    step = history.get(seq)
     left = (
         f" {format_count(len(plan.changes) - len(chosen), 'record')} kept."
         if len(chosen) < len(plan.changes)

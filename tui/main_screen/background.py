@@ -738,7 +738,7 @@ class TourController:
         if wanted == "inbox":
             return waiting < self._waiting
         looked, self._looked = self._looked, engine.newest_step()
-        self._done += [engine.screen.history.step(number).reason for number in range(looked + 1, self._looked + 1)]
+        self._done += [engine.screen.history.get(number).reason for number in range(looked + 1, self._looked + 1)]
         return any(reason.startswith(wanted) for reason in self._done)
 
     def _go_to(self, number: int, passed: Sequence[int] = ()) -> None:

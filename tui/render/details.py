@@ -721,7 +721,7 @@ def describe_step(memory: Memory, step: Step) -> list[StyledLine]:
 
 def _undone_words(memory: Memory, step: Step) -> str:
     """Return which step undid a step, and whether completely."""
-    by = memory.history.step(step.undone_by or 0)
+    by = memory.history.get(step.undone_by or 0)
     if by.undoes == step.seq and by.changes < step.changes:
         return f"by step {by.seq}: {by.changes} of {step.changes} records"
     return f"by step {by.seq}"

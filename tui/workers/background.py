@@ -24,8 +24,7 @@ from store.documents.watcher import DocumentWatch
 from store.embedding.indexer import IndexResult
 from store.exchange.backups import backup_status
 from store.inbox.duplicates import compare_new_facts, has_uncompared_facts
-from store.learning.model_due import is_model_due
-from store.learning.model_pass import ModelPassResult, run_model_pass
+from store.learning.model_pass import ModelPassResult, is_model_due, run_model_pass
 from store.learning.rule_pass import RulePassResult, run_rule_pass
 from store.learning.tasks import turn_summarizer
 from store.memory import Memory

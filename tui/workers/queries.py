@@ -75,7 +75,7 @@ def read_plan(memory: Memory, kind: str, target: PlanTarget) -> tuple[RestorePla
         title = f"RESTORE {found.citation} “{found.title}”   {format_local_time(found.created_at)}"
         return plans.plan_checkpoint(found.id), title, f"a checkpoint is taken first; {later}"
     if kind == "step":
-        step = memory.history.step(int(target))
+        step = memory.history.get(int(target))
         title = f"UNDO step {step.seq}: {step.reason}   {format_local_time(step.at)}, by {step.actor}"
         later = f"{key_name('memory.undo')} undoes it"
         if step.undoes is not None:  # undoing an undo is the redo, and u continues with the step before

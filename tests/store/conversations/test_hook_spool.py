@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from support.traces import traces
 
-from store.base.errors import InvalidInput, StorageError
+from store.base.errors import Busy, InvalidInput, StorageError
 from store.base.state_files import sign_bytes
 from store.conversations import hook_spool
 from store.conversations.turns import NewTurn
@@ -94,9 +94,11 @@ def test_a_busy_memory_is_not_waited_for_by_a_hook(memory: Memory, path: str):
     assert holder.stdout is not None and holder.stdout.readline() == "held\n"
     with Memory.open(path, "hook") as hook:
         assert hook.database.patience == 300
-        assert hook_spool.write_or_spool(hook.database, "remember", {"text": "in time"}, actor="hook", key="k1") is None
+        with pytest.raises(Busy):
+            hook.facts.remember("in time", actor="hook", key="k1")
+        leave(path, "in time", "k1")
         holder.communicate("go\n")
-        assert hook_spool.write_or_spool(hook.database, "remember", {"text": "in time"}, actor="hook", key="k1") == [1]
+        assert hook.facts.remember("in time", actor="hook", key="k1") == (1, True)
     maintenance.clean_up_memory(memory)
     assert facts(memory) == ["in time"], "the same key: not twice"
 

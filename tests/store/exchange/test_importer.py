@@ -269,7 +269,7 @@ def test_an_import_is_one_step_that_undo_takes_back(project, other):
     before = state(other, RECORDED_TABLES)
     with Import(other.database, str(project)) as found:
         step = found.apply_import()
-    assert step == 2 and other.history.step(2).actor == "import:project"
+    assert step == 2 and other.history.get(2).actor == "import:project"
     assert other.plans.plan_origin("import:project").changes
     other.history.undo(2)
     assert state(other, RECORDED_TABLES) == before

@@ -12,6 +12,7 @@ from store.database.schema import RECORDED_TABLES
 from store.history import compression
 from store.memory import Memory
 from store.salvage.salvage import salvage_file
+from tests.support.chain import read_all_rows
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +47,7 @@ def told(path: str) -> tuple[object, ...]:
     with Memory.open(path) as memory:
         rows = {table: memory.database.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in RECORDED_TABLES}
         head = memory.database.value("SELECT digest FROM history ORDER BY seq DESC LIMIT 1")
-        return rows, list(compression.read_all_rows(memory.database)), head
+        return rows, list(read_all_rows(memory.database)), head
 
 
 def test_packed_history_is_healthy(path: str):

@@ -202,7 +202,7 @@ def test_a_step_that_is_packed_in_part_is_taken_back_whole(memory: Memory, monke
     monkeypatch.setattr(compression, "BLOCK_ROWS", 5)
     assert compression.pack_history(memory.database, 36_500, 0, least=5) == 1
     assert memory.database.value("SELECT count(*) FROM main.history_row") == 1
-    assert [key for _, key, *_ in compression.read_step_rows(memory.database, 4, 3)] == ["[1]", "[2]", "[3]"]
+    assert [key for _, key, *_ in compression.read_step_rows(memory.database, 4)] == ["[1]", "[2]", "[3]"]
     assert memory.history.undo().seq == 4
     assert {fact.status for fact in memory.facts.get_many([1, 2, 3])} == {"active"}
 

@@ -205,7 +205,7 @@ def test_undoing_everything_is_the_start_and_redoing_everything_is_the_end(live,
 
 def newest_undo_of(memory: Memory, seq: int) -> int:
     """The step in force that took `seq` back."""
-    taken_by = memory.history.step(seq).undone_by
+    taken_by = memory.history.get(seq).undone_by
     assert taken_by is not None
     return taken_by
 
@@ -273,7 +273,7 @@ def test_redo_is_a_stack_of_what_was_undone(acts):
                 with pytest.raises(NotFound, match="nothing to redo"):
                     memory.history.redo()
                 return
-            put_back = memory.history.step(stack[-1]).undoes
+            put_back = memory.history.get(stack[-1]).undoes
             assert memory.history.redo().seq == put_back
             turn(newest(memory), stack.pop())
 
@@ -335,7 +335,7 @@ class UndoInAnyOrder(RuleBasedStateMachine):
         else:
             assert self.memory.history.undo(step.seq, actor=actor).seq == step.seq
             assert recorded(self.memory) == expected
-            assert self.memory.history.step(step.seq).undone_by == newest(self.memory)
+            assert self.memory.history.get(step.seq).undone_by == newest(self.memory)
         assert journal(self.memory) == kept
 
     @rule(back=st.booleans())
@@ -527,7 +527,7 @@ def test_an_undone_step_cannot_be_undone_again(memory):
     with pytest.raises(Conflict, match=r"Step 1 is already undone, by step 2\..*Redo"):
         memory.history.undo(1)
     memory.history.undo(2)
-    assert memory.history.step(1).undone_by is None
+    assert memory.history.get(1).undone_by is None
     memory.history.undo(1)
     assert memory.facts.get_many([1]) == []
     with pytest.raises(NotFound, match="no step 99"):
@@ -629,7 +629,7 @@ def test_steps_are_found_by_who_and_when_and_read_by_their_numbers(memory, clock
         assert list(memory.history.keys(**filters)) == seqs
         assert [step.seq for step in memory.history.steps(**filters)] == seqs
     assert [step.seq for step in memory.history.get_many([3, 99, 1])] == [3, 1]
-    assert memory.history.get_many([3])[0] == memory.history.step(3)
+    assert memory.history.get_many([3])[0] == memory.history.get(3)
     assert memory.history.actors() == [("user", 3), ("agent", 1)]
     assert memory.history.newest_step_before(noon) == 1 and memory.history.newest_step_before("2000-01-01") == 0
 

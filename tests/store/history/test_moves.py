@@ -204,7 +204,7 @@ def test_a_half_done_move_ends_at_the_next_open(told: Memory, clock: Clock, monk
     told.close()
     with Memory.open(told.location.path, "mcp", clock) as again:
         assert facts(again) == (["the port is 8080"], ["I write Spanish"])
-        assert again.history.step(3).door == "cli", "it is the step of who began it"
+        assert again.history.get(3).door == "cli", "it is the step of who began it"
         again.history.undo(3)
         assert facts(again) == (["I write Spanish", "the port is 8080"], [])
 

@@ -129,10 +129,10 @@ def test_a_step_from_the_middle_is_taken_back_in_part_or_whole(live, life, seed)
                 applied = memory.plans.apply_plan(plan, chosen)
                 as_planned(memory, plan, chosen)
                 assert_sound(memory)
-                assert memory.history.step(step.seq).undone_by == applied.seq
+                assert memory.history.get(step.seq).undone_by == applied.seq
                 memory.history.undo(applied.seq)
                 assert rows(memory) == before
-                assert memory.history.step(step.seq).undone_by is None
+                assert memory.history.get(step.seq).undone_by is None
             whole = frozenset(range(len(plan.changes)))
             made = {(change.table, change.key) for change in memory.history.changes(step.seq)}
             if made == {(one.table, one.key) for one in plan.changes} and memory.plans.propose_changes(plan) == whole:
@@ -400,14 +400,14 @@ def test_a_restore_or_an_origin_takes_a_checkpoint_first_and_a_step_does_not(mem
     memory.facts.pin([1], actor=NOTES)
     applied = memory.plans.apply_plan(memory.plans.plan_step(2), [0], actor="agent")
     assert (applied.seq, applied.changed, applied.checkpoint) == (3, 1, None)
-    assert memory.history.step(3).actor == "agent"
+    assert memory.history.get(3).actor == "agent"
     memory.facts.forget([1], actor=NOTES)
     applied = memory.plans.apply_plan(memory.plans.plan_checkpoint(1), [0])
     found = memory.checkpoints.get(applied.checkpoint)
     assert (found.name, found.seq, found.trigger) == ("before restoring K#1", 4, "restore")
     applied = memory.plans.apply_plan(memory.plans.plan_origin(NOTES), [0])
     assert memory.checkpoints.get(applied.checkpoint).name == "before undoing import:notes"
-    assert memory.history.step(applied.seq).reason == "undo import:notes"
+    assert memory.history.get(applied.seq).reason == "undo import:notes"
 
 
 def test_columns_merge_and_only_the_same_column_clashes(memory):
@@ -484,11 +484,11 @@ def test_a_step_taken_back_in_part_comes_back_with_redo(memory):
     plan = memory.plans.plan_step(2)
     chosen = [index for index, change in enumerate(plan.changes) if change.citation == "F#2"]
     applied = memory.plans.apply_plan(plan, chosen)
-    assert memory.history.step(2).undone_by == applied.seq
+    assert memory.history.get(2).undone_by == applied.seq
     assert [fact.status for fact in memory.facts.get_many([1, 2])] == ["superseded"]
     assert memory.history.redo().seq == 2
     assert rows(memory) == corrected
-    assert memory.history.step(2).undone_by is None
+    assert memory.history.get(2).undone_by is None
 
 
 def test_what_refers_to_a_record_keeps_it(memory):

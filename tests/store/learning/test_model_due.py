@@ -15,7 +15,7 @@ from store.base.errors import ModelFailed
 from store.config.configuration import Config
 from store.conversations import extraction_queue
 from store.conversations.turns import NewTurn
-from store.learning import model_due, model_pass, rule_pass
+from store.learning import model_pass, rule_pass
 from store.learning import tasks as summarizers
 from store.learning.model_pass import ModelPassResult
 from store.learning.rules import find_candidates
@@ -76,7 +76,7 @@ def test_a_server_without_an_answer_costs_no_turn(memory: Memory, clock: Any, se
         assert not (done.read or done.failed)
         clock.advance(milliseconds=1_000)
     assert attempts(memory) == before and len(server.asked) == circuit_breaker.FAILURES_TO_OPEN and alone()
-    assert not model_due.is_model_due(memory)
+    assert not model_pass.is_model_due(memory)
     server.fault = ""
     circuit_breaker.reset_breakers()
     clock.advance(days=0.1)
@@ -146,22 +146,22 @@ def test_where_there_is_no_model_nobody_looks_again_and_again(memory: Memory, se
     told(memory)
     server.models = []
     for _ in range(5):
-        if model_due.is_model_due(memory):
+        if model_pass.is_model_due(memory):
             model_pass.run_model_pass(memory)
-    assert server.lists == 1 and not model_due.is_model_due(memory)
+    assert server.lists == 1 and not model_pass.is_model_due(memory)
     server.models = [MODEL]
     read_model_status(memory.config)
-    assert model_due.is_model_due(memory), "one was fetched, and a look saw it"
+    assert model_pass.is_model_due(memory), "one was fetched, and a look saw it"
 
 
 def test_switched_off_nothing_is_due(memory: Memory, server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:
     told(memory)
-    assert model_due.is_model_due(memory)
+    assert model_pass.is_model_due(memory)
     setting(memory, "agent.mode", "off")
-    assert not model_due.is_model_due(memory)
+    assert not model_pass.is_model_due(memory)
     setting(memory, "agent.mode", "fast")
     monkeypatch.setenv("MEMORANDA_WITHOUT", "agent")
-    assert not model_due.is_model_due(memory) and not server.lists
+    assert not model_pass.is_model_due(memory) and not server.lists
 
 
 def test_a_turn_of_figures_is_not_asked_about_where_the_model_could_not_read_it(server: OllamaServer) -> None:
@@ -257,7 +257,7 @@ def test_rules_read_on_while_a_model_thinks(
 ) -> None:
     told(memory)
     learner.run_rules()
-    assert model_due.is_model_due(memory) and not server.asked, "the model is not the rules' to ask"
+    assert model_pass.is_model_due(memory) and not server.asked, "the model is not the rules' to ask"
     server.fault = "hangs"
     thread, _ = beside(learner)
     assert server.begun.wait(30)

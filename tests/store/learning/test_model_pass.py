@@ -20,7 +20,7 @@ from store.conversations.turns import NewTurn
 from store.database.database import Lease
 from store.doors.trust import get_unconfirmed_origin
 from store.inbox.duplicates import propose_duplicates
-from store.learning import model_due, model_pass, rule_pass
+from store.learning import model_pass, rule_pass
 from store.learning import tasks as summarizers
 from store.learning.model_pass import ModelPassResult
 from store.llm import chat as chat_client
@@ -345,13 +345,13 @@ def test_a_secret_in_what_a_model_says_is_cut(memory: Memory, mind: Mind, server
 def test_it_asks_what_is_looked_at(
     memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(model_due, "MOST_MODEL_PROPOSALS", 3)
+    monkeypatch.setattr(model_pass, "MOST_MODEL_PROPOSALS", 3)
     say_bakeries(memory, mind, "Ana Bruno Carla Diego Elena")
     read(memory)
     assert len(memory.inbox.waiting()) == 3
     asked = len(server.asked)
     assert (
-        not model_due.is_model_due(memory)
+        not model_pass.is_model_due(memory)
         and model_pass.run_model_pass(memory).read == 0
         and len(server.asked) == asked
     )
@@ -371,7 +371,7 @@ def test_what_one_turn_tells_too_much_is_asked_when_there_is_room(
     memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch, most: int, waits: int
 ) -> None:
     monkeypatch.setattr(model_pass, "MOST_PROPOSED", most)
-    monkeypatch.setattr(model_due, "MOST_MODEL_PROPOSALS", waits)
+    monkeypatch.setattr(model_pass, "MOST_MODEL_PROPOSALS", waits)
     say_bakeries(memory, mind, "Ana Bruno Carla Diego Elena Fabio", joint=" ")
     done = read(memory)
     assert len(done.asked) == 4 == len(memory.inbox.waiting()) and done.left == 1
@@ -399,7 +399,7 @@ def test_after_three_failures_a_model_gives_up(memory: Memory, clock: Any, serve
         assert {tried for _, _, tried, _ in entries(memory)} <= {0, attempt}
         clock.advance(days=0.1)
     assert (
-        not model_due.is_model_due(memory) and extraction_queue.count_queued_turns(memory.database, model=True)[1] == 1
+        not model_pass.is_model_due(memory) and extraction_queue.count_queued_turns(memory.database, model=True)[1] == 1
     )
     assert len(pending_then) == 2 and texts(memory) == ["El build es lento"]
     assert "panadería" in memory.turns.get(1).text
@@ -424,10 +424,10 @@ def test_a_server_that_went_costs_no_try_and_is_left_alone(memory: Memory, serve
     say(memory, f"{BAKERY}.")
     rule_pass.run_rule_pass(memory)
     before = for_facts(memory)
-    assert model_due.is_model_due(memory)
+    assert model_pass.is_model_due(memory)
     server.close()
     model_pass.run_model_pass(memory)
-    assert for_facts(memory) == before and not model_due.is_model_due(memory)
+    assert for_facts(memory) == before and not model_pass.is_model_due(memory)
 
 
 @pytest.mark.parametrize("fault", ["hangs", "hangs midway"])
@@ -445,7 +445,7 @@ def test_a_key_stops_it_at_once_and_nothing_is_lost(memory: Memory, server: Olla
 def test_a_turn_that_was_purged_is_never_sent(memory: Memory, server: OllamaServer) -> None:
     say(memory, "Recordá que mi viejo tiene una panadería en Salto. Mi tía hace tortas para la panadería.")
     rule_pass.run_rule_pass(memory)
-    assert model_due.is_model_due(memory)
+    assert model_pass.is_model_due(memory)
     plan = memory.purge.plan([("fact", 1)])
     memory.purge.run_plan(plan, range(len(plan.places)))
     set_mode(memory)

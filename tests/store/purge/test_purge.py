@@ -32,6 +32,7 @@ from store.purge.registry import list_store_files as files_of
 from store.purge.word_search import PurgedTexts
 from store.search import fulltext as corpus
 from store.services import maintenance
+from tests.support.chain import read_all_rows
 
 TEXT = "José's password hint is «the blue zebrafish»"
 SHA = "a1b2c3d4" * 5
@@ -761,7 +762,7 @@ def test_packed_history_is_purged_too(memory: Memory, folder: Path):
     done = all_places(memory, ("fact", 2))
     assert not done.finished.pending
     assert traces(folder, TEXT, "zebrafish") == []
-    inside = [row for row in compression.read_all_rows(memory.database) if "zebrafish" in repr(row)]
+    inside = [row for row in read_all_rows(memory.database) if "zebrafish" in repr(row)]
     assert inside == [] and memory.history.changes(1)[0].after is not None
     assert [one.says for one in examine(memory.location) if one.state == WRONG] == []
     assert memory.history.undo(1).seq == 1

@@ -199,7 +199,7 @@ def test_what_ended_later_was_under_way(memory, clock):
     with as_of(memory, "1h") as then:
         iteration = then.iterations.get(1)
         assert (iteration.status, iteration.completed_at, iteration.artifacts) == ("active", None, ())
-        assert then.history.step(1).undone_by is None
+        assert then.history.get(1).undone_by is None
         assert then.facts.get(1).fact == "one"
 
 

@@ -125,7 +125,7 @@ def test_an_edit_an_addition_and_a_deletion_are_one_step_that_undo_takes_back(no
     assert (report.applied.corrected, report.applied.added, report.applied.forgotten) == ([(1, 4)], [5], [2])
     lunch = notebook.memory.facts.get(5)
     assert (lunch.origin, lunch.domain) == (FILE_ORIGIN, "preferences")
-    step = notebook.memory.history.step(report.step or 0)
+    step = notebook.memory.history.get(report.step or 0)
     assert (step.actor, step.reason) == (FILE_ORIGIN, "sync add F#5, correct F#1 F#4, forget F#2")
     notebook.memory.history.undo(report.step)
     assert sorted(notebook.active()) == ["Deploys are on Fridays", "Tea, not coffee", "The team is five"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from store.conversations.turns import NewTurn
 from store.ingest.runner import ingest_file
-from store.learning import grammar, rule_pass
+from store.learning import rule_pass, sentences
 from store.learning.rules import extract_by_rule, find_candidates
 from store.memory import Memory
 
@@ -223,12 +223,12 @@ def test_what_is_quoted_or_imagined_is_no_fact(wrapped: str, order: str) -> None
 
 
 def test_the_grammar_of_both_languages_has_the_same_tables_and_matches_no_empty_text() -> None:
-    spanish, english = (table for _, table in grammar._language_tables("patterns"))
+    spanish, english = (table for _, table in sentences._language_tables("patterns"))
     assert set(spanish) == set(english)
     for name in spanish:
-        assert not grammar.word_pattern(name).match(""), name
+        assert not sentences.word_pattern(name).match(""), name
     for kind in ("kept", "told"):
-        assert grammar.find_triggers(kind)
+        assert sentences.find_triggers(kind)
 
 
 def test_a_marked_turn_reaches_the_model_too() -> None:
