@@ -18,6 +18,7 @@ from support.parts import APART, pytest_sessionfinish
 from store.base import hook_resident
 from store.base.clock import from_ms, to_ms
 from store.base.errors import MemorandaError
+from store.database import connection
 from store.memory import Memory
 
 NOON = "2026-11-21T12:00:00.000Z"
@@ -56,6 +57,9 @@ MARKS = {
     "tests/tui/commands/files/test_replica.py": "postgres",
     "tests/tui/screens/team/test_replica.py": "postgres",
 }
+
+# where tests are of what reaches the disk, and when
+SYNCED = ("tests/faults", "tests/store/conversion", "tests/store/database", "tests/strangers")
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
@@ -148,10 +152,14 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(autouse=True)
-def isolated(installation: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def isolated(
+    request: pytest.FixtureRequest, installation: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
     """No test reads or writes the home, the configuration or the memory of whoever runs it; not even after it undid
-    what it changed."""
+    what it changed. What a power cut would do is no matter but to the tests of it: others do not wait for the disk."""
     with pytest.MonkeyPatch.context() as environment:
+        if not any(request.path.is_relative_to(ROOT / folder) for folder in SYNCED):
+            environment.setattr(connection, "CONNECTION_PRAGMAS", (*connection.CONNECTION_PRAGMAS, ("synchronous", 0)))
         for name in [name for name in os.environ if name.startswith("XDG_")]:
             environment.delenv(name)
         for name in [name for name in os.environ if name.startswith("MEMORANDA_") and name.endswith("_DAYS")]:

@@ -114,7 +114,6 @@ def test_the_window_never_holds_more_than_its_tokens(
     """By the tokenizer's count and by the estimate; the oldest go first, the last is always there."""
     path = tmp_path_factory.mktemp("window") / "memory.db"
     with Memory.open(str(path)) as memory:
-        memory.database.connection.pragma("synchronous", 0)
         memory.turns.add_turns("s", [NewTurn("user", "ñ" * length) for length in lengths])
         with memory.database.write("agent", "test") as write:
             for number, many in enumerate(counted, start=1):

@@ -38,7 +38,6 @@ def test_a_restore_brings_back_exactly_that_moment(live, earlier, later):
     """Through any life before and after the checkpoint: a restore gives its recorded rows byte by byte in one step,
     after a checkpoint of its own; one undo takes it back; the journals only ever grow."""
     with tempfile.TemporaryDirectory() as folder, Memory.open(f"{folder}/memory.db") as memory:
-        memory.database.connection.pragma("synchronous", 0)  # what a power cut would do is no matter here
         live(memory, earlier)
         then = rows(memory, RECORDED_TABLES)
         number = memory.checkpoints.take_checkpoint("then")
@@ -161,7 +160,6 @@ def test_what_cannot_be_restored_says_why_and_changes_nothing(memory):
 
 def test_a_large_restore_is_one_step(memory):
     """Two thousand records changed, gone and come: one step brings all of them back, and one undo it if it is wrong."""
-    memory.database.connection.pragma("synchronous", 0)
     for number in range(MANY // 2):
         memory.tasks.add_task(f"task {number}")
     then = rows(memory, RECORDED_TABLES)

@@ -164,7 +164,6 @@ def broken_digests(memory: Memory) -> list[int]:
 def lived(live: Callable[[Memory, Sequence[int]], None], plan: Sequence[int]) -> Iterator[tuple[Memory, list[State]]]:
     """A memory that has lived through a plan, and its recorded state after each step: states[seq]."""
     with tempfile.TemporaryDirectory() as folder, Memory.open(f"{folder}/memory.db") as memory:
-        memory.database.connection.pragma("synchronous", 0)  # what a power cut would do is no matter here
         states = [recorded(memory)]
         for seed in plan:
             live(memory, [seed])
@@ -248,7 +247,6 @@ def test_redo_is_a_stack_of_what_was_undone(acts):
     """What redo puts back is what the last undo took, whatever that was: a change, an old one, somebody else's, an undo
     or a redo. A change by hand empties the stack, an undo that is undone leaves it, and redo goes on, never back."""
     with tempfile.TemporaryDirectory() as folder, Memory.open(f"{folder}/memory.db") as memory:
-        memory.database.connection.pragma("synchronous", 0)
         turned: dict[int, tuple[int, bool]] = {}  # step → the fact that it brings, and whether it brings or takes it
         there: set[int] = set()
         stack: list[int] = []  # undos
@@ -307,7 +305,6 @@ class UndoInAnyOrder(RuleBasedStateMachine):
     def open(self) -> None:
         self.folder = tempfile.TemporaryDirectory()
         self.memory = Memory.open(f"{self.folder.name}/memory.db")
-        self.memory.database.connection.pragma("synchronous", 0)
 
     @rule(seeds=st.lists(SEEDS, min_size=8, max_size=20))
     def act(self, seeds: list[int]) -> None:

@@ -82,7 +82,6 @@ def test_a_checkpoints_plan_is_the_way_back(live, earlier, later, seed):
     """All of it gives exactly the rows of then; any part that holds what it needs gives just that part; either is one
     step that one undo takes back exactly, and one redo brings again."""
     with tempfile.TemporaryDirectory() as folder, Memory.open(f"{folder}/memory.db", "cli", Clock()) as memory:
-        memory.database.connection.pragma("synchronous", 0)  # what a power cut would do is no matter here
         live(memory, earlier)
         then = rows(memory)
         number = memory.checkpoints.take_checkpoint("then")
@@ -118,7 +117,6 @@ def test_a_step_from_the_middle_is_taken_back_in_part_or_whole(live, life, seed)
     clashes nor is blocked is what `undo SEQ` does, and nothing else is refused by it."""
     dice = random.Random(seed)
     with tempfile.TemporaryDirectory() as folder, Memory.open(f"{folder}/memory.db", "cli", Slow()) as memory:
-        memory.database.connection.pragma("synchronous", 0)
         live(memory, life)
         steps = [step for step in memory.history.steps() if step.undone_by is None]
         for step in dice.sample(steps, min(4, len(steps))):
@@ -154,7 +152,6 @@ def test_all_that_an_actor_wrote_goes_but_what_others_touched(live, life, actor,
     """What is proposed and done leaves no fact in force that this actor made and nobody else touched; what nobody but
     others touched is as it was, but for links to a decision that goes; one undo brings all of it back."""
     with tempfile.TemporaryDirectory() as folder, Memory.open(f"{folder}/memory.db", "cli", Clock()) as memory:
-        memory.database.connection.pragma("synchronous", 0)
         live(memory, life)
         memory.database.door = "app"
         if not memory.history.keys(actor=actor):
@@ -745,7 +742,6 @@ def test_erased_text_is_not_planned(memory):
 
 def test_ten_thousand_records_take_a_few_queries(memory):
     """Not one for each record: the plan of 300 tasks and that of 3 ask the file as often."""
-    memory.database.connection.pragma("synchronous", 0)
     counts = []
     assert memory.plans.plan_since(0).changes == ()  # the first look makes a view
     for many in (3, 300):

@@ -22,7 +22,6 @@ def row(memory: Memory, number: int) -> rewind.RowDict:
 
 def test_what_is_changed_alike_is_changed_by_one_statement(memory):
     """A restore of 300 facts in three ways: three statements, whatever each of them becomes."""
-    memory.database.connection.pragma("synchronous", 0)
     ids = [memory.facts.remember(f"fact {number}", tags=[f"tag {number}"])[0] for number in range(300)]
     memory.checkpoints.take_checkpoint("then")
     memory.facts.pin(ids[:100])

@@ -452,7 +452,6 @@ def test_a_file_that_grows_gives_each_line_once(lines: list[tuple[str, str, str]
         data = "".join(json.dumps({"session": s, "role": r, "text": t}) + "\n" for s, r, t in lines).encode()
         path = os.path.join(folder, "lines.jsonl")
         with Memory.open(os.path.join(folder, "memory.db")) as memory:
-            memory.database.connection.pragma("synchronous", 0)
             for cut in [*sorted(min(cut, len(data)) for cut in cuts), len(data), len(data)]:
                 with open(path, "wb") as file:
                     file.write(data[:cut])
