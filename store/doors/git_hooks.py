@@ -73,9 +73,7 @@ def record_commit(
     for info in found:
         with memory.database.write(actor, "git") as write:
             named = None if iteration_id is None else iteration_for_record(write, iteration_id)
-            size = info.files_changed, info.insertions, info.deletions
-            about = info.message, info.author, *size, info.committed_at
-            if not add_commit(write, info.sha, *about, iteration=named):
+            if not add_commit(write, info, iteration=named):
                 return False
             if may_capture(memory.config, "decisions"):
                 here = find_commits_made_here(root)

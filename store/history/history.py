@@ -11,7 +11,7 @@ import os
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from heapq import merge
 from operator import itemgetter
 from typing import Any
@@ -336,18 +336,15 @@ def begin_move(
     """Note in the project's file that a move begins; nothing else is changed yet."""
     move = FactMove(os.urandom(16).hex(), kind, door=database.door, fact=fact, own=own, undoes=undoes)
     with database.write(PERSON_ORIGIN, "move") as write:
-        write.insert(
-            "moves",
-            token=Verbatim(move.token),
-            kind=Verbatim(kind),
-            state=Verbatim("begun"),
-            door=Verbatim(database.door),
-            fact=fact,
-            own=own,
-            undoes=undoes,
-            at=Verbatim(write.at),
-        )
+        _note_move(write, move)
     return move
+
+
+def _note_move(write: Transaction, move: FactMove) -> None:
+    """Insert the note of a move, with what is known of it."""
+    known = {name: value for name, value in asdict(move).items() if value not in (None, "")}
+    told = {name: Verbatim(value) if isinstance(value, str) else value for name, value in known.items()}
+    write.insert("moves", at=Verbatim(write.at), **told)
 
 
 def carry_out_move(
@@ -373,18 +370,8 @@ def carry_out_move(
                 there(far, write)
                 here(write)
                 move.other = next_step_number(far)
-                far.insert(
-                    "moves",
-                    token=Verbatim(move.token),
-                    kind=Verbatim(move.kind),
-                    state=Verbatim("done"),
-                    door=Verbatim(own.door),
-                    fact=move.fact,
-                    own=move.own,
-                    step=move.other,
-                    project=Verbatim(database.path),
-                    at=Verbatim(far.at),
-                )
+                done = replace(move, state="done", door=own.door, step=move.other, other=None, undoes=None)
+                _note_move(far, replace(done, project=database.path))
             complete_move(write, move)
     except MemorandaError:
         if (
@@ -551,26 +538,19 @@ class History(RecordTable[Step]):
         self, actor: str | None, record: tuple[str, int] | None, since: str, before: str, after_seq: int
     ) -> tuple[str, dict[str, object]]:
         """Return the filters of a list of steps as a condition and its parameters."""
-        clauses, parameters = ["true"], dict[str, object]()
-        if actor is not None:
-            clauses.append("actor = :actor")
-            parameters["actor"] = actor
-        if record is not None:
-            clauses.append(
-                f"seq IN (SELECT seq FROM {every_row_view(self._database)} WHERE tbl = :table AND pk = :key)"
-            )
-            parameters["table"] = next((table for table, kind in HISTORY_KINDS.items() if kind == record[0]), "")
-            parameters["key"] = f"[{record[1]}]"
-        if since:
-            clauses.append("at >= :since")
-            parameters["since"] = since
-        if before:
-            clauses.append("at < :before")
-            parameters["before"] = before
-        if after_seq:
-            clauses.append("seq > :after_seq")
-            parameters["after_seq"] = after_seq
-        return " AND ".join(clauses), parameters
+        kind, number = record or ("", 0)
+        table = next((name for name, one in HISTORY_KINDS.items() if one == kind), "")
+        parameters = {"actor": actor, "table": table, "key": f"[{number}]", "since": since, "before": before}
+        of_record = f"seq IN (SELECT seq FROM {every_row_view(self._database)} WHERE tbl = :table AND pk = :key)"
+        clauses = {
+            "actor = :actor": actor is not None,
+            of_record: record is not None,
+            "at >= :since": since,
+            "at < :before": before,
+            "seq > :after_seq": after_seq,
+        }
+        where = " AND ".join(["true", *(clause for clause, wanted in clauses.items() if wanted)])
+        return where, {**parameters, "after_seq": after_seq}
 
     # undo and redo
 

@@ -253,6 +253,7 @@ class ProposalAcceptance:
             else "project",
             "session": "",
             "importance": 0.5,
+            "pinned": 0,
         }
         evidence, tags = self._cited_evidence(), list(change.get("tags", ()))
         if instead_of is not None and instead_of != known:
@@ -268,24 +269,32 @@ class ProposalAcceptance:
         refuse_purged(write, text, self._again)
         if instead_of is not None:
             self._set_status([instead_of], "superseded")
+        fields = {name: change.get(name, value) for name, value in old.items() if name not in ("evidence", "tags")}
+        fields |= {"scope": old["scope"], "session": old["session"], "pinned": int(fields["pinned"])}
+        gone = [] if instead_of is None else [instead_of]
+        return self._insert_fact(fields, evidence, tags, gone, created=self._creation_moment())
+
+    def _insert_fact(
+        self,
+        fields: dict[str, Any],
+        evidence: Sequence[str],
+        tags: Sequence[str],
+        gone: Sequence[int],
+        created: str = "",
+    ) -> int:
+        """Insert a new fact with this text and these fields, in the place of the first of those that are gone."""
         new = insert_fact(
-            write,
-            text,
-            domain=change.get("domain", old["domain"]),
-            confidence="high" if self._own else change.get("confidence", old["confidence"]),
+            self._write,
+            self._text,
+            **fields | ({"confidence": "high"} if self._own else {}),
             source="explicit" if self._own else "inferred",
-            scope=old["scope"],
-            session=old["session"],
-            importance=change.get("importance", old["importance"]),
-            pinned=int(change.get("pinned", old.get("pinned", 0))),
             origin=self._proposal.origin,
-            evidence=Json(evidence),
-            tags=Json(tags),
-            supersedes=instead_of,
-            created=self._creation_moment(),
+            evidence=Json(list(evidence)),
+            tags=Json(list(tags)),
+            supersedes=gone[0] if gone else None,
+            created=created,
         )
-        if instead_of is not None:
-            pass_on_mute(write, [instead_of], new)
+        pass_on_mute(self._write, gone, new)
         return new
 
     def _creation_moment(self) -> str:
@@ -310,42 +319,17 @@ class ProposalAcceptance:
             return self._confirm_known(known, evidence, tags)
         refuse_purged(write, self._text, self._again)
         self._set_status(gone, "superseded")
-        first = rows[0]
-        new = insert_fact(
-            write,
-            self._text,
-            domain=self._proposal.change.get("domain", first["domain"]),
-            confidence="high" if self._own else _highest_confidence(rows),
-            source="explicit" if self._own else "inferred",
-            scope=_widest_scope(rows),
-            session=_common_session(rows),
-            importance=max(row["importance"] for row in rows),
-            pinned=max(row["pinned"] for row in rows),
-            origin=self._proposal.origin,
-            evidence=Json(list(dict.fromkeys(evidence))),
-            tags=Json(tags),
-            supersedes=several[0],
-        )
-        pass_on_mute(write, gone, new)
-        return new
+        fields = {"domain": self._proposal.change.get("domain", rows[0]["domain"]), **_combine_fields(rows)}
+        return self._insert_fact(fields, list(dict.fromkeys(evidence)), tags, gone)
 
     def _take_over(self, known: int, gone: Sequence[int], rows: Sequence[dict[str, Any]]) -> None:
         """Replace others, `rows`, by an existing fact: it becomes pinned or muted if one of them is, gets their highest
         confidence and widest scope, and a link to the last where ids allow (a chain never goes back)."""
         write = self._write
         self._set_status(gone, "superseded")
-        rows = [_read_fact_fields(write, known), *rows]
-        write.execute(
-            "UPDATE facts SET pinned = ?, confidence = ?, scope = ?, session = ?, importance = ? WHERE id = ?",
-            (
-                max(row["pinned"] for row in rows),
-                Verbatim(_highest_confidence(rows)),
-                Verbatim(_widest_scope(rows)),
-                _common_session(rows),
-                max(row["importance"] for row in rows),
-                known,
-            ),
-        )
+        fields = _combine_fields([_read_fact_fields(write, known), *rows])
+        sets = ", ".join(f"{name} = ?" for name in fields)
+        write.execute(f"UPDATE facts SET {sets} WHERE id = ?", (*fields.values(), known))
         if gone:
             write.execute(
                 "UPDATE facts SET supersedes = ? WHERE id = ? AND supersedes IS NULL AND id > ?",
@@ -423,19 +407,18 @@ def undo_file_change(write: Transaction, proposal: Proposal) -> None:
         write.execute("UPDATE facts SET status = 'active' WHERE id = ?", (row[0],))
 
 
-def _highest_confidence(rows: Sequence[dict[str, Any]]) -> str:
-    """Return the highest confidence among these facts."""
-    return min((str(row["confidence"]) for row in rows), key=CONFIDENCES.index)
-
-
-def _widest_scope(rows: Sequence[dict[str, Any]]) -> str:
-    """Return the widest scope among these facts: a fact of one session does not narrow one of the project."""
-    return max((str(row["scope"]) for row in rows), key=SCOPES_BY_WIDTH.index)
-
-
-def _common_session(rows: Sequence[dict[str, Any]]) -> str:
-    """Return the session of these facts if the scope of all is one session: the first's."""
-    return str(rows[0]["session"]) if _widest_scope(rows) == "session" else ""
+def _combine_fields(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return what several facts have together: their highest confidence and importance, pinned if one of them is, and
+    the widest scope, since a fact of one session does not narrow one of the project; if all are of a session, the
+    first's."""
+    scope = max((row["scope"] for row in rows), key=SCOPES_BY_WIDTH.index)
+    return {
+        "confidence": min((row["confidence"] for row in rows), key=CONFIDENCES.index),
+        "scope": scope,
+        "session": rows[0]["session"] if scope == "session" else "",
+        "importance": max(row["importance"] for row in rows),
+        "pinned": max(row["pinned"] for row in rows),
+    }
 
 
 def _read_fact_fields(write: Transaction, fact: int) -> dict[str, Any]:

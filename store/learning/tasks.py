@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import count
-from typing import Annotated, Any
+from typing import Annotated, Any, Generic, TypeVar
 
 from store.base.clock import days_before
 from store.base.models import Turn
@@ -63,6 +63,23 @@ def task_prompt(task: str, text: str) -> list[ChatMessage]:
     return [(role, message) for role, message in _prompt_texts(text)[task]]
 
 
+Form = TypeVar("Form")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTask(Generic[Form]):
+    """A task: its name, which is that of its prompt, the form of an answer, and the most tokens of one."""
+
+    name: str
+    form: type[Form]
+    predict: int
+
+    def ask(self, model: ModelSession, text: str, question: str) -> Form:
+        """Return the model's answer to a question, asked in the language of a text. Raise ModelFailed."""
+        messages = [*task_prompt(self.name, text), ("user", question)]
+        return model.ask_for_form(self.name, self.form, messages, self.predict)
+
+
 def label_question(name: str, text: str, texts: Sequence[str]) -> str:
     """Return a text on one line after a label in its language, "Question: …", and below it numbered texts."""
     return f"{_prompt_texts(text)['labels'][name]}: {' '.join(make_harmless(text).split())}\n{number_texts(texts)}"
@@ -77,25 +94,24 @@ def _prompt_texts(text: str) -> dict[str, Any]:
 
 # Task `consolidate`: which of several facts about one thing includes all the others.
 
-CONSOLIDATE_TASK = "consolidate"
-CONSOLIDATE_PREDICT = 20
-
 
 @dataclass(frozen=True, slots=True)
 class ConsolidateForm:
     fact: int
 
 
+CONSOLIDATE = ModelTask("consolidate", ConsolidateForm, 20)
+
+
 def ask_consolidated(model: ModelSession, texts: Sequence[str]) -> str:
     """Return the fact that, according to the model, includes all the others. Return all of them joined if none
     does, or if it lacks a number or a negation of the others. Raise ModelFailed."""
-    messages = [*task_prompt(CONSOLIDATE_TASK, " ".join(texts)), ("user", number_texts(texts))]
-    number = model.ask_for_form(CONSOLIDATE_TASK, ConsolidateForm, messages, CONSOLIDATE_PREDICT).fact
+    number = CONSOLIDATE.ask(model, " ".join(texts), number_texts(texts)).fact
     if not 0 < number <= len(texts):
         return join_fact_texts(texts)
     chosen, *others = map(parse_sentence, [texts[number - 1], *texts])
     if any(not one.values <= chosen.values or one.negations != chosen.negations for one in others):
-        model.log_dropped(CONSOLIDATE_TASK, "A number or a negation of the others is not in the fact that it names.")
+        model.log_dropped(CONSOLIDATE.name, "A number or a negation of the others is not in the fact that it names.")
         return join_fact_texts(texts)
     return texts[number - 1]
 
@@ -104,15 +120,13 @@ def consolidate_facts(model: ModelSession, texts: Sequence[str]) -> str:
     """Return the fact that, according to the model, includes all the others; if the model fails, all of the facts
     joined."""
     return model.run_or_fall_back(
-        CONSOLIDATE_TASK, lambda: ask_consolidated(model, texts), lambda: join_fact_texts(texts)
+        CONSOLIDATE.name, lambda: ask_consolidated(model, texts), lambda: join_fact_texts(texts)
     )
 
 
 # Task `rank_facts`: order facts by how much they concern a question. No fact is added or removed. The rule keeps the
 # order of the search.
 
-RANK_TASK = "rank_facts"
-RANK_PREDICT = 120
 MOST_RANKED = 12  # facts in one question; the others follow in their order
 
 
@@ -121,35 +135,37 @@ class RankForm:
     order: list[int]
 
 
+RANK = ModelTask("rank_facts", RankForm, 120)
+
+
 def ask_ranking(model: ModelSession, question: str, facts: Sequence[tuple[int, str]]) -> RankedFacts:
     """Return the ids of these (id, text) facts in the model's order; those it does not name follow in their order.
     Raise ModelFailed."""
     came = [number for number, _ in facts]
     shown = facts[:MOST_RANKED]
     asked = label_question("question", question, [text for _, text in shown])
-    form = model.ask_for_form(
-        RANK_TASK, RankForm, [*task_prompt(RANK_TASK, question), ("user", asked)], RANK_PREDICT
-    )
-    named = (came[place - 1] for place in form.order if 0 < place <= len(shown))
+    order = RANK.ask(model, question, asked).order
+    named = (came[place - 1] for place in order if 0 < place <= len(shown))
     return RankedFacts(tuple(dict.fromkeys([*named, *came])), model.name)
 
 
 def rank_by_model(model: ModelSession, question: str, facts: Sequence[tuple[int, str]]) -> RankedFacts:
     """Return the ids of facts in the model's order; if the model fails, in the given order."""
     came = RankedFacts(tuple(number for number, _ in facts))
-    return model.run_or_fall_back(RANK_TASK, lambda: ask_ranking(model, question, facts), lambda: came)
+    return model.run_or_fall_back(RANK.name, lambda: ask_ranking(model, question, facts), lambda: came)
 
 
 # Task `slug`: a few words of a conversation as a file name.
 
-SLUG_TASK = "slug"
-SLUG_PREDICT = 60
 MIN_SLUG_WORDS = 2  # least words of a name
 
 
 @dataclass(frozen=True, slots=True)
 class SlugForm:
     words: list[str]
+
+
+SLUG = ModelTask("slug", SlugForm, 60)
 
 
 def ask_slug(model: ModelSession, turns: Sequence[Turn], day: str) -> str:
@@ -162,25 +178,23 @@ def ask_slug(model: ModelSession, turns: Sequence[Turn], day: str) -> str:
     text = "\n".join(
         f"{turn.role}: {shorten_to_tokens(' '.join(make_harmless(turn.text).split()), each)}" for turn in turns
     )
-    form = model.ask_for_form(SLUG_TASK, SlugForm, [*task_prompt(SLUG_TASK, text), ("user", text)], SLUG_PREDICT)
+    form = SLUG.ask(model, text, text)
     occurring = {word for turn in turns for word in WORD_PATTERN.findall(fold_text(turn.text))}
     words = [word for words in form.words for word in words.split() if fold_text(word) in occurring]
     if len(words) < MIN_SLUG_WORDS:
-        model.log_dropped(SLUG_TASK, f"Fewer than {MIN_SLUG_WORDS} of its words occur in the conversation.")
+        model.log_dropped(SLUG.name, f"Fewer than {MIN_SLUG_WORDS} of its words occur in the conversation.")
         return slug_of_turns(turns, day)
     return slug_of_topic(" ".join(words), day)
 
 
 def slug_by_model(model: ModelSession, turns: Sequence[Turn], day: str) -> str:
     """Return the model's file name for a conversation; if the model fails, a name of its first words."""
-    return model.run_or_fall_back(SLUG_TASK, lambda: ask_slug(model, turns, day), lambda: slug_of_turns(turns, day))
+    return model.run_or_fall_back(SLUG.name, lambda: ask_slug(model, turns, day), lambda: slug_of_turns(turns, day))
 
 
 # Task `summarize`: which sentences of a few turns give their topic and outcome. Decisions and open questions are found
 # by rule.
 
-SUMMARIZE_TASK = "summarize"
-SUMMARIZE_PREDICT = 40
 MOST_SENTENCES_SHOWN = 24  # most sentences, from the end
 
 
@@ -188,6 +202,9 @@ MOST_SENTENCES_SHOWN = 24  # most sentences, from the end
 class SummaryForm:
     topic: int
     outcome: int = 0
+
+
+SUMMARIZE = ModelTask("summarize", SummaryForm, 40)
 
 
 def ask_summary(model: ModelSession, turns: Sequence[Turn]) -> SummaryFields:
@@ -200,8 +217,7 @@ def ask_summary(model: ModelSession, turns: Sequence[Turn]) -> SummaryFields:
     rule = summarize_by_rule(turns)
     if not texts or any(is_hostile(turn.text) for turn in turns):
         return rule
-    messages = [*task_prompt(SUMMARIZE_TASK, " ".join(texts)), ("user", number_texts(texts))]
-    form = model.ask_for_form(SUMMARIZE_TASK, SummaryForm, messages, SUMMARIZE_PREDICT)
+    form = SUMMARIZE.ask(model, " ".join(texts), number_texts(texts))
     elsewhere = {*rule.decisions, *rule.open_questions}
 
     def named(number: int, otherwise: str) -> str:
@@ -217,7 +233,7 @@ def ask_summary(model: ModelSession, turns: Sequence[Turn]) -> SummaryFields:
 def summarize_turns(model: ModelSession, turns: Sequence[Turn]) -> SummaryFields:
     """Return a summary of a few turns by the model; if the model fails, by rule."""
     return model.run_or_fall_back(
-        SUMMARIZE_TASK, lambda: ask_summary(model, turns), lambda: summarize_by_rule(turns)
+        SUMMARIZE.name, lambda: ask_summary(model, turns), lambda: summarize_by_rule(turns)
     )
 
 
@@ -297,8 +313,6 @@ def name_snapshot(memory: Memory, turns: Sequence[Turn], day: str) -> str:
 
 # Task `classify_domain`: the domain of a text.
 
-CLASSIFY_TASK = "classify_domain"
-CLASSIFY_PREDICT = 80
 CLASSIFY_TOKENS = 300  # tokens of the text that are shown
 DOMAIN_CHOICES = tuple(domain for domain in DOMAINS if domain != "self_correction")
 BELIEVED_DOMAINS = ("personal", "decisions")
@@ -310,6 +324,9 @@ class DomainForm:
     keywords: list[str] = field(default_factory=list)  # so that the model names its reasons
 
 
+CLASSIFY = ModelTask("classify_domain", DomainForm, 80)
+
+
 def ask_domain(model: ModelSession, text: str) -> str:
     """Return a text's domain according to the model. Raise ModelFailed.
 
@@ -317,23 +334,20 @@ def ask_domain(model: ModelSession, text: str) -> str:
     that it could not place into projects and preferences.
     """
     shown = shorten_to_tokens(" ".join(make_harmless(text).split()), CLASSIFY_TOKENS)
-    form = model.ask_for_form(
-        CLASSIFY_TASK, DomainForm, [*task_prompt(CLASSIFY_TASK, shown), ("user", shown)], CLASSIFY_PREDICT
-    )
-    if form.domain not in BELIEVED_DOMAINS:
-        model.log_dropped(CLASSIFY_TASK, f"Only {' and '.join(BELIEVED_DOMAINS)} are believed.")
-    return form.domain if form.domain in BELIEVED_DOMAINS else "general"
+    domain = CLASSIFY.ask(model, shown, shown).domain
+    if domain in BELIEVED_DOMAINS:
+        return domain
+    model.log_dropped(CLASSIFY.name, f"Only {' and '.join(BELIEVED_DOMAINS)} are believed.")
+    return "general"
 
 
 def classify_text(model: ModelSession, text: str) -> str:
     """Return a text's domain according to the model; if the model fails, `general`."""
-    return model.run_or_fall_back(CLASSIFY_TASK, lambda: ask_domain(model, text), lambda: "general")
+    return model.run_or_fall_back(CLASSIFY.name, lambda: ask_domain(model, text), lambda: "general")
 
 
 # Task `extract_decision`: the decision in a sentence, in its own words: what was chosen, instead of what, and why.
 
-DECISION_TASK = "extract_decision"
-DECISION_PREDICT = 160
 MOST_OPTIONS = 4
 
 
@@ -347,16 +361,17 @@ class DecisionDraft:
     rationale: str = ""
 
 
+DECISION = ModelTask("extract_decision", DecisionDraft, 160)
+
+
 def ask_decision(model: ModelSession, sentence: Sentence) -> DecisionDraft | None:
     """Return the decision in a sentence; None where the model's choice is not in the sentence. Other parts that are not
     in it are left out. Raise ModelFailed."""
     text = " ".join(make_harmless(sentence.text).split())
-    form = model.ask_for_form(
-        DECISION_TASK, DecisionDraft, [*task_prompt(DECISION_TASK, text), ("user", text)], DECISION_PREDICT
-    )
+    form = DECISION.ask(model, text, text)
     chosen = _find_quote(form.chosen, sentence.text)
     if not chosen:
-        model.log_dropped(DECISION_TASK, "What it names as chosen does not occur in the sentence.")
+        model.log_dropped(DECISION.name, "What it names as chosen does not occur in the sentence.")
         return None
     options = [_find_quote(one, sentence.text) for one in form.alternatives[:MOST_OPTIONS]]
     left = tuple(one for one in dict.fromkeys(options) if one and one.casefold() not in chosen.casefold())
@@ -384,10 +399,8 @@ def _find_quote(quote: str, text: str) -> str:
 # The model names sentences by number; the sentence itself is proposed. Only sentences in the person's own voice are
 # shown, so quoted, pasted or forwarded text never reaches the model.
 
-FACTS_TASK = "extract_facts"
 SENTENCES_PER_QUESTION = 6  # sentences in one question: with more a small model takes too long
 MOST_CLASSIFIED = 2  # most facts of a turn whose domain is asked for separately
-FACTS_PREDICT = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,6 +414,9 @@ class FactsForm:
     facts: list[NumberedFact]
 
 
+FACTS = ModelTask("extract_facts", FactsForm, 200)
+
+
 def ask_facts(model: ModelSession, role: str, text: str) -> list[ExtractedFact]:
     """Return the sentences that a model names as lasting facts. Raise ModelFailed."""
     shown = find_lasting_sentences(role, text)
@@ -408,8 +424,7 @@ def ask_facts(model: ModelSession, role: str, text: str) -> list[ExtractedFact]:
     for start in range(0, len(shown), SENTENCES_PER_QUESTION):
         some = shown[start : start + SENTENCES_PER_QUESTION]
         question = number_texts([sentence.text for sentence in some])
-        messages = [*task_prompt(FACTS_TASK, " ".join(one.text for one in shown)), ("user", question)]
-        for one in model.ask_for_form(FACTS_TASK, FactsForm, messages, FACTS_PREDICT).facts:
+        for one in FACTS.ask(model, " ".join(sentence.text for sentence in shown), question).facts:
             if 0 < one.sentence <= len(some):
                 domain = one.domain if one.domain in DOMAIN_CHOICES else "general"
                 domains.setdefault(start + one.sentence - 1, domain)
@@ -429,8 +444,6 @@ def ask_facts(model: ModelSession, role: str, text: str) -> list[ExtractedFact]:
 # The model is shown facts that share words or meaning with it, and answers only about these. It is asked only what the
 # rule left open, and its answers only become proposals.
 
-RECONFIRM_TASK = "reconfirm"
-RECONFIRM_PREDICT = 160
 MOST_RECONFIRMED = 5  # facts in one question
 MIN_REPEATED_SHARE = 0.5  # least share of a fact's words in a repetition
 MIN_CHANGED_SHARE = 0.2  # least share where the text says that it still holds, or that it changed
@@ -449,6 +462,9 @@ class ReconfirmForm:
     answers: list[ReconfirmAnswer]
 
 
+RECONFIRM = ModelTask("reconfirm", ReconfirmForm, 160)
+
+
 def ask_reconfirm(model: ModelSession, message: str, facts: Sequence[tuple[int, str]]) -> dict[int, str]:
     """Return what a sentence does to the facts that it concerns according to the model, among these (id, text)
     facts: fact id → a verdict such as CONFIRM_FACT. Raise ModelFailed."""
@@ -456,10 +472,8 @@ def ask_reconfirm(model: ModelSession, message: str, facts: Sequence[tuple[int, 
     if not facts:
         return {}
     asked = label_question("message", message, [text for _, text in facts])
-    form = model.ask_for_form(
-        RECONFIRM_TASK, ReconfirmForm, [*task_prompt(RECONFIRM_TASK, message), ("user", asked)], RECONFIRM_PREDICT
-    )
-    named = [one for one in form.answers if 0 < one.fact <= len(facts) and one.says in ("again", "against")]
+    answers = RECONFIRM.ask(model, message, asked).answers
+    named = [one for one in answers if 0 < one.fact <= len(facts) and one.says in ("again", "against")]
     found: dict[int, str] = {}
     for one in named:
         number, text = facts[one.fact - 1]
@@ -467,7 +481,7 @@ def ask_reconfirm(model: ModelSession, message: str, facts: Sequence[tuple[int, 
         if verdict != NO_VERDICT:
             found.setdefault(number, verdict)
     if len(found) < len(named):
-        model.log_dropped(RECONFIRM_TASK, f"{len(named) - len(found)} of {len(named)} do not rest on what was said.")
+        model.log_dropped(RECONFIRM.name, f"{len(named) - len(found)} of {len(named)} do not rest on what was said.")
     return found
 
 

@@ -18,7 +18,7 @@ from store.base.vocabulary import LINK_TYPES, PERSON_ORIGIN
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim
 from store.git.process import GitError, capture_git_output
-from store.git.repository import Repository
+from store.git.repository import CommitInfo, Repository
 from store.records.table import RecordTable, require_one_of
 from store.records.workflow import iteration_for_record
 from store.text.dates import ReleaseMoments, find_release, newest_release
@@ -78,9 +78,8 @@ class Commits(RecordTable[Commit]):
         with self._database.write(actor, "commit") as write:
             at = parse_moment(committed_at, write.at) if committed_at else write.at
             named = None if iteration_id is None else iteration_for_record(write, iteration_id)
-            new = add_commit(
-                write, sha, message, author, files_changed, insertions, deletions, at, iteration=named, origin=actor
-            )
+            info = CommitInfo(sha, message, author, at, files_changed, insertions, deletions)
+            new = add_commit(write, info, iteration=named, origin=actor)
             if decisions:
                 link_implemented(write, sha, decisions)
             return new
@@ -188,13 +187,7 @@ def link_implemented(write: Transaction, sha: str, decisions: Sequence[int]) -> 
 
 def add_commit(
     write: Transaction,
-    sha: str,
-    message: str,
-    author: str,
-    files_changed: int,
-    insertions: int,
-    deletions: int,
-    committed_at: str,
+    info: CommitInfo,
     number: int | None = None,
     iteration: int | None = None,
     origin: str = GIT_ORIGIN,
@@ -202,19 +195,19 @@ def add_commit(
     """Add a commit inside a transaction, with a reserved id or the next free id, to the named iteration or the
     iteration of its time; return False if the commit exists. `origin` is who reports it. Raise InvalidInput for
     an invalid sha."""
-    name = sha.strip().lower()
+    name, at = info.sha.strip().lower(), info.committed_at
     if not 7 <= len(name) <= 64 or set(name) - set("0123456789abcdef"):
         raise InvalidInput("That is not the sha of a commit.", "Give its hexadecimal digits, all 40 of them.")
     values = (
         Verbatim(name),
-        message.strip(),
-        author,
-        files_changed,
-        insertions,
-        deletions,
-        Verbatim(committed_at),
+        info.message.strip(),
+        info.author,
+        info.files_changed,
+        info.insertions,
+        info.deletions,
+        Verbatim(at),
         number,
-        Verbatim(f"{committed_at[:19]}.999Z" if committed_at.endswith(WHOLE_SECOND) else committed_at),
+        Verbatim(f"{at[:19]}.999Z" if at.endswith(WHOLE_SECOND) else at),
         iteration,
         origin,
     )

@@ -275,21 +275,7 @@ def timeline_repository(memory: Memory, cwd: str) -> Repository | None:
 
 def _add_commits(write: Transaction, batch: Sequence[CommitInfo], highest: int) -> list[CommitInfo]:
     """Add a batch of commits, newest first, numbered down from `highest`; return those that were not there."""
-    return [
-        info
-        for number, info in enumerate(batch)
-        if add_commit(
-            write,
-            info.sha,
-            info.message,
-            info.author,
-            info.files_changed,
-            info.insertions,
-            info.deletions,
-            info.committed_at,
-            highest - number,
-        )
-    ]
+    return [info for number, info in enumerate(batch) if add_commit(write, info, highest - number)]
 
 
 def read_new_commits(

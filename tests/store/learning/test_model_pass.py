@@ -359,13 +359,6 @@ def test_it_asks_what_is_looked_at(
     assert model_pass.run_model_pass(memory).read > 0, "the rest waited"
 
 
-def test_a_run_asks_so_much(memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_pass, "MOST_PROPOSED", 2)
-    say_bakeries(memory, mind, "Ana Bruno Carla Diego Elena")
-    done = read(memory)
-    assert len(done.asked) == 2 and done.left
-
-
 @pytest.mark.parametrize(("most", "waits"), [(30, 4), (4, 60)])
 def test_what_one_turn_tells_too_much_is_asked_when_there_is_room(
     memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch, most: int, waits: int
