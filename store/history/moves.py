@@ -148,16 +148,10 @@ class Moves:
         """Change the scope of a fact that stays in its file."""
         with self._database.write(PERSON_ORIGIN, f"move {cite('fact', number)}") as write:
             row = _read_movable_fact(self._database, number, "fact", seen)
+            where = "global" if scope == GLOBAL_FACT_SCOPE else "of the project"
             if row["scope"] == scope:
-                raise InvalidInput(
-                    f"{cite('fact', number)} is {_scope_words(scope)} already.", "Nothing was changed."
-                )
+                raise InvalidInput(f"{cite('fact', number)} is {where} already.", "Nothing was changed.")
             write.execute("UPDATE facts SET scope = ?, session = '' WHERE id = ?", (Verbatim(scope), number))
-
-
-def _scope_words(scope: str) -> str:
-    """Return a scope in words."""
-    return "global" if scope == GLOBAL_FACT_SCOPE else "of the project"
 
 
 def finish_moves(database: Database) -> list[str]:

@@ -94,6 +94,15 @@ class Rewound:
     mine: RowDict = field(default_factory=dict)
     along: bool = False
 
+    @property
+    def record(self) -> RecordKey:
+        return self.table, self.key
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The values of its key."""
+        return tuple(json.loads(self.key))
+
 
 def read_states_before(database: Database, seq: int) -> tuple[dict[RecordKey, bool], dict[RecordKey, RowDict]]:
     """Return for each record that changed after step `seq`: whether it existed then, and if so the values then of the
@@ -269,7 +278,7 @@ def add_leaving_links(database: Database, found: list[Rewound]) -> list[Rewound]
         if key not in going
     ]
     links = read_current_rows(database, [("commit_links", key) for key in keys])
-    rest = [one for one in found if (one.table, one.key) not in links]
+    rest = [one for one in found if one.record not in links]
     return rest + [Rewound(table, key, row, None, along=True) for (table, key), row in links.items()]
 
 
@@ -739,20 +748,18 @@ class Plans:
     ) -> RestorePlan:
         """Return the plan of the changes from the current state of records to their state then."""
         at = self._database.value("SELECT coalesce(max(seq), 0) FROM history")
-        newest = self._newest({(one.table, one.key) for one in found}, since, at if until is None else until)
+        newest = self._newest({one.record for one in found}, since, at if until is None else until)
         steps = {step.seq: step for step in History(self._database).get_many(sorted(set(newest.values())))}
-        keys = {id(one): tuple(json.loads(one.key)) for one in found}
-        place = {table: number for number, table in enumerate(RECORDED_TABLES)}
         found = sorted(
-            found, key=lambda one: (-newest.get((one.table, one.key), 0), place[one.table], keys[id(one)])
+            found, key=lambda one: (-newest.get(one.record, 0), RECORDED_TABLES.index(one.table), one.values)
         )
-        moves = [((one.table, keys[id(one)]), one.now, one.then) for one in found]
+        moves = [((one.table, one.values), one.now, one.then) for one in found]
         cited = cite_records(self._database, [ref for ref, *_ in moves])
-        lost = self._find_erased([(one.table, one.key) for one in found if one.then], since)
+        lost = self._find_erased([one.record for one in found if one.then], since)
         erased = {
             place: f"What {cited[moves[place][0]]} said was erased."
             for place, one in enumerate(found)
-            if (one.table, one.key) in lost
+            if one.record in lost
         }
         needs: list[set[int]] = [set() for _ in moves]
         blocked, along = erased, set[int]()
@@ -763,12 +770,12 @@ class Plans:
             )
         shows = [place for place in range(len(found)) if place not in along or place not in blocked]
         number = {before: index for index, before in enumerate(shows)}  # a link stays with a decision that does
-        facts = [keys[id(one)][0] for one in found if one.table == "facts"] if reason and undoes is None else []
+        facts = [one.values[0] for one in found if one.table == "facts"] if reason and undoes is None else []
         gone = find_moved_facts(self._database, facts, since)
         changes = []
         for index in shows:
             one = found[index]
-            key = keys[id(one)]
+            key = one.values
             move = gone.get(key[0]) if one.table == "facts" else None
             shown = one.now or one.then
             assert shown is not None
@@ -784,7 +791,7 @@ class Plans:
                     fields=changed_columns(one.now, one.then),
                     says=describe_revert(one.now, one.then) + (f", though {_describe_move(move)}" if move else ""),
                     title=title_of_row(one.table, shown),
-                    by=steps.get(newest.get((one.table, one.key), 0)),
+                    by=steps.get(newest.get(one.record, 0)),
                     clash=one.clash or move is not None,  # the other half of the move stays
                     by_hand=one.by_hand,
                     mine=one.mine,
