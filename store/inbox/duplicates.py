@@ -568,13 +568,12 @@ def make_comparable(
 
 def _keep_most_certain(pairs: Iterable[FactPair]) -> list[FactPair]:
     """Keep the most certain pairs of each fact: five that say the same are not ten proposals."""
-    often: dict[int, int] = {}
+    often = Counter[int]()
     chosen = []
     for pair in pairs:
-        if max(often.get(pair.one.id, 0), often.get(pair.other.id, 0)) < MOST_PER_FACT:
+        if max(often[pair.one.id], often[pair.other.id]) < MOST_PER_FACT:
             chosen.append(pair)
-            for fact in (pair.one, pair.other):
-                often[fact.id] = often.get(fact.id, 0) + 1
+            often.update((pair.one.id, pair.other.id))
     return chosen
 
 

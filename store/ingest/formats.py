@@ -417,18 +417,21 @@ class FormatEntry:
 
 def is_json_lines(file: BinaryIO) -> bool:
     """Return whether a file is JSON lines, by its first line that is not blank; rewind it afterwards."""
-    file.seek(0)
-    head = file.read(1 << 16).removeprefix(b"\xef\xbb\xbf").lstrip()
-    file.seek(0)
-    return head.startswith(b"{")
+    return _read_head(file, 1 << 16).startswith(b"{")
 
 
 def describe_foreign_file(file: BinaryIO) -> str:
     """Return what a file is that has no lines to read, as exports of chats are; empty for others. Rewind it."""
-    file.seek(0)
-    head = file.read(1 << 10).removeprefix(b"\xef\xbb\xbf").lstrip()
-    file.seek(0)
+    head = _read_head(file, 1 << 10)
     return next((what for what, begins in _FOREIGN.items() if begins.match(head)), "")
+
+
+def _read_head(file: BinaryIO, size: int) -> bytes:
+    """Return the beginning of a file, without its mark of UTF-8 and blanks; rewind it afterwards."""
+    file.seek(0)
+    head = file.read(size).removeprefix(b"\xef\xbb\xbf").lstrip()
+    file.seek(0)
+    return head
 
 
 def parse_entries(
@@ -450,7 +453,10 @@ def _parse_json_lines(raws: Iterable[RawLine], session: str, growing: bool) -> I
                 raise BrokenLine("it is too long")
             data = raw.data.removeprefix(b"\xef\xbb\xbf") if raw.number == 1 else raw.data
             if data.strip():
-                value = _load_json(data)
+                try:
+                    value: object = json.loads(data)
+                except (ValueError, RecursionError):
+                    raise BrokenLine("it is not JSON") from None
                 complete = True
                 entry.said = _parse_value(value, session)
         except BrokenLine as why:
@@ -469,15 +475,6 @@ def _parse_value(value: object, session: str) -> list[ParsedLine]:
     if is_claude_line(value):
         return parse_claude_line(value)
     return [] if is_bookkeeping(value) else parse_json_turn(value, session)
-
-
-def _load_json(data: bytes) -> object:
-    """Return the value of a line of JSON. Raise BrokenLine."""
-    try:
-        value: object = json.loads(data)
-    except (ValueError, RecursionError):
-        raise BrokenLine("it is not JSON") from None
-    return value
 
 
 def _parse_plain(raws: Iterable[RawLine], place: SourceOffset, session: str, growing: bool) -> Iterator[FormatEntry]:

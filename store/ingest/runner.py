@@ -12,7 +12,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from hashlib import sha256
 from io import BytesIO
@@ -157,7 +157,8 @@ def ingest_file(
     was read is kept when it is cancelled or killed; the next call continues there. Raise StorageError.
     """
     report = report if report is not None else IngestReport()
-    with _open_given(source) as file:
+    opened = open_source_file(os.path.realpath(source)) if isinstance(source, str) else nullcontext(source)
+    with opened as file:
         path = os.path.realpath(source) if isinstance(source, str) else ""
         run = _IngestRun(database, file, path, os.path.realpath(project) if project else "", origin, report)
         run.read_source(session, progress, cancelled)
@@ -186,16 +187,6 @@ def ingest_lines(
             break
     expire_discarded(database, database.clock())
     return report
-
-
-@contextmanager
-def _open_given(source: str | BinaryIO) -> Iterator[BinaryIO]:
-    """Open a file, or take a stream as it is."""
-    if isinstance(source, str):
-        with open_source_file(os.path.realpath(source)) as file:
-            yield file
-    else:
-        yield source
 
 
 class _IngestRun:

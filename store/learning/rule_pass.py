@@ -216,26 +216,22 @@ def apply_actions(write: Transaction, turn: Turn, planned: Sequence[LearningActi
         elif _is_settled(write.database, turn, action.found.text):
             continue
         elif action.at_once:
-            facts.append(_remember_fact(write, turn, action.found))
+            number = insert_fact(
+                write,
+                action.found.text,
+                domain=action.found.domain,
+                confidence=action.found.confidence,
+                source="explicit",
+                origin=write.actor,
+                evidence=Json([turn.citation]),
+                at=min(turn.at, write.at),
+            )
+            facts.append(number)
         elif question := _action_as_of_now(write, turn, action):
             proposed += filter(None, [_propose_action(write, turn, question, inbox)])
     learned = LearningResult(tuple(facts), tuple(confirmed), tuple(proposed))
     write.reason = _learning_reason(turn, learned)
     return learned
-
-
-def _remember_fact(write: Transaction, turn: Turn, found: ExtractedFact) -> int:
-    """Insert a fact that the person asked to remember; return its id."""
-    return insert_fact(
-        write,
-        found.text,
-        domain=found.domain,
-        confidence=found.confidence,
-        source="explicit",
-        origin=write.actor,
-        evidence=Json([turn.citation]),
-        at=min(turn.at, write.at),
-    )
 
 
 def _confirm_fact(write: Transaction, turn: Turn, number: int) -> bool:
@@ -349,12 +345,6 @@ def asks_for_memory(turn: Turn) -> bool:
         not sign_pattern("before_question").search(text[max(0, one.start() - 12) : one.start()])
         for one in sign_pattern("asks_for_memory").finditer(text)
     )
-
-
-def count_request(write: Transaction, kept: bool) -> None:
-    """Count one more turn that asks, in the transaction that removes it from the queue."""
-    add_to_count(write, ASKED_COUNT, 1)
-    add_to_count(write, KEPT_COUNT, int(kept))
 
 
 def read_request_counts(database: Database) -> tuple[int, int]:
@@ -508,7 +498,8 @@ class _RuleReading(QueueReader):
         self.done.read += 1
         self.done.learned = LearningResult(*map(add, self.done.learned, learned))
         if turn is not None and is_own_turn(turn) and asks_for_memory(turn):
-            count_request(write, kept=bool(learned.facts or learned.confirmed))
+            add_to_count(write, ASKED_COUNT, 1)
+            add_to_count(write, KEPT_COUNT, int(bool(learned.facts or learned.confirmed)))
         if for_model:
             enqueue_for_model(write, entry.turn)
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from store.base.models import Turn
-from store.conversations.summaries import SUMMARY_TOKENS, summarize_by_rule
+from store.conversations.summaries import SUMMARY_TOKENS, SummaryFields, summarize_by_rule
 from store.conversations.turns import NewTurn
 from store.exchange.exporter import save_export
 from store.exchange.importer import Import
@@ -114,6 +114,9 @@ def test_a_summary_holds_whole_sentences_and_no_small_talk(talk: list[tuple[str,
     assert all(not text.endswith("?") for text in one.decisions)
     mine = {flat(sentence) for role, said in talk if role == "user" for sentence in said}
     assert set(one.decisions) <= mine, "what the assistant says decides nothing"
+    told = [text.lower() for text in one.decisions]
+    assert not any(form in text for text in told for form in TURNED_ROUND), "neither denied nor supposed nor quoted"
+    assert_outcome_is_a_reply(one, talk)
 
 
 PIECES = 'No usamos|MongoDB|si|que|.|\n|\n\n|:|- |> |```|"|«|»|(|~~|# |?| '.split("|")
@@ -127,20 +130,9 @@ def test_of_any_text_only_its_own_words_in_a_row_are_told(text: str) -> None:
         assert one in flat(text)
 
 
-@given(talks())
-@settings(deadline=None, max_examples=examples(40))
-def test_what_is_told_as_decided_is_neither_denied_nor_supposed_nor_quoted(talk: list[tuple[str, list[str]]]) -> None:
-    for sentence in summarize_by_rule(turns(*((role, written(said)) for role, said in talk))).decisions:
-        plain = sentence.lower()
-        assert not any(form in plain for form in TURNED_ROUND)
-
-
-@given(talks())
-@settings(deadline=None, max_examples=examples(40))
-def test_an_outcome_is_the_reply_to_its_topic(talk: list[tuple[str, list[str]]]) -> None:
+def assert_outcome_is_a_reply(one: SummaryFields, talk: list[tuple[str, list[str]]]) -> None:
     """It was said between the turn of the topic and the next one of that person; and where the topic asks, it is the
     first thing that was answered, to the only question of the turn."""
-    one = summarize_by_rule(turns(*((role, written(said)) for role, said in talk)))
     if not one.outcome:
         return
     meant = False
