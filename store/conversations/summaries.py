@@ -15,7 +15,7 @@ from typing import Any
 
 from store.base.models import Summary, Turn, format_summary_line
 from store.base.vocabulary import MODEL_ORIGIN_PREFIX, PERSON_ORIGIN, RULES_ORIGIN
-from store.conversations.turns import Turns, changes_topic
+from store.conversations.turns import Turns, why_topic_changes
 from store.database.database import Transaction
 from store.database.schema import SUMMARY_TIME_SQL
 from store.database.values import Json, Verbatim, clean_text
@@ -265,7 +265,9 @@ class Summaries(RecordTable[Summary]):
         parts: list[list[Turn]] = []
         for turn in waiting:
             last = parts[-1] if parts else []
-            if not last or (turn.role == PERSON_ORIGIN and changes_topic(turn.text, last[-1].text, turn.continuity)):
+            if not last or (
+                turn.role == PERSON_ORIGIN and why_topic_changes(turn.text, last[-1].text, turn.continuity)
+            ):
                 parts.append([])
             elif len(last) == TURNS_PER_SUMMARY:
                 answers = turn.role != last[-1].role and any(map(is_question, extract_statements(last[-1].text)))

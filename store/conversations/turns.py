@@ -226,11 +226,6 @@ def _continues_topic(sentence: str) -> int | None:
     return None
 
 
-def changes_topic(text: str, before: str = "", continuity: float | None = None) -> bool:
-    """Return whether a text changes the topic; see `why_topic_changes`."""
-    return bool(why_topic_changes(text, before, continuity))
-
-
 def guess_domain(text: str) -> str:
     """Return code, planning or personal: the domain with the most different words in the text, MIN_DOMAIN_WORDS at
     least; empty if there is none."""

@@ -629,17 +629,16 @@ class History(RecordTable[Step]):
         before it removed, unless a manual change was made since. Return the step that is in force again. Raise NotFound
         or Conflict."""
         with self._database.write(actor, "redo") as write:
-            row = write.execute(NEXT_REDO_SQL).get
-            if row is None:
-                raise NotFound("There is nothing to redo.", "Redo works until the next change.")
-            if (move := find_move_of_step(self._database, row[0])) is None:
-                self._undo_step(write, self.get(row[0]))
-                write.reason = f"redo {row[1]}"
+            step = self.get(self.next_redo())
+            reason = f"redo {step.undoes}"
+            if (move := find_move_of_step(self._database, step.seq)) is None:
+                self._undo_step(write, step)
+                write.reason = reason
             else:
                 write.discard()
         if move is not None:
-            self._undo_both(move, f"redo {row[1]}")
-        return self.get(row[1])
+            self._undo_both(move, reason)
+        return self.get(step.undoes or 0)
 
     def is_in_two_files(self, seq: int) -> bool:
         """Return whether a step was made in two files, a project's and the person's own: it is undone in both, whole,

@@ -328,11 +328,8 @@ class _RecordWalk:
 
 def read_current_rows(database: Database, records: Iterable[RecordKey]) -> dict[RecordKey, RowDict]:
     """Return the existing rows of these records, whole, by column name: one query a table."""
-    wanted: dict[str, list[str]] = {}
-    for table, key in records:
-        wanted.setdefault(table, []).append(key)
     found: dict[RecordKey, RowDict] = {}
-    for table, keys in wanted.items():
+    for table, keys in _keys_of_tables(records).items():
         names = list_table_columns(database.connection, table)
         same = " AND ".join(
             f"t.{name} = json_extract(j.value, '$[{place}]')"
@@ -345,6 +342,14 @@ def read_current_rows(database: Database, records: Iterable[RecordKey]) -> dict[
         ):
             found[table, key] = dict(zip(names, row, strict=True))
     return found
+
+
+def _keys_of_tables(records: Iterable[RecordKey]) -> dict[str, list[str]]:
+    """Return the keys of these records, by their tables."""
+    keys: dict[str, list[str]] = defaultdict(list)
+    for table, key in records:
+        keys[table].append(key)
+    return keys
 
 
 def _decode_row(text: str | None) -> RowDict | None:
@@ -810,12 +815,9 @@ class Plans:
     def _newest_but(self, steps: str, records: set[RecordKey], since: int, until: int) -> dict[RecordKey, int]:
         """Return the newest step after `since` up to `until` that changed each record, none that the query `steps`
         finds, whose parameters they are."""
-        keys: dict[str, list[str]] = {}
-        for table, key in records:
-            keys.setdefault(table, []).append(key)
         newest: dict[RecordKey, int] = {
             (table, key): seq
-            for table, wanted in keys.items()
+            for table, wanted in _keys_of_tables(records).items()
             for key, seq in self._database.rows(
                 "SELECT value, (SELECT max(seq) FROM main.history_row WHERE tbl = ?3 AND pk = value AND seq > ?1"
                 f" AND seq <= ?2 AND seq NOT IN ({steps})) FROM json_each(?4)",
@@ -831,12 +833,9 @@ class Plans:
 
     def _find_erased(self, records: list[RecordKey], since: int) -> set[RecordKey]:
         """Return those of these records whose text was purged from history after step `since`."""
-        keys: dict[str, list[str]] = {}
-        for table, key in records:
-            keys.setdefault(table, []).append(key)
         return {
             (table, key)
-            for table, wanted in keys.items()
+            for table, wanted in _keys_of_tables(records).items()
             for (key,) in self._database.rows(
                 "SELECT j.value FROM json_each(?) AS j CROSS JOIN main.history_row AS r"
                 " WHERE r.tbl = ? AND r.pk = j.value AND r.seq > ? AND r.purged = 1",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from store.conversations.turns import MIN_CONTINUITY, changes_topic, guess_domain, why_topic_changes
+from store.conversations.turns import MIN_CONTINUITY, guess_domain, why_topic_changes
 
 CODE = "El test de la función de importación falla con un error en el parser."
 CODE_EN = "The import function raises an exception and two tests are failing."
@@ -139,7 +139,7 @@ def test_how_alike_it_is_says_so(text: str, alike: float, why: str) -> None:
 @pytest.mark.parametrize(("text", "before", "why"), DOMAINS)
 def test_another_domain_says_so_where_meaning_is_unknown(text: str, before: str, why: str) -> None:
     assert why_topic_changes(text, before) == why
-    assert not changes_topic(text, before, MIN_CONTINUITY)  # known to be alike: one topic, whatever the words
+    assert not why_topic_changes(text, before, MIN_CONTINUITY)  # known to be alike: one topic, whatever the words
 
 
 def test_domains() -> None:
