@@ -8,11 +8,10 @@ word, and those that contain all of its words.
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from itertools import accumulate, compress
-from typing import Any, NamedTuple
+from itertools import accumulate
+from typing import Any
 
 import apsw
 
@@ -69,12 +68,12 @@ def check_text_index(database: Database) -> int:
         return count
 
 
+STORED_INDEX, TEMPORARY_INDEX = "corpus", "temporary"  # names of tables
 FTS_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
 # title, text, context, status. FTS5 fixes k1 at 1.2; doubling the weights acts like halving k1, which finds more
 BM25_WEIGHTS = "3.0, 2.0, 0.8, 0.0"
-COMMON_WORD_SHARE = (
-    0.1  # words in more than a tenth of all passages are left out (at 5 % recall falls by ten points)
-)
+# words in more than a tenth of all passages are left out (at 5 % recall falls by ten points)
+COMMON_WORD_SHARE = 0.1
 COMMON_WORD_FLOOR = 1_000  # passages up to which no word is too common
 MAX_PASSAGES_READ = 100_000  # passages read for the words of one query, its rarest words first: some 100 ms
 MAX_QUERY_WORDS = 32
@@ -152,14 +151,14 @@ class _StemCounts:
 
 
 class FullTextIndex:
-    """The keyword index of one memory."""
+    """The keyword index of one memory; `name` is that of its tables."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, name: str = STORED_INDEX) -> None:
         self._database = database
-        self._gone: list[
-            str
-        ] = []  # the words of GONE that occur at all: each costs time, though a young memory has none
-        self._counted: _StemCounts = database.caches.setdefault("fts", _StemCounts())
+        self.table, self.word_table = f"{name}_fts", f"{name}_words"
+        # the words of INACTIVE_STATUSES that occur at all: each costs time, though a young memory has none
+        self._gone: list[str] = []
+        self._counted: _StemCounts = database.caches.setdefault(self.table, _StemCounts())
 
     @property
     def tokenizer(self) -> apsw.FTS5Tokenizer:
@@ -208,7 +207,7 @@ class FullTextIndex:
 
     def _stems_with_prefix(self, start: str, most: int) -> list[str]:
         """Return the first `most` stems of the index that begin with these letters and are longer."""
-        sql = "SELECT term FROM corpus_words WHERE term > ? AND term < ? LIMIT ?"
+        sql = f"SELECT term FROM {self.word_table} WHERE term > ? AND term < ? LIMIT ?"
         return [term for (term,) in self._database.rows(sql, (start, f"{start}\U0010ffff", most))]
 
     def _word_with_stem(self, stem: str) -> str:
@@ -231,7 +230,7 @@ class FullTextIndex:
         until the index changes: while a person types, each letter asks for it again."""
         known = self._counted.by_stem
         if stem not in known:
-            number = int(self._database.value("SELECT doc FROM corpus_words WHERE term = ?", (stem,)) or 0)
+            number = int(self._database.value(f"SELECT doc FROM {self.word_table} WHERE term = ?", (stem,)) or 0)
             if len(known) >= MAX_CACHED_COUNTS or not self._counted.state:
                 return number
             known[stem] = number
@@ -240,7 +239,7 @@ class FullTextIndex:
     def _refresh(self) -> None:
         """Forget the counts if the index changed: FTS5 rewrites its records of averages and of structure at each
         write. Keep none while this connection writes: FTS5 has not written them yet."""
-        state = self._database.rows("SELECT block FROM corpus_fts_data WHERE id IN (1, 10)")
+        state = self._database.rows(f"SELECT block FROM {self.table}_data WHERE id IN (1, 10)")
         writing = self._database.connection.txn_state() == apsw.SQLITE_TXN_WRITE
         if writing or state != self._counted.state:
             self._counted.by_stem.clear()
@@ -249,7 +248,7 @@ class FullTextIndex:
     def total_passages(self) -> int:
         """Return the number of passages in the index, from FTS5's own averages record: its first varint, seven bits a
         byte, the high bit set while more follow. Counting a million rows would take 20 ms."""
-        record = self._database.value("SELECT block FROM corpus_fts_data WHERE id = 1") or b""
+        record = self._database.value(f"SELECT block FROM {self.table}_data WHERE id = 1") or b""
         number = 0
         for byte in record[:8]:
             number = number << 7 | byte & 0x7F
@@ -289,16 +288,15 @@ class FullTextIndex:
             left_out = self._count_records(any_of, forced, filters, f"({' OR '.join(self._gone)})")
         if words.is_single_letter:
             # half of all words begin with the letter, so bm25 says nothing: return the newest, at half the cost
-            sql, parameters = self._build_select("corpus_fts.rowid", any_of, forced, filters, filters.status, True)
+            sql, parameters = self._build_select("f.rowid", any_of, forced, filters, joined=True)
             rows = self._database.rows(f"{sql} ORDER BY c.at DESC, c.id DESC, 1 LIMIT {limit}", parameters)
-            total = self._count_records(any_of, forced, filters, filters.status)
+            total = self._count_records(any_of, forced, filters)
             return FullTextResult({key: 0.0 for (key,) in rows}, total, left_out)
         sql, parameters = self._build_select(
-            f"corpus_fts.rowid AS id, bm25(corpus_fts, {BM25_WEIGHTS}) AS rank",
+            f"f.rowid AS id, bm25({self.table}, {BM25_WEIGHTS}) AS rank",
             any_of,
             forced,
             filters,
-            filters.status,
         )
         # one pass: reading the list of every word again, to count, would take half as long as the first
         rows = self._database.rows(
@@ -326,7 +324,7 @@ class FullTextIndex:
         if words.kept:
             any_of = f"{{title text context}} : ({' OR '.join(_fts_terms(words.kept, words.prefix))})"
             self._gone = [word for word in INACTIVE_STATUSES if self._count_word(word, {})]
-            what = f"corpus_fts.rowid & 15, count(DISTINCT corpus_fts.rowid & {RECORD_KEY_MASK})"
+            what = f"f.rowid & 15, count(DISTINCT f.rowid & {RECORD_KEY_MASK})"
             sql, values = self._build_select(
                 what, any_of, [_quote_phrase(one) for one in words.phrases], filters, filters.status
             )
@@ -344,16 +342,13 @@ class FullTextIndex:
         """Return (the MAX_EXACT_PASSAGES best passages that an expression matches, the number of their records), and
         add them to `scores`. Where `scores` has all of them, or they are half of it, bm25 is not computed: it would
         read the list of every word once more."""
-        sql, parameters = self._build_select("corpus_fts.rowid", expression, forced, filters, filters.status)
+        sql, parameters = self._build_select("f.rowid", expression, forced, filters)
         keys = [key for (key,) in self._database.rows(f"{sql} LIMIT {MAX_READ_TO_COUNT}", parameters)]
         records = len({key & RECORD_KEY_MASK for key in keys})
         if len(keys) == MAX_READ_TO_COUNT:
-            records = self._count_records(expression, forced, filters, filters.status)
+            records = self._count_records(expression, forced, filters)
             known = [
-                key
-                for (key,) in self._database.rows(
-                    f"{sql} AND +corpus_fts.rowid IN ({_join_keys(scores)})", parameters
-                )
+                key for (key,) in self._database.rows(f"{sql} AND +f.rowid IN ({_join_keys(scores)})", parameters)
             ]
         else:
             known = [key for key in keys if key in scores]
@@ -362,7 +357,7 @@ class FullTextIndex:
         if 2 * len(known) >= max(MAX_EXACT_PASSAGES, len(scores)):
             return frozenset(sorted(known, key=lambda key: (-scores[key], -key))[:MAX_EXACT_PASSAGES]), records
         sql, parameters = self._build_select(
-            f"corpus_fts.rowid, -bm25(corpus_fts, {BM25_WEIGHTS})", expression, forced, filters, filters.status
+            f"f.rowid, -bm25({self.table}, {BM25_WEIGHTS})", expression, forced, filters, filters.status
         )
         rows = self._database.rows(f"{sql} ORDER BY 2 DESC LIMIT {MAX_EXACT_PASSAGES}", parameters)
         for key, score in rows:
@@ -377,19 +372,18 @@ class FullTextIndex:
         if not any(key & 15 == DECISION_NUMBER for key in scores):
             return frozenset()
         every = f"{{title text context}} : ({_all_words_expression(words)})"
-        sql, parameters = self._build_select("corpus_fts.rowid", every, forced, filters, filters.status)
+        sql, parameters = self._build_select("f.rowid", every, forced, filters)
         rows = self._database.rows(
-            f"{sql} AND corpus_fts.rowid & 15 = {DECISION_NUMBER} LIMIT {MAX_EXACT_PASSAGES}", parameters
+            f"{sql} AND f.rowid & 15 = {DECISION_NUMBER} LIMIT {MAX_EXACT_PASSAGES}", parameters
         )
         return frozenset(key for (key,) in rows if key in scores)
 
-    def _count_records(self, expression: str, forced: list[str], filters: CorpusFilters, status: str) -> int:
+    def _count_records(self, expression: str, forced: list[str], filters: CorpusFilters, status: str = "") -> int:
         """Return the number of records that an expression matches."""
         sql, parameters = self._build_select(
-            f"count(DISTINCT corpus_fts.rowid & {RECORD_KEY_MASK})", expression, forced, filters, status
+            f"count(DISTINCT f.rowid & {RECORD_KEY_MASK})", expression, forced, filters, status
         )
-        count: int = self._database.value(sql, parameters)
-        return count
+        return int(self._database.value(sql, parameters))
 
     def _build_select(
         self,
@@ -397,21 +391,22 @@ class FullTextIndex:
         expression: str,
         forced: list[str],
         filters: CorpusFilters,
-        status: str,
+        status: str = "",
         joined: bool = False,
     ) -> tuple[str, dict[str, object]]:
         """Return (SQL, its parameters) for the passages that match, contain all `forced` phrases, and pass the
-        filters."""
+        filters, or have this `status`."""
+        status = status or filters.status
         # join the corpus only for filters that need it: each matching passage costs a page
-        join = f" JOIN corpus c ON c.id = corpus_fts.rowid & {RECORD_KEY_MASK}" if filters.dated or joined else ""
+        join = f" JOIN corpus c ON c.id = f.rowid & {RECORD_KEY_MASK}" if filters.dated or joined else ""
         parts = [f"({expression})", *(f"({{title text}} : {phrase})" for phrase in forced)]
         parts += ["status : code"] if filters.code else []
         parts += [f"status : {status}"] if status else []
         gone = [word for word in self._gone if word == "forgotten" or not filters.any]
         match = " AND ".join(parts) + (f" NOT status : ({' OR '.join(gone)})" if gone and not status else "")
-        where = " AND ".join(["corpus_fts MATCH :match", *filters.clauses])
-        where = where if join else where.replace("c.id", f"(corpus_fts.rowid & {RECORD_KEY_MASK})")
-        return f"SELECT {what} FROM corpus_fts{join} WHERE {where}", {**filters.parameters, "match": match}
+        where = " AND ".join([f"{self.table} MATCH :match", *filters.clauses])
+        where = where if join else where.replace("c.id", f"(f.rowid & {RECORD_KEY_MASK})")
+        return f"SELECT {what} FROM {self.table} AS f{join} WHERE {where}", {**filters.parameters, "match": match}
 
     def _find_newest(self, filters: CorpusFilters, limit: int) -> FullTextResult:
         """Return what passes the filters, newest first, each by its first passage, or its first of code."""
@@ -530,167 +525,31 @@ def add_literal_matches(
     )
 
 
-# Keyword search without the index: reads every passage, with the same words and the same scores.
-#
-# Used where the index is damaged or SQLite has no FTS5. Slower (some 3 s at 100,000 passages), with the same results:
-# the
-# tests of the search run on it too.
-
-BM25_K1, BM25_B = 1.2, 0.75  # parameters of bm25 in FTS5
-_COLUMN_WEIGHTS = tuple(float(weight) for weight in BM25_WEIGHTS.split(","))
-_STEM_LETTERS = 3  # a stem with more letters may end in one that the stemmer put there and the word does not have
+# The same index, made anew in memory and for one connection: where the stored one is damaged, and of a past moment, of
+# which none is stored. Making it takes some seconds at 100,000 passages.
 
 
-class _ScannedPassage(NamedTuple):
-    """A passage that contains any of the words: the weighted frequency of each (`found`), its length in words (`size`),
-    and its `tier`: 2 with the query word for word, 1 with all of its words, else 0."""
-
-    key: int
-    at: str
-    status: str
-    found: list[float]
-    size: int
-    tier: int
-
-
-class TableScan(FullTextIndex):
-    """Keyword search of one memory that reads all of its passages."""
-
-    _documents: dict[str, int] | None = None  # stem → number of passages with it in the last search
-
-    def passage_counts(self, words: QueryTerms) -> dict[str, int]:
-        known = self._documents or {}
-        return {word: max((known.get(stem, 0) for stem in self.stems(word)), default=0) for word in words.kept}
-
-    def total_passages(self) -> int:
-        count: int = self._database.value("SELECT count(*) FROM passages")
-        return count
-
-    def _drop_common(self, words: list[str], counts: dict[str, int]) -> list[str]:
-        return words  # `find` counts them
-
-    def _longer_words(self, word: str, counts: dict[str, int]) -> list[str]:
-        start = min(self.stems(word), default="")
-        if len(start) < MIN_PREFIX_LETTERS:
-            return []
-        found = self._stems_with_prefix(start, MAX_LONGER_WORDS + 1)
-        return [] if start in found else found[:MAX_LONGER_WORDS]
-
-    def _stems_with_prefix(self, start: str, most: int) -> list[str]:
-        rows = self._database.rows(
-            "SELECT title || ' ' || text FROM corpus WHERE title LIKE ? OR text LIKE ?", (f"%{start}%",) * 2
+def build_temporary_index(database: Database) -> None:
+    """Make the index named TEMPORARY_INDEX, of the passages as this connection sees them; again only after a change."""
+    connection = database.connection
+    state = (connection.pragma("data_version"), connection.total_changes())
+    if database.caches.get(TEMPORARY_INDEX) == state:
+        return
+    table, words = f"temp.{TEMPORARY_INDEX}_fts", f"temp.{TEMPORARY_INDEX}_words"
+    name, options = FTS_TOKENIZER
+    guarded = connection.pragma("query_only")
+    connection.pragma("query_only", 0)  # what is temporary does not change the file
+    try:  # without a transaction: an interrupted statement would end one
+        database.rows(f"DROP TABLE IF EXISTS {words}; DROP TABLE IF EXISTS {table}")
+        database.rows(
+            f"CREATE VIRTUAL TABLE {table} USING fts5(title, text, context, status, content = '',"
+            f" tokenize = '{name} {' '.join(options)}', prefix = '1 2 3');"
+            f"CREATE VIRTUAL TABLE {words} USING fts5vocab({TEMPORARY_INDEX}_fts, row)"
         )
-        return sorted({stem for (text,) in rows for stem in self.stems(text) if stem.startswith(start)})[:most]
-
-    def count_by_kind(self, words: QueryTerms, filters: CorpusFilters) -> dict[str, int]:
-        return {}
-
-    def find_passages(self, words: QueryTerms, filters: CorpusFilters, limit: int) -> FullTextResult:
-        if not words.kept:
-            return super().find_passages(words, filters, limit)
-        phrases = {word: tuple(self._tokens(word)) for word in words.kept}
-        begun = words.prefix or ""
-        hints = {stem[:-1] if len(stem) > _STEM_LETTERS else stem for phrase in phrases.values() for stem in phrase}
-        own = [[(tuple(self._tokens(form)), form == begun) for form in version_forms(word)] for word in words.own]
-        sequence = tuple(self._tokens(" ".join(words.sequence)))
-        forced = [tuple(self._tokens(phrase)) for phrase in words.phrases]
-        where = " AND ".join(
-            [f"c.status IN ('{filters.status or 'active'}', {_other_statuses(filters)})", *filters.clauses]
+        database.rows(
+            f"INSERT INTO {table}(rowid, title, text, context, status)"
+            " SELECT id, title, text, context, status FROM passage_texts"
         )
-        if filters.code:
-            where += " AND p.code"
-        rows = self._database.rows(
-            "SELECT p.id, c.at, c.status, c.title, substr(c.text, p.start + 1, p.end - p.start) AS t, c.context"
-            " || identifiers(CAST(substr(c.text, p.start + 1, p.end - p.start) AS BLOB))"
-            f" FROM passages p JOIN corpus c ON c.id = p.row WHERE {where}",
-            filters.parameters,
-        )
-        held: list[_ScannedPassage] = []
-        documents: Counter[str] = Counter()
-        for key, at, status, *texts in rows:
-            if any(any(hint in folded for hint in hints) for folded in map(_fold_like_tokenizer, texts)):
-                columns = [self._tokens(text) for text in texts]
-                if not all(_phrase_frequency(phrase, False, columns[:2]) for phrase in forced):
-                    continue
-                found = [_phrase_frequency(phrase, word == begun, columns) for word, phrase in phrases.items()]
-                if any(found):
-                    said = (
-                        columns if key & 15 == DECISION_NUMBER else columns[:2]
-                    )  # a decision's context is its options
-                    tier = int(all(any(_phrase_frequency(*form, said) for form in each) for each in own))
-                    whole = words.can_be_phrase and _phrase_frequency(sequence, bool(begun), columns[:2])
-                    tier += bool(tier and (whole or forced))
-                    held.append(_ScannedPassage(key, at, status, found, 1 + sum(map(len, columns)), tier))
-                    documents.update(word for word, frequency in zip(phrases, found, strict=True) if frequency)
-        self._documents = {stem: documents[word] for word, phrase in phrases.items() for stem in phrase}
-        total = self.total_passages()
-        ceiling = max(COMMON_WORD_FLOOR, COMMON_WORD_SHARE * total)
-        rare = [documents[word] <= ceiling for word in phrases]
-        if any(rare):
-            held = [row for row in held if any(compress(row.found, rare))]
-        weights = [
-            compute_idf(total, documents[word]) if kept or not any(rare) else 0.0
-            for word, kept in zip(phrases, rare, strict=True)
-        ]
-        mean = sum(row.size for row in held) / len(held) if held else 1.0
-        scored = []
-        gone, there = set[int](), set[int]()
-        for row in held:
-            if not (filters.status or filters.any) and row.status in INACTIVE_STATUSES:
-                gone.add(row.key & RECORD_KEY_MASK)
-                continue
-            there.add(row.key & RECORD_KEY_MASK)
-            score = sum(
-                weight * frequency * (BM25_K1 + 1) / (frequency + BM25_K1 * (1 - BM25_B + BM25_B * row.size / mean))
-                for weight, frequency in zip(weights, row.found, strict=True)
-            )
-            scored.append((score, row.at, row.key))
-        scored.sort(
-            key=(lambda row: (row[1], row[2] & RECORD_KEY_MASK, -row[2])) if words.is_single_letter else None,
-            reverse=True,
-        )
-        best = {key: 0.0 if words.is_single_letter else score for score, _, key in scored[:limit]}
-        if words.is_single_letter:
-            return FullTextResult(best, len(there), len(gone))
-        tiers = {row.key: row.tier for row in held if row.tier and row.key & RECORD_KEY_MASK in there}
-        exact = {key for _, _, key in [one for one in scored if one[2] in tiers][:MAX_EXACT_PASSAGES]}
-        best |= {key: score for score, _, key in scored if key in exact}
-        verbatim = frozenset(key for key in exact if tiers[key] > 1)
-        return FullTextResult(
-            best, len(there), len(gone), verbatim, frozenset(exact), len({key & RECORD_KEY_MASK for key in tiers})
-        )
-
-    def _tokens(self, text: str) -> list[str]:
-        raw = text.encode("utf-8", "replace")
-        tokens: Any = self.tokenizer(raw, apsw.FTS5_TOKENIZE_DOCUMENT, None)
-        return [stem for _, _, *stems in tokens for stem in stems]
-
-
-def _other_statuses(filters: CorpusFilters) -> str:
-    """Return, as an SQL list, the statuses whose rows are read too: to be counted as left out, or to be returned."""
-    if filters.any:
-        return "'superseded', 'contradicted'"
-    return "''" if filters.status else ", ".join(f"'{status}'" for status in INACTIVE_STATUSES)
-
-
-def _fold_like_tokenizer(text: str) -> str:
-    """Return the text in lower case without accents, as the tokenizer sees it."""
-    if text.isascii():
-        return text.lower()
-    parts = unicodedata.normalize("NFD", text.lower())
-    return "".join(letter for letter in parts if not unicodedata.combining(letter))
-
-
-def _phrase_frequency(phrase: tuple[str, ...], begun: bool, columns: list[list[str]]) -> float:
-    """Return the weighted number of occurrences of a phrase in the columns; with `begun` its last word is a prefix."""
-    length = len(phrase)
-    if not length:
-        return 0.0
-    total = 0.0
-    for weight, column in zip(_COLUMN_WEIGHTS, columns, strict=False):
-        for place in range(len(column) - length + 1):
-            part = column[place : place + length]
-            last = part[-1].startswith(phrase[-1]) if begun else part[-1] == phrase[-1]
-            if last and tuple(part[:-1]) == phrase[:-1]:
-                total += weight
-    return total
+    finally:
+        connection.pragma("query_only", guarded)
+    database.caches[TEMPORARY_INDEX] = connection.pragma("data_version"), connection.total_changes()

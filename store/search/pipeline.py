@@ -9,10 +9,10 @@ import re
 import time
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from store.base.citations import Citation, cite
 from store.base.errors import ForeignFile, InvalidInput, MemorandaError
@@ -40,11 +40,12 @@ from store.records.workflow import Proposals
 from store.search.filters import CorpusFilters, matches_author, parse_memory_query
 from store.search.fulltext import (
     MAX_QUERY_WORDS,
+    TEMPORARY_INDEX,
     FullTextIndex,
     FullTextResult,
     QueryTerms,
-    TableScan,
     add_literal_matches,
+    build_temporary_index,
     literal_parts,
 )
 from store.search.logs import AccessCounter, LatencyLog, QueryHistory
@@ -89,6 +90,8 @@ from store.search.results import (
 from store.search.semantic import PendingQueryVector, SemanticIndex
 from store.text.sentences import says_something
 from store.text.words import fold_text, load_stop_words
+
+Found = TypeVar("Found")
 
 # What keywords and vectors found, as candidates for the ranking.
 
@@ -222,10 +225,11 @@ class Search:
     def __init__(self, database: Database, settings: SearchSettings, meaning: SemanticIndex | None = None) -> None:
         self._database = database
         self._settings = settings
-        self._keywords: FullTextIndex = FullTextIndex(database)
-        self._damaged = False  # set when the keyword index is found damaged
+        self._keywords = FullTextIndex(database)
+        self._stored = True  # whether the stored index of words is read
+        self._damaged = False  # set when that is found damaged
         if is_part_disabled("fts5"):
-            self._keywords = TableScan(database)
+            self._use_temporary_index()
         self.meaning = meaning
 
     @classmethod
@@ -340,7 +344,9 @@ class Search:
         where that is not known."""
         asked = parse_memory_query(self._database, query)
         words = self._select_words(asked)
-        return {} if asked.related else self._keywords.count_by_kind(words, CorpusFilters(self._database, asked))
+        if asked.related or not self._stored:
+            return {}
+        return self._keywords.count_by_kind(words, CorpusFilters(self._database, asked))
 
     def _run_query(
         self, asked: ParsedQuery, limit: int, min_score: float, meaning: bool, start: float, far: bool, told: bool
@@ -438,28 +444,33 @@ class Search:
         return self._build_answer(state, order[:limit], len(order))
 
     def _select_words(self, asked: ParsedQuery) -> QueryTerms:
-        """Return the words of a query that are searched for; read the tables if the index is damaged."""
-        try:
-            words = self._keywords.select_words(asked)
-        except ForeignFile:
-            self._fall_back_to_scan()
-            words = self._keywords.select_words(asked)
+        """Return the words of a query that are searched for."""
+        words = self._read_index(lambda: self._keywords.select_words(asked))
         words.literal = literal_parts(asked.text, asked.words)
         return words
 
-    def _fall_back_to_scan(self) -> None:
-        """Read the tables instead of the damaged index from now on."""
-        self._keywords, self._damaged = TableScan(self._database), True
+    def _use_temporary_index(self) -> None:
+        """Read an index of words that is made in memory, and not the stored one, from now on."""
+        self._keywords, self._stored = FullTextIndex(self._database, TEMPORARY_INDEX), False
+
+    def _read_index(self, read: Callable[[], Found]) -> Found:
+        """Return what is read of the index of words: where the stored one is damaged, of one made in memory."""
+        if not self._stored:
+            build_temporary_index(self._database)
+        try:
+            return read()
+        except ForeignFile:
+            if not self._stored:
+                raise
+            self._use_temporary_index()
+            self._damaged = True
+            return self._read_index(read)
 
     def _find_keywords(
         self, words: QueryTerms, filters: CorpusFilters, most: int, notes: list[str]
     ) -> FullTextResult:
-        """Return what the keywords find: in the index or, where that is damaged, in the tables, with a note."""
-        try:
-            found = self._keywords.find_passages(words, filters, most)
-        except ForeignFile:
-            self._fall_back_to_scan()
-            found = self._keywords.find_passages(words, filters, most)
+        """Return what the keywords find, with a note where the stored index is damaged."""
+        found = self._read_index(lambda: self._keywords.find_passages(words, filters, most))
         if words.literal:
             found = add_literal_matches(
                 self._database, words, filters, most, found, self._keywords.total_passages(), self._keywords.stems

@@ -27,7 +27,7 @@ from store.history.compression import create_every_row_view
 from store.history.history import primary_key
 from store.history.restore_plan import read_states_before
 from store.memory import Memory
-from store.search.fulltext import SELECT_PASSAGES, TableScan
+from store.search.fulltext import SELECT_PASSAGES
 from store.search.lookup import get_record
 from store.search.pipeline import Search
 from store.search.query_parser import SearchSettings
@@ -240,11 +240,11 @@ class PastMemory(Memory):
 
 
 class PastSearch(Search):
-    """Search in the past: by words, in the records themselves, as there is no index of their former texts."""
+    """Search in the past: by words, with an index made in memory, as none of former texts is stored."""
 
     def __init__(self, memory: PastMemory) -> None:
         super().__init__(memory.database, SearchSettings(memory.config))
-        self._keywords = TableScan(memory.database)
+        self._use_temporary_index()
 
     def __call__(self, query: str, limit: int = 20, **filters: object) -> SearchAnswer:
         _build_past_corpus(self._database)
@@ -284,6 +284,7 @@ def _build_past_corpus(database: Database) -> None:
         "SELECT name, sql FROM main.sqlite_schema WHERE type = 'view' AND name LIKE 'corpus\\_%' ESCAPE '\\'"
     ).fetchall()
     made = [(name, sql) for name, sql in made if name != "corpus_document"]
+    texts = connection.execute("SELECT sql FROM main.sqlite_schema WHERE name = 'passage_texts'").get
     names = ", ".join(list_table_columns(connection, "corpus"))
     with _temporary_pragma(connection, "query_only", 0), connection:
         for _, sql in made:
@@ -296,3 +297,4 @@ def _build_past_corpus(database: Database) -> None:
         connection.execute(
             f"INSERT INTO temp.passages({names}) {SELECT_PASSAGES}".replace("FROM corpus", "FROM temp.corpus")
         )
+        connection.execute(str(texts).replace("CREATE VIEW", "CREATE TEMP VIEW", 1))

@@ -8,10 +8,10 @@ from store.memory import Memory
 from store.search.results import SearchAnswer
 
 
-@pytest.fixture(params=["", "fts5"], autouse=True)
-def switched(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every test of this file, with the index and without it."""
-    monkeypatch.setenv("MEMORANDA_WITHOUT", f"model,{request.param}")
+@pytest.fixture(autouse=True)
+def switched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By words alone."""
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
 
 
 FACTS = (

@@ -50,10 +50,14 @@ WRITERS: dict[str, tuple[Callable[[Memory, str], object], str]] = {
 }
 
 
-@pytest.fixture(params=["", "fts5"], autouse=True)
+@pytest.fixture(autouse=True)
 def switched(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every test of this file, with the index and without it."""
-    monkeypatch.setenv("MEMORANDA_WITHOUT", f"model,{request.param}")
+    """By words alone."""
+    monkeypatch.setenv("MEMORANDA_WITHOUT", f"model,{getattr(request, 'param', '')}")
+
+
+# with the stored index, and with the one that takes its place where it is damaged
+in_either_index = pytest.mark.parametrize("switched", ["", "fts5"], indirect=True)
 
 
 def write_document(memory: Memory, text: str) -> None:
@@ -98,6 +102,7 @@ def fold(word: str) -> str:
 # what is found -------------------------------------------------------------------------------------------------------
 
 
+@in_either_index
 @pytest.mark.parametrize("kind", SEARCHABLE)
 def test_every_kind_of_record_is_found(memory: Memory, kind: str) -> None:
     """A word written through any of the parts leads back to the record that holds it."""
@@ -108,6 +113,7 @@ def test_every_kind_of_record_is_found(memory: Memory, kind: str) -> None:
     assert hit.snippet[slice(*hit.marks[0])] == "marmalade"
 
 
+@in_either_index
 def test_every_part_of_a_record_is_searched(memory: Memory) -> None:
     """Not only the title: reasons, alternatives, phases, bodies, authors, tags, domains."""
     memory.decisions.decide(
@@ -120,6 +126,7 @@ def test_every_part_of_a_record_is_searched(memory: Memory) -> None:
         assert memory.search(f"{word} ").total == 1, word
 
 
+@in_either_index
 def test_a_word_in_the_title_counts_more_than_in_the_body(memory: Memory) -> None:
     """The decision about Redis comes before the one that mentions it, whichever is newer."""
     for title, chosen in (("Redis", "cache"), ("cache", "Redis"), ("Redis", "cache")):
@@ -170,6 +177,7 @@ def test_a_word_is_marked_in_its_other_forms_and_what_is_left_out_is_not(memory:
     assert marked(memory.search("the memoria de cache ")) == ["memoria", "cache"]
 
 
+@in_either_index
 def test_the_last_word_may_be_half_typed(memory: Memory) -> None:
     """While it is being typed it stands for all it can become; a space, or a word after it, finishes it."""
     memory.facts.remember("La memoria guarda memorias")
@@ -214,6 +222,7 @@ def test_a_whole_word_is_no_beginning_and_what_is_typed_none_of_its_stem(
     assert cited(memory.search(query, typing=True)) == typed
 
 
+@in_either_index
 def test_very_common_words_do_not_drown_the_rare_one(memory: Memory) -> None:
     """In a large memory a word of nearly every record is left out, unless it is all there is."""
     rows = COMMON_WORD_FLOOR + 100
@@ -293,6 +302,7 @@ def test_a_filter_holds_typed_or_given(
         assert answer.notes == []
 
 
+@in_either_index
 def test_filters_typed_and_given_hold_both(memory: Memory, shop: str) -> None:
     """What the screen filters by is not undone by what is typed, nor the other way round."""
     assert cited(memory.search("tea kind:fact,task", kinds=["fact", "decision"], domain="work")) == ["F#1"]
@@ -309,6 +319,7 @@ def test_since_counts_its_own_moment_and_before_does_not(memory: Memory, shop: s
     assert cited(memory.search("tea", kinds=["fact"], before=at)) == ["F#1"]
 
 
+@in_either_index
 def test_forgotten_and_superseded_are_found_only_when_asked_for(memory: Memory) -> None:
     """Out of the way, and not out of reach: `is:` brings each of them."""
     memory.facts.remember("green tea")
@@ -691,6 +702,7 @@ def index_of(memory: Memory) -> tuple[list[tuple[object, ...]], list[tuple[objec
     return rows, memory.database.rows("SELECT * FROM corpus_words ORDER BY term")
 
 
+@in_either_index
 @pytest.mark.parametrize("kind", SEARCHABLE)
 def test_the_corpus_follows_insert_update_and_delete(memory: Memory, kind: str) -> None:
     """Whatever happens to a row of any kind, search finds what it says now and nothing it said before."""
@@ -742,6 +754,7 @@ def test_a_broken_corpus_is_mended_by_a_rebuild(memory: Memory) -> None:
 # in nobody's way -----------------------------------------------------------------------------------------------------
 
 
+@in_either_index
 def test_a_search_is_stopped_from_another_thread_and_the_next_one_works(memory: Memory) -> None:
     """The person typed another letter: the search under way ends at once, and nothing is left behind by it."""
     fill(memory, 20_000, "tea")
@@ -816,6 +829,7 @@ def test_states_links_and_times_are_filters(memory: Memory) -> None:
     assert memory.search("linked:nothing").notes and memory.search("is:undone").notes
 
 
+@in_either_index
 @pytest.mark.parametrize("asked", ["0.31", "v0.31", "released 0.31"])
 def test_a_version_is_one_word(memory: Memory, asked: str):
     """Not numbers that stand anywhere: 0.31 is neither 0.3.1 nor 31 beside a 0."""
