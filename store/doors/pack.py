@@ -169,7 +169,7 @@ def _find_prompt_shares(
     terms = index.select_words(asked)
     if not terms.kept:
         return
-    counts = index.passage_counts(QueryTerms(terms.kept, None, {}))
+    counts = index.passage_counts(QueryTerms(terms.kept))
     total = index.total_passages()
     weights = {word: math.log1p(total / max(RARE_COUNT, count)) for word, count in counts.items()}
     whole = sum(weights.values())

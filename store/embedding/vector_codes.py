@@ -82,8 +82,6 @@ class CodeMatrix:
     """The codes of many vectors, stored by columns of words, so that a search reads memory sequentially. `ids` are the
     passage ids in the order of the rows."""
 
-    __slots__ = ("above", "columns", "ids")
-
     def __init__(self, ids: PassageIds, rows: CodeWords) -> None:
         import numpy as np
 

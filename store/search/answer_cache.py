@@ -12,7 +12,7 @@ here and never by a model, that names the original question.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -109,15 +109,12 @@ class AnswerCache:
             )
         return True
 
-    def find_answer(
-        self, question: str, *, by: str = "", fits: Callable[[str, str], bool] = lambda question, answer: True
-    ) -> CachedAnswer | None:
+    def find_answer(self, question: str, *, by: str = "") -> CachedAnswer | None:
         """Return the valid answer that the model `by` gave to this question or to one with the same meaning, else None.
-        `fits(question, answer)` may reject a candidate. Takes some 30 ms where any answer is cached. Delete the invalid
-        entries it met, and count the lookup."""
+        Takes some 30 ms where any answer is cached. Delete the invalid entries it met, and count the lookup."""
         if not is_deterministic(question):
             return None
-        given, invalid = self._find_cached(question, by, fits)
+        given, invalid = self._find_cached(question, by)
         if not self._database.read_only and not self._database.moment:
             with self._database.write("agent", "answers") as write:
                 write.execute(
@@ -139,18 +136,9 @@ class AnswerCache:
         )
         return looked, given, int(self._database.value("SELECT count(*) FROM answers_cache"))
 
-    def clear(self) -> int:
-        """Delete all cached answers; return how many there were."""
-        with self._database.write("user", "answers") as write:
-            write.execute("DELETE FROM answers_cache")
-            deleted: int = self._database.connection.changes()
-            return deleted
-
     # look up
 
-    def _find_cached(
-        self, question: str, by: str, fits: Callable[[str, str], bool]
-    ) -> tuple[CachedAnswer | None, list[int]]:
+    def _find_cached(self, question: str, by: str) -> tuple[CachedAnswer | None, list[int]]:
         """Return (the valid answer or None, the ids of the entries found invalid)."""
         invalid: list[int] = []
         row = self._database.row(
@@ -161,15 +149,13 @@ class AnswerCache:
                 return None, []
             if not self._is_still_valid(row, self._search_hits(row[1], row[2]), by):
                 invalid.append(row[0])
-            elif fits(row[1], row[2]):
+            else:
                 return _answer_from_row(row, ""), []
         if not self._database.value("SELECT 1 FROM answers_cache WHERE vector IS NOT NULL LIMIT 1"):
             return None, invalid
-        return self._find_similar(question, invalid, by, fits)
+        return self._find_similar(question, invalid, by)
 
-    def _find_similar(
-        self, question: str, invalid: list[int], by: str, fits: Callable[[str, str], bool]
-    ) -> tuple[CachedAnswer | None, list[int]]:
+    def _find_similar(self, question: str, invalid: list[int], by: str) -> tuple[CachedAnswer | None, list[int]]:
         """Return (the answer to the nearest question with the same meaning or None, the ids of invalid entries)."""
         look = self._search.meaning.start_query(question) if self._search.meaning else None
         vector = look.wait_for_vector() if look else None
@@ -187,11 +173,7 @@ class AnswerCache:
         for similarity, row in sorted(near, key=lambda pair: -pair[0]):
             if similarity < SAME_QUESTION_SIMILARITY:
                 break
-            if (
-                not may_be_same_question(question, row[1])
-                or is_contrary_question(question, row[1])
-                or not fits(row[1], row[2])
-            ):
+            if not may_be_same_question(question, row[1]) or is_contrary_question(question, row[1]):
                 continue
             found = self._search_hits(question, row[2])
             if not self._is_still_valid(row, self._search_hits(row[1], row[2]), by):
@@ -213,7 +195,7 @@ class AnswerCache:
         covered = keywords.stems(f"{row[1]}\n{row[2]}\n{found[0].snippet}")
         own = [word for word in split_question(question) if word not in load_stop_words("search") and word.isalpha()]
         uncovered = [word for word in own if not keywords.stems(word) <= covered]
-        known = keywords.passage_counts(QueryTerms(uncovered, None, {}))
+        known = keywords.passage_counts(QueryTerms(uncovered))
         return not any(known.values())
 
     def _is_still_valid(self, row: tuple[Any, ...], found: list[Hit] | None, by: str) -> bool:

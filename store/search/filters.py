@@ -92,8 +92,6 @@ class CorpusFilters:
     Besides them: `at`, the SQL of the row's time; `status`, empty for records in force; `code`, whether only code is
     searched; `kinds`, the numbers of the kinds that can pass, None for all."""
 
-    __slots__ = ("any", "at", "clauses", "code", "dated", "kinds", "parameters", "status")
-
     def __init__(self, database: Database, asked: ParsedQuery) -> None:
         self.status = asked.status
         self.clauses: list[str] = []

@@ -105,6 +105,7 @@ class FullTextResult:
     exact: int = 0
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class QueryTerms:
     """The words of a query that are searched for: `kept`, and the `prefix` among them that is still being typed;
     `counts`, the number of passages with each word that was counted. `own` are the typed words, with those that say
@@ -112,24 +113,13 @@ class QueryTerms:
     that was typed, in order, `phrases` the quoted phrases, `literal` what is searched for as it stands (see
     `literal`)."""
 
-    __slots__ = ("counts", "kept", "literal", "own", "phrases", "prefix", "sequence")
-
-    def __init__(
-        self,
-        kept: list[str],
-        prefix: str | None,
-        counts: dict[str, int],
-        own: list[str] | None = None,
-        sequence: list[str] | None = None,
-        phrases: list[str] | None = None,
-    ) -> None:
-        self.kept = kept
-        self.prefix = prefix
-        self.counts = counts
-        self.own = kept if own is None else own
-        self.sequence = sequence or []
-        self.phrases = phrases or []
-        self.literal: list[str] = []
+    kept: list[str]
+    prefix: str | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+    own: list[str] = field(default_factory=list)
+    sequence: list[str] = field(default_factory=list)
+    phrases: list[str] = field(default_factory=list)
+    literal: list[str] = field(init=False, default_factory=list)
 
     @property
     def can_be_phrase(self) -> bool:

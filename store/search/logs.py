@@ -15,18 +15,17 @@ from store.database.values import Verbatim
 from store.records.timeline import count_openings
 from store.search.results import SearchAnswer
 
-# Counts of opened records, for statistics; not a signal of the ranking.
-#
-# Measured as a signal on LoCoMo, with the answers of earlier questions counted as opened: R@5 fell from 79.3 to 78.8,
-# MRR
-# from 67.6 to 66.9.
+MAX_LOGGED_SEARCHES, MAX_KEPT_QUERIES = 200, 200
 
 
-class AccessCounter:
-    """Counter of opened records; operational data of this machine."""
+class SearchLog:
+    """What is noted of the searches of one memory, on this machine."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+
+    # The counts are for statistics and no signal of the ranking: measured as one on LoCoMo, with the answers of earlier
+    # questions counted as opened, R@5 fell from 79.3 to 78.8, MRR from 67.6 to 66.9.
 
     def count_opened(self, keys: Sequence[int]) -> None:
         """Count one opening of each of these records (keys as in store/base/vocabulary.py). Skip it silently where the
@@ -36,23 +35,10 @@ class AccessCounter:
         with suppress(MemorandaError), self._database.write("user", "access") as write:
             count_openings(write, keys)
 
-
-# Durations of the last searches, with whether vectors were used and how many records were found. Operational data:
-# numbers only, bounded.
-#
-# An entry is written after the answer is shown and without waiting: while another program writes, it is dropped.
-
-MAX_LOGGED_SEARCHES = 200  # searches
-
-
-class LatencyLog:
-    """The durations of the last searches of one memory."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
     def log_answer(self, answer: SearchAnswer) -> None:
-        """Log an answer. Skip one that was refused, and one from an earlier state of the memory."""
+        """Log how long an answer took, whether vectors were used, and how many records were found. Skip one that was
+        refused, and one from an earlier state of the memory. It is called after the answer is shown and does not wait:
+        while another program writes, it is dropped."""
         database = self._database
         if database.read_only or database.moment or not answer.signals:
             return
@@ -79,15 +65,7 @@ class LatencyLog:
         )
         return [(milliseconds, bool(meaning), found) for milliseconds, meaning, found in reversed(rows)]
 
-
-MAX_KEPT_QUERIES = 200  # queries
-
-
-class QueryHistory:
-    """The queries whose results a person used."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    # the queries whose results a person used
 
     def add_query(self, query: str) -> None:
         """Add a query, or move it to the end if it is there; delete the oldest beyond MAX_KEPT_QUERIES. Skip one that
@@ -114,10 +92,3 @@ class QueryHistory:
     def most_frequent(self, limit: int) -> list[tuple[str, int]]:
         """Return (query, number of times asked), the most frequent first, then the newest."""
         return self._database.rows("SELECT text, times FROM queries ORDER BY times DESC, at DESC LIMIT ?", (limit,))
-
-    def delete_all(self) -> int:
-        """Delete all queries; return how many there were."""
-        with self._database.write("user", "queries") as write:
-            write.execute("DELETE FROM queries")
-            deleted: int = self._database.connection.changes()
-            return deleted

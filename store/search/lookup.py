@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Any
 
 from store.base.citations import Citation
 from store.base.errors import MemorandaError, NotFound
@@ -41,10 +43,8 @@ def find_records(database: Database, citations: Iterable[Citation]) -> list[Reco
     """Return the records that citations name; skip citations that lead to no record."""
     found: list[Record] = []
     for citation in citations:
-        try:
+        with suppress(MemorandaError):
             found.append(get_record(database, citation))
-        except MemorandaError:
-            continue
     return found
 
 
@@ -72,31 +72,27 @@ def records_by_key(database: Database, keys: Sequence[int]) -> dict[int, Record]
     }
 
 
+_READERS: dict[str, Any] = {
+    "fact": Facts,
+    "decision": Decisions,
+    "commit": Commits,
+    "event": Events,
+    "iteration": Iterations,
+    "task": Tasks,
+    "turn": Turns,
+    "summary": Summaries,
+    "document": Documents,
+    "checkpoint": Checkpoints,
+    "proposal": Proposals,
+}
+
+
 def get_records(database: Database, kind: str, numbers: Sequence[int]) -> Sequence[Record]:
-    """Return the records of one kind with these ids. Import only the module of that kind."""
-    if kind == "fact":
-        return Facts(database).get_many(numbers)
+    """Return the records of one kind with these ids."""
     if kind == "global":
         return get_cited_globals(database, numbers)
-    if kind == "decision":
-        return Decisions(database).get_many(numbers)
-    if kind == "commit":
-        return Commits(database).get_many(numbers)
-    if kind == "event":
-        return Events(database).get_many(numbers)
-    if kind == "iteration":
-        return Iterations(database).get_many(numbers)
-    if kind == "task":
-        return Tasks(database).get_many(numbers)
-    if kind == "turn":
-        return Turns(database).get_many(numbers)
-    if kind == "summary":
-        return Summaries(database).get_many(numbers)
-    if kind == "document":
-        return Documents(database).get_many(numbers)
-    if kind == "proposal":
-        return Proposals(database).get_many(numbers)
-    return Checkpoints(database).get_many(numbers)
+    found: Sequence[Record] = _READERS[kind](database).get_many(numbers)
+    return found
 
 
 def find_oldest(database: Database, query: str) -> list[Record]:

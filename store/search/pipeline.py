@@ -48,7 +48,7 @@ from store.search.fulltext import (
     build_temporary_index,
     literal_parts,
 )
-from store.search.logs import AccessCounter, LatencyLog, QueryHistory
+from store.search.logs import SearchLog
 from store.search.lookup import get_record, records_by_key
 from store.search.query_parser import (
     INBOX_NOTE,
@@ -122,7 +122,7 @@ def load_candidates(database: Database, found: FullTextResult, cosines: Mapping[
         if row in records:
             records[row].passages.append(one)
         else:
-            records[row] = Candidate(row, kind, title, at, [one], session, place, evergreen, own, length)
+            records[row] = Candidate(row, kind, title, at, [one], session, place, bool(evergreen), bool(own), length)
     return list(records.values())
 
 
@@ -208,7 +208,7 @@ def find_rarest_words(keywords: FullTextIndex, text: str) -> list[str]:
     telling = [
         word for word in words if len(word) > 2 and word not in load_stop_words("search") and not word.isdigit()
     ]
-    counts = keywords.passage_counts(QueryTerms(telling[:MAX_CONSIDERED_WORDS], None, {}))
+    counts = keywords.passage_counts(QueryTerms(telling[:MAX_CONSIDERED_WORDS]))
     shared = [word for word, count in counts.items() if count > 1]
     return sorted(shared, key=lambda word: counts[word])[:RAREST_WORDS]
 
@@ -238,19 +238,9 @@ class Search:
         return cls(database, SearchSettings(config), SemanticIndex(database, config))
 
     @property
-    def query_history(self) -> QueryHistory:
-        """The history of queries."""
-        return QueryHistory(self._database)
-
-    @property
-    def latency_log(self) -> LatencyLog:
-        """The durations of the last searches."""
-        return LatencyLog(self._database)
-
-    @property
-    def accesses(self) -> AccessCounter:
-        """The counter of opened records."""
-        return AccessCounter(self._database)
+    def log(self) -> SearchLog:
+        """What is noted of searches: queries, durations, opened records."""
+        return SearchLog(self._database)
 
     def __call__(
         self,

@@ -264,11 +264,6 @@ class SearchSettings:
     """The weights of the signals: with `plain` false those of `ranking.SIGNAL_WEIGHTS`, as measured, and the numbers
     below are not used; with `plain` true the numbers of SEED_WEIGHTS or of the configuration."""
 
-    __slots__ = (
-        *("_default", "_rules", "diversity", "half_life", "multiplier", "plain"),
-        *("text_weight", "vector_weight"),
-    )
-
     def __init__(self, config: Config) -> None:
         chosen = config["search.setting"]
         numbers = SEED_WEIGHTS if chosen == "seed" else {name: config[f"search.{name}"] for name in SEED_WEIGHTS}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from math import log
 
@@ -154,38 +154,27 @@ SPREAD_PLACES = 20
 _SENTENCE_GAP = re.compile(r"(?<=[.!?…])\s+")
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class CandidatePassage:
     """One passage that matched. `bm25` is 0 where keywords did not find it, `cosine` None where it has no vector;
     `near` is the cosine in the memory's own space (see `PendingQueryVector.set_space_cosines`), else `cosine`. The
     passage begins at character `start` of its record's text, on `line` (from 1). `tier` is 2 with the question word for
     word, 1 with all its words, else 0; `says` is whether it says anything by itself (see `is_small_talk`)."""
 
-    __slots__ = ("_language", "bm25", "code", "cosine", "id", "line", "near", "says", "start", "text", "tier")
+    id: int
+    text: str
+    bm25: float = 0.0
+    cosine: float | None = None
+    start: int = 0
+    line: int = 1
+    code: bool = False
+    tier: int = 0
+    says: bool = True
+    near: float | None = field(init=False)
+    _language: str | None = field(init=False, default=None)
 
-    def __init__(
-        self,
-        id: int,
-        text: str,
-        bm25: float = 0.0,
-        cosine: float | None = None,
-        start: int = 0,
-        line: int = 1,
-        code: bool = False,
-        tier: int = 0,
-        says: bool = True,
-    ) -> None:
-        self.id = id
-        self.text = text
-        self.bm25 = bm25
-        self.cosine = cosine
-        self.near = cosine
-        self.start = start
-        self.line = line
-        self.code = code
-        self.tier = tier
-        self.says = says
-
-        self._language: str | None = None
+    def __post_init__(self) -> None:
+        self.near = self.cosine
 
     @property
     def language(self) -> str:
@@ -195,36 +184,22 @@ class CandidatePassage:
         return self._language
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Candidate:
     """One record that matched, with its matching `passages`. `session` is the session or file it belongs to, `place`
     its number there; `at` a timestamp; `title` of a turn its speaker; `own` whether a person said it; `length` the
     characters of its text; `evergreen` whether its score does not decay with age."""
 
-    __slots__ = ("at", "evergreen", "key", "kind", "length", "own", "passages", "place", "session", "title")
-
-    def __init__(
-        self,
-        key: int,
-        kind: str,
-        title: str,
-        at: str,
-        passages: list[CandidatePassage],
-        session: str | None = None,
-        place: int = 0,
-        evergreen: bool = False,
-        own: bool = False,
-        length: int = 0,
-    ) -> None:
-        self.key = key
-        self.kind = kind
-        self.title = title
-        self.at = at
-        self.passages = passages
-        self.session = session
-        self.place = place
-        self.evergreen = bool(evergreen)
-        self.own = bool(own)
-        self.length = length
+    key: int
+    kind: str
+    title: str
+    at: str
+    passages: list[CandidatePassage]
+    session: str | None = None
+    place: int = 0
+    evergreen: bool = False
+    own: bool = False
+    length: int = 0
 
     @property
     def bm25(self) -> float:
@@ -269,23 +244,6 @@ class RankingQuestion:
     it is put as a question, and not words alone; `code` whether code is asked for, `several` whether several things
     are; `measure` whether a number or a time is; `end` is 1 where the latest is asked for, -1 where the first is, else
     0."""
-
-    __slots__ = (
-        *(
-            "absent",
-            "asks",
-            "code",
-            "dates",
-            "end",
-            "idf",
-            "language",
-            "measure",
-            "own",
-            "prefix",
-            "several",
-            "when",
-        ),
-    )
 
     def __init__(
         self, text: str, idf: Mapping[str, float], prefix: str | None = None, code: bool = False, absent: float = 0.0
@@ -379,12 +337,10 @@ def rank_candidates(
             )
             near = left * scaled[one.id]
             if question.language and is_other_language(question.language, one.language or usual):
-                words = max(
-                    OTHER_LANGUAGE_FACTOR * words, stand_in * near
-                )  # its meaning stands for the words that it cannot share
+                # its meaning stands for the words that it cannot share
+                words = max(OTHER_LANGUAGE_FACTOR * words, stand_in * near)
             near = known * near + (1 - known) * words
-            by_text = words if words > by_text else by_text
-            by_meaning = near if near > by_meaning else by_meaning
+            by_text, by_meaning = max(by_text, words), max(by_meaning, near)
             value = one.tier + SIGNAL_WEIGHTS["text"] * words + SIGNAL_WEIGHTS["meaning"] * near
             if value > best:
                 best, shown[record.key] = value, one
@@ -456,9 +412,8 @@ def only_asks_in(record: Candidate, text: str) -> bool:
 def _has_two_languages(question: RankingQuestion, passages: Sequence[CandidatePassage]) -> bool:
     """Return whether both languages are near a question. A word that no passage has is then as likely in an answer that
     has another word for it."""
-    near = sorted((one for one in passages if one.near is not None), key=lambda one: -(one.near or 0.0))[
-        :LANGUAGE_SAMPLE
-    ]
+    known = (one for one in passages if one.near is not None)
+    near = sorted(known, key=lambda one: -(one.near or 0.0))[:LANGUAGE_SAMPLE]
     others = sum(is_other_language(question.language, one.language) for one in near)
     return MIN_OTHER_LANGUAGE <= others <= len(near) - MIN_OTHER_LANGUAGE
 
@@ -572,18 +527,14 @@ FEW_QUESTION_WORDS, FEW_WORDS_EASE = 4, 0.08
 MIN_LANGUAGE_SHARE = 0.1
 COMPARED_PASSAGES = 100  # nearest passages that the best is compared with
 LINE_STEEPNESS = 1.5  # of how the line falls with fewer: the best of few is less near by chance
-PLAIN_SPREAD = (
-    0.45  # how far similarities stand apart in the memory's own space, as a share of how far calibrated ones do
-)
+# how far similarities stand apart in the memory's own space, as a share of how far calibrated ones do
+PLAIN_SPREAD = 0.45
 # passages of a memory from which a word that occurs nowhere says something of the question, and all
 ABSENCE_COUNTS_FROM, ABSENCE_COUNTS_FULLY = 50, 500
-MIN_VECTOR_SHARE = (
-    0.9  # share of the passages found by keywords that must have vectors for it to be said that nothing is near
-)
-MIN_NEAR_SIMILARITY, MIN_SIMILARITY_ACROSS = (
-    0.1,
-    -0.5,
-)  # least similarity of a record that shares no word with the question
+# share of the passages found by keywords that must have vectors for it to be said that nothing is near
+MIN_VECTOR_SHARE = 0.9
+# least similarity of a record that shares no word with the question
+MIN_NEAR_SIMILARITY, MIN_SIMILARITY_ACROSS = 0.1, -0.5
 # and the least share of the best in the question's language: of 500 records, 200 are over MIN_NEAR_SIMILARITY by
 # chance. To one or two words more are near by chance
 MIN_SHARE_OF_BEST, MIN_SHARE_OF_BEST_SHORT, SHORT_QUESTION = 0.5, 2 / 3, 2
@@ -592,26 +543,17 @@ MIN_SHARE_OF_BEST, MIN_SHARE_OF_BEST_SHORT, SHORT_QUESTION = 0.5, 2 / 3, 2
 MIN_CONTRAST = 0.18
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class NearnessVerdict:
     """The judgement of a result: `nothing`, whether nothing answers the question; `known`, whether any of its words
     occurs in the memory, or would in another language, or the nearest are similar to it, if to little purpose; and
     `near`, which records may be shown."""
 
-    __slots__ = ("_across", "_least", "_scaled", "known", "nothing")
-
-    def __init__(
-        self,
-        nothing: bool,
-        known: bool,
-        least: float,
-        across: Callable[[str], bool],
-        scaled: Callable[[float], float],
-    ):
-        self.nothing = nothing
-        self.known = known
-        self._least = least
-        self._across = across
-        self._scaled = scaled
+    nothing: bool
+    known: bool
+    _least: float
+    _across: Callable[[str], bool]
+    _scaled: Callable[[float], float]
 
     def may_show(self, record: Candidate) -> bool:
         """Return whether a record that shares no word with the question may be shown."""
@@ -651,9 +593,8 @@ def judge_nearness(
 def compute_near_line(best: float, words: int) -> float:
     """Return the least similarity at which a record that shares no word with a question of `words` words counts as
     near, where the most similar in the question's language has `best`."""
-    return max(
-        MIN_NEAR_SIMILARITY, best * (MIN_SHARE_OF_BEST_SHORT if words <= SHORT_QUESTION else MIN_SHARE_OF_BEST)
-    )
+    share = MIN_SHARE_OF_BEST_SHORT if words <= SHORT_QUESTION else MIN_SHARE_OF_BEST
+    return max(MIN_NEAR_SIMILARITY, best * share)
 
 
 def weigh_absent_words(words: int, passages: int) -> float:
@@ -682,11 +623,9 @@ class NearnessEvidence:
 
     def finds_nothing(self, words: int) -> bool:
         """Return whether no record is about a question of so many words, in either language."""
-        least, weights, few = (
-            (NEAR_LINE_ACROSS, ACROSS_WEIGHTS, 0)
-            if self.across
-            else (NEAR_LINE, OWN_WEIGHTS, max(0, FEW_QUESTION_WORDS - words))
-        )
+        least, weights, few = NEAR_LINE, OWN_WEIGHTS, max(0, FEW_QUESTION_WORDS - words)
+        if self.across:
+            least, weights, few = NEAR_LINE_ACROSS, ACROSS_WEIGHTS, 0
         values = (self.held, self.near, self.contrast, self.absent)
         found = sum(weight * value for weight, value in zip(weights, values, strict=True))
         share: float = (log(max(1, self.number)) / log(COMPARED_PASSAGES)) ** LINE_STEEPNESS
@@ -698,10 +637,8 @@ class NearnessEvidence:
     def is_outstanding(self) -> bool:
         """Whether the best stands out so far that the likeness to a single word is no chance. Among fewer than
         COMPARED_PASSAGES it is not known."""
-        return (
-            max(self.contrast, self.other.contrast if self.other else 0.0) >= MIN_CONTRAST
-            or self.number < COMPARED_PASSAGES
-        )
+        best = max(self.contrast, self.other.contrast if self.other else 0.0)
+        return best >= MIN_CONTRAST or self.number < COMPARED_PASSAGES
 
 
 def measure_nearness(

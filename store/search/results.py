@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import apsw
+from rapidfuzz import process
+from rapidfuzz.distance import DamerauLevenshtein
 
 from store.base.models import Fact, GlobalFact, Record
 from store.base.vocabulary import pack_key
@@ -18,6 +21,7 @@ from store.text.words import load_stop_words
 EXACT_HIT, NEAR_HIT, FAR_HIT, NO_HIT = "exact", "near", "far", "nothing"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Hit:
     """One search result. `record` is the whole record, `snippet` up to 700 characters of it, `marks` the (start, end)
     of the matching words in the snippet. `level` is `exact` where the record contains the query word for word or all of
@@ -26,38 +30,28 @@ class Hit:
     `similarity` is the calibrated similarity to the query (0 unrelated, 1 a paraphrase), None for a record without a
     vector; `why` maps each signal to its part of the score."""
 
-    __slots__ = (
-        *("citation", "key", "kind", "level", "line", "marks", "record", "score", "similarity", "snippet", "start"),
-        "why",
-    )
+    kind: str
+    record: Record
+    snippet: str
+    marks: list[tuple[int, int]]
+    score: float
+    similarity: float | None = None
+    why: dict[str, float] = field(default_factory=dict)
+    level: str = NEAR_HIT
+    start: int = 0
+    line: int = 1
+    key: int = field(init=False)
 
-    def __init__(
-        self,
-        kind: str,
-        record: Record,
-        text: str,
-        marks: list[tuple[int, int]],
-        score: float,
-        similarity: float | None = None,
-        why: dict[str, float] | None = None,
-        level: str = NEAR_HIT,
-        start: int = 0,
-        line: int = 1,
-    ) -> None:
-        self.kind = "fact" if kind == "global" else kind  # whose record and citation tell where it is
-        self.record = record
-        self.key = pack_key(kind, record.id)
-        self.citation = record.citation
-        self.snippet = text
-        self.marks = marks
-        self.score = score
-        self.similarity = similarity
-        self.why = why or {}
-        self.level = level
-        self.start = start
-        self.line = line
+    def __post_init__(self) -> None:
+        self.key = pack_key(self.kind, self.record.id)
+        self.kind = "fact" if self.kind == "global" else self.kind  # whose record and citation tell where it is
+
+    @property
+    def citation(self) -> str:
+        return self.record.citation
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class SearchAnswer:
     """The result of a search: `hits`, best first; `total`, the number of matches, of which `exact` are exact;
     `left_out`, the number of superseded or forgotten matches; `signals`, which of keywords and meaning were used;
@@ -66,48 +60,19 @@ class SearchAnswer:
     `nearest` holds the few records that come closest, if they are worth showing. A person's search has in `waiting`
     what it finds in the inbox, of `waits` proposals (see `search_for_person`)."""
 
-    __slots__ = (
-        *(
-            "exact",
-            "hits",
-            "left_out",
-            "milliseconds",
-            "nearest",
-            "notes",
-            "provider",
-            "refused",
-            "signals",
-            "total",
-        ),
-        *("waiting", "waits", "words"),
-    )
-
-    def __init__(
-        self,
-        hits: list[Hit],
-        total: int,
-        left_out: int,
-        milliseconds: float,
-        notes: list[str],
-        signals: tuple[str, ...] = ("keywords",),
-        words: QueryTerms | None = None,
-        nearest: list[Hit] | None = None,
-        exact: int = 0,
-        provider: str = "",
-    ) -> None:
-        self.hits = hits
-        self.total = total
-        self.left_out = left_out
-        self.signals = signals
-        self.milliseconds = milliseconds
-        self.notes = notes
-        self.words = words
-        self.nearest = nearest or []
-        self.exact = exact
-        self.waiting: list[Hit] = []
-        self.waits = 0
-        self.refused = 0
-        self.provider = provider  # who computed the query's vector, "" where no model ran
+    hits: list[Hit]
+    total: int
+    left_out: int
+    milliseconds: float
+    notes: list[str]
+    signals: tuple[str, ...] = ("keywords",)
+    words: QueryTerms | None = None
+    nearest: list[Hit] = field(default_factory=list)
+    exact: int = 0
+    provider: str = ""  # who computed the query's vector, "" where no model ran
+    waiting: list[Hit] = field(init=False, default_factory=list)
+    waits: int = field(init=False, default=0)
+    refused: int = field(init=False, default=0)
 
     @property
     def verdict(self) -> str:
@@ -120,10 +85,7 @@ def merge_global_hits(answer: SearchAnswer, found: SearchAnswer, limit: int) -> 
     """Put what was found among the global facts of the person's own memory into an answer, the exact ones
     first, then by score."""
     rest = [
-        Hit(
-            *("global", GlobalFact(hit.record), hit.snippet, hit.marks, hit.score, hit.similarity, hit.why),
-            *(hit.level, hit.start, hit.line),
-        )
+        replace(hit, kind="global", record=GlobalFact(hit.record))
         for hit in found.hits
         if isinstance(hit.record, Fact)
     ]
@@ -264,9 +226,8 @@ def _best_window(text: str, spans: Sequence[tuple[int, int]], length: int) -> tu
 
 # Spelling suggestions for words that no record contains: similar words that the memory does contain.
 
-MIN_SPELLING_SIMILARITY = (
-    0.72  # least similarity (Damerau-Levenshtein): offers "thursdys" and "postgress", not "cat" for "car"
-)
+# least similarity (Damerau-Levenshtein): offers "thursdys" and "postgress", not "cat" for "car"
+MIN_SPELLING_SIMILARITY = 0.72
 MIN_SPELLED_LETTERS = 4  # letters; shorter words are similar to too many
 MAX_SUGGESTIONS = 2  # suggestions for one word
 
@@ -276,16 +237,13 @@ def suggest_spellings(database: Database, keywords: FullTextIndex, words: list[s
     long = [
         word for word in words if len(word) >= MIN_SPELLED_LETTERS and word.lower() not in load_stop_words("search")
     ]
-    counts = keywords.passage_counts(QueryTerms(long, None, {}))
+    counts = keywords.passage_counts(QueryTerms(long))
     missing = [word for word, count in counts.items() if not count]
     return {word: found for word in missing if (found := _similar_words(database, keywords, word))}
 
 
 def _similar_words(database: Database, keywords: FullTextIndex, word: str) -> list[str]:
     """Return the words of the memory that are most similar to a word, the most similar first."""
-    from rapidfuzz import process
-    from rapidfuzz.distance import DamerauLevenshtein
-
     stem = next(iter(keywords.stems(word)), "")
     rows = database.rows(
         "SELECT term FROM corpus_words WHERE length(term) BETWEEN ? AND ?", (len(stem) - 2, len(stem) + 2)

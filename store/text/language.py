@@ -172,8 +172,6 @@ class NamedDate:
     """The months, years and days that a question names; `side` is -1 where it asks for what was before them, 1 for what
     was since, else 0."""
 
-    __slots__ = ("days", "months", "side", "years")
-
     def __init__(self, question: str) -> None:
         text = question.lower()
         words = LETTERS_PATTERN.findall(text)

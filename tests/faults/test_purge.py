@@ -51,7 +51,7 @@ def fill(project: Path) -> None:
         memory.facts.remember("the team is five")
         memory.facts.remember(TEXT)
         memory.facts.remember(f"he said {TEXT}")
-        memory.search.query_history.add_query("the blue zebrafish")
+        memory.search.log.add_query("the blue zebrafish")
 
 
 def fill_backups(project: Path) -> dict[str, bytes]:
@@ -71,12 +71,12 @@ def fill_backups(project: Path) -> dict[str, bytes]:
     with Memory.open(path_of(project)) as memory:
         memory.turns.add_turns("s", [NewTurn("user", f"Write down: {TEXT}, and the hint is for Zarahemla")])
         memory.checkpoints.take_checkpoint("about zebrafish")
-        memory.search.query_history.add_query("zebraf")
+        memory.search.log.add_query("zebraf")
     take("quoted.db")
     with Memory.open(path_of(project)) as memory:
         memory.facts.remember(TEXT)
         memory.facts.remember(f"he said {TEXT}")
-        memory.search.query_history.add_query("the blue zebrafish")
+        memory.search.log.add_query("the blue zebrafish")
     take("1.db")
     take("2.db")
     return {"nothing.db": (folder / "nothing.db").read_bytes()}
@@ -293,7 +293,7 @@ def test_killed_in_each_stage(tmp_path: Path, stage: str):
             assert [fact.fact for fact in backup.facts.get_many([1, 2, 3])] == ["the team is five", "he said [purged]"]
     with Memory.open(str(backups / "quoted.db")) as backup:
         assert backup.turns.get(1).text == "Write down: [purged], and the hint is for Zarahemla"
-        assert backup.checkpoints.get(1).name == "about [purged]" and backup.search.query_history.recent_queries() == []
+        assert backup.checkpoints.get(1).name == "about [purged]" and backup.search.log.recent_queries() == []
     intact(project)
 
 

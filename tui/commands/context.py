@@ -30,7 +30,7 @@ def show_context(session: Session, given: ParsedArguments) -> Outcome:
     return Outcome(
         lines=_context_lines(built, session.memory.now),
         data=lambda: context_json(built),
-        after=lambda: session.memory.search.accesses.count_opened(opened),
+        after=lambda: session.memory.search.log.count_opened(opened),
     )
 
 

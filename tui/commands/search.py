@@ -79,7 +79,7 @@ def search(session: Session, given: ParsedArguments) -> Outcome:
             "hits": [_hit_json(hit) for hit in answer.hits],
             "nearest": [_hit_json(hit) for hit in answer.nearest],
         },
-        after=lambda: session.memory.search.latency_log.log_answer(answer),
+        after=lambda: session.memory.search.log.log_answer(answer),
     )
 
 
@@ -134,7 +134,7 @@ def show(session: Session, given: ParsedArguments) -> Outcome:
         lines += ["", *text.split("\n")]
         data["diff"] = text
     return Outcome(
-        data=lambda: data, lines=lines, after=lambda: memory.search.accesses.count_opened([key_of_record(record)])
+        data=lambda: data, lines=lines, after=lambda: memory.search.log.count_opened([key_of_record(record)])
     )
 
 

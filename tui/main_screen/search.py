@@ -195,7 +195,7 @@ class SearchController:
 
     def action_search(self) -> None:
         engine = self.host.engine
-        self._bar.focus_input(engine.screen.search.query_history.recent_queries() if engine is not None else ())
+        self._bar.focus_input(engine.screen.search.log.recent_queries() if engine is not None else ())
         if not self._bar.query_text.strip():
             self._show_hints()
         self.filters.count_facets()
@@ -206,7 +206,7 @@ class SearchController:
         if engine is not None:
             citation = getattr(self.host.pane.record, "citation", "")
             self.host.pane.tell(
-                search_suggestions(engine.screen.search.query_history.recent_queries(RECENT_QUERIES), citation)
+                search_suggestions(engine.screen.search.log.recent_queries(RECENT_QUERIES), citation)
             )
 
     def action_search_for(self, query: str) -> None:
@@ -466,9 +466,9 @@ class SearchController:
         answer, self._answer = self._answer, None
 
         def work(memory: Memory) -> None:
-            memory.search.query_history.add_query(query)
+            memory.search.log.add_query(query)
             if answer is not None:
-                memory.search.latency_log.log_answer(answer)
+                memory.search.log.log_answer(answer)
 
         def done(result: object, error: MemorandaError | None) -> None:
             if error is not None:

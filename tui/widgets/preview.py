@@ -491,7 +491,7 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
         engine, record = self.engine, self.record
         if engine is not None and engine.past is None and record is not None and not isinstance(record, Step):
             number = key_of_record(record)
-            engine.write(lambda memory: memory.search.accesses.count_opened([number]), lambda result, error: None)
+            engine.write(lambda memory: memory.search.log.count_opened([number]), lambda result, error: None)
 
     def open(self, citation: Citation) -> None:
         """Show the record of a citation, add the previous record to the back history, and focus the preview."""

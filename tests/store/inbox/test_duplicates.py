@@ -158,7 +158,7 @@ def test_what_is_opened_is_not_put_away_and_a_model_may_say_it_better(memory, cl
     assert memory.inbox.get_many(found.proposals)[0].text == "3 things about Jenkins"
     memory.history.undo()
     for _ in range(3):
-        memory.search.accesses.count_opened([ids[0] * 16])
+        memory.search.log.count_opened([ids[0] * 16])
     assert look(memory).clusters == 0
 
 
@@ -175,7 +175,7 @@ def test_nothing_is_claimed_of_openings_that_nobody_counted(memory, clock):
     clock.advance(days=100)
     plain = "3 facts about one thing, not confirmed for 90 days: [F#1], [F#2], [F#3]."
     assert reason().replace("[", "").replace("]", "") == plain.replace("[", "").replace("]", "")
-    memory.search.accesses.count_opened([1 * 16])
+    memory.search.log.count_opened([1 * 16])
     clock.advance(days=80)
     assert "opened" not in reason()
     clock.advance(days=11)

@@ -232,7 +232,7 @@ def quoted(memory: Memory, tmp_path: Path) -> dict[str, str]:
     memory.commits.log(SHA, message=f"fix: {TEXT}", author="José")
     memory.iterations.start_iteration("fix", TEXT)
     memory.checkpoints.take_checkpoint(TEXT)
-    memory.search.query_history.add_query(TEXT)
+    memory.search.log.add_query(TEXT)
     (tmp_path / "MEMORY.md").write_text(f"# Notes\n\n{TEXT}\n")
     memory.documents.update_index()
     exporter.save_export(memory.database, str(tmp_path / "old.json"))
@@ -271,7 +271,7 @@ def test_what_is_left_out_stays_and_is_reported(memory: Memory, folder: Path, qu
         *("D#1", "F#2", "A#1", "T#1", "E#1", "C#a1b2c3d", "I#1", "K#1", "MEMORY.md#L3", "old.json")
     }
     assert memory.facts.get(2).fact == f"Somebody wrote: {TEXT}", "not chosen, not touched"
-    assert memory.search.query_history.recent_queries() == []
+    assert memory.search.log.recent_queries() == []
     assert {form for _, form in traces(folder, TEXT)} >= {"raw"}
 
 

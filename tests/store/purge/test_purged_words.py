@@ -51,7 +51,7 @@ def test_names_that_only_it_said_go_from_every_copy(memory: Memory, folder: Path
     with memory.database.write("user", "test") as write:
         write.execute("UPDATE checkpoints SET summary = ?", (f"{long[:-2]}…",))
     for query in ("zarahemla", "zarah", "Quist, the baker", "what of quis", "the baker", "team"):
-        memory.search.query_history.add_query(query)
+        memory.search.log.add_query(query)
     memory.context.sent_log.log_context(memory.context("Who is Zarahemla?", session="s"))
     (folder / "backups").mkdir()
     shutil.move(copied(memory), folder / "backups" / "1.db")
@@ -62,7 +62,7 @@ def test_names_that_only_it_said_go_from_every_copy(memory: Memory, folder: Path
     assert find_traces(memory.database, memory.documents, plan.texts, plan.names).is_clean
     assert standing(folder) == []
     assert memory.checkpoints.get(1).name == "before the talk with [purged]"
-    assert sorted(memory.search.query_history.recent_queries()) == ["team", "the baker"]
+    assert sorted(memory.search.log.recent_queries()) == ["team", "the baker"]
     for name in ("Zarahemla", "Quist", "zarahemla quist"):
         assert find_traces(memory.database, memory.documents, [name]).is_clean, "verify-forgotten says the same"
 
@@ -131,7 +131,7 @@ def test_what_was_purged_is_not_kept_when_it_is_asked_for(memory: Memory, folder
     memory.facts.remember("the baker is at the corner")
     memory.facts.remember(TEXT)
     purge(memory, ("fact", 2))
-    memory.search.query_history.add_query(typed)
+    memory.search.log.add_query(typed)
     memory.context.sent_log.log_context(memory.context(typed, session="s"))
     memory.answers.store_answer(f"{typed}?", "The baker is at the corner [F#1].", ["F#1"])
     assert set(inputs(memory)) <= {"[purged]"}
@@ -143,8 +143,8 @@ def test_what_others_say_is_kept(memory: Memory, typed: str):
     memory.facts.remember("the baker is at the corner")
     memory.facts.remember(TEXT)
     purge(memory, ("fact", 2))
-    memory.search.query_history.add_query(typed)
-    assert memory.search.query_history.recent_queries() == [typed]
+    memory.search.log.add_query(typed)
+    assert memory.search.log.recent_queries() == [typed]
 
 
 @pytest.mark.parametrize("typed", ["the", "the server", "server", "the server moved", "moved to", "lyon", "the serv"])
@@ -153,8 +153,8 @@ def test_common_words_of_a_purged_text_are_kept_when_others_say_them(memory: Mem
     memory.facts.remember("The server moved to Lille, and Lyon has none")
     memory.facts.remember("The server moved to Lyon")
     purge(memory, ("fact", 2))
-    memory.search.query_history.add_query(typed)
-    assert memory.search.query_history.recent_queries() == [typed]
+    memory.search.log.add_query(typed)
+    assert memory.search.log.recent_queries() == [typed]
 
 
 @pytest.mark.parametrize("typed", ["the server moved to Lyon", "so the server moved to lyon?"])
@@ -162,19 +162,19 @@ def test_the_text_itself_is_not_kept_though_others_begin_like_it(memory: Memory,
     memory.facts.remember("The server moved to Lille, and Lyon has none")
     memory.facts.remember("The server moved to Lyon")
     purge(memory, ("fact", 2))
-    memory.search.query_history.add_query(typed)
-    assert memory.search.query_history.recent_queries() == []
+    memory.search.log.add_query(typed)
+    assert memory.search.log.recent_queries() == []
 
 
 def test_what_is_said_again_may_be_asked_for_again(memory: Memory):
     """A name that the memory knows anew gives nothing away."""
     memory.facts.remember(TEXT)
     purge(memory, ("fact", 1))
-    memory.search.query_history.add_query("zarahemla")
-    assert memory.search.query_history.recent_queries() == []
+    memory.search.log.add_query("zarahemla")
+    assert memory.search.log.recent_queries() == []
     memory.facts.remember("Zarahemla likes tea")
-    memory.search.query_history.add_query("zarahemla")
-    assert memory.search.query_history.recent_queries() == ["zarahemla"]
+    memory.search.log.add_query("zarahemla")
+    assert memory.search.log.recent_queries() == ["zarahemla"]
     memory.facts.remember(TEXT, again=True)
     told = purged_words.make_digest_lookup(memory.database)
     assert told is not None and purged_words.find_purged_texts([TEXT], told)[0] == set()
@@ -207,7 +207,7 @@ HOLDINGS: dict[str, Callable[[Memory], object]] = {
     "the record": lambda memory: memory.facts.remember(TEXT),
     "a quotation": lambda memory: memory.turns.add_turns("s", [NewTurn("user", f"Look: {TEXT}. Well?")]),
     "its past": lambda memory: memory.tasks.correct(memory.tasks.add_task(f"ask why {TEXT}"), "ask"),
-    "a query": lambda memory: memory.search.query_history.add_query(TEXT.lower()),
+    "a query": lambda memory: memory.search.log.add_query(TEXT.lower()),
     "a name": lambda memory: memory.checkpoints.take_checkpoint("Zarahemla"),
 }
 
@@ -306,7 +306,7 @@ def test_no_word_that_a_purge_never_cuts_is_a_name(memory: Memory):
     memory.history.redo()
     memory.tasks.add_task("a task")
     memory.checkpoints.take_checkpoint("a checkpoint")
-    memory.search.query_history.add_query("fact")
+    memory.search.log.add_query("fact")
     memory.turns.add_turns("s", [NewTurn("user", "fact")])
     said = set[str]()
     for table, kept in registry.list_text_tables(memory.database):

@@ -68,7 +68,7 @@ def write_everything(memory: Memory, root: Path) -> None:
     memory.commits.log("a1b2c3d4" * 5, message=text, author=CANARY)
     memory.checkpoints.take_checkpoint(text)
     memory.checkpoints.record_usage(150_000, session=CANARY)
-    memory.search.query_history.add_query(text)
+    memory.search.log.add_query(text)
     memory.context.sent_log.log_context(memory.context(text, session=CANARY))
     quote = {"citation": "T#1", "quote": text}
     memory.inbox.propose("add", {"fact": f"{text} again"}, evidence=[quote], origin=f"import:{CANARY}")

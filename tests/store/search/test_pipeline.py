@@ -507,17 +507,15 @@ def test_everything_that_is_written_waits_for_its_vector_once(memory: Memory) ->
 # what was asked before -----------------------------------------------------------------------------------------------
 
 
-def test_queries_are_kept_newest_last_and_once(memory: Memory) -> None:
-    from store.search.logs import MAX_KEPT_QUERIES, QueryHistory
-
-    asked = QueryHistory(memory.database)
-    for text in ("tea", "coffee", "tea", "  ", *(f"q{number}" for number in range(MAX_KEPT_QUERIES - 1))):
-        asked.add_query(text)
-    recent = asked.recent_queries()
-    assert len(recent) == MAX_KEPT_QUERIES and recent[-1] == "tea" and recent[0] == f"q{MAX_KEPT_QUERIES - 2}"
-    assert asked.recent_queries(2) == recent[:2]
-    assert asked.delete_all() == MAX_KEPT_QUERIES
-    assert asked.recent_queries() == []
+def test_queries_are_kept_newest_first_and_once(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("store.search.logs.MAX_KEPT_QUERIES", 3)
+    for text in ("tea", " green   coffee ", "tea", "  ", "q0", "q1"):
+        memory.search.log.add_query(text)
+        if text == "tea":
+            assert memory.search.log.recent_queries(1) == ["tea"]
+    assert memory.search.log.recent_queries() == ["q1", "q0", "tea"]
+    memory.search.log.add_query(" green   coffee ")
+    assert memory.search.log.recent_queries(2) == ["green coffee", "q1"]
 
 
 # properties of the pure parts ----------------------------------------------------------------------------------------

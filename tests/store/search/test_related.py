@@ -102,10 +102,3 @@ def test_the_memory_offers_its_own_words_for_a_slip(told: Memory) -> None:
     assert offer("postgrsql", "blue") == {"postgrsql": ["postgresql"]}
     assert offer("servise") == {"servise": ["service"]}
     assert offer("zebra", "xyzzyq", "lgo", "noche") == {}
-
-
-def test_what_was_asked_is_kept_newest_first(memory: Memory) -> None:
-    for query in ("why sqlite", " why   redis ", "why sqlite", ""):
-        memory.search.query_history.add_query(query)
-    assert memory.search.query_history.recent_queries() == ["why sqlite", "why redis"]
-    assert memory.search.query_history.delete_all() == 2 and memory.search.query_history.recent_queries() == []

@@ -65,8 +65,8 @@ def test_of_a_lived_one_all_of_it_is(memory: Memory, clock: Clock):
 def test_searches_tell_how_long_they_took_what_they_found_and_what_is_asked_most(memory: Memory):
     memory.facts.remember("the team is five")
     for query in ("team", "team", "zebra", "five", "team"):
-        memory.search.query_history.add_query(query)
-        memory.search.latency_log.log_answer(memory.search(query, meaning=False))
+        memory.search.log.add_query(query)
+        memory.search.log.log_answer(memory.search(query, meaning=False))
     found = measure(memory)
     assert found.queries == (("team", 3), ("five", 1), ("zebra", 1)), "of as frequent ones the newest first"
     assert len(found.searches.milliseconds) == 5 and found.searches.found == 0.8
@@ -77,8 +77,8 @@ def test_of_searches_the_last_are_kept_and_none_of_their_words(memory: Memory):
     answer = memory.search("a word that is nobody else's", meaning=False)
     for number in range(MAX_LOGGED_SEARCHES + 3):
         answer.milliseconds = float(number)
-        memory.search.latency_log.log_answer(answer)
-    last = [milliseconds for milliseconds, _, _ in memory.search.latency_log.last_searches()]
+        memory.search.log.log_answer(answer)
+    last = [milliseconds for milliseconds, _, _ in memory.search.log.last_searches()]
     assert last == [float(number) for number in range(3, MAX_LOGGED_SEARCHES + 3)]
     assert memory.database.value("SELECT count(*) FROM searches") == MAX_LOGGED_SEARCHES
     assert "nobody" not in str(memory.database.rows("SELECT * FROM searches"))
@@ -98,13 +98,13 @@ def test_a_busy_memory_keeps_nobody_waiting_for_a_note(memory: Memory):
     other = threading.Thread(target=write)
     other.start()
     writing.wait()
-    memory.search.latency_log.log_answer(answer)
+    memory.search.log.log_answer(answer)
     noted.set()
     other.join()
-    assert memory.search.latency_log.last_searches() == []
+    assert memory.search.log.last_searches() == []
     memory.facts.remember("who writes a fact waits as before")
-    memory.search.latency_log.log_answer(answer)
-    assert len(memory.search.latency_log.last_searches()) == 1
+    memory.search.log.log_answer(answer)
+    assert len(memory.search.log.last_searches()) == 1
 
 
 def test_many_conversations_are_told_newest_first_without_a_look_at_every_turn(memory: Memory):

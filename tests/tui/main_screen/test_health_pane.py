@@ -32,8 +32,8 @@ def lived(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
         cited = [one.fact.citation for one in context.considered if one.included]
         memory.context.sent_log.log_answer(number, valid=True, cited=cited)
         for query in ("jenkins", "jenkins", "zebra"):
-            memory.search.query_history.add_query(query)
-            memory.search.latency_log.log_answer(memory.search(query, meaning=False))
+            memory.search.log.add_query(query)
+            memory.search.log.log_answer(memory.search(query, meaning=False))
     with monkeypatch.context() as patch:
         patch.setattr("store.conversations.extraction_queue.BACKOFF_MS", (0, 0, 0))
         real = rule_pass.plan_actions
@@ -205,7 +205,7 @@ async def test_what_is_searched_in_the_application_is_measured(story: Story, per
     await person.until(lambda: "2 ×" in row(person, "jenkins"))
     assert "100 %" in row(person, "found") and "of 2" in row(person, "found")
     with story.open() as memory:
-        assert [found for _, _, found in memory.search.latency_log.last_searches()] == [1, 1]
+        assert [found for _, _, found in memory.search.log.last_searches()] == [1, 1]
 
 
 async def test_in_the_past_only_ages_are_of_then(lived: Story) -> None:
@@ -245,7 +245,7 @@ async def test_hostile_text_is_shown_and_not_obeyed(story: Story) -> None:
         for payload in PAYLOADS.values():
             if payload.strip():
                 memory.turns.add_turns(f"s {payload}", [NewTurn("user", f"hostile {payload}")])
-                memory.search.query_history.add_query(payload)
+                memory.search.log.add_query(payload)
     async with opened(story.folder, WIDE) as person:
         await at(person, "fresh")
         for _ in range(14):
@@ -272,7 +272,7 @@ def test_a_search_on_the_command_line_is_noted_once_it_was_answered(
     assert run_command(["--db", str(story.path), "search", "--keywords", "jenkins"]) == 0
     assert "1 found" in capsys.readouterr().out
     with story.open() as memory:
-        assert [(meaning, found) for _, meaning, found in memory.search.latency_log.last_searches()] == [(False, 1)]
+        assert [(meaning, found) for _, meaning, found in memory.search.log.last_searches()] == [(False, 1)]
     assert run_command(["--db", str(story.path), "stats", "--json"]) == 0
     health = json.loads(capsys.readouterr().out)["health"]
     assert health["searches"]["found"] == 1 and health["useful"] is None

@@ -354,7 +354,7 @@ class TestBar:
         """A question that one went on from, the newest first; what was being typed is kept."""
         with open_memory(folder) as memory:
             memory.database.clock = lambda: "2026-11-20T12:00:00.000Z"
-            memory.search.query_history.add_query("old question")
+            memory.search.log.add_query("old question")
         async with opened(folder) as person:
             await person.search("blue")
             await person.press("enter", "escape")
@@ -371,7 +371,7 @@ class TestBar:
             await person.press("down")
             assert person.at == "hits"
             with open_memory(folder) as memory:
-                assert sorted(memory.search.query_history.recent_queries()) == ["blue", "old question", "thu"], (
+                assert sorted(memory.search.log.recent_queries()) == ["blue", "old question", "thu"], (
                     "what one went on from"
                 )
 
