@@ -11,6 +11,9 @@ import socket
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import getproxies
+
+from platformdirs import user_cache_path
 
 from store.embedding.onnx_e5 import load_onnx_runtime
 from store.embedding.provider import EmbeddingError, ProviderDown, add_prefix, package_folder
@@ -51,8 +54,8 @@ class FastEmbed:
                 f"fastembed cannot load {self.model} ({type(error).__name__}).",
                 "Look at its files, or choose another.",
             ) from None
-        if folder:
-            self.weights = _size_label(folder)
+        if folder:  # hashing the model would take seconds
+            self.weights = f"size:{os.path.getsize(os.path.join(folder, _model_file(folder)))}"
 
     def encode(self, texts: Sequence[str], query: bool) -> Iterable[Any]:
         try:
@@ -81,8 +84,6 @@ def is_fastembed_installed() -> bool:
 
 def models_cache_folder() -> str:
     """Return the folder of downloaded models; fastembed's default is a temporary one."""
-    from platformdirs import user_cache_path
-
     return os.environ.get("FASTEMBED_CACHE_PATH") or str(user_cache_path("memoranda", appauthor=False) / "models")
 
 
@@ -122,8 +123,6 @@ def download_model(model: str = "") -> None:
 def _require_host(hub: str, wanted: str) -> None:
     """Raise ProviderDown where the hub's name cannot be resolved: fastembed would retry for 40 seconds and not say why.
     With a proxy, which resolves the name, skip the check."""
-    from urllib.request import getproxies
-
     host = urlsplit(hub).hostname or hub
     if getproxies():
         return
@@ -192,11 +191,3 @@ def _describe_model(wanted: str, folder: str = "") -> dict[str, Any] | None:
 def _model_file(folder: str) -> str:
     """Return the name of the model's file in a folder."""
     return "model.onnx" if os.path.exists(os.path.join(folder, "model.onnx")) else E5_FILE
-
-
-def _size_label(folder: str) -> str:
-    """Return a label that changes when the folder's model is replaced; hashing the model would take seconds."""
-    try:
-        return f"size:{os.stat(os.path.join(folder, _model_file(folder))).st_size}"
-    except OSError:
-        return ""

@@ -127,13 +127,11 @@ EMBEDDING_LEASE = "embedding"
 MAX_BATCH_TEXTS = 64  # most texts of one batch
 QUEUE_AHEAD = 4_096  # texts of the queue that are sorted at once: of a million, that takes a tenth of a second
 QUEUE_AHEAD_SECONDS = 5.0  # until it is sorted again: what is written meanwhile comes first
-EMBED_BATCH_SECONDS = (
-    0.4  # of computing in one batch: a cancelled run ends within it, and it is far below the lease's 5
-)
+EMBED_BATCH_SECONDS = 0.4  # of computing in one batch: a cancelled run ends within it, far below the lease's 5
 MAX_UNUSED_VECTORS = 50_000  # vectors kept of deleted texts, in case these come back
 PASSAGE_COLUMNS = (
-    f"substr(c.title, 1, {MAX_INPUT_CHARACTERS}), substr(c.text, p.start + "
-    f"1, min({MAX_INPUT_CHARACTERS}, p.end - p.start))"
+    f"substr(c.title, 1, {MAX_INPUT_CHARACTERS}),"
+    f" substr(c.text, p.start + 1, min({MAX_INPUT_CHARACTERS}, p.end - p.start))"
 )
 MAX_REFUSED_IDS = 1_000  # ids kept of texts that could not be embedded
 
@@ -190,9 +188,7 @@ def embed_queued_passages(
     if mine and alone and not waiting and run.has_current_codes(mine):
         return IndexResult()
     try:
-        measured = None
-        if mine is None:
-            measured = get_calibration(provider)
+        measured = get_calibration(provider) if mine is None else None
         if not run.lease.acquire():
             return None
         try:
@@ -294,11 +290,7 @@ class _IndexRun:
                 "SELECT key, embedding FROM vectors WHERE key > ? AND key & 1 = ? ORDER BY key LIMIT ?",
                 (after, model.slot, vector_codes.CODES_PER_WRITE),
             )
-            vectors = (
-                vector_codes.read_embeddings(self.database, np.array([row[1] for row in rows], np.int64))
-                if rows
-                else {}
-            )
+            vectors = vector_codes.read_embeddings(self.database, np.array([row[1] for row in rows], np.int64))
             held = [(key >> 1, vectors[id]) for key, id in rows if id in vectors]
             with self.database.write("agent", "index") as write:
                 self.lease.renew(write)
@@ -333,11 +325,7 @@ class _IndexRun:
             if not batch:
                 return
             known = self._stored_digests(batch)
-            wanted = {
-                text.digest: text.text
-                for text in batch
-                if text.digest is not None and text.text and text.digest not in known
-            }
+            wanted = {one.digest: one.text for one in batch if one.digest and one.text and one.digest not in known}
             vectors, refused = self._embed_texts(wanted)
             with self.database.write("agent", "index") as write:
                 self.lease.renew(write)
@@ -377,9 +365,8 @@ class _IndexRun:
         """Return the digests among these whose vectors are stored."""
         digests = [text.digest for text in batch if text.digest is not None]
         marks = ", ".join("?" * len(digests))
-        return {
-            row[0] for row in self.database.rows(f"SELECT digest FROM embeddings WHERE digest IN ({marks})", digests)
-        }
+        rows = self.database.rows(f"SELECT digest FROM embeddings WHERE digest IN ({marks})", digests)
+        return {digest for (digest,) in rows}
 
     def _embed_texts(self, wanted: dict[bytes, str]) -> tuple[dict[bytes, Vector], dict[bytes, str]]:
         """Return (vectors by digest, reasons of refusal by digest); measure the speed. Raise ProviderDown."""
@@ -536,8 +523,7 @@ def rebuild_vectors(database: Database) -> int:
         write_vector_note(write, EMBEDDING_ERROR_KEY, "")
         queue_all_passages(write)
         count_vector_change(write)
-        count: int = write.execute("SELECT count(*) FROM corpus").get
-        return count
+        return int(write.execute("SELECT count(*) FROM corpus").get)
 
 
 def forget_unused_vectors(write: Transaction) -> int:

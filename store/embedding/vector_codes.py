@@ -197,10 +197,8 @@ MAX_VEC0_RESULTS = 4_096  # most results of one `vec0` query
 # number of candidates that are compared exactly at first, and the larger numbers where filters leave too few; `vec0`
 # takes ten times as long for 2,000 as for 400
 CANDIDATE_STEPS = {NUMPY_BACKEND: (2_000, 16_000, 128_000), VEC0_BACKEND: (400, MAX_VEC0_RESULTS)}
-FEW_VECTORS, FEW_VECTORS_CANDIDATES = (
-    50_000,
-    1_000,
-)  # of so many vectors, so many candidates hold all of the nearest ten and 96 % of the hundred
+# of so many vectors, so many candidates hold all of the nearest ten and 96 % of the hundred
+FEW_VECTORS, FEW_VECTORS_CANDIDATES = 50_000, 1_000
 VECTOR_SLOTS = (0, 1)
 
 

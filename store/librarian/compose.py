@@ -65,17 +65,10 @@ MAX_NAME = 40  # characters of a name; a longer one is quoted
 NAME_FIELDS = ("author", "command", "path", "phase", "speaker")  # fields that are names, each a part of a template
 MAX_PAYLOAD_DEPTH = 4  # levels of an event's payload that are told
 MAX_OPTION = 80  # characters of one of several quotes
-_NOT_A_NAME = re.compile(
-    r"(?<!\b\w)[.!?:;,]\s|[\[\]#“”«»\"]"
-)  # a text with this must be quoted, to tell it from ours
-_TITLE_FIELDS = {
-    "decision": "title",
-    "commit": "message",
-    "iteration": "description",
-    "checkpoint": "name",
-    "fact": "fact",
-}
-_TITLE_FIELDS |= {"event": "event_type", "summary": "topic", "global": "fact"}
+# a text with this must be quoted, to tell it from ours
+_NOT_A_NAME = re.compile(r"(?<!\b\w)[.!?:;,]\s|[\[\]#“”«»\"]")
+_TITLE_FIELDS = {"decision": "title", "commit": "message", "iteration": "description", "checkpoint": "name"}
+_TITLE_FIELDS |= {"event": "event_type", "summary": "topic", "fact": "fact", "global": "fact"}
 
 
 class _SentenceWriter:
@@ -131,11 +124,9 @@ class _SentenceWriter:
         which a question asks who did, also the person."""
         if origin == PERSON_ORIGIN and self.asked.cited and self.asked.aspect == ASKS_WHO:
             return self.fill_template("by", self.fill_template("you"))
-        return (
-            ""
-            if origin in ("", PERSON_ORIGIN, GIT_ORIGIN)
-            else self.fill_template("by", self.format_name("origin", origin))
-        )
+        if origin in ("", PERSON_ORIGIN, GIT_ORIGIN):
+            return ""
+        return self.fill_template("by", self.format_name("origin", origin))
 
     def format_notes(self, *notes: str) -> str:
         """Join the notes that are not empty, in parentheses; return an empty text if all are empty."""

@@ -80,9 +80,8 @@ YES_WORDS, NO_WORDS = ("Yes", "Sí", "Si", "S"), ("No",)
 MIN_ANSWER_ODDS, SIMILARITY_ODDS = 0.3, 3.0
 SURE_ANSWER_ODDS = 1.5  # the same of one that surely answers: on these questions no higher line found more
 TYPICAL_SIMILARITY = 0.4  # similarity where none is known
-FIRST_PLACE_ODDS = (
-    1.0  # log odds added for the first place of the search; a half of it for the second, a third for the third …
-)
+# log odds added for the first place of the search; a half of it for the second, a third for the third …
+FIRST_PLACE_ODDS = 1.0
 SENTENCE_NUMBER_TOKENS = 20  # tokens of an answer that is the number of a sentence
 
 
@@ -229,15 +228,10 @@ MAX_CHOICE_SENTENCES = 12  # most sentences that it chooses among
 # similarity from which a record may answer a question with a name that it has not; on the development half of the
 # questions the nearest of what was refused for a name had 0.42
 CLOSE_SIMILARITY = 0.5
-MOST_WORDS_SHARE = (
-    0.6  # share of a question's words that a record must have for no doubt to be raised of what it says
-)
-LONG_FIELDS = {
-    "fact": "fact",
-    "turn": "text",
-    "document": "text",
-    "commit": "message",
-}  # kind → field that may be long
+# share of a question's words that a record must have for no doubt to be raised of what it says
+MOST_WORDS_SHARE = 0.6
+# kind → field that may be long
+LONG_FIELDS = {"fact": "fact", "turn": "text", "document": "text", "commit": "message"}
 FACT_KINDS = ("fact", "global")
 STATEMENT_KINDS = (*FACT_KINDS, "decision")
 NONE_ANSWERS_NOTE = "By these odds none of the records answers."

@@ -234,11 +234,8 @@ def _take_citations(terms: Sequence[str], text: str) -> tuple[list[str], tuple[C
     """Return (the words that are not part of a citation, the records that a question cites: `D#2`, `iteration 3`,
     `commit a1b2c3d`)."""
     cited = [citation for _, _, citation in find_citations(text)]
-    parts, kinds, left = (
-        {part for one in cited for part in split_question(str(one))},
-        load_named_phrases("nouns"),
-        list[str](),
-    )
+    parts = {part for one in cited for part in split_question(str(one))}
+    kinds, left = load_named_phrases("nouns"), list[str]()
     for word in terms:
         kind, target = kinds.get((left[-1],), "") if left else "", word.lstrip("#")
         if word in parts:
@@ -272,9 +269,8 @@ def _take_filters(asked: ParsedQuestion, terms: list[str], memory: Memory) -> Pa
     links = found.take_named("links") if asked.cited else ()
     noun = found.phrase_position(*load_named_phrases("nouns")) is not None
     happened = found.take_phrase(*load_phrases("happened"), *(load_phrases("did") if dated and not noun else ()))
-    states = (
-        found.take_named("states") if noun or asked.aspect != ASKS_WHO else ()
-    )  # else somebody “left”, or “remains”
+    # else somebody “left”, or “remains”
+    states = found.take_named("states") if noun or asked.aspect != ASKS_WHO else ()
     nouns = found.take_named("nouns")
     if nouns and "reverted" in links:
         states = ("reverted",)

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from http.client import HTTPConnection, HTTPSConnection
 from math import inf
 from shutil import which
 from time import monotonic
@@ -84,7 +85,11 @@ class ServerInfo:
 
     def find_model(self, name: str) -> InstalledModel | None:
         """Return the model of this name, with or without `:latest`; None if the server has none."""
-        return next((model for model in self.models if model.name in (name, f"{name}:latest")), None)
+        return _find_installed(self.models, name)
+
+
+def _find_installed(models: Sequence[InstalledModel], name: str) -> InstalledModel | None:
+    return next((model for model in models if model.name in (name, f"{name}:latest")), None)
 
 
 def read_server_info(address: str, seconds: float = SERVER_REPLY_SECONDS) -> ServerInfo:
@@ -143,8 +148,6 @@ def _get_reply_part(
 ) -> Value:
     """Return a part of the JSON object that the server replies, within so many seconds. Raise ModelFailed, also where
     it is not of this kind."""
-    from http.client import HTTPConnection, HTTPSConnection
-
     parts = split_address(address)
     protocol = HTTPSConnection if parts.scheme == "https" else HTTPConnection
     connection = protocol(parts.hostname or "", parts.port, timeout=seconds)
@@ -296,8 +299,9 @@ def list_untried_steps(config: Config, rules: SelectionStep, otherwise: str) -> 
 def _try_models(config: Config, installed: Sequence[InstalledModel]) -> Iterator[tuple[str, SelectionStep]]:
     """Yield (the model that the server has, empty for none; the step) for each of SELECTION_ORDER."""
     server, here = (name_server(get_server_address(config), begins) for begins in (True, False))
+    pull = _pull_command(config, USUAL_MODEL)
     for who, wanted in get_named_models(config).items():
-        one = next((one for one in installed if one.name in (wanted, f"{wanted}:latest")), None)
+        one = _find_installed(installed, wanted)
         if not wanted:
             yield "", SelectionStep(who, False, "Not set.")
         elif is_cloud_model(wanted) or (one is not None and one.remote):
@@ -312,23 +316,13 @@ def _try_models(config: Config, installed: Sequence[InstalledModel]) -> Iterator
     ):
         yield ours[0], SelectionStep(MODEL_FAMILY, True, f"{ours[0]}, the first {MODEL_FAMILY} that {here} has.")
     else:
-        yield (
-            "",
-            SelectionStep(
-                MODEL_FAMILY, False, f"{server} has no {MODEL_FAMILY}.", _pull_command(config, USUAL_MODEL)
-            ),
-        )
+        yield "", SelectionStep(MODEL_FAMILY, False, f"{server} has no {MODEL_FAMILY}.", pull)
     if able:
         yield able[0], SelectionStep("any", True, f"{able[0]}, the first model that {here} has.")
     else:
         yield "", SelectionStep("any", False, f"{server} has no model that can answer.")
     has_none = f"{server} has no model{' that can answer' if installed else ''}"
-    yield (
-        "",
-        SelectionStep(
-            "rules", True, f"{has_none}; answers come from the records.", _pull_command(config, USUAL_MODEL)
-        ),
-    )
+    yield "", SelectionStep("rules", True, f"{has_none}; answers come from the records.", pull)
 
 
 def get_named_models(config: Config) -> dict[str, str]:

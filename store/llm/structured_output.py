@@ -11,6 +11,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from pydantic import TypeAdapter, ValidationError
+
 from store.base.clock import days_before
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
@@ -254,8 +256,6 @@ class ModelChoice:
 def make_form_schema(form: type) -> dict[str, Any]:
     """Return the JSON schema of a form, without titles, descriptions and defaults, references resolved in place:
     servers support little more."""
-    from pydantic import TypeAdapter
-
     raw = TypeAdapter(form).json_schema()
     parts = raw.pop("$defs", {})
 
@@ -279,8 +279,6 @@ def make_form_schema(form: type) -> dict[str, Any]:
 def parse_form(raw: str, form: type[Form]) -> Form:
     """Return an answer as its form: text around the JSON is ignored, invisible characters are removed. Raise
     ModelFailed."""
-    from pydantic import TypeAdapter, ValidationError
-
     start = raw.find("{")
     try:
         value, _ = json.JSONDecoder().raw_decode(raw, start) if start >= 0 else (json.loads(raw), 0)

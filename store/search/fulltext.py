@@ -8,7 +8,7 @@ word, and those that contain all of its words.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
@@ -79,9 +79,8 @@ MAX_PASSAGES_READ = 100_000  # passages read for the words of one query, its rar
 MAX_QUERY_WORDS = 32
 MAX_STEMMED_TEXT = 8_000  # characters of a text that are read for stems
 EXTRA_PASSAGES = 64  # passages read beyond `limit`, so that the newest of equal score come first
-MIN_PREFIX_LETTERS = (
-    5  # least letters of an unknown word for which longer words with that beginning are searched too
-)
+# least letters of an unknown word for which longer words with that beginning are searched too
+MIN_PREFIX_LETTERS = 5
 MAX_LONGER_WORDS = 4  # at most so many of them
 MAX_TYPED_WORDS = 16  # at most so many longer words for one that is being typed, where its stem is shorter
 DECISION_NUMBER = KIND_NUMBERS["decision"]
@@ -168,9 +167,7 @@ class FullTextIndex:
         if last and self.stems(last) != {normalize_text(last)}:
             last = None  # a prefix of its stem would be another: cat* of cats
         names = split_compounds(asked.text)
-        inner = {
-            word for name in names for word in name.split()
-        }  # words that say little tell one address from another
+        inner = {word for name in names for word in name.split()}  # they tell one address from another
         own = [word for word in words if word in telling or word in inner] or words
         present = load_words("questions", "present")
         kept = [word for word in kept if word.lower() not in present] or kept
@@ -270,7 +267,7 @@ class FullTextIndex:
         filters."""
         if not words.kept:
             return self._find_newest(filters, limit) if filters else FullTextResult({}, 0, 0)
-        forced = [_quote_phrase(phrase) for phrase in words.phrases]
+        forced = _fts_terms(words.phrases, None)
         any_of = f"{{title text context}} : ({' OR '.join(_fts_terms(words.kept, words.prefix))})"
         self._gone = [word for word in INACTIVE_STATUSES if self._count_word(word, {})]
         left_out = 0
@@ -304,7 +301,8 @@ class FullTextIndex:
         whole, exact = whole | chosen, exact + len(chosen)
         verbatim: frozenset[int] = frozenset()
         if whole and words.can_be_phrase:
-            verbatim, _ = self._find_exact(f"{{title text}} : {_phrase_expression(words)}", forced, filters, scores)
+            whole_query = _fts_terms([" ".join(words.sequence)], " ".join(words.sequence) if words.prefix else None)
+            verbatim, _ = self._find_exact(f"{{title text}} : {whole_query[0]}", forced, filters, scores)
         elif whole and forced:
             verbatim = whole
         return FullTextResult(scores, max(total, exact), left_out, verbatim, whole | verbatim, exact)
@@ -315,9 +313,7 @@ class FullTextIndex:
             any_of = f"{{title text context}} : ({' OR '.join(_fts_terms(words.kept, words.prefix))})"
             self._gone = [word for word in INACTIVE_STATUSES if self._count_word(word, {})]
             what = f"f.rowid & 15, count(DISTINCT f.rowid & {RECORD_KEY_MASK})"
-            sql, values = self._build_select(
-                what, any_of, [_quote_phrase(one) for one in words.phrases], filters, filters.status
-            )
+            sql, values = self._build_select(what, any_of, _fts_terms(words.phrases, None), filters, filters.status)
         else:
             where = " AND ".join([filters.status_condition, *filters.clauses])
             where += " AND c.id IN (SELECT row FROM passages WHERE code)" if filters.code else ""
@@ -337,9 +333,8 @@ class FullTextIndex:
         records = len({key & RECORD_KEY_MASK for key in keys})
         if len(keys) == MAX_READ_TO_COUNT:
             records = self._count_records(expression, forced, filters)
-            known = [
-                key for (key,) in self._database.rows(f"{sql} AND +f.rowid IN ({_join_keys(scores)})", parameters)
-            ]
+            held = ", ".join(map(str, scores))
+            known = [key for (key,) in self._database.rows(f"{sql} AND +f.rowid IN ({held})", parameters)]
         else:
             known = [key for key in keys if key in scores]
         if len(known) == len(keys) <= MAX_EXACT_PASSAGES:
@@ -419,13 +414,8 @@ def version_forms(word: str) -> list[str]:
     return [word, word[1:] if word[0] in "vV" else f"v{word}"] if "." in word else [word]
 
 
-def _join_keys(keys: Iterable[int]) -> str:
-    """Join keys as an SQL list."""
-    return ", ".join(map(str, keys))
-
-
 def _fts_terms(words: list[str], prefix: str | None) -> list[str]:
-    """Return the words in FTS5's syntax: quoted, which is enough as no word contains a quotation mark."""
+    """Return the words or phrases in FTS5's syntax: quoted, which is enough as none contains a quotation mark."""
     return [f'"{word}"*' if word == prefix else f'"{word}"' for word in words]
 
 
@@ -433,16 +423,6 @@ def _all_words_expression(words: QueryTerms) -> str:
     """Return the expression for all typed words, each in any of its forms."""
     every = [_fts_terms([word, *version_forms(word)[1:]], words.prefix) for word in words.own]
     return " AND ".join(f"({' OR '.join(terms)})" if len(terms) > 1 else terms[0] for terms in every)
-
-
-def _phrase_expression(words: QueryTerms) -> str:
-    """Return all that was typed as one FTS5 phrase."""
-    return f'"{" ".join(words.sequence)}"' + ("*" if words.prefix else "")
-
-
-def _quote_phrase(phrase: str) -> str:
-    """Return a phrase in FTS5's syntax."""
-    return f'"{phrase}"'
 
 
 # What FTS5 cannot find by words: parts of a text in a script without spaces, which is one word to it, and symbols,
@@ -459,7 +439,7 @@ _UNSPACED_SCRIPTS = (
 def literal_parts(text: str, words: list[str]) -> list[str]:
     """Return the parts of a query that are looked for as they stand; `words` are those of its `text`."""
     if words:
-        return list(dict.fromkeys(word for word in words if not word.isascii() and _has_unspaced_script(word)))
+        return list(dict.fromkeys(filter(_has_unspaced_script, words)))
     return [part for part in text.split() if any(unicodedata.category(letter)[0] == "S" for letter in part)]
 
 

@@ -11,7 +11,7 @@ from store.base.errors import MemorandaError
 from store.config.configuration import Config
 from store.database.database import Database
 from store.embedding import provider_selection
-from store.embedding.model_registry import WEIGHTS_STAMP_KEY, EmbeddingModel, calibrate_cosine, read_vector_note
+from store.embedding.model_registry import EmbeddingModel, calibrate_cosine
 from store.embedding.provider import EmbeddingError, EmbeddingProvider
 from store.embedding.vectors import Vectors, load_vector_space
 from store.search.filters import CorpusFilters
@@ -25,10 +25,8 @@ if TYPE_CHECKING:
 
 EXTRA_NEAREST = 2  # factor of nearest passages taken, as some will be forgotten or superseded
 MAX_COMPARED_ROWS = 20_000  # most passing rows that are compared one by one: of more, enough are among the nearest
-QUESTION_START, QUESTION_END = (
-    600,
-    300,
-)  # characters of a question that the model reads: a passage has some 600, and time grows faster
+# characters of a question that the model reads: a passage has some 600, and time grows faster
+QUESTION_START, QUESTION_END = 600, 300
 MAX_CACHED_QUERIES = 64  # queries whose vectors are cached
 
 _query_vectors: dict[tuple[str, str], Vector] = {}
@@ -59,9 +57,9 @@ class SemanticIndex:
             text = f"{text[:QUESTION_START]}\n{text[-QUESTION_END:]}"
         vectors = Vectors(self._database)
         model = vectors.serving
-        return (
-            PendingQueryVector(self._database, self._config, vectors, model, text, kinds) if model and text else None
-        )
+        if not (model and text):
+            return None
+        return PendingQueryVector(self._database, self._config, vectors, model, text, kinds)
 
     def embed_as_passage(self, text: str) -> tuple[EmbeddingModel, Vector] | None:
         """Return (the model whose vectors are searched, the vector it gives this text as a record); None without such a
@@ -71,9 +69,7 @@ class SemanticIndex:
             return None
         try:
             with _model_lock:
-                return model, _open_provider(
-                    self._config, model, read_vector_note(self._database, WEIGHTS_STAMP_KEY)
-                ).passages([text])[0]
+                return model, _open_provider(self._config, model, Vectors(self._database).stamp).passages([text])[0]
         except MemorandaError:
             return None
 
@@ -82,14 +78,10 @@ class SemanticIndex:
         vector."""
         vectors = Vectors(self._database)
         model = vectors.serving
-        if model is None:
+        vector = load_stored_vectors(self._database, model.slot, [key]).get(key) if model else None
+        if model is None or vector is None:
             return None
-        vector = load_stored_vectors(self._database, model.slot, [key]).get(key)
-        return (
-            None
-            if vector is None
-            else PendingQueryVector(self._database, self._config, vectors, model, "", vector=vector)
-        )
+        return PendingQueryVector(self._database, self._config, vectors, model, "", vector=vector)
 
 
 class PendingQueryVector:
@@ -112,7 +104,7 @@ class PendingQueryVector:
         self._vectors = vectors
         self._model = model
         self._text = text
-        self._stamp = read_vector_note(database, WEIGHTS_STAMP_KEY)
+        self._stamp = vectors.stamp
         self._vector = vector
         self._error: Exception | None = None
         self._stored: dict[int, Vector] = {}

@@ -58,9 +58,8 @@ _ITEM = re.compile(r"\s+- \S")
 _NO_SYMBOLS = re.compile(r"https?://\S+|\*{2,3}|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)|`")  # addresses, emphasis
 _CODE_END = re.compile(r"(?:[;{}]|\)\s*[{:;]|=>|\\|/>|\"\s*,|\],?|\),?)\s*$")
 _HEADING = re.compile(r" {0,3}#{1,6} |\s*(?:[-*•]|\d+[.)])\s+\S")
-_ITEMS = re.compile(
-    r"\n(?= {0,3}#{1,6} |\s*(?:[-*•]|\d+[.)])\s+\S)"
-)  # the ends of lines before a heading or an item
+# the ends of lines before a heading or an item
+_ITEMS = re.compile(rf"\n(?={_HEADING.pattern})")
 _NEWLINE, _SPACE = re.compile(r"\n"), re.compile(" ")
 # where speech ends, and code, the best first: a line of speech may end within a sentence
 _ENDS = ((_ITEMS, _SENTENCE, _NEWLINE, _SPACE), (_NEWLINE, _SENTENCE, _SPACE))

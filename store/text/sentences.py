@@ -17,9 +17,8 @@ MAX_ABBREVIATION_LENGTH = 12  # characters, more than the longest abbreviation
 _INLINE_LIST = re.compile(r"[^\n\S]1\.\s")  # "these: 1. one 2. two"
 _ORDINAL = re.compile(r"(?<![^\s])\d{1,2}\Z")
 _BULLET = re.compile(r"\s*+(?:[-*+•–—]|\d{1,2}[.)])\s+")
-WRAPPED_LINE_LENGTH = (
-    60  # characters: a longer line was broken by an editor, where the next begins with a small letter
-)
+# characters: a longer line was broken by an editor, where the next begins with a small letter
+WRAPPED_LINE_LENGTH = 60
 CHECKED_LINE_LENGTH = 400  # characters at the end of a line that are checked
 
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")

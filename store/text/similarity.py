@@ -9,7 +9,10 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cache
+
+from rapidfuzz.fuzz import ratio
 
 from store.text.language import extract_names
 from store.text.words import (
@@ -184,8 +187,6 @@ def _values_of_list(values: frozenset[str], which: int | None) -> set[str]:
 def _split_shared_words(one: Sequence[str], other: Sequence[str]) -> tuple[int, list[str], list[str]]:
     """Return how many words both texts have, in any form, and the words that only the first has, and only the
     second."""
-    from rapidfuzz.fuzz import ratio
-
     left = list(dict.fromkeys(other))
     mine, shared = [], 0
     for word in dict.fromkeys(one):
@@ -355,8 +356,6 @@ def may_be_same_question(one: str, other: str) -> bool:
 
 def _differs_in_one_place(first: list[str], second: list[str]) -> bool:
     """Tell whether two questions differ in a single place, and there by significant words."""
-    from difflib import SequenceMatcher
-
     blocks = [
         (first[i:j], second[k:m])
         for tag, i, j, k, m in SequenceMatcher(None, first, second, autojunk=False).get_opcodes()

@@ -23,9 +23,8 @@ from store.text.words import (
 
 MAX_TYPED_MOMENT = 40  # characters of a moment in words
 MOMENT_ADVICE = "Write a date like 2026-11-01, or 2d, 3w, yesterday, last monday, or a version."
-FindRelease = Callable[
-    [str], str
-]  # a version or a tag → its moment; `` → the last release's; empty where it is not known
+# a version or a tag → its moment; `` → the last release's; empty where it is not known
+FindRelease = Callable[[str], str]
 _ARTICLES = {"la", "las"}  # before a number also of things, and not only of an hour
 _RELATIVE = ("this",)  # function words that select which one is meant
 # words that the parser knows under another name
