@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from conftest import Clock
+from support.filled import share_memory
 
 from store.librarian.librarian import Librarian
 from store.librarian.question import parse_question
@@ -26,13 +27,20 @@ COMMITS = (
 )
 
 
-@pytest.fixture
-def history(memory: Memory, clock: Clock) -> Memory:
+def fill_history(memory: Memory, clock: Clock) -> None:
     """A commit every 30 days from 17 October 2025 on, numbered from 1."""
     clock.advance(days=-400)
     for number, (message, author) in enumerate(COMMITS, 1):
         memory.commits.log(f"{number:x}" * 40, message=message, author=author)
         clock.advance(days=30)
+
+
+shared = share_memory(fill_history)
+
+
+@pytest.fixture
+def history(memory: Memory, clock: Clock) -> Memory:
+    fill_history(memory, clock)
     return memory
 
 
@@ -52,10 +60,10 @@ def history(memory: Memory, clock: Clock) -> Memory:
         ("¿cuál fue el último cambio de pre-commit?", "C#ccccccc"),
     ],
 )
-def test_the_date_decides_which_was_the_last_or_the_first(history: Memory, question: str, first: str) -> None:
-    answer = Librarian(history).ask(question)
+def test_the_date_decides_which_was_the_last_or_the_first(shared: Memory, question: str, first: str) -> None:
+    answer = Librarian(shared).ask(question)
     assert answer.citations[0] == first and answer.exact
-    assert {hit.citation for hit in history.search(answer.filter).hits} >= set(answer.citations)
+    assert {hit.citation for hit in shared.search(answer.filter).hits} >= set(answer.citations)
 
 
 def test_more_than_one_search_returns_are_compared(memory: Memory, clock: Clock) -> None:
@@ -87,12 +95,12 @@ def test_what_happened_comes_before_what_was_said(history: Memory) -> None:
 
 
 @pytest.mark.parametrize("question", ["why was the last release delayed?", "which tests ran after the last release?"])
-def test_a_last_that_is_no_date_is_searched_for(history: Memory, question: str) -> None:
-    assert not parse_question(question, history).lists
+def test_a_last_that_is_no_date_is_searched_for(shared: Memory, question: str) -> None:
+    assert not parse_question(question, shared).lists
 
 
-def test_where_no_record_says_it_the_nearest_are_shown(history: Memory) -> None:
-    answer = Librarian(history).ask("when was the last migration of the warehouse?")
+def test_where_no_record_says_it_the_nearest_are_shown(shared: Memory) -> None:
+    answer = Librarian(shared).ask("when was the last migration of the warehouse?")
     assert answer.nothing or not answer.exact
 
 
@@ -104,13 +112,13 @@ def test_where_no_record_says_it_the_nearest_are_shown(history: Memory) -> None:
         ("¿qué se hizo con la release en mayo de 2026?", "C#8888888"),
     ],
 )
-def test_a_time_in_a_question_is_where_its_words_are_looked_for(history: Memory, question: str, first: str) -> None:
-    answer = Librarian(history).ask(question)
+def test_a_time_in_a_question_is_where_its_words_are_looked_for(shared: Memory, question: str, first: str) -> None:
+    answer = Librarian(shared).ask(question)
     assert answer.citations[0] == first and answer.exact
 
 
-def test_a_number_that_is_not_counted_is_not_answered_by_a_record(history: Memory) -> None:
-    answer = Librarian(history).ask("how many releases were there in January 2026?")
+def test_a_number_that_is_not_counted_is_not_answered_by_a_record(shared: Memory) -> None:
+    answer = Librarian(shared).ask("how many releases were there in January 2026?")
     assert answer.citations[0] == "C#4444444" and not answer.exact
 
 
@@ -119,13 +127,13 @@ def test_a_time_that_a_record_names_itself_comes_first(history: Memory) -> None:
     assert Librarian(history).ask("what was the budget for the release of March 2026?").citations[0] == "F#1"
 
 
-def test_what_is_asked_to_be_shown_need_not_name_its_kind(history: Memory) -> None:
+def test_what_is_asked_to_be_shown_need_not_name_its_kind(shared: Memory) -> None:
     for question in (
         "show me the commits about codespell",
         "list all commits on codespell",
         "mostrame los commits de codespell",
     ):
-        answer = Librarian(history).ask(question)
+        answer = Librarian(shared).ask(question)
         assert answer.citations == ("C#ccccccc",) and answer.exact
 
 

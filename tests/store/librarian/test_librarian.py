@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from conftest import Clock
 from support.chats import Scripted
+from support.filled import share_memory
 from support.ollama_server import OllamaServer
 
 from bench.questions import is_in
@@ -17,8 +18,7 @@ from store.search.results import SearchAnswer as Found
 from store.text.words import LETTERS_PATTERN
 
 
-@pytest.fixture
-def told(memory: Memory, clock: Clock) -> Memory:
+def fill_told(memory: Memory, clock: Clock) -> None:
     clock.advance(days=-100)
     memory.decisions.decide("Store invoices in PostgreSQL", "PostgreSQL 16", rationale="everybody knows it")
     memory.decisions.decide("Use SQLite", "SQLite in WAL mode", rationale="One file and no service.", supersedes=1)
@@ -28,6 +28,14 @@ def told(memory: Memory, clock: Clock) -> Memory:
     memory.facts.remember("Elías, the accountant, comes on Tuesdays")
     memory.facts.remember("To deploy: 1. build the image; 2. push it; 3. restart the service; 4. look at the log")
     clock.advance(days=100)
+
+
+shared = share_memory(fill_told)
+
+
+@pytest.fixture
+def told(memory: Memory, clock: Clock) -> Memory:
+    fill_told(memory, clock)
     return memory
 
 
@@ -46,8 +54,8 @@ def ask(memory: Memory, question: str, last: LibrarianAnswer | None = None) -> L
         ("how do we deploy?", "F#3"),
     ],
 )
-def test_without_a_model_the_order_is_the_searchs(told: Memory, question: str, first: str) -> None:
-    answer = ask(told, question)
+def test_without_a_model_the_order_is_the_searchs(shared: Memory, question: str, first: str) -> None:
+    answer = ask(shared, question)
     assert answer.sources[0] == first and answer.by == "" and "by rule" in answer.line
 
 
@@ -141,9 +149,9 @@ def test_the_record_with_the_name_is_quoted_where_many_have_the_other_words(told
     assert near.text.startswith(NEAR) and near.sources[0] == "D#3" and near.citations[0] == "D#3"
 
 
-def test_no_model_is_asked_about_what_no_record_names(told: Memory) -> None:
+def test_no_model_is_asked_about_what_no_record_names(shared: Memory) -> None:
     chat = Scripted("{}")
-    answer = Librarian(told).ask("does Greta like the accountant?", chat)
+    answer = Librarian(shared).ask("does Greta like the accountant?", chat)
     assert answer.nothing and answer.near and not chat.judged
 
 
@@ -160,9 +168,9 @@ def test_what_no_record_names_is_not_answered_by_what_is_near(told: Memory, ques
 @pytest.mark.parametrize(
     "question", ["what does Tomás say?", "is Postgres our store?", "does Elías come on a Sunday?", "DOES ELÍAS PAY?"]
 )
-def test_what_a_record_names_or_begins_is_known(told: Memory, question: str) -> None:
+def test_what_a_record_names_or_begins_is_known(shared: Memory, question: str) -> None:
     """So are an author, the days, and words that only are in capitals as all of the question is."""
-    assert not ask(told, question).nothing
+    assert not ask(shared, question).nothing
 
 
 @pytest.mark.parametrize("question", ["why do we use Mongo?", "why not Mongo in the cloud?", "why not Redis?"])
@@ -283,8 +291,8 @@ def test_the_first_is_the_first_of_all_not_of_those_that_are_read(
 
 
 @pytest.mark.parametrize("question", ["", "¿qué es el kubernetes?", "F#99", "what happened in March?"])
-def test_what_nobody_recorded_is_said_to_be_so(told: Memory, question: str) -> None:
-    answer = ask(told, question)
+def test_what_nobody_recorded_is_said_to_be_so(shared: Memory, question: str) -> None:
+    answer = ask(shared, question)
     assert (
         answer.nothing
         and answer.citations == ()
@@ -296,12 +304,12 @@ def test_what_nobody_recorded_is_said_to_be_so(told: Memory, question: str) -> N
     )
 
 
-def test_a_question_goes_on_from_the_one_before(told: Memory) -> None:
-    first = ask(told, "¿por qué usamos SQLite?")
-    when = ask(told, "¿y cuándo?", first)
+def test_a_question_goes_on_from_the_one_before(shared: Memory) -> None:
+    first = ask(shared, "¿por qué usamos SQLite?")
+    when = ask(shared, "¿y cuándo?", first)
     assert when.sources[0] == "D#2" and when.sentences[0].startswith("El 13 de agosto de 2026 se decidió «Use SQLite»")
-    assert ask(told, "and who?", when).sources[0] == "D#2"
-    assert ask(told, "¿y cuándo?").nothing, "without anything before it there is nothing to lean on"
+    assert ask(shared, "and who?", when).sources[0] == "D#2"
+    assert ask(shared, "¿y cuándo?").nothing, "without anything before it there is nothing to lean on"
 
 
 def test_the_first_three_are_handed_on_why_rules_answered_is_told_and_steps_are_whole(told: Memory) -> None:

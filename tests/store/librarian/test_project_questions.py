@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from conftest import Clock
+from support.filled import share_memory
 from support.repositories import create, git
 
 from store.base.vocabulary import pack_key
@@ -44,10 +44,13 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.fixture
-def ferry(memory: Memory, clock: Clock, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
-    """Eight commits, four decisions, five tasks and five facts from March to 27 November 2026."""
+@pytest.fixture(autouse=True)
+def repository(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(releases, "memory_repository", lambda database: Repository(str(checkout)))
+
+
+def fill_ferry(memory: Memory, clock: Clock) -> None:
+    """Eight commits, four decisions, five tasks and five facts from March to 27 November 2026."""
 
     def on(day: str, hour: int = 12) -> None:
         clock.now = f"{day}T{hour:02}:00:00.000Z"
@@ -85,7 +88,15 @@ def ferry(memory: Memory, clock: Clock, checkout: Path, monkeypatch: pytest.Monk
     memory.facts.forget([2])
     memory.facts.correct(1, "The harbour office opens at 8")
     on(TODAY)
-    yield memory
+
+
+shared = share_memory(fill_ferry)
+
+
+@pytest.fixture
+def ferry(memory: Memory, clock: Clock) -> Memory:
+    fill_ferry(memory, clock)
+    return memory
 
 
 def ask(memory: Memory, question: str) -> LibrarianAnswer:
@@ -112,8 +123,8 @@ def shown(answer: LibrarianAnswer) -> set[str]:
         "¿nadie hizo commits en julio?",
     ],
 )
-def test_nothing_of_that_time_is_shown_where_there_was_nothing(ferry: Memory, question: str) -> None:
-    answer = ask(ferry, question)
+def test_nothing_of_that_time_is_shown_where_there_was_nothing(shared: Memory, question: str) -> None:
+    answer = ask(shared, question)
     assert answer.nothing and not answer.citations and answer.asked.lists and not answer.asked.rest
 
 
@@ -129,11 +140,11 @@ def test_nothing_of_that_time_is_shown_where_there_was_nothing(ferry: Memory, qu
         "what did Bruno do about the harbour?",
     ],
 )
-def test_a_filter_is_never_shown_over_what_it_does_not_let_pass(ferry: Memory, question: str) -> None:
-    answer = ask(ferry, question)
-    assert parse_question(question, ferry).lists
+def test_a_filter_is_never_shown_over_what_it_does_not_let_pass(shared: Memory, question: str) -> None:
+    answer = ask(shared, question)
+    assert parse_question(question, shared).lists
     if answer.filter:
-        assert shown(answer) <= {hit.citation for hit in ferry.search(answer.filter, 500, meaning=False).hits}
+        assert shown(answer) <= {hit.citation for hit in shared.search(answer.filter, 500, meaning=False).hits}
 
 
 # the person who asks
@@ -159,8 +170,8 @@ def test_a_filter_is_never_shown_over_what_it_does_not_let_pass(ferry: Memory, q
         ("¿qué he decidido en mayo?", set()),
     ],
 )
-def test_what_i_did_is_mine(ferry: Memory, question: str, cited: set[str]) -> None:
-    answer = ask(ferry, question)
+def test_what_i_did_is_mine(shared: Memory, question: str, cited: set[str]) -> None:
+    answer = ask(shared, question)
     assert answer.asked.filters["by"] == "you"
     assert (shown(answer) == cited if answer.filter else not answer.exact) or answer.nothing
 
@@ -181,8 +192,8 @@ def test_what_i_did_is_mine(ferry: Memory, question: str, cited: set[str]) -> No
         ("¿cuántos hechos se olvidaron hoy?", "1 hecho:"),
     ],
 )
-def test_a_count_is_of_what_the_person_recorded_or_of_what_changed(ferry: Memory, question: str, number: str) -> None:
-    assert number in ask(ferry, question).text
+def test_a_count_is_of_what_the_person_recorded_or_of_what_changed(shared: Memory, question: str, number: str) -> None:
+    assert number in ask(shared, question).text
 
 
 @pytest.mark.parametrize(
@@ -195,16 +206,16 @@ def test_a_count_is_of_what_the_person_recorded_or_of_what_changed(ferry: Memory
         *("what is related to the cache?", "which commits are related to tides?"),
     ],
 )
-def test_what_others_did_too_or_is_only_for_me_is_not_mine_alone(ferry: Memory, question: str) -> None:
-    filters = set(parse_question(question, ferry).filters)
+def test_what_others_did_too_or_is_only_for_me_is_not_mine_alone(shared: Memory, question: str) -> None:
+    filters = set(parse_question(question, shared).filters)
     assert "by" not in filters and not ("related" in question and {"linked", "is"} & filters)
 
 
-def test_without_a_name_in_git_i_am_the_writer(ferry: Memory, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_name_in_git_i_am_the_writer(shared: Memory, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(releases, "memory_repository", lambda database: None)
-    assert ask(ferry, "what did I commit in March?").nothing
-    assert shown(ask(ferry, "what did I do in March?")) == {"D#1"}
-    assert ask(ferry, "how many decisions did Ana make in March?").text.startswith("0 decisions")
+    assert ask(shared, "what did I commit in March?").nothing
+    assert shown(ask(shared, "what did I do in March?")) == {"D#1"}
+    assert ask(shared, "how many decisions did Ana make in March?").text.startswith("0 decisions")
 
 
 # links, and what was reverted
@@ -240,8 +251,10 @@ def test_without_a_name_in_git_i_am_the_writer(ferry: Memory, checkout: Path, mo
         ("¿qué revertimos en marzo?", set()),
     ],
 )
-def test_what_is_linked_is_of_that_link_and_a_revert_of_its_time(ferry: Memory, question: str, cited: set[str]) -> None:
-    answer = ask(ferry, question)
+def test_what_is_linked_is_of_that_link_and_a_revert_of_its_time(
+    shared: Memory, question: str, cited: set[str]
+) -> None:
+    answer = ask(shared, question)
     assert shown(answer) == cited
     assert answer.filter and set(() if answer.nothing else answer.sources) == cited
 
@@ -256,8 +269,8 @@ def test_what_is_linked_is_of_that_link_and_a_revert_of_its_time(ferry: Memory, 
         *(("when was D#4 decided?", "D#4"), ("¿cuándo se decidió D#4?", "D#4")),
     ],
 )
-def test_whether_a_record_is_so_is_answered_by_that_record_alone(ferry: Memory, question: str, cited: str) -> None:
-    assert ask(ferry, question).sources == (cited,)
+def test_whether_a_record_is_so_is_answered_by_that_record_alone(shared: Memory, question: str, cited: str) -> None:
+    assert ask(shared, question).sources == (cited,)
 
 
 # what changed
@@ -297,8 +310,8 @@ def test_whether_a_record_is_so_is_answered_by_that_record_alone(ferry: Memory, 
         ("¿qué decisiones se reemplazaron en noviembre?", {"D#2"}),
     ],
 )
-def test_what_changed_is_what_history_says(ferry: Memory, question: str, cited: set[str]) -> None:
-    answer = ask(ferry, question)
+def test_what_changed_is_what_history_says(shared: Memory, question: str, cited: set[str]) -> None:
+    answer = ask(shared, question)
     assert answer.asked.lists and set(() if answer.nothing else answer.sources) == shown(answer) == cited
 
 
@@ -310,24 +323,24 @@ def test_what_an_agent_of_a_like_name_did_is_not_what_the_person_did(ferry: Memo
 
 
 @pytest.mark.parametrize("question", ["what changed yesterday?", "what did I finish yesterday?", "what changed today?"])
-def test_no_filter_stands_over_what_only_history_knows(ferry: Memory, question: str) -> None:
-    assert ask(ferry, question).filter == ""
+def test_no_filter_stands_over_what_only_history_knows(shared: Memory, question: str) -> None:
+    assert ask(shared, question).filter == ""
 
 
-def test_each_says_what_happened_to_it_and_when(ferry: Memory) -> None:
-    answer = ask(ferry, "what changed this week?")
+def test_each_says_what_happened_to_it_and_when(shared: Memory) -> None:
+    answer = ask(shared, "what changed this week?")
     assert "On 26 Nov 2026 “measure the late ferries” was finished [A#3]." in answer.text
     assert "On 26 Nov 2026 “translate the warnings” was started [A#2]." in answer.text
     assert "On 27 Nov 2026 “Bruno looks after the ferries” was forgotten [F#2]." in answer.text
-    answer = ask(ferry, "¿qué cambió esta semana?")
+    answer = ask(shared, "¿qué cambió esta semana?")
     assert "El 26 de noviembre de 2026 se terminó «measure the late ferries» [A#3]." in answer.text
     assert "El 27 de noviembre de 2026 se reemplazó «The harbour office opens at 9» [F#1]." in answer.text
-    replaced = ask(ferry, "which decisions were replaced in November?").text
+    replaced = ask(shared, "which decisions were replaced in November?").text
     assert replaced.endswith("was replaced [D#2]. “Timetables by the minute” took its place [D#4].")
 
 
-def test_a_question_of_changes_goes_on_from_the_one_before(ferry: Memory) -> None:
-    librarian = Librarian(ferry)
+def test_a_question_of_changes_goes_on_from_the_one_before(shared: Memory) -> None:
+    librarian = Librarian(shared)
     first = librarian.ask("what changed today?")
     assert set(librarian.ask("and yesterday?", last=first).sources) == {"F#4", "A#2", "A#3"}
     first = librarian.ask("which tasks are open?")
@@ -439,8 +452,10 @@ AFTER = {*ALL_OF_THE_WEEK, "A#1", "A#4", "D#2", "D#4", NEWEST}
         ("¿alguien hizo algún commit el 20 de marzo?", {"C#2a2a2a2"}),
     ],
 )
-def test_a_question_of_the_data_is_understood_in_other_words_too(ferry: Memory, question: str, cited: set[str]) -> None:
-    answer = ask(ferry, question)
+def test_a_question_of_the_data_is_understood_in_other_words_too(
+    shared: Memory, question: str, cited: set[str]
+) -> None:
+    answer = ask(shared, question)
     assert answer.asked.lists and shown(answer) == cited
 
 
@@ -451,9 +466,9 @@ def test_a_question_of_the_data_is_understood_in_other_words_too(ferry: Memory, 
         *("¿quién decidió lo de la cache?", "¿quién eligió la cache de pages?"),
     ],
 )
-def test_who_decided_is_told_by_a_decision(ferry: Memory, question: str) -> None:
-    assert ask(ferry, question).citations[0] == "D#1"
-    assert "kind" not in parse_question("who decides what a page looks like?", ferry).filters, "a fact may tell that"
+def test_who_decided_is_told_by_a_decision(shared: Memory, question: str) -> None:
+    assert ask(shared, question).citations[0] == "D#1"
+    assert "kind" not in parse_question("who decides what a page looks like?", shared).filters, "a fact may tell that"
 
 
 @pytest.mark.parametrize(
@@ -470,5 +485,5 @@ def test_who_decided_is_told_by_a_decision(ferry: Memory, question: str) -> None
         *("¿qué es lo nuevo de la caché?", "¿cómo deshago D#1?", "¿qué trabajo hace Bruno?"),
     ],
 )
-def test_what_only_looks_like_a_question_of_the_data_is_none(ferry: Memory, question: str) -> None:
-    assert not parse_question(question, ferry).lists
+def test_what_only_looks_like_a_question_of_the_data_is_none(shared: Memory, question: str) -> None:
+    assert not parse_question(question, shared).lists

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from conftest import Clock
 from support.chats import Scripted
+from support.filled import share_memory
 
 from store.librarian.answer import LibrarianAnswer
 from store.librarian.librarian import Librarian
@@ -27,8 +28,7 @@ def span(question: str) -> tuple[str, str]:
     return since[:10], before[:10]
 
 
-@pytest.fixture
-def told(memory: Memory, clock: Clock) -> Memory:
+def fill_told(memory: Memory, clock: Clock) -> None:
     """Four months: an iteration with a decision, another that took its place, what agents wrote, facts and tasks."""
     clock.advance(days=-120)
     memory.iterations.start_iteration("feature", "keep invoices in one file")
@@ -58,6 +58,14 @@ def told(memory: Memory, clock: Clock) -> Memory:
     memory.facts.remember("Elías, the accountant, comes on Tuesdays")
     memory.tasks.add_task("call the bank")
     clock.advance(days=1)
+
+
+shared = share_memory(fill_told)
+
+
+@pytest.fixture
+def told(memory: Memory, clock: Clock) -> Memory:
+    fill_told(memory, clock)
     return memory
 
 
@@ -90,8 +98,8 @@ def test_of_nothing_the_number_is_zero(memory: Memory, question: str, says: str)
         ),
     ],
 )
-def test_what_no_filter_counts_is_not_counted(told: Memory, question: str) -> None:
-    answer = ask(told, question)
+def test_what_no_filter_counts_is_not_counted(shared: Memory, question: str) -> None:
+    answer = ask(shared, question)
     assert not answer.filter and (answer.nothing or not answer.exact)
 
 
@@ -267,13 +275,13 @@ def test_a_clock_and_a_date_in_figures_are_read_in_a_question(question: str, sin
     "question",
     ["what happened {} years ago?", "¿qué pasó hace {} años?", "what happened {} months ago?"],
 )
-def test_in_a_time_before_all_times_nothing_was_recorded(told: Memory, question: str, count: str) -> None:
-    assert ask(told, question.format(count)).nothing
+def test_in_a_time_before_all_times_nothing_was_recorded(shared: Memory, question: str, count: str) -> None:
+    assert ask(shared, question.format(count)).nothing
 
 
 @pytest.mark.parametrize("question", ["what changed in the last 9999 years?", "¿qué cambió desde hace 9999 semanas?"])
-def test_what_began_before_all_times_holds_everything(told: Memory, question: str) -> None:
-    assert "D#1" in ask(told, question).sources
+def test_what_began_before_all_times_holds_everything(shared: Memory, question: str) -> None:
+    assert "D#1" in ask(shared, question).sources
 
 
 # the filter that a question is read as
@@ -376,8 +384,10 @@ def test_what_began_before_all_times_holds_everything(told: Memory, question: st
         ("what did Ana decide?", ""),
     ],
 )
-def test_a_question_of_the_data_is_read_as_a_filter_and_no_other_is(told: Memory, question: str, filters: str) -> None:
-    asked = parse_question(question, told)
+def test_a_question_of_the_data_is_read_as_a_filter_and_no_other_is(
+    shared: Memory, question: str, filters: str
+) -> None:
+    asked = parse_question(question, shared)
     assert (asked.filter if asked.lists and not asked.rest else "") == filters
 
 
@@ -402,9 +412,9 @@ def test_who_is_asked_about_is_not_whose_records_are_asked_for(told: Memory, que
 
 
 @pytest.mark.parametrize("question", ["who left in November?", "¿quién falta?", "who remains in the team?"])
-def test_who_did_so_is_no_state_of_a_task(told: Memory, question: str) -> None:
-    assert "is" not in parse_question(question, told).filters
-    assert parse_question("who has open tasks?", told).filters == {"kind": "task", "is": "open"}
+def test_who_did_so_is_no_state_of_a_task(shared: Memory, question: str) -> None:
+    assert "is" not in parse_question(question, shared).filters
+    assert parse_question("who has open tasks?", shared).filters == {"kind": "task", "is": "open"}
 
 
 @pytest.mark.parametrize(
@@ -425,10 +435,10 @@ def test_who_and_when_of_a_cited_record_are_told(told: Memory, question: str, sa
     assert says in ask(told, question).text and "recorded" not in ask(told, "what does F#1 say?").text
 
 
-def test_what_was_done_about_a_thing_is_no_state_of_a_task(told: Memory) -> None:
-    asked = parse_question("was anything done about SQLite after June?", told)
+def test_what_was_done_about_a_thing_is_no_state_of_a_task(shared: Memory) -> None:
+    asked = parse_question("was anything done about SQLite after June?", shared)
     assert "is" not in asked.filters and asked.rest == ("sqlite",)
-    asked = parse_question("which tasks about SQLite are done since June?", told)
+    asked = parse_question("which tasks about SQLite are done since June?", shared)
     assert asked.filters["is"] == "done" and asked.lists
 
 
@@ -472,8 +482,10 @@ def test_since_the_release_begins_where_the_last_one_ended(told: Memory, clock: 
         ("what happened in iteration 1?", {"D#1", "D#2", "C#a1b2c3d"}),
     ],
 )
-def test_a_filter_gives_all_that_it_lets_through_and_nothing_else(told: Memory, question: str, cited: set[str]) -> None:
-    answer = ask(told, question)
+def test_a_filter_gives_all_that_it_lets_through_and_nothing_else(
+    shared: Memory, question: str, cited: set[str]
+) -> None:
+    answer = ask(shared, question)
     assert set(answer.sources) - {"I#1"} == cited and answer.filter
 
 
@@ -508,19 +520,19 @@ def test_a_long_list_says_how_many_it_leaves_out(memory: Memory, clock: Clock) -
     assert "«Rule 19" in ask(memory, "¿qué decidimos en los últimos 30 días?").sentences[0]
 
 
-def test_a_question_of_the_data_goes_on_from_the_one_before(told: Memory) -> None:
-    first = ask(told, "which tasks are open?")
-    done = ask(told, "and done?", first)
+def test_a_question_of_the_data_goes_on_from_the_one_before(shared: Memory) -> None:
+    first = ask(shared, "which tasks are open?")
+    done = ask(shared, "and done?", first)
     assert (done.filter, done.sources) == ("kind:task is:done", ("A#2",))
-    august = ask(told, "what was decided in August?")
-    assert ask(told, "and in July?", august).sources == ("D#1",)
-    assert ask(told, "¿y en noviembre?", august).sources == ("D#4", "D#3")
+    august = ask(shared, "what was decided in August?")
+    assert ask(shared, "and in July?", august).sources == ("D#1",)
+    assert ask(shared, "¿y en noviembre?", august).sources == ("D#4", "D#3")
 
 
-def test_no_model_is_asked_for_what_the_data_say(told: Memory) -> None:
+def test_no_model_is_asked_for_what_the_data_say(shared: Memory) -> None:
     chat = Scripted("{}")
     for question in ("which tasks are open?", "¿cuántas decisiones hay?", "what did Tomás commit?", "D#2"):
-        Librarian(told).ask(question, chat)
+        Librarian(shared).ask(question, chat)
     assert not chat.asked and not chat.judged
 
 
@@ -539,9 +551,9 @@ def test_no_model_is_asked_for_what_the_data_say(told: Memory) -> None:
         ("which tasks are there?", "task"),
     ],
 )
-def test_a_question_that_names_only_a_kind_is_answered_with_all_of_it(told: Memory, question: str, kind: str) -> None:
-    answer = ask(told, question)
+def test_a_question_that_names_only_a_kind_is_answered_with_all_of_it(shared: Memory, question: str, kind: str) -> None:
+    answer = ask(shared, question)
     assert answer.filter == f"kind:{kind}" and not answer.nothing
     assert {one[0] for one in answer.citations} == {{"decision": "D", "fact": "F", "task": "A"}[kind]}
     for other in ("what did we decide about peanuts?", "what do you know about Redis?", "why did we decide?"):
-        assert not parse_question(other, told).lists, "with another word it is searched for"
+        assert not parse_question(other, shared).lists, "with another word it is searched for"

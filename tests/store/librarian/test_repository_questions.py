@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from conftest import Clock
+from support.filled import share_memory
 from support.repositories import create, git
 
 from store.git.repository import Repository
@@ -66,12 +66,16 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.fixture
-def project(memory: Memory, checkout: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+@pytest.fixture(scope="module")
+def project(filled: Memory, checkout: Path) -> Iterator[Memory]:
     repository = Repository(str(checkout))
-    monkeypatch.setattr(releases, "memory_repository", lambda database: repository)
-    read_new_commits(memory, repository)
-    yield memory
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(releases, "memory_repository", lambda database: repository)
+        read_new_commits(filled, repository)
+        yield filled
+
+
+filled = share_memory(lambda memory, clock: None)
 
 
 def stated(answer: LibrarianAnswer) -> bool:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import pytest
+from conftest import Clock
+from support.filled import share_memory
 
 from store.memory import Memory
 
 
-@pytest.fixture
-def filled(memory: Memory) -> Memory:
+def fill(memory: Memory, clock: Clock) -> None:
     for number in range(150):
         memory.facts.remember(f"The ledger keeps entry {number}", domain="work" if number % 3 else "projects")
     for number in range(4):
         memory.decisions.decide(f"Ledger {number}", "kept")
     memory.facts.forget([1, 2])
-    return memory
+
+
+filled = share_memory(fill)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import pytest
 from conftest import Clock, examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.filled import share_memory
 
 from store.base.citations import Citation
 from store.base.errors import Conflict, ForeignFile, InvalidInput, NotFound
@@ -258,18 +259,18 @@ def test_the_answer_says_how_many_how_long_and_who(memory: Memory) -> None:
 # filters -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def shop(memory: Memory, clock) -> str:
-    """A fortnight of one word in every kind, two facts by domain; gives the moment of the second week."""
+def fill_shop(memory: Memory, clock: Clock) -> None:
+    """A fortnight of one word in every kind, two facts by domain."""
     memory.facts.remember("the tea shop opens at nine", domain="work")
     memory.decisions.decide("tea", "green")
     memory.tasks.add_task("buy tea")
     clock.advance(days=7)
-    second = clock.now
-    memory.facts.remember("Ana drinks black tea", domain="personal")  # one millisecond after `second`
+    memory.facts.remember("Ana drinks black tea", domain="personal")
     memory.commits.log(SHA, message="feat: tea")
     clock.advance(days=7)
-    return second
+
+
+shop = share_memory(fill_shop)
 
 
 @pytest.mark.parametrize(
@@ -285,38 +286,35 @@ def shop(memory: Memory, clock) -> str:
         ("kind:event", {"kinds": ["event"]}, ""),
     ],
 )
-def test_a_filter_holds_typed_or_given(
-    memory: Memory, shop: str, typed: str, given_: dict[str, object], expected: str
-) -> None:
+def test_a_filter_holds_typed_or_given(shop: Memory, typed: str, given_: dict[str, object], expected: str) -> None:
     """Inside the query, in front or behind, or as an argument: the same records; alone, it lists them."""
     found = expected.split()
     for answer in (
-        memory.search(f"{typed} tea"),
-        memory.search(f"tea {typed}"),
-        memory.search("tea", **given_),  # type: ignore[arg-type]
-        memory.search(typed),
-        memory.search("", **given_),  # type: ignore[arg-type]
+        shop.search(f"{typed} tea"),
+        shop.search(f"tea {typed}"),
+        shop.search("tea", **given_),  # type: ignore[arg-type]
+        shop.search(typed),
+        shop.search("", **given_),  # type: ignore[arg-type]
     ):
         assert sorted(cited(answer)) == found
         assert answer.total == len(found)
         assert answer.notes == []
 
 
-@in_either_index
-def test_filters_typed_and_given_hold_both(memory: Memory, shop: str) -> None:
+def test_filters_typed_and_given_hold_both(shop: Memory) -> None:
     """What the screen filters by is not undone by what is typed, nor the other way round."""
-    assert cited(memory.search("tea kind:fact,task", kinds=["fact", "decision"], domain="work")) == ["F#1"]
-    assert cited(memory.search("tea kind:fact", kinds=["decision"])) == []
-    assert cited(memory.search("tea domain:work", domain="personal")) == []
-    assert cited(memory.search("tea since:30d", since=shop, kinds=["fact"])) == ["F#2"]
-    assert cited(memory.search("tea before:8d", before="2100", kinds=["fact"])) == ["F#1"]
+    assert cited(shop.search("tea kind:fact,task", kinds=["fact", "decision"], domain="work")) == ["F#1"]
+    assert cited(shop.search("tea kind:fact", kinds=["decision"])) == []
+    assert cited(shop.search("tea domain:work", domain="personal")) == []
+    assert cited(shop.search("tea since:30d", since=shop.facts.get(2).created_at, kinds=["fact"])) == ["F#2"]
+    assert cited(shop.search("tea before:8d", before="2100", kinds=["fact"])) == ["F#1"]
 
 
-def test_since_counts_its_own_moment_and_before_does_not(memory: Memory, shop: str) -> None:
+def test_since_counts_its_own_moment_and_before_does_not(shop: Memory) -> None:
     """A day is [midnight, next midnight): no record falls between two days or into both."""
-    at = memory.facts.get(2).created_at
-    assert cited(memory.search("tea", kinds=["fact"], since=at)) == ["F#2"]
-    assert cited(memory.search("tea", kinds=["fact"], before=at)) == ["F#1"]
+    at = shop.facts.get(2).created_at
+    assert cited(shop.search("tea", kinds=["fact"], since=at)) == ["F#2"]
+    assert cited(shop.search("tea", kinds=["fact"], before=at)) == ["F#1"]
 
 
 @in_either_index
@@ -340,8 +338,7 @@ def test_forgotten_and_superseded_are_found_only_when_asked_for(memory: Memory) 
     assert sorted(cited(memory.search("tea"))) == ["D#1", "F#3"]
 
 
-@pytest.fixture
-def shelf(memory: Memory, clock) -> None:
+def fill_shelf(memory: Memory, clock: Clock) -> None:
     """Facts about tea of every age, tag and author, one of each other kind, and one of all who write."""
     memory.facts.remember("stale tea", confidence="medium", tags=["Facturas", "café con leche"])
     clock.advance(days=60)
@@ -359,6 +356,9 @@ def shelf(memory: Memory, clock) -> None:
     memory.iterations.start_iteration("tea", actor="agent")
     memory.tasks.add_task("buy tea")
     memory.checkpoints.take_checkpoint("tea", actor="agent")
+
+
+shelf = share_memory(fill_shelf)
 
 
 @pytest.mark.parametrize(
@@ -396,29 +396,29 @@ def shelf(memory: Memory, clock) -> None:
     ],
 )
 def test_a_filter_looks_at_the_records_themselves(
-    memory: Memory, shelf: None, typed: str, given_: dict[str, object], expected: str
+    shelf: Memory, typed: str, given_: dict[str, object], expected: str
 ) -> None:
     """Tags are whole and in any capitals, all of several hold; an author is a part of a name; ages are of today."""
     found = sorted(expected.split())
     for answer in (
-        memory.search(f"{typed} tea"),
-        memory.search(f"tea {typed} since:1y"),
-        memory.search(f"{typed} t", typing=True),
-        memory.search("tea", **given_),  # type: ignore[arg-type]
-        memory.search(typed),
-        memory.search("", **given_),  # type: ignore[arg-type]
+        shelf.search(f"{typed} tea"),
+        shelf.search(f"tea {typed} since:1y"),
+        shelf.search(f"{typed} t", typing=True),
+        shelf.search("tea", **given_),  # type: ignore[arg-type]
+        shelf.search(typed),
+        shelf.search("", **given_),  # type: ignore[arg-type]
     ):
         assert sorted(cited(answer)) == found
         assert answer.total == len(found)
         assert answer.notes == []
 
 
-def test_filters_of_the_records_typed_and_given_hold_both(memory: Memory, shelf: None) -> None:
-    assert cited(memory.search("tea tag:facturas", tag="dinero")) == ["F#2"]
-    assert cited(memory.search("tea author:agent", author="user")) == []
-    assert cited(memory.search("tea is:pinned", status="active")) == ["F#3"]
-    assert cited(memory.search("tea is:forgotten", status="active")) == []
-    assert cited(memory.search("tea is:forgotten", status="forgotten")) == ["F#6"]
+def test_filters_of_the_records_typed_and_given_hold_both(shelf: Memory) -> None:
+    assert cited(shelf.search("tea tag:facturas", tag="dinero")) == ["F#2"]
+    assert cited(shelf.search("tea author:agent", author="user")) == []
+    assert cited(shelf.search("tea is:pinned", status="active")) == ["F#3"]
+    assert cited(shelf.search("tea is:forgotten", status="active")) == []
+    assert cited(shelf.search("tea is:forgotten", status="forgotten")) == ["F#6"]
 
 
 def test_a_tag_given_or_taken_is_searched_at_once(memory: Memory) -> None:
@@ -440,29 +440,29 @@ def test_a_tag_given_or_taken_is_searched_at_once(memory: Memory) -> None:
         ("before:2026-13-01", "before: takes a date"),
     ],
 )
-def test_a_filter_that_cannot_be_meant_is_noted_and_left_out(memory: Memory, shop: str, typed: str, note: str) -> None:
+def test_a_filter_that_cannot_be_meant_is_noted_and_left_out(shop: Memory, typed: str, note: str) -> None:
     """The person is typing: what is not a filter yet is said below the bar, and the words are answered."""
-    answer = memory.search(f"tea {typed}")
+    answer = shop.search(f"tea {typed}")
     (said,) = answer.notes
     assert said.startswith(note)
-    assert cited(answer) == cited(memory.search("tea "))
-    assert answer.refused == 1 and memory.search(f"tea {typed} iteration:99").notes[0] == said
+    assert cited(answer) == cited(shop.search("tea "))
+    assert answer.refused == 1 and shop.search(f"tea {typed} iteration:99").notes[0] == said
     with pytest.raises(InvalidInput, match=f"The filter {typed} is not understood.*{note}"):
-        require_valid_query(memory.database, f"tea {typed}")
+        require_valid_query(shop.database, f"tea {typed}")
 
 
 @pytest.mark.parametrize(
     ("typed", "written"),
     [("until:2026-11-01", "before:2026-11-01"), ("TILL:yesterday", "before:yesterday"), ("after:3w", "since:3w")],
 )
-def test_a_filter_of_another_name_is_refused_with_ours(memory: Memory, shop: str, typed: str, written: str) -> None:
-    answer = memory.search(f"tea {typed}")
+def test_a_filter_of_another_name_is_refused_with_ours(shop: Memory, typed: str, written: str) -> None:
+    answer = shop.search(f"tea {typed}")
     assert answer.notes == [f"{typed.partition(':')[0].lower()}: is no filter; write {written}"]
-    assert (answer.refused, cited(answer)) == (1, cited(memory.search("tea ")))
+    assert (answer.refused, cited(answer)) == (1, cited(shop.search("tea ")))
     with pytest.raises(InvalidInput, match=f"There is no filter .*. Write {written}"):
-        require_valid_query(memory.database, f"tea {typed}")
-    require_valid_query(memory.database, "tea until:tired after:hover")  # words, as in a style sheet
-    require_valid_query(memory.database, "tea kind:fact since:2d in:inbox linked:F#99 tag:new")
+        require_valid_query(shop.database, f"tea {typed}")
+    require_valid_query(shop.database, "tea until:tired after:hover")  # words, as in a style sheet
+    require_valid_query(shop.database, "tea kind:fact since:2d in:inbox linked:F#99 tag:new")
 
 
 @pytest.mark.parametrize(
