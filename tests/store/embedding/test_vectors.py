@@ -282,13 +282,13 @@ def test_what_changes_while_the_model_works_is_not_stored_under_the_old_text(mem
 
 @pytest.mark.sampled(3)
 def test_it_stops_when_it_is_told_to_and_goes_on_later(memory: Memory, vectors: Vectors) -> None:
-    remember(memory, [f"The number {number} is painted on the door" for number in range(100)])
+    remember(memory, [f"The number {number} is painted on the door" for number in range(40)])
     provider = embedding_models.nano()
     asked: list[int] = []
     done = vectors.embed_queue(provider, lambda *told: asked.append(1), lambda: bool(asked))
-    assert done and 0 < done.embedded < 100 and done.left == 100 - done.embedded
+    assert done and 0 < done.embedded < 40 and done.left == 40 - done.embedded
     more = vectors.embed_queue(provider)
-    assert more == IndexResult(embedded=100 - done.embedded)
+    assert more == IndexResult(embedded=40 - done.embedded)
 
 
 def test_facts_and_decisions_go_first_and_of_them_the_newest(memory: Memory, vectors: Vectors) -> None:
@@ -399,9 +399,9 @@ def test_a_memory_that_may_only_be_read(memory: Memory, vectors: Vectors) -> Non
 
 @pytest.fixture
 def half_built(memory: Memory, vectors: Vectors, tmp_path_factory: pytest.TempPathFactory) -> tuple[Embedder, Embedder]:
-    """(the model that made the vectors of 65 texts, another that was stopped after its first batch)."""
+    """(the model that made the vectors of 35 texts, another that was stopped after its first batch)."""
     old, new = embedding_models.nano(), embedding_models.minilm(tmp_path_factory.getbasetemp())
-    remember(memory, [*TEXTS, *(f"Room {number} is painted in some colour" for number in range(60))])
+    remember(memory, [*TEXTS, *(f"Room {number} is painted in some colour" for number in range(30))])
     vectors.embed_queue(old)
     asked: list[int] = []
     vectors.embed_queue(new, lambda *told: asked.append(1), lambda: bool(asked))
@@ -414,7 +414,7 @@ def test_the_old_model_serves_until_the_new_one_is_done(
 ) -> None:
     old, new = half_built
     status = vectors.read_status()
-    assert (status.serving, status.building) == (old.fingerprint, new.fingerprint) and 0 < status.left < 65
+    assert (status.serving, status.building) == (old.fingerprint, new.fingerprint) and 0 < status.left < 35
     assert vectors.matches(old) and found(memory, vectors, "coffee") == TEXTS[1]
     assert background_embedding.is_embedding_due(memory)
     memory.facts.remember("Bicycles are kept in the cellar")
@@ -424,7 +424,7 @@ def test_the_old_model_serves_until_the_new_one_is_done(
     assert found(memory, vectors, "where is my bike?", new) == "Bicycles are kept in the cellar"
     assert memory.database.value("SELECT count(DISTINCT key & 1) FROM vectors") == 1, "the old ones are gone"
     back = vectors.embed_queue(old)
-    assert back == IndexResult(embedded=1, reused=65), "what was known is not embedded again"
+    assert back == IndexResult(embedded=1, reused=35), "what was known is not embedded again"
     assert vectors.matches(old)
 
 
@@ -435,7 +435,7 @@ def test_a_change_of_mind_gives_the_half_built_one_up(
     choosy = Choosy()
     vectors.embed_queue(choosy)
     assert choosy.asked == [] and vectors.read_status().building == "" and vectors.pending_counts()[0] == 0
-    assert memory.database.value("SELECT count(*) FROM vectors") == 65
+    assert memory.database.value("SELECT count(*) FROM vectors") == 35
 
 
 @pytest.mark.sampled(3)

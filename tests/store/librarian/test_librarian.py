@@ -390,3 +390,14 @@ def test_a_question_ends_in_time_whatever_happens(told: Memory, fault: str, monk
         circuit_breaker.reset_breakers()
     assert "did not answer in time" in answer.note and "The order is the search's." in answer.note
     assert answer.sources == Librarian(told).ask("how do we deploy?").sources
+
+
+def test_the_librarian_asks_no_other_retriever_than_its_own(told: Memory) -> None:
+    asked: list[str] = []
+
+    def of_decisions(query: str, limit: int = 20, *, meaning: bool = True, far: bool = False) -> Found:
+        asked.append(query)
+        return told.search("kind:decision SQLite", limit, meaning=False)
+
+    answer = Librarian(told, of_decisions).ask("who is the accountant?")
+    assert asked and answer.sources == ("D#2",)

@@ -1,10 +1,11 @@
-"""Identifiers: their words are found, and a sentence's words are left alone."""
+"""The words inside of identifiers, and which words are forms of one."""
 
 import time
 
 import pytest
 
 from store.text import words as identifiers
+from store.text.words import is_inflection, shared_prefix_length
 
 
 @pytest.mark.parametrize(
@@ -41,3 +42,37 @@ def test_one_name_of_a_hundred_thousand_letters_or_parts_is_read_at_once() -> No
     assert identifiers.split_compounds("a" * 100_000) == []
     assert identifiers.split_compounds("a." * 50_000) == [" ".join("a" * identifiers.MAX_COMPOUND_WORDS)]
     assert time.process_time() - started < 2  # the letters alone took five minutes
+
+
+# one, other: by all but an ending
+TABLE = [
+    ("deploy", "deploying", True),
+    ("deploy", "deployment", True),
+    ("usamos", "usa", False),
+    ("importar", "importador", True),
+    ("invoice", "factura", False),
+    ("invoice", "invoices", True),
+    ("monday", "lunes", False),
+    ("team", "tea", False),
+    ("cache", "cash", False),
+    ("set", "sets", False),
+    ("set", "settle", False),
+    ("drop", "dropped", True),
+    ("test", "text", False),
+    ("2024", "2025", False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other", "ending"), TABLE, ids=lambda value: str(value))
+def test_a_pair_by_each_rule(one: str, other: str, ending: bool) -> None:
+    for first, second in ((one, other), (other, one)):
+        assert is_inflection(first, second) is ending
+
+
+def test_shared_start_counts_letters() -> None:
+    pairs = (("abc", "abd", 2), ("", "a", 0), ("ab", "abcd", 2), ("x", "y", 0))
+    assert all(shared_prefix_length(one, other) == length for one, other, length in pairs)
+
+
+def test_thresholds_are_arguments() -> None:
+    assert is_inflection("walker", "walking") and not is_inflection("walker", "walking", ending=1)

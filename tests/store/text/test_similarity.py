@@ -2,7 +2,15 @@
 
 import pytest
 
-from store.text.similarity import is_contrary_question, is_deterministic, may_be_same_question, normalize_question
+from store.text.similarity import (
+    CONTRADICTS,
+    compare_sentences,
+    is_contrary_question,
+    is_deterministic,
+    may_be_same_question,
+    normalize_question,
+    parse_sentence,
+)
 
 KEEPS = (
     "How big is the team?", "¿Por qué elegimos SQLite?", "what did we decide about the cache", "F#12?",
@@ -154,3 +162,19 @@ def test_other_words_for_the_same_are_not_told_apart(one: str, other: str):
     assert (
         may_be_same_question(one, other) and may_be_same_question(other, one) and not is_contrary_question(one, other)
     )
+
+
+# what two sentences say of one name
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "against"),
+    [
+        ("The database is Postgres", "The database is Oracle", True),
+        ("The database is Postgres", "The database is slow", False),
+        ("The database is slow", "The database is Postgres", False),
+        ("The database is slow", "The database is large", False),
+    ],
+)
+def test_two_names_exclude_each_other_and_two_qualities_do_not(one: str, other: str, against: bool) -> None:
+    assert (compare_sentences(parse_sentence(one), parse_sentence(other), 0.7) == CONTRADICTS) is against

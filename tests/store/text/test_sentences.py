@@ -1,0 +1,48 @@
+"""Sentences of a text, without what stands in fences of code; and whether a text says anything by itself."""
+
+import pytest
+
+from store.text.sentences import extract_statements, says_something
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Before it.\n```\ncode = 1\n```\nAfter it.", ["Before it.", "After it."]),
+        ("Before it.\n```\n~~~\ncode = 1\n```\nAfter it.", ["Before it.", "After it."]),
+        ("Before it.\n~~~\n```\ncode = 1\n```\n~~~\nAfter it.", ["Before it.", "After it."]),
+        ("Before it.\n```\nnever closed.", ["Before it."]),
+    ],
+)
+def test_a_fence_ends_at_its_own_mark(text: str, found: list[str]) -> None:
+    assert extract_statements(text) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        '"',
+        "y",
+        "ok",
+        "OK.",
+        "Anotado.",
+        "Apuntado!",
+        "🚀 →",
+        "…",
+        "Sí, claro",
+        "Yes, sure, thanks!",
+        "No.",
+        "and?",
+        "por qué",
+    ],
+)
+def test_what_says_nothing(text: str) -> None:
+    assert not says_something(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["peanuts", "ok, Redis", "42", "C++", "日本語", "Anotado: a las nueve", "ñandú", "no " * 40]
+)
+def test_what_says_something(text: str) -> None:
+    assert says_something(text)
