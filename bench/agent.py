@@ -151,7 +151,7 @@ def served(name: str | None) -> Iterator[Heard | None]:
             name = MODELS[name].name
         os.environ["MEMORANDA_MODEL"] = name
         from store.config.configuration import Config
-        from store.llm.model_selection import open_selected_model, read_model_status
+        from store.librarian.model_selection import open_selected_model, read_model_status
 
         chat = open_selected_model(Config())
         if chat is None or chat.name != name:

@@ -27,7 +27,7 @@ from store.learning import rules as extract_rules
 from store.learning.sentences import split_own_sentences
 
 if TYPE_CHECKING:
-    from store.llm.chat import ChatMessage, ChatModel
+    from store.librarian.chat import ChatMessage, ChatModel
 
 Case = dict[str, Any]
 SECONDS = 300.0  # timeout of a model's answer: this bench measures quality, and prints the latency beside it
@@ -135,7 +135,7 @@ class Heard:
 
 
 def _asking(heard: Heard, task: str) -> Any:
-    from store.llm.structured_output import ModelSession
+    from store.librarian.structured_output import ModelSession
 
     heard.task = task
     return ModelSession(heard, SECONDS)

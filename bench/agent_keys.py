@@ -20,9 +20,9 @@ from bench.terminal import Terminal
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
 from store.conversations.turns import NewTurn
-from store.llm import structured_output as usage_stats
-from store.llm.chat import ChatClient
-from store.llm.model_selection import open_selected_model
+from store.librarian import structured_output as usage_stats
+from store.librarian.chat import ChatClient
+from store.librarian.model_selection import open_selected_model
 from store.memory import Memory
 
 FACTS = 10_000

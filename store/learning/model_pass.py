@@ -53,9 +53,9 @@ from store.learning.rules import (
     text_to_compare,
 )
 from store.learning.tasks import ask_decision, ask_facts, ask_reconfirm
-from store.llm.endpoint import breaker_of, get_server_address
-from store.llm.model_selection import why_model_disabled
-from store.llm.structured_output import MODEL_LEASE, ModelSession, open_model_session
+from store.librarian.chat import breaker_of, get_server_address
+from store.librarian.model_selection import why_model_disabled
+from store.librarian.structured_output import MODEL_LEASE, ModelSession, open_model_session
 from store.memory import Memory
 from store.text.similarity import SAME_STATEMENT, SIMILAR_STATEMENT, compare_sentences, parse_sentence
 from store.text.words import WORD_PATTERN

@@ -45,8 +45,14 @@ from store.learning.rules import (
     shared_word_ratio,
 )
 from store.learning.sentences import LONG_TURN, TRIM_MARKS, Sentence, form_pattern, sign_pattern
-from store.llm.chat import ChatMessage
-from store.llm.structured_output import MAX_DATA_TOKENS, ModelChoice, ModelSession, number_texts, open_model_session
+from store.librarian.chat import ChatMessage
+from store.librarian.structured_output import (
+    MAX_DATA_TOKENS,
+    ModelChoice,
+    ModelSession,
+    number_texts,
+    open_model_session,
+)
 from store.memory import Memory
 from store.text.fence import make_harmless
 from store.text.language import detect_language

@@ -17,17 +17,13 @@ from store.base.models import Fact, GlobalFact, Proposal, Record, commit_subject
 from store.context.selection import find_accepted_ids
 from store.history.restore_plan import list_happenings
 from store.librarian.answer import (
+    LISTED_RECORDS,
+    MAX_NAMED_NEAREST,
+    SHOWN_RESULTS,
     AnswerSource,
     CitedSentence,
     LibrarianAnswer,
     Retriever,
-    load_sources,
-    time_of_record,
-)
-from store.librarian.compose import (
-    LISTED_RECORDS,
-    MAX_NAMED_NEAREST,
-    SHOWN_RESULTS,
     compose_count,
     compose_left_out,
     compose_nearest,
@@ -37,10 +33,13 @@ from store.librarian.compose import (
     find_question_names,
     find_quote_span,
     find_turned_down,
+    load_sources,
     select_quotable,
     share_of_words,
     strip_choice_words,
+    time_of_record,
 )
+from store.librarian.chat import ChatMessage, ChatModel, JudgeModel
 from store.librarian.question import (
     ASKS_NEWEST,
     ASKS_OLDEST,
@@ -51,13 +50,18 @@ from store.librarian.question import (
     parse_question,
     speaks_of_decision,
 )
-from store.llm.chat import ChatMessage, ChatModel, JudgeModel
-from store.llm.structured_output import ModelSession, count_fallback, make_form_schema, number_texts, parse_form
+from store.librarian.structured_output import (
+    ModelSession,
+    count_fallback,
+    make_form_schema,
+    number_texts,
+    parse_form,
+)
 from store.memory import Memory
 from store.personal.memory import find_personal_memory
-from store.search.filters import matches_author
 from store.search.lookup import find_oldest, find_records
 from store.search.pipeline import searchable_text
+from store.search.query_parser import matches_author
 from store.search.results import EXACT_HIT, FAR_HIT, NO_HIT, SearchAnswer
 from store.text.fence import make_harmless
 from store.text.sentences import find_sentence_spans

@@ -19,8 +19,7 @@ from store.base.clock import from_ms, to_ms
 from store.database.database import Database
 from store.memory import Memory
 from store.records.commits import last_release_moment, own_author_name, read_releases
-from store.search.filters import AUTHOR_AGENTS, AUTHOR_YOU
-from store.search.query_parser import filter_spans
+from store.search.query_parser import AUTHOR_AGENTS, AUTHOR_YOU, filter_spans
 from store.text.dates import find_period, replace_versions
 from store.text.language import detect_language, find_longest_name
 from store.text.similarity import split_question

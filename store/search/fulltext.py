@@ -17,8 +17,7 @@ import apsw
 
 from store.base.vocabulary import KIND_NUMBERS, RECORD_KEY_MASK, kind_of_key
 from store.database.database import Database
-from store.search.filters import INACTIVE_STATUSES, CorpusFilters
-from store.search.query_parser import MAX_PHRASE_WORDS, ParsedQuery, implied_words
+from store.search.query_parser import INACTIVE_STATUSES, MAX_PHRASE_WORDS, CorpusFilters, ParsedQuery, implied_words
 from store.search.ranking import compute_idf
 from store.text.words import load_stop_words, load_words, normalize_text, split_compounds, split_identifier
 

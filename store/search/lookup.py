@@ -20,7 +20,7 @@ from store.records.commits import Commits
 from store.records.decisions import Decisions
 from store.records.facts import Facts
 from store.records.workflow import Events, Iterations, Proposals, Tasks
-from store.search.filters import CorpusFilters, parse_memory_query
+from store.search.query_parser import CorpusFilters, parse_memory_query
 
 _KIND_OF_CLASS = {"chunk": "document", "globalfact": "global"}
 

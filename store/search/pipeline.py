@@ -37,7 +37,6 @@ from store.database.database import Database
 from store.personal.memory import GLOBAL_SCOPE, find_personal_memory, personal_memory_problem
 from store.records.tags import fold_tag
 from store.records.workflow import Proposals
-from store.search.filters import CorpusFilters, matches_author, parse_memory_query
 from store.search.fulltext import (
     MAX_QUERY_WORDS,
     TEMPORARY_INDEX,
@@ -48,16 +47,18 @@ from store.search.fulltext import (
     build_temporary_index,
     literal_parts,
 )
-from store.search.logs import SearchLog
 from store.search.lookup import get_record, records_by_key
 from store.search.query_parser import (
     INBOX_NOTE,
     IS_VALUES,
     QUERY_STATUSES,
     STATUS_ALIASES,
+    CorpusFilters,
     ParsedQuery,
     SearchSettings,
     add_is_filter,
+    matches_author,
+    parse_memory_query,
 )
 from store.search.ranking import (
     RANKING_POOL,
@@ -83,6 +84,7 @@ from store.search.results import (
     NEAR_HIT,
     Hit,
     SearchAnswer,
+    SearchLog,
     WordMarker,
     cut_snippet,
     merge_global_hits,

@@ -14,7 +14,7 @@ from store.embedding import provider_selection
 from store.embedding.model_registry import EmbeddingModel, calibrate_cosine
 from store.embedding.provider import EmbeddingError, EmbeddingProvider
 from store.embedding.vectors import Vectors, load_vector_space
-from store.search.filters import CorpusFilters
+from store.search.query_parser import CorpusFilters
 from store.search.ranking import CandidatePassage
 from store.text.language import detect_language
 

@@ -28,7 +28,7 @@ from store.history import compression
 from store.history.checkpoint_payload import insert_checkpoint
 from store.history.checkpoints import RECOVERY_OFFER_DAYS
 from store.ingest.runner import expire_discarded
-from store.llm.structured_output import expire_model_calls
+from store.librarian.structured_output import expire_model_calls
 from store.memory import Memory
 from store.records.commits import (
     add_commit,

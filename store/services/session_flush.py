@@ -19,7 +19,7 @@ from store.inbox.duplicates import DUPLICATES_ORIGIN, propose_duplicates
 from store.learning import tasks
 from store.learning.rule_pass import RulePassResult, run_rule_pass
 from store.learning.tasks import name_snapshot
-from store.llm import model_selection
+from store.librarian import model_selection
 from store.memory import Memory
 from store.records.facts import age_state
 from store.records.timeline import SESSION_QUIET_MS

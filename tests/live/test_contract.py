@@ -15,10 +15,10 @@ from support.waiting import until
 
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
-from store.llm import endpoint
-from store.llm import endpoint as circuit_breaker
-from store.llm.chat import CONTEXT_TOKENS, WORD_ONLY_ODDS, ChatClient
-from store.llm.model_selection import open_selected_model, read_model_status
+from store.librarian import chat as circuit_breaker
+from store.librarian import chat as endpoint
+from store.librarian.chat import CONTEXT_TOKENS, WORD_ONLY_ODDS, ChatClient
+from store.librarian.model_selection import open_selected_model, read_model_status
 
 pytestmark = pytest.mark.live
 

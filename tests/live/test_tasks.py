@@ -22,10 +22,10 @@ from store.learning import tasks as reconfirm
 from store.learning import tasks as slug
 from store.learning import tasks as summarize
 from store.learning.rules import PROPOSE_FACT, SUPERSEDE_FACT
+from store.librarian.chat import OllamaChat
 from store.librarian.librarian import Librarian
-from store.llm.model_selection import open_selected_model
-from store.llm.ollama_client import OllamaChat
-from store.llm.structured_output import ModelSession
+from store.librarian.model_selection import open_selected_model
+from store.librarian.structured_output import ModelSession
 from store.memory import Memory
 from store.search import lookup
 from store.text import words as token_count

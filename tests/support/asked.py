@@ -6,8 +6,8 @@ from typing import Any
 
 from store.base.errors import ModelFailed
 from store.database.database import Database
-from store.llm.chat import ChatMessage
-from store.llm.structured_output import ModelSession
+from store.librarian.chat import ChatMessage
+from store.librarian.structured_output import ModelSession
 
 Said = str | dict[str, Any] | ModelFailed
 

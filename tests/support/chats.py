@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from store.base.errors import ModelFailed
-from store.llm.chat import ChatMessage
+from store.librarian.chat import ChatMessage
 
 PIECE = 7  # characters
 

@@ -12,7 +12,7 @@ from store.conversations.extraction_queue import count_queued_turns
 from store.inbox.duplicates import compare_new_facts, find_decision_matches, find_similar_facts, propose_duplicates
 from store.inbox.inbox import DoubtfulProposal, InboxChoice, InboxDecision
 from store.learning.tasks import fact_summarizer
-from store.llm.structured_output import read_model_stats
+from store.librarian.structured_output import read_model_stats
 from store.records.workflow import proposal_fact_ids
 from tui.commands.call import Outcome, Session, ask_if_purged, parse_id, parse_reference, typed_or_piped_text
 from tui.commands.record_lines import more_line, proposal_line, shorten

@@ -6,12 +6,12 @@ from contextlib import nullcontext
 
 from store.base.citations import parse_citation, remove_citations
 from store.base.models import as_json
+from store.librarian import model_selection
 from store.librarian.answer import CitedSentence, LibrarianAnswer
 from store.librarian.librarian import Librarian
-from store.llm import model_selection
-from store.llm.model_selection import why_no_model
-from store.search.filters import require_valid_query
+from store.librarian.model_selection import why_no_model
 from store.search.lookup import find_records
+from store.search.query_parser import require_valid_query
 from tui.commands.call import STOP_HINT, Interrupt, Outcome, Session
 from tui.commands.record_lines import shorten
 from tui.input.arguments import ParsedArguments

@@ -12,16 +12,19 @@ from time import monotonic
 from store.base.clock import format_how_long_ago
 from store.base.errors import InvalidInput, ModelFailed, NotFound
 from store.config.configuration import Config, SettingValue, load_config, user_settings_path, write_setting
-from store.librarian.librarian import TrialResult, count_trial_questions, run_trial
-from store.llm.endpoint import (
+from store.librarian.chat import (
     LOCAL_HOSTS,
+    ModelPuller,
+    PullResult,
+    RateMeter,
     get_host_name,
     get_server_address,
     is_openai_server,
     name_server,
     shorten_address,
 )
-from store.llm.model_selection import (
+from store.librarian.librarian import TrialResult, count_trial_questions, run_trial
+from store.librarian.model_selection import (
     USUAL_MODEL,
     InstalledModel,
     ModelStatus,
@@ -30,8 +33,7 @@ from store.llm.model_selection import (
     probe_model,
     read_model_status,
 )
-from store.llm.ollama_client import ModelPuller, PullResult, RateMeter
-from store.llm.structured_output import LoggedCall, ModelStats, list_recent_calls, read_model_stats
+from store.librarian.structured_output import LoggedCall, ModelStats, list_recent_calls, read_model_stats
 from store.memory import Memory
 from tui.commands.call import STOP_HINT, Interrupt, Outcome, Session
 from tui.input.arguments import ParsedArguments

@@ -29,8 +29,7 @@ from store.purge.secret_scan import (
 from store.purge.word_search import RemainingMatch
 from store.redaction.allowlist import add_allowance, list_allowances, remove_allowance
 from store.redaction.rules import load_labels
-from store.search.filters import require_valid_query
-from store.search.query_parser import parse_query
+from store.search.query_parser import parse_query, require_valid_query
 from store.services.as_of import point_in_time
 from store.team.exchange import erase_shared_records, with_shared_places
 from tui.commands.call import Outcome, Session, parse_reference, typed_or_piped_text

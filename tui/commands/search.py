@@ -9,10 +9,9 @@ from store.base.clock import format_local_time
 from store.base.errors import InvalidInput
 from store.base.models import Commit, Decision, Fact, GlobalFact, Proposal, as_json
 from store.base.vocabulary import unpack_key
-from store.search.filters import require_valid_query
 from store.search.lookup import get_record, json_with_links, key_of_record, records_by_key
 from store.search.pipeline import search_for_person
-from store.search.query_parser import query_hints
+from store.search.query_parser import query_hints, require_valid_query
 from store.search.results import Hit
 from store.services.maintenance import timeline_repository
 from store.team.exchange import shared_identity

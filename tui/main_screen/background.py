@@ -18,7 +18,7 @@ from store.base.location import Location
 from store.base.models import Checkpoint
 from store.learning.rule_pass import RulePassResult
 from store.librarian.answer import LibrarianAnswer
-from store.llm.structured_output import ModelStats, list_recent_calls, read_model_stats
+from store.librarian.structured_output import ModelStats, list_recent_calls, read_model_stats
 from store.sync.sync import SyncReport
 from tui.commands.record_lines import sync_message
 from tui.demo.tour import TOUR_STOPS, keep_tour, read_tour, tour_stop

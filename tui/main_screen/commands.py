@@ -20,7 +20,7 @@ from store.base.location import Location
 from store.base.models import Step
 from store.base.vocabulary import DOMAINS
 from store.history.restore_plan import AppliedRestore, RestorePlan
-from store.llm.model_selection import USUAL_MODEL
+from store.librarian.model_selection import USUAL_MODEL
 from store.records.facts import FACT_SORTS
 from store.services.as_of import PointInTime
 from tui.actions.action_table import ACTIONS

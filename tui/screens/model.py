@@ -15,9 +15,9 @@ from store.base.clock import format_how_long_ago
 from store.base.errors import MemorandaError
 from store.base.location import Location
 from store.config.configuration import SettingValue, load_config, user_settings_path, write_setting
-from store.llm.endpoint import is_openai_server, shorten_address
-from store.llm.model_selection import USUAL_MODEL, InstalledModel, ModelStatus
-from store.llm.structured_output import LoggedCall, ModelStats
+from store.librarian.chat import is_openai_server, shorten_address
+from store.librarian.model_selection import USUAL_MODEL, InstalledModel, ModelStatus
+from store.librarian.structured_output import LoggedCall, ModelStats
 from tui.commands.model import (
     MODEL_MODES,
     WORKS_WITHOUT_MODEL,

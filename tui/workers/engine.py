@@ -27,7 +27,7 @@ from store.database.connection import to_memoranda_error
 from store.history.compression import every_row_view
 from store.history.history import HISTORY_KINDS
 from store.history.restore_plan import RestorePlan
-from store.llm.structured_output import read_model_stats
+from store.librarian.structured_output import read_model_stats
 from store.memory import Memory
 from store.search.lookup import get_record, records_by_key
 from store.services.as_of import PastMemory, PastState, point_in_time, read_past

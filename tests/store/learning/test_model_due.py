@@ -19,10 +19,11 @@ from store.learning import model_pass, rule_pass
 from store.learning import tasks as summarizers
 from store.learning.model_pass import ModelPassResult
 from store.learning.rules import find_candidates
-from store.llm import chat as chat_client
-from store.llm import endpoint, ollama_client
-from store.llm import endpoint as circuit_breaker
-from store.llm.model_selection import open_selected_model, read_model_status
+from store.librarian import chat as chat_client
+from store.librarian import chat as circuit_breaker
+from store.librarian import chat as endpoint
+from store.librarian import chat as ollama_client
+from store.librarian.model_selection import open_selected_model, read_model_status
 from store.memory import Memory
 from tui.workers.background import MOST_INTERRUPTIONS, LearningWorker, Pace
 

@@ -23,8 +23,8 @@ from store.inbox.duplicates import propose_duplicates
 from store.learning import model_pass, rule_pass
 from store.learning import tasks as summarizers
 from store.learning.model_pass import ModelPassResult
-from store.llm import chat as chat_client
-from store.llm import endpoint as circuit_breaker
+from store.librarian import chat as chat_client
+from store.librarian import chat as circuit_breaker
 from store.memory import Memory
 from store.services import session_flush
 

@@ -15,8 +15,15 @@ from bench.questions import is_in
 from store.base.citations import parse_citation
 from store.base.models import Chunk, Event, Record, Summary
 from store.conversations.turns import NewTurn
-from store.librarian.answer import AnswerSource, CitedSentence, LibrarianAnswer, Quote
-from store.librarian.compose import MAX_QUOTE_CHARACTERS, compose_records, find_quote_span
+from store.librarian.answer import (
+    MAX_QUOTE_CHARACTERS,
+    AnswerSource,
+    CitedSentence,
+    LibrarianAnswer,
+    Quote,
+    compose_records,
+    find_quote_span,
+)
 from store.librarian.librarian import Librarian
 from store.librarian.question import ParsedQuestion
 from store.memory import Memory

@@ -9,10 +9,10 @@ from support.filled import share_memory
 from support.ollama_server import OllamaServer
 
 from bench.questions import is_in
+from store.librarian import chat as circuit_breaker
+from store.librarian import model_selection
 from store.librarian.answer import LibrarianAnswer
 from store.librarian.librarian import Librarian
-from store.llm import endpoint as circuit_breaker
-from store.llm import model_selection
 from store.memory import Memory
 from store.search.results import SearchAnswer as Found
 from store.text.words import LETTERS_PATTERN

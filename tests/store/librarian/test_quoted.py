@@ -5,8 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from store.base.models import Chunk
-from store.librarian.answer import load_sources
-from store.librarian.compose import drop_repeated, select_quotable
+from store.librarian.answer import drop_repeated, load_sources, select_quotable
 from store.memory import Memory
 from store.search.results import EXACT_HIT, NEAR_HIT
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from store.base.errors import ModelFailed
-from store.llm import structured_output as call_log
-from store.llm.structured_output import ModelSession
+from store.librarian import structured_output as call_log
+from store.librarian.structured_output import ModelSession
 from store.memory import Memory
 from store.services import maintenance
 

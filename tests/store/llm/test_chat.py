@@ -10,13 +10,13 @@ from support.ollama_server import FAULTS, MODEL, OllamaServer
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
 from store.config.settings import find_setting
-from store.llm import chat as chat_client
-from store.llm import endpoint as circuit_breaker
-from store.llm import model_selection, ollama_client
-from store.llm import model_selection as look
-from store.llm.endpoint import CircuitBreaker
-from store.llm.model_selection import read_model_status
-from store.llm.ollama_client import OllamaChat
+from store.librarian import chat as chat_client
+from store.librarian import chat as circuit_breaker
+from store.librarian import chat as ollama_client
+from store.librarian import model_selection
+from store.librarian import model_selection as look
+from store.librarian.chat import CircuitBreaker, OllamaChat
+from store.librarian.model_selection import read_model_status
 
 HI = [("system", "Be short."), ("user", "Say hi.")]
 KINDS = {

@@ -15,9 +15,9 @@ from store.base.location import locate
 from store.config.configuration import Config, load_config, user_settings_path
 from store.health.checks import NOTE, OK
 from store.health.doctor import examine
-from store.llm import endpoint as circuit_breaker
-from store.llm.endpoint import complete_address, shorten_address
-from store.llm.model_selection import (
+from store.librarian import chat as circuit_breaker
+from store.librarian.chat import ModelPuller, PullResult, RateMeter, complete_address, shorten_address
+from store.librarian.model_selection import (
     SELECTION_ORDER,
     USUAL_MODEL,
     probe_model,
@@ -25,7 +25,6 @@ from store.llm.model_selection import (
     read_server_info,
     why_no_model,
 )
-from store.llm.ollama_client import ModelPuller, PullResult, RateMeter
 from store.memory import Memory
 
 WHOLE = sum(total for _, total in LAYERS)
@@ -98,9 +97,9 @@ def test_what_the_server_is_and_has(server: ModelServer) -> None:
 @pytest.mark.parametrize("fault", FAULTS)
 def test_every_fault_of_a_server_ends_in_time_and_says_what_it_is(server: ModelServer, fault: str) -> None:
     server.fault = fault
-    trouble = read_server_info(server.address, 0.3).trouble
-    assert trouble is not None and trouble.next
     kinds = {"hangs": "slow", "trickles": "slow", "cut": "cut", "busy": "busy"}
+    trouble = read_server_info(server.address, 0.3 if kinds.get(fault) == "slow" else 30).trouble
+    assert trouble is not None and trouble.next
     assert trouble.kind == kinds.get(fault, "broken")
     assert f"127.0.0.1:{server.port}" in trouble.message
 

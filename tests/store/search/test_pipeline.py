@@ -508,7 +508,7 @@ def test_everything_that_is_written_waits_for_its_vector_once(memory: Memory) ->
 
 
 def test_queries_are_kept_newest_first_and_once(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("store.search.logs.MAX_KEPT_QUERIES", 3)
+    monkeypatch.setattr("store.search.results.MAX_KEPT_QUERIES", 3)
     for text in ("tea", " green   coffee ", "tea", "  ", "q0", "q1"):
         memory.search.log.add_query(text)
         if text == "tea":

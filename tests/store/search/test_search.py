@@ -27,9 +27,8 @@ from store.memory import Memory
 from store.search import fulltext as corpus
 from store.search import fulltext as fts
 from store.search import results as snippets
-from store.search.filters import require_valid_query
 from store.search.fulltext import COMMON_WORD_FLOOR
-from store.search.query_parser import QUERY_STATUSES, parse_query, query_hints
+from store.search.query_parser import QUERY_STATUSES, parse_query, query_hints, require_valid_query
 from store.search.results import SearchAnswer
 from store.text.words import load_stop_words
 

@@ -12,7 +12,7 @@ from store.doors.mcp_answers import timestamp_of as sent
 from store.librarian.answer import time_of_record as told
 from store.memory import Memory
 from store.search import lookup
-from store.search.filters import CorpusFilters, parse_memory_query
+from store.search.query_parser import CorpusFilters, parse_memory_query
 from tui.render.lines import record_time as shown
 
 JULY, SEPTEMBER = "2026-07-05T09:00:00.000Z", "2026-09-05T09:00:00.000Z"

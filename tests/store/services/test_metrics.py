@@ -10,7 +10,7 @@ from conftest import Clock
 from store.conversations.turns import NewTurn
 from store.learning import rule_pass
 from store.memory import Memory
-from store.search.logs import MAX_LOGGED_SEARCHES
+from store.search.results import MAX_LOGGED_SEARCHES
 from store.services.metrics import CONVERSATIONS_SQL, LISTED_SESSIONS, measure
 
 

@@ -40,7 +40,7 @@ def test_what_is_waited_for_is_said_before_the_answer(told: Memory, monkeypatch:
         loading()
         return Scripted("{}")
 
-    monkeypatch.setattr("store.llm.model_selection.open_selected_model", found)
+    monkeypatch.setattr("store.librarian.model_selection.open_selected_model", found)
     session = Session(
         told.location,
         told,
@@ -61,7 +61,7 @@ def test_the_answer_that_settles_is_printed_below_what_the_search_found(
 ) -> None:
     told.decisions.decide("Use DuckDB for reports", "DuckDB beside SQLite")
     chat = Scripted("{}", leans=lambda asked: -3.0 if "DuckDB" in asked.partition("Question")[0] else 3.0)
-    monkeypatch.setattr("store.llm.model_selection.open_selected_model", lambda config, **how: chat)
+    monkeypatch.setattr("store.librarian.model_selection.open_selected_model", lambda config, **how: chat)
     lines: list[str] = []
     session = Session(told.location, told, "", lambda question: False, tell=lines.append)
     ask(session, SimpleNamespace(question=["SQLite?"], no_model=False))  # type: ignore[arg-type]
@@ -74,7 +74,8 @@ def test_without_a_terminal_only_the_answer_is_printed(
     told: Memory, monkeypatch: pytest.MonkeyPatch, tells: bool
 ) -> None:
     monkeypatch.setattr(
-        "store.llm.model_selection.open_selected_model", lambda config, **how: Scripted("{}") if not tells else None
+        "store.librarian.model_selection.open_selected_model",
+        lambda config, **how: Scripted("{}") if not tells else None,
     )
     lines: list[str] = []
     session = Session(told.location, told, "", lambda question: False, tell=lines.append if tells else None)

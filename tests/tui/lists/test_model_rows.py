@@ -1,7 +1,7 @@
 """The rows of the models that a server has."""
 
-from store.llm.model_selection import InstalledModel, ModelStatus, ServerInfo
-from store.llm.structured_output import ModelStats
+from store.librarian.model_selection import InstalledModel, ModelStatus, ServerInfo
+from store.librarian.structured_output import ModelStats
 from tui.screens.model import model_rows
 
 

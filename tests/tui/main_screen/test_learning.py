@@ -12,7 +12,7 @@ from support.stories import Story
 from store.base.models import Fact, Turn
 from store.conversations.turns import NewTurn
 from store.learning import rule_pass
-from store.llm import endpoint as circuit_breaker
+from store.librarian import chat as circuit_breaker
 from store.memory import Memory
 from tui import cli
 from tui.render.details import sentence_with

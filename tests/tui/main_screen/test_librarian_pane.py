@@ -18,7 +18,7 @@ from textual.worker import WorkerFailed
 from store.base.errors import ModelFailed
 from store.base.location import locate
 from store.base.models import Decision, Fact
-from store.llm import endpoint as circuit_breaker
+from store.librarian import chat as circuit_breaker
 from tui.panes.controllers import LibrarianController
 from tui.widgets.chat_pane import Question, Talk
 from tui.workers.model_worker import Exchange
@@ -31,7 +31,7 @@ def speaks(monkeypatch: pytest.MonkeyPatch) -> Callable[[Scripted], Scripted]:
     """Let this chat be the model that is found."""
 
     def speak(chat: Scripted) -> Scripted:
-        monkeypatch.setattr("store.llm.model_selection.open_selected_model", lambda config, **how: chat)
+        monkeypatch.setattr("store.librarian.model_selection.open_selected_model", lambda config, **how: chat)
         return chat
 
     return speak

@@ -16,11 +16,19 @@ from support.ollama_server import MODEL, OllamaServer
 
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
-from store.llm import endpoint, model_selection
-from store.llm import endpoint as circuit_breaker
-from store.llm.chat import MAX_FIGURE, Cancelled, DeadlineCall, DeadlineExceeded
-from store.llm.model_selection import probe_model, read_model_status, read_server_info
-from store.llm.ollama_client import ModelPuller, OllamaChat, RateMeter
+from store.librarian import chat as circuit_breaker
+from store.librarian import chat as endpoint
+from store.librarian import model_selection
+from store.librarian.chat import (
+    MAX_FIGURE,
+    Cancelled,
+    DeadlineCall,
+    DeadlineExceeded,
+    ModelPuller,
+    OllamaChat,
+    RateMeter,
+)
+from store.librarian.model_selection import probe_model, read_model_status, read_server_info
 from tui.commands.model import _status_json, model_status_lines, pull_words, trial_lines
 
 
@@ -258,7 +266,7 @@ def test_what_is_done_beside_a_call_ends_with_it() -> None:
 
 def test_all_calls_end_in_the_seconds_that_they_have_together(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr("store.llm.chat.time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr("store.librarian.chat.time", SimpleNamespace(monotonic=lambda: now[0]))
     call = DeadlineCall(never, 20)
     call.set_deadline(60)
     assert call.seconds == 20

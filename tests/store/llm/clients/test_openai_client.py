@@ -19,14 +19,12 @@ from support.ollama_server import MODEL, OllamaServer
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
 from store.health.checks import check_agent_model
+from store.librarian import chat as circuit_breaker
+from store.librarian import model_selection
+from store.librarian.chat import WORD_ONLY_ODDS, ChatClient, ChatModel, ModelPuller, shorten_address
 from store.librarian.librarian import run_trial
-from store.llm import endpoint as circuit_breaker
-from store.llm import model_selection
-from store.llm.chat import WORD_ONLY_ODDS, ChatClient, ChatModel
-from store.llm.endpoint import shorten_address
-from store.llm.model_selection import read_model_status, read_server_info
-from store.llm.ollama_client import ModelPuller
-from store.llm.structured_output import ModelStats
+from store.librarian.model_selection import read_model_status, read_server_info
+from store.librarian.structured_output import ModelStats
 from tui.commands.model import lacks_ollama, server_words
 from tui.screens.model import model_rows
 
@@ -109,7 +107,7 @@ class OpenAIServer:
 def configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Config]]:
     circuit_breaker.reset_breakers()
     monkeypatch.delenv("MEMORANDA_WITHOUT", raising=False)
-    monkeypatch.setattr("store.llm.chat.RETRY_PAUSES", (0.01, 0.01))
+    monkeypatch.setattr("store.librarian.chat.RETRY_PAUSES", (0.01, 0.01))
 
     def configure(address: str) -> Config:
         monkeypatch.setenv("OLLAMA_HOST", address)

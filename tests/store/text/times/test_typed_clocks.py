@@ -3,7 +3,7 @@
 import pytest
 
 from store.base.errors import InvalidInput
-from store.text.typed_times import parse_typed_moment
+from store.text.dates import parse_typed_moment
 
 NOW = "2026-11-27T15:00:00.000Z"  # a Friday
 READ = {

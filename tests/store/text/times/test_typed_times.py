@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from store.base.clock import from_ms, parse_moment, to_ms
 from store.base.errors import InvalidInput
-from store.text.dates import find_release
-from store.text.typed_times import parse_typed_moment
+from store.text.dates import find_release, parse_typed_moment
 
 NOW = "2026-11-21T12:00:00.000Z"
 

@@ -17,9 +17,9 @@ from support.ollama_server import OllamaServer
 
 from bench.terminal import Terminal
 from store.config.configuration import user_settings_path
-from store.llm import endpoint as circuit_breaker
-from store.llm import structured_output as usage_stats
-from store.llm.model_selection import USUAL_MODEL
+from store.librarian import chat as circuit_breaker
+from store.librarian import structured_output as usage_stats
+from store.librarian.model_selection import USUAL_MODEL
 from store.memory import Memory
 from tui import cli
 from tui.commands.model import NO_CALLS, WORKS_WITHOUT_MODEL, format_bytes, format_seconds

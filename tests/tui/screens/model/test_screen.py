@@ -14,10 +14,10 @@ from support.stories import Clock, Story, copy
 from store.config.configuration import user_settings_path
 from store.database.database import Lease
 from store.database.values import Verbatim
-from store.llm import endpoint as circuit_breaker
-from store.llm import structured_output as usage_stats
-from store.llm.model_selection import USUAL_MODEL, ModelStatus, ServerInfo
-from store.llm.structured_output import ModelStats
+from store.librarian import chat as circuit_breaker
+from store.librarian import structured_output as usage_stats
+from store.librarian.model_selection import USUAL_MODEL, ModelStatus, ServerInfo
+from store.librarian.structured_output import ModelStats
 from store.memory import Memory
 from tui.main_screen import background as model_status
 from tui.screens.model import ModelScreen, model_status_forms, short_model_name

@@ -20,8 +20,12 @@ from typing import Any, TypeVar
 from store.base.errors import ModelFailed
 from store.base.runtime import DISABLED_PARTS_VARIABLE, IsCancelled, is_part_disabled, never_cancelled
 from store.config.configuration import Config
-from store.llm.chat import ChatClient, ChatRequest, DeadlineCall, OpenAIChat, parse_figure, shut_down_socket
-from store.llm.endpoint import (
+from store.librarian.chat import (
+    ChatClient,
+    ChatRequest,
+    DeadlineCall,
+    OllamaChat,
+    OpenAIChat,
     breaker_of,
     failure_of_error,
     failure_of_status,
@@ -31,9 +35,10 @@ from store.llm.endpoint import (
     make_key_headers,
     make_server_failure,
     name_server,
+    parse_figure,
+    shut_down_socket,
     split_address,
 )
-from store.llm.ollama_client import OllamaChat
 from store.text.fence import strip_invisible
 
 # State of the model server: version, models, which of them are loaded.

@@ -18,8 +18,8 @@ from store.base.errors import ModelFailed
 from store.config.configuration import Config
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim
-from store.llm import model_selection
-from store.llm.chat import ChatMessage, ChatModel
+from store.librarian import model_selection
+from store.librarian.chat import ChatMessage, ChatModel
 from store.text.fence import make_harmless, strip_invisible
 from store.text.words import shorten_to_tokens
 
