@@ -9,15 +9,13 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 from time import monotonic
-from typing import Protocol, cast
+from typing import cast
 
 from textual.widgets import Input
 
 from store.base.errors import MemorandaError
-from store.base.location import Location
 from store.base.models import Checkpoint
 from store.learning.rule_pass import RulePassResult
-from store.librarian.answer import LibrarianAnswer
 from store.librarian.structured_output import ModelStats, list_recent_calls, read_model_stats
 from store.sync.sync import SyncReport
 from tui.commands.record_lines import sync_message
@@ -131,23 +129,10 @@ EVIDENCE_POLLS = 60  # polls between two looks at what facts and decisions rest 
 MANY_READ = 200  # commits or documents; from this many on, progress is shown
 
 
-class UpkeepHost(Host, Protocol):
-    """The interface that upkeep needs of the screen."""
-
-    @property
-    def counts(self) -> dict[str, int]: ...
-    @property
-    def is_current(self) -> bool: ...
-    def model_forms(self) -> Sequence[Sequence[Piece]]: ...
-    def refresh_records(self) -> None: ...
-    def set_status(self, status: str) -> None: ...
-    def set_backups(self, trouble: str) -> None: ...
-
-
 class UpkeepController:
     """Indexes documents, reads git and creates backups, on worker threads."""
 
-    def __init__(self, host: UpkeepHost) -> None:
+    def __init__(self, host: Host) -> None:
         self.host = host
         self._git_is_read = True  # or checked
         self._welcomed = False
@@ -349,16 +334,10 @@ RATE_SECONDS = 2.0  # seconds from which on the rate is shown
 REASON_CELLS = 48  # cells for the reason why there is no search by meaning
 
 
-class EmbeddingHost(Host, Protocol):
-    """The interface that embedding needs of the screen."""
-
-    def vectors_came(self, all_of_them: bool) -> None: ...
-
-
 class EmbeddingController:
     """Embeds after the first rows, and whenever a text is pending."""
 
-    def __init__(self, host: EmbeddingHost) -> None:
+    def __init__(self, host: Host) -> None:
         self.host = host
         self._status = ("", "")  # (status text, action of a click on it)
         self._progress = (0, 0)  # (embedded texts, all texts)
@@ -548,19 +527,10 @@ STATS_POLLS = 4  # polls between two reads of the figures
 MODEL_POLLS = 60  # polls between two requests to the server: it unloads an idle model by itself
 
 
-class ModelHost(Host, Protocol):
-    """The interface that the model's status needs of the screen."""
-
-    @property
-    def location(self) -> Location: ...
-    @property
-    def is_current(self) -> bool: ...
-
-
 class ModelStatusController:
     """Queries the model server after the first rows, and periodically."""
 
-    def __init__(self, host: ModelHost) -> None:
+    def __init__(self, host: Host) -> None:
         self.host = host
         self._stats = ModelStats()
         self._reported: PullState | None = None  # the last pull whose end was reported
@@ -670,21 +640,10 @@ class TeamController:
 # The tour of the demo, two lines above the list; it goes on by itself when a step is done.
 
 
-class TourHost(Host, Protocol):
-    """The interface that the tour needs of the screen."""
-
-    @property
-    def location(self) -> Location: ...
-    @property
-    def last_answer(self) -> LibrarianAnswer | None: ...
-    def mount(self, *widgets: Split, before: str) -> object: ...
-    def bar(self, name: str) -> Split | None: ...
-
-
 class TourController:
     """Shows the next step, and notices when it is done."""
 
-    def __init__(self, host: TourHost) -> None:
+    def __init__(self, host: Host) -> None:
         self.host = host
         self._number = 0
         self._shown = False

@@ -9,14 +9,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from shlex import quote
-from typing import Any, Protocol
 
 from rich.cells import cell_len
 
 from store.base.citations import parse_citation
-from store.base.clock import Clock
 from store.base.errors import MemorandaError
-from store.base.location import Location
 from store.base.models import Step
 from store.base.vocabulary import DOMAINS
 from store.history.restore_plan import AppliedRestore, RestorePlan
@@ -25,7 +22,6 @@ from store.records.facts import FACT_SORTS
 from store.services.as_of import PointInTime
 from tui.actions.action_table import ACTIONS
 from tui.actions.history import take_back_now
-from tui.actions.support import ActionHost
 from tui.actions.texts import default_export_path, edit_synced_file, show_purge
 from tui.commands.agents import SERVE_HINT, UNINSTALL_HINT
 from tui.commands.call import Outcome, parse_id
@@ -42,27 +38,11 @@ from tui.panes.controllers import Host
 from tui.render.lines import format_count
 from tui.screens.menus import MoreScreen, RecentScreen
 from tui.theme.line_filters import Piece, fit_cells, pieces_width
-from tui.widgets.bars import Footer
 from tui.widgets.inputs import YES_ANSWERS, AskBar
 from tui.workers.engine import ConfirmationNeeded
 from tui.workers.queries import PlanTarget
 
 # The interface that commands need of their screen.
-
-
-class CommandHost(ActionHost, Protocol):
-    """A screen that runs a line as a verb, and shows the result."""
-
-    @property
-    def cwd(self) -> str: ...
-    def refuses(self) -> bool: ...
-    @property
-    def embed(self) -> Callable[[], object]: ...
-    def ask_librarian(self, question: str) -> None: ...
-    def open_citation(self, text: str) -> None: ...
-    def search_for(self, query: str) -> None: ...
-    def show_model(self, pull: str = "", trying: str | None = None) -> None: ...
-    def open_screen(self, name: str, *arguments: object) -> None: ...
 
 
 HINT_GAP = "   "  # between the parts of a hint
@@ -73,7 +53,7 @@ PAST_VERBS = frozenset(
 )
 
 
-def run_line(screen: CommandHost, text: str, agreed: tuple[str, ...] = ()) -> None:
+def run_line(screen: Host, text: str, agreed: tuple[str, ...] = ()) -> None:
     """Run a typed line, with or without its `/`."""
     words = _split_words(text)
     if words[0].removeprefix("/") in ("q", "quit", "exit"):
@@ -110,7 +90,7 @@ def run_line(screen: CommandHost, text: str, agreed: tuple[str, ...] = ()) -> No
         _run_verb(screen, verb, given, text, agreed)
 
 
-def _marked_citations(screen: CommandHost, verb: Verb, rest: list[str]) -> list[str]:
+def _marked_citations(screen: Host, verb: Verb, rest: list[str]) -> list[str]:
     """Return the citations of the marked records, or of the record in the preview, for a verb that needs citations
     and got none: `:tag db`, `:forget`."""
     wanted = verb.arguments[0] if verb.arguments else None
@@ -128,7 +108,7 @@ def _marked_citations(screen: CommandHost, verb: Verb, rest: list[str]) -> list[
     return [record.citation for record in (records if wanted.form == "many" else records[:1])]
 
 
-def _offer_verb(screen: CommandHost, text: str, word: str) -> None:
+def _offer_verb(screen: Host, text: str, word: str) -> None:
     """Offer the command that a word which is none probably stands for, with the rest of the line."""
     said = f"There is no command “{word[:40]}”."
     verb = suggest_verb(word.removeprefix("/"), VERBS_BY_NAME)
@@ -165,7 +145,7 @@ def _split_words(text: str) -> list[str]:
         return text.split()
 
 
-def _run_in_view(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
+def _run_in_view(screen: Host, verb: Verb, given: ParsedArguments) -> bool:
     """Run a verb that has a view of its own; return False for one that has none."""
     if verb.name == "facts" and not (given.status or given.tag):
         _show_facts(screen, given)
@@ -248,12 +228,12 @@ def _run_in_view(screen: CommandHost, verb: Verb, given: ParsedArguments) -> boo
     return True
 
 
-def _show_model(screen: CommandHost, given: ParsedArguments) -> None:
+def _show_model(screen: Host, given: ParsedArguments) -> None:
     pull = (given.name or USUAL_MODEL) if given.what == "pull" else ""
     screen.show_model(pull, (given.name or "") if given.what == "test" else None)
 
 
-def _show_purge(screen: CommandHost, given: ParsedArguments) -> None:
+def _show_purge(screen: Host, given: ParsedArguments) -> None:
     take_words_as_query(given)
     show_purge(
         screen,
@@ -263,7 +243,7 @@ def _show_purge(screen: CommandHost, given: ParsedArguments) -> None:
     )
 
 
-def _show_guard(screen: CommandHost) -> None:
+def _show_guard(screen: Host) -> None:
     """Show the screen of the guard."""
     from tui.screens.tools import GuardScreen
 
@@ -271,7 +251,7 @@ def _show_guard(screen: CommandHost) -> None:
         screen.app.push_screen(GuardScreen(screen.engine.location))
 
 
-def _show_guests(screen: CommandHost, given: ParsedArguments) -> None:
+def _show_guests(screen: Host, given: ParsedArguments) -> None:
     """Show the screen of the guests, searched with the words of the verb."""
     from tui.screens.tools import GuestsScreen
 
@@ -281,7 +261,7 @@ def _show_guests(screen: CommandHost, given: ParsedArguments) -> None:
         screen.app.push_screen(GuestsScreen(screen.engine.location, tools, query, editor))
 
 
-def _show_scan(screen: CommandHost, given: ParsedArguments) -> None:
+def _show_scan(screen: Host, given: ParsedArguments) -> None:
     """Show the screen of the scan."""
     from tui.screens.tools import ScanScreen
 
@@ -290,7 +270,7 @@ def _show_scan(screen: CommandHost, given: ParsedArguments) -> None:
         screen.app.push_screen(ScanScreen(screen.cwd, given.folder, clock, screen.setting("editor")))
 
 
-def _show_evidence(screen: CommandHost) -> None:
+def _show_evidence(screen: Host) -> None:
     """Show the screen of the evidence."""
     from tui.screens.health import EvidenceScreen
 
@@ -303,14 +283,14 @@ def _show_evidence(screen: CommandHost) -> None:
         screen.app.push_screen(EvidenceScreen(screen.engine), left)
 
 
-def _show_plan(screen: CommandHost, kind: str, text: str) -> None:
+def _show_plan(screen: Host, kind: str, text: str) -> None:
     try:
         screen.show_plan(kind, parse_id(text, kind))
     except MemorandaError as error:
         screen.say(str(error), "warning")
 
 
-def _show_timeline(screen: CommandHost, given: ParsedArguments) -> None:
+def _show_timeline(screen: Host, given: ParsedArguments) -> None:
     kind = given.kind[0] if given.kind else None
     if kind is not None and kind not in TIMELINE_WORDS:
         screen.say(f"Kinds: {', '.join(TIMELINE_WORDS)}.", "warning")
@@ -319,7 +299,7 @@ def _show_timeline(screen: CommandHost, given: ParsedArguments) -> None:
     screen.go_to("timeline")
 
 
-def _open_memory(screen: CommandHost, text: str) -> None:
+def _open_memory(screen: Host, text: str) -> None:
     try:
         location, folder = locate_memory(text, screen.cwd)
     except MemorandaError as error:
@@ -328,7 +308,7 @@ def _open_memory(screen: CommandHost, text: str) -> None:
     screen.app.call_later(screen.app.open, location, folder)  # type: ignore[attr-defined]
 
 
-def _show_facts(screen: CommandHost, given: ParsedArguments) -> None:
+def _show_facts(screen: Host, given: ParsedArguments) -> None:
     """Go to the facts, filtered."""
     words, domain = fact_filters(given)
     sort = given.sort or "need"
@@ -339,7 +319,7 @@ def _show_facts(screen: CommandHost, given: ParsedArguments) -> None:
     screen.go_to("facts")
 
 
-def _run_verb(screen: CommandHost, verb: Verb, given: ParsedArguments, text: str, agreed: tuple[str, ...]) -> None:
+def _run_verb(screen: Host, verb: Verb, given: ParsedArguments, text: str, agreed: tuple[str, ...]) -> None:
     engine = screen.engine
     if engine is None:
         return
@@ -365,7 +345,7 @@ def _run_verb(screen: CommandHost, verb: Verb, given: ParsedArguments, text: str
     engine.run_verb(verb, given, agreed, done)
 
 
-def _show_outcome(screen: CommandHost, verb: Verb, outcome: Outcome) -> None:
+def _show_outcome(screen: Host, verb: Verb, outcome: Outcome) -> None:
     """Show the outcome of a verb, and refresh what it may have changed."""
     if outcome.message:
         screen.say(outcome.message, alone=True)
@@ -384,21 +364,10 @@ def _show_outcome(screen: CommandHost, verb: Verb, outcome: Outcome) -> None:
 # one.
 
 
-class DispatchHost(Host, CommandHost, Protocol):
-    """The interface that dispatching needs of the screen."""
-
-    @property
-    def location(self) -> Location: ...
-    @property
-    def clock(self) -> Clock: ...
-    async def run_action(self, action: str) -> object: ...
-    def call_later(self, callback: Callable[..., Any], *arguments: Any) -> bool: ...
-
-
 class CommandController:
     """Runs actions and commands by name."""
 
-    def __init__(self, host: DispatchHost) -> None:
+    def __init__(self, host: Host) -> None:
         self.host = host
 
     def action_change(self, name: str) -> None:
@@ -502,17 +471,10 @@ class CommandController:
 # Show what a restore or an undo would change, and the changes between two moments.
 
 
-class PlanHost(Host, ActionHost, Protocol):
-    """The interface that plans need of the screen."""
-
-    def refuses(self) -> bool: ...
-    def open_citation(self, text: str) -> None: ...
-
-
 class PlanController:
     """Computes a plan on a worker thread, and shows its screen."""
 
-    def __init__(self, host: PlanHost) -> None:
+    def __init__(self, host: Host) -> None:
         self.host = host
 
     def show_plan(self, kind: str, target: int | str) -> None:
@@ -574,18 +536,10 @@ def applied_words(applied: AppliedRestore, undone_by: str) -> str:
 PROMPT_KEY_STYLE = "$footer-key-foreground bold"
 
 
-class PromptHost(Host, Protocol):
-    """The interface that prompts need of the screen."""
-
-    def ask_bar(self) -> AskBar | None: ...
-    @property
-    def footer(self) -> Footer: ...
-
-
 class PromptController:
     """Prompts in the bottom line, and passes the answer on."""
 
-    def __init__(self, host: PromptHost) -> None:
+    def __init__(self, host: Host) -> None:
         self.host = host
 
     @property

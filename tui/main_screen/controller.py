@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 from textual.widget import Widget
 
 from tui.input.key_table import HITS
+from tui.panes.controllers import Host
 from tui.screens.base import Application
 from tui.theme.line_filters import Piece
 from tui.widgets.bars import Split
 from tui.widgets.inputs import AskBar
 from tui.widgets.record_list import RecordList
-from tui.workers.engine import Engine
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -144,22 +144,10 @@ def try_steps(steps: Sequence[Callable[[], bool]]) -> bool:
 # Run work on other threads, and call back on the screen's.
 
 
-class ThreadHost(Protocol):
-    """The interface that threads need of the screen."""
-
-    @property
-    def app(self) -> App[Any]: ...
-    @property
-    def engine(self) -> Engine | None: ...
-    def run_worker(
-        self, work: Any, *, group: str, description: str, exclusive: bool, thread: bool, exit_on_error: bool
-    ) -> Worker[Any]: ...
-
-
 class ThreadController:
     """Starts workers, and calls back from them."""
 
-    def __init__(self, host: ThreadHost) -> None:
+    def __init__(self, host: Host) -> None:
         self.host = host
 
     def in_background(

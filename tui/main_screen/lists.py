@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from time import monotonic
-from typing import Protocol, TypeVar, cast
+from typing import TypeVar, cast
 
 from rich.text import Text
 
-from store.base.clock import Clock
 from store.base.errors import MemorandaError, NotOurs
-from store.base.location import Location
 from store.base.models import Record, Step
 from store.base.vocabulary import pack_key, unpack_key
 from store.config.configuration import has_ignored_project_file
@@ -37,13 +35,11 @@ from tui.lists.fact_groups import PANE_FACETS, fact_list_key, kind_facet, state_
 from tui.lists.filters import Facet, active_filters, next_choice
 from tui.lists.view_state import SORT_ORDER, View, empty_list_text, has_other_filters
 from tui.main_screen.controller import polls_at_pace
-from tui.main_screen.search import SearchFilters
-from tui.panes.controllers import Host, PaneController
+from tui.panes.controllers import Host
 from tui.screens.base import Application
 from tui.screens.menus import OnlyScreen
 from tui.screens.start import ADOPT_LOOK, ADOPT_WHOLE, AdoptScreen
 from tui.theme.escape import visible
-from tui.widgets.bars import Footer
 from tui.widgets.record_list import MOST_MARKS, RecordList
 from tui.workers.engine import FIRST_ROWS, PANE_COUNTS, PANE_ROWS, Engine, LoadedLists
 from tui.workers.queries import SideRows
@@ -53,28 +49,10 @@ OTHERS_SECONDS = 1.0  # minimum seconds between two reloads after others' writes
 RELOAD_REST = 1  # pause before the next such reload, as a multiple of the last one's duration
 
 
-class ListsHost(Host, Protocol):
-    """The interface that the lists need of the screen."""
-
-    @property
-    def current(self) -> str: ...
-    @property
-    def counts(self) -> dict[str, int]: ...
-
-    def has_sidebar(self) -> bool: ...
-    def follow(self, source: RecordList) -> None: ...
-    def set_held(self, held: bool) -> None: ...
-    def set_size(self, name: str, size: int | None) -> None: ...
-    def set_waiting(self, count: int) -> None: ...
-    def memory_changed(self) -> None: ...
-    def side_shown(self, name: str, rows: SideRows) -> None: ...
-    def lists_shown(self) -> None: ...
-
-
 class ListsController:
     """Owns the engine and the rows loaded by it."""
 
-    def __init__(self, host: ListsHost) -> None:
+    def __init__(self, host: Host) -> None:
         self.host = host
         self.engine: Engine | None = None
         self.reading = False  # whether the lists are being loaded
@@ -342,19 +320,10 @@ def _why_log_is_held(path: str) -> str:
 # Mark records, and find the records that a key applies to. The lists own the marks.
 
 
-class MarksHost(Host, Protocol):
-    """The interface that marking needs of the screen."""
-
-    def controller_of(self, name: str) -> PaneController: ...
-    @property
-    def footer(self) -> Footer: ...
-    def draw_found(self) -> None: ...
-
-
 class MarksController:
     """Marks rows of the current list."""
 
-    def __init__(self, host: MarksHost) -> None:
+    def __init__(self, host: Host) -> None:
         self.host = host
 
     @property
@@ -442,23 +411,10 @@ class MarksController:
 # Open the memory on a worker thread; ask first if the file belongs to another installation.
 
 
-class OpeningHost(Host, Protocol):
-    """The interface that opening needs of the screen."""
-
-    @property
-    def location(self) -> Location: ...
-    @property
-    def cwd(self) -> str: ...
-    @property
-    def clock(self) -> Clock: ...
-    def show_first_rows(self, engine: Engine, first: LoadedLists) -> None: ...
-    def opened_beside(self, engine: Engine) -> None: ...
-
-
 class OpeningController:
     """Creates the engine; passes it to the screen by `opened`, and by `opened_beside` on the thread that opened."""
 
-    def __init__(self, host: OpeningHost) -> None:
+    def __init__(self, host: Host) -> None:
         self.host = host
 
     def open(self) -> None:
@@ -526,19 +482,10 @@ class OpeningController:
 Option = TypeVar("Option")
 
 
-class ViewHost(Host, Protocol):
-    """The interface that the view needs of the screen."""
-
-    @property
-    def search_filters(self) -> SearchFilters: ...
-    def reload(self) -> None: ...
-    def facet_of(self, name: str) -> Facet | None: ...
-
-
 class ViewController:
     """Owns the view, and the keys that change it."""
 
-    def __init__(self, host: ViewHost) -> None:
+    def __init__(self, host: Host) -> None:
         self.host = host
         self.view = View()
 

@@ -6,7 +6,7 @@ Track which pane is the current one: it alone is visible.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, cast
+from typing import NamedTuple, cast
 
 from store.base.citations import parse_typed_citation
 from store.base.clock import format_local_time
@@ -32,13 +32,12 @@ from tui.lists.filters import active_filters
 from tui.lists.pane_rows import ContextRows
 from tui.lists.record_rows import HitRows, KeyedRows
 from tui.lists.view_state import View, missing_lines
-from tui.main_screen.commands import PROMPT_KEY_STYLE, PromptHost
+from tui.main_screen.commands import PROMPT_KEY_STYLE
 from tui.main_screen.controller import try_steps
 from tui.panes.controllers import Host, PaneController
 from tui.render.lines import LABEL_WIDTH, StyledLine
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, pieces_width
-from tui.widgets.bars import Footer, Split
 from tui.widgets.inputs import TextEditor
 from tui.widgets.preview import Preview, PreviewPane
 from tui.widgets.record_list import RecordList, first_of_group
@@ -56,22 +55,10 @@ class ScreenPosition(NamedTuple):
     cursors: Mapping[str, Hashable]
 
 
-class AsOfHost(Host, Protocol):
-    """The interface that the past view needs of the screen."""
-
-    @property
-    def footer(self) -> Footer: ...
-    def bar(self, name: str) -> Split | None: ...
-    def set_class(self, add: bool, *names: str) -> object: ...
-    def end_search(self) -> None: ...
-    def return_to(self, view: View, pane: str) -> None: ...
-    def turn_to(self, past: PastState | None, cursors: Mapping[str, Hashable]) -> None: ...
-
-
 class AsOfController:
     """Switches the screen to a past moment, and back to now."""
 
-    def __init__(self, host: AsOfHost) -> None:
+    def __init__(self, host: Host) -> None:
         self.host = host
         self._left: ScreenPosition | None = None  # what to restore when leaving the past
 
@@ -177,17 +164,10 @@ class AsOfController:
 LEAST_LINES = 2  # lines that a text needs
 
 
-class EditHost(PromptHost, Protocol):
-    """The interface that editing needs of the screen."""
-
-    def widget_of_kind(self, kind: type[Any]) -> Any: ...
-    def ask(self, label: str, value: str, answer: Callable[[str], None], **how: bool) -> None: ...
-
-
 class EditController:
     """Shows the editor, and passes its text on."""
 
-    def __init__(self, host: EditHost) -> None:
+    def __init__(self, host: Host) -> None:
         self.host = host
         self._answer: Callable[[str], None] = lambda text: None
         self._label = ""
@@ -251,28 +231,10 @@ class EditController:
 LEAST_PERCENT = 20  # percent of the screen that a list or a preview keeps
 
 
-class NavigationHost(Host, Protocol):
-    """The interface that navigation needs of the screen."""
-
-    def controller_of(self, name: str) -> PaneController: ...
-    def has_pane(self, name: str) -> bool: ...
-    def hide_pane(self, name: str, hidden: bool) -> None: ...
-    def fit_hits(self) -> None: ...
-    def draw_past(self) -> None: ...
-    def draw_titles_soon(self) -> None: ...
-    def set_class(self, add: bool, *names: str) -> object: ...
-    def follow(self, source: RecordList) -> None: ...
-    def read_side(self) -> None: ...
-    def sort_again(self) -> None: ...
-    def end_search(self) -> None: ...
-    def take_split(self, percent: int) -> None: ...
-    def setting(self, name: str) -> str: ...
-
-
 class NavigationController:
     """Owns the current pane, and the list focused last."""
 
-    def __init__(self, host: NavigationHost) -> None:
+    def __init__(self, host: Host) -> None:
         self.host = host
         self.current: str = FACTS
         self.place: str = FACTS  # the list focused last
@@ -417,21 +379,10 @@ class NavigationController:
 # Show the record at the cursor in the preview, and follow citations there.
 
 
-class PreviewHost(Host, Protocol):
-    """The interface that the preview needs of the screen."""
-
-    @property
-    def footer(self) -> Footer: ...
-    @property
-    def pane_controllers(self) -> Sequence[PaneController]: ...
-    def controller_of(self, name: str) -> PaneController: ...
-    def preview_hit(self, source: RecordList) -> bool: ...
-
-
 class PreviewController:
     """Shows the record under the cursor: through the search or a pane's controller if they add to it, else directly."""
 
-    def __init__(self, host: PreviewHost) -> None:
+    def __init__(self, host: Host) -> None:
         self.host = host
 
     def follow(self, source: RecordList) -> None:

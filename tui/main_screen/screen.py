@@ -175,7 +175,7 @@ class MainScreen(ResponsiveScreen[None]):
         parts = (self.view_state, self.navigation, self.previewing, self.marks, self.search, self.as_of, self.prompt)
         for controller in (*parts, self.commands, self.notices, self.top_bar.sidebar, self.editing):
             adopt_actions(self, controller)
-        # methods that controllers use of one another, and those for `tui.actions`: see the `Host` of each
+        # methods that controllers use of one another, and those for `tui.actions`: see `Host`
         self.list_of, self.list_if_mounted = self.widgets.list_of, self.widgets.list_if_mounted
         self.bar, self.ask_bar, self.size_hits = self.widgets.bar, self.widgets.ask_bar, self.widgets.size_hits
         self.widget_of_kind, self.has_pane, self.hide_pane = (

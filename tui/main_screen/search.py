@@ -6,9 +6,7 @@ and new ones are added below. Enter waits briefly for embeddings, and selects th
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
 
 from textual.widgets import Input
 
@@ -19,22 +17,10 @@ from store.memory import Memory
 from store.search.fulltext import FullTextIndex
 from store.search.query_parser import query_hints
 from store.search.results import Hit, SearchAnswer, WordMarker
-from tui.input.key_table import FACTS, HITS, INBOX, key_name
+from tui.input.key_table import HITS, INBOX, key_name
 from tui.input.verb_table import typed_command
-from tui.lists.filters import (
-    KIND_FILTER,
-    Facet,
-    complete_filter,
-    facet_chips,
-    filter_completions,
-    filters_in_query,
-    found_kinds,
-    narrow_query,
-    next_choice,
-    search_facets,
-)
 from tui.lists.record_rows import HitGroups, HitRows
-from tui.panes.controllers import Host
+from tui.panes.controllers import Host, SearchFilters
 from tui.render.search_results import (
     RECENT_QUERIES,
     group_hits,
@@ -46,133 +32,20 @@ from tui.render.search_results import (
 )
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, fit_cells, pieces_width
-from tui.widgets.bars import Split
 from tui.widgets.inputs import YES_ANSWERS, SearchBar
 from tui.widgets.record_list import RecordList
-from tui.workers.engine import Engine
 
 # The filters of a search: the kinds of what was found, and how a filter that is being typed goes on.
-
-
-class SearchFilters:
-    """Reads and changes the filters of the query. `query` returns it, `ask` searches for another one."""
-
-    def __init__(self, host: Host, query: Callable[[], str], ask: Callable[[str], None]) -> None:
-        self.host = host
-        self._query, self._ask = query, ask
-        self._kinds = found_kinds({})  # of what was found without the filter for a kind
-        self._asked: str | None = None  # the query without that filter, of which they are
-        self._facets: Sequence[Facet] = ()  # by what a search can be narrowed, once counted
-
-    def now(self) -> dict[str, str]:
-        """Return the filters of the query: field → value."""
-        return filters_in_query(self._query())
-
-    @property
-    def kinds(self) -> Facet:
-        """The kinds of what was found."""
-        return self._kinds
-
-    def narrow(self, filters: Mapping[str, str]) -> None:
-        """Search with these filters in place of the query's filters of equal fields; an empty value removes a
-        filter."""
-        self._ask(narrow_query(self._query(), filters))
-
-    def next_kind(self) -> None:
-        """Narrow the search to the next kind of what was found, at last to none."""
-        self.narrow({KIND_FILTER: next_choice(self._kinds, self.now().get(KIND_FILTER)) or ""})
-
-    def count_found(self, answer: SearchAnswer) -> None:
-        """Count what was found by kind; under a filter for a kind the others stay as they were counted without it."""
-        asked = narrow_query(self._query(), {KIND_FILTER: ""})
-        filtered = KIND_FILTER in self.now()
-        if not filtered or asked != self._asked:
-            whole = not filtered and answer.total == len(answer.hits)
-            self._asked = asked
-            shown = Counter(hit.kind for hit in answer.hits)
-            self._kinds = found_kinds(shown, whole)._replace(total=None if filtered else answer.total)
-            if not whole and (engine := self.host.engine) is not None:
-                work = lambda: self.host.later(self._show_numbers, asked, shown, engine.seeker.kinds(asked))  # noqa: E731
-                self.host.in_background(work, "kinds", "count what was found by kind", exclusive=True)
-
-    def _show_numbers(self, asked: str, shown: Counter[str], counts: Mapping[str, int]) -> None:
-        """Show how many records of each kind were found; by meaning alone at least those that are `shown`."""
-        if counts and asked == self._asked:
-            every = {kind: max(counts.get(kind, 0), shown[kind]) for kind in {*counts, *shown}}
-            known = self._kinds.total
-            self._kinds = found_kinds(every)._replace(total=sum(every.values()) if known is None else known)
-            self.host.draw_titles()
-
-    def chips(self, room: int) -> list[Piece]:
-        """Return the chips of the search."""
-        return facet_chips(self._kinds, self.now(), room)
-
-    # completion
-
-    def facets(self, engine: Engine) -> Sequence[Facet]:
-        """Return by what a search can be narrowed; for a worker thread."""
-        return search_facets(engine.facets(FACTS), *engine.searchable())
-
-    def count_facets(self) -> None:
-        """Count what completes a filter, on a worker thread."""
-        engine = self.host.engine
-        if engine is not None:
-            work = lambda: self._count(engine)  # noqa: E731
-            self.host.in_background(work, "facets", "count what each filter leaves", exclusive=True)
-
-    def _count(self, engine: Engine) -> None:
-        try:
-            facets = self.facets(engine)
-        except MemorandaError:
-            return  # the search itself says what is wrong
-        self.host.later(self._set_facets, facets)
-
-    def _set_facets(self, facets: Sequence[Facet]) -> None:
-        self._facets = facets
-        self.host.draw_footer()
-
-    def completions(self) -> Sequence[tuple[str, int | None]]:
-        """Return how the filter that is being typed may go on, with numbers of records."""
-        return filter_completions(self._query(), self._facets)
-
-    def complete(self, text: str = "") -> bool:
-        """Complete the filter that is being typed by `text`, or by the first completion; return False if there is
-        none."""
-        found = self.completions()
-        if found:
-            self._ask(complete_filter(self._query(), text or found[0][0]))
-        return bool(found)
 
 
 RELATED_KINDS = frozenset((*SEARCHABLE, "chunk"))  # record kinds that support a search for related ones
 PATIENCE_SECONDS = 0.4  # maximum seconds that Enter waits for embeddings
 
 
-class SearchHost(Host, Protocol):
-    """The interface that the search needs of the screen."""
-
-    @property
-    def search_bar(self) -> SearchBar: ...
-    @property
-    def embedding_under_way(self) -> str | None: ...
-    @property
-    def alone(self) -> str: ...
-    def bar(self, name: str) -> Split | None: ...
-    def set_class(self, add: bool, *names: str) -> object: ...
-    def enter_hits(self) -> None: ...
-    def leave_hits(self) -> None: ...
-    def go_to(self, name: str) -> None: ...
-    def size_hits(self, height: int | str) -> None: ...
-    def follow(self, source: RecordList) -> None: ...
-    def select_wanted(self, *names: str) -> None: ...
-    def run_line(self, line: str) -> None: ...
-    def ask(self, label: str, value: str, answer: Callable[[str], None], **how: bool) -> None: ...
-
-
 class SearchController:
     """Runs searches, and shows the hits."""
 
-    def __init__(self, host: SearchHost) -> None:
+    def __init__(self, host: Host) -> None:
         self.host = host
         self.active = False  # whether hits replace the lists
         self._to_hits = False  # whether Enter was pressed before the answer was complete

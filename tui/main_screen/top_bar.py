@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from store.base.clock import Clock, format_how_long_ago
-from store.base.location import Location
+from store.base.clock import format_how_long_ago
 from store.database.connection import to_memoranda_error
 from tui.desktop.programs import copy_to_clipboard
 from tui.input.key_table import INBOX, LIBRARIAN, PANE_KEYS, PANE_NAMES, PANES_BY_NAME, key_name
@@ -16,40 +15,24 @@ from tui.lists.filters import Facet, FacetChoice, active_filters
 from tui.lists.record_rows import wrap_text
 from tui.lists.view_state import PANE_LABELS, TAB_DIM, TAB_STRONG, tab_pieces, title_pieces
 from tui.main_screen.navigation import kind_at_cursor, states_at_cursor
-from tui.main_screen.search import SearchFilters
-from tui.panes.controllers import Host, PaneController
+from tui.panes.controllers import Host
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, fit_cells, pieces_width
-from tui.widgets.bars import Footer, Sidebar, Split
-from tui.widgets.inputs import SearchBar
-from tui.widgets.preview import Preview, PreviewPane
+from tui.widgets.bars import Sidebar
+from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
-    from textual.app import App
+    pass
 
 
 # Messages in the bottom line, always without markup, since the text may be untrusted.
 
 
-class NoticeHost(Protocol):
-    """The interface that messages need of the screen."""
-
-    @property
-    def app(self) -> App[Any]: ...
-    @property
-    def clock(self) -> Clock: ...
-    @property
-    def pane(self) -> PreviewPane: ...
-    @property
-    def location(self) -> Location: ...
-    def run_worker(self, work: Any, *, group: str, exit_on_error: bool) -> object: ...
-
-
 class NoticeController:
     """Shows messages, and tracks the permanent ones."""
 
-    def __init__(self, host: NoticeHost) -> None:
+    def __init__(self, host: Host) -> None:
         self.host = host
         self._staying = set[str]()
 
@@ -94,23 +77,10 @@ class NoticeController:
 SIDEBAR_CELLS = 22  # cells of a line
 
 
-class SidebarHost(Host, Protocol):
-    """The interface that the sidebar needs of the screen."""
-
-    @property
-    def name_of_memory(self) -> str: ...
-    @property
-    def search_filters(self) -> SearchFilters: ...
-    def facet_of(self, name: str) -> Facet | None: ...
-    def read_side(self) -> None: ...
-    def widget_of_kind(self, kind: type[Any]) -> Any: ...
-    def set_class(self, add: bool, *names: str) -> object: ...
-
-
 class SidebarController:
     """Owns whether the sidebar is shown, and its lines."""
 
-    def __init__(self, host: SidebarHost) -> None:
+    def __init__(self, host: Host) -> None:
         self.host = host
         self._wanted: bool | None = None  # what the key said last; None: where there is room
 
@@ -191,24 +161,10 @@ def _choice_line(field: str, one: FacetChoice, chosen: bool) -> list[Piece]:
 ZOOM_ACTION = "zoom('preview')"
 
 
-class TopBarHost(SidebarHost, Protocol):
-    """The interface that the bars need of the screen."""
-
-    @property
-    def search_bar(self) -> SearchBar: ...
-    @property
-    def footer(self) -> Footer: ...
-    def bar(self, name: str) -> Split | None: ...
-    def controller_of(self, name: str) -> PaneController: ...
-    def background_pieces(self) -> Sequence[Piece]: ...
-    def model_forms(self) -> Sequence[Sequence[Piece]]: ...
-    def draw_found(self) -> None: ...
-
-
 class TopBarController:
     """Owns the texts of the bars."""
 
-    def __init__(self, host: TopBarHost) -> None:
+    def __init__(self, host: Host) -> None:
         self.host = host
         self.sidebar = SidebarController(host)
         self.counts: dict[str, int] = {}

@@ -7,28 +7,50 @@ Nothing here blocks: a worker passes on what the search found first, then the an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from textual.worker import Worker
+
 from store.base.citations import parse_citation
-from store.base.clock import to_ms
+from store.base.clock import Clock, to_ms
 from store.base.errors import Defect, MemorandaError
+from store.base.location import Location
 from store.database.connection import to_memoranda_error
 from store.database.tombstones import count_removals
 from store.librarian.answer import CitedSentence, LibrarianAnswer
-from tui.input.key_table import CONTEXT, HEALTH, LIBRARIAN, key_name
+from store.search.results import SearchAnswer
+from store.services.as_of import PastState
+from tui.actions.support import ActionHost
+from tui.input.key_table import CONTEXT, FACTS, HEALTH, LIBRARIAN, key_name
 from tui.input.verb_table import typed_command
+from tui.lists.filters import (
+    KIND_FILTER,
+    Facet,
+    complete_filter,
+    facet_chips,
+    filter_completions,
+    filters_in_query,
+    found_kinds,
+    narrow_query,
+    next_choice,
+    search_facets,
+)
 from tui.lists.pane_rows import WHOLE_TEXT, ContextRows, HealthRows
 from tui.lists.view_state import View, empty_pane_text
 from tui.render.lines import StyledLine
 from tui.theme.line_filters import Piece
+from tui.widgets.bars import Footer, Split
 from tui.widgets.chat_pane import Question, Talk, TalkPane
-from tui.widgets.preview import Preview, PreviewPane
+from tui.widgets.inputs import AskBar, SearchBar
+from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
+from tui.workers.engine import LoadedLists
 from tui.workers.model_worker import KEPT_EXCHANGES, Exchange, LibrarianWorker
+from tui.workers.queries import SideRows
 
 if TYPE_CHECKING:
-    from textual.app import App
     from textual.timer import Timer
     from textual.widget import Widget
 
@@ -38,36 +60,90 @@ if TYPE_CHECKING:
 # The interface that a controller has of the main screen.
 
 
-class Host(Protocol):
-    """The interface for every controller."""
+class Host(ActionHost, Protocol):
+    """The screen, as its controllers see it."""
 
     @property
-    def app(self) -> App[Any]: ...
+    def search_filters(self) -> SearchFilters: ...
     @property
-    def engine(self) -> Engine | None: ...
+    def counts(self) -> dict[str, int]: ...
     @property
-    def view(self) -> View: ...
+    def is_current(self) -> bool: ...
     @property
-    def form(self) -> str: ...
+    def location(self) -> Location: ...
     @property
-    def current_list(self) -> str: ...
+    def cwd(self) -> str: ...
+    @property
+    def embed(self) -> Callable[[], object]: ...
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def footer(self) -> Footer: ...
     @property
     def current(self) -> str: ...
     @property
+    def pane_controllers(self) -> Sequence[PaneController]: ...
+    @property
+    def search_bar(self) -> SearchBar: ...
+    @property
+    def embedding_under_way(self) -> str | None: ...
+    @property
+    def alone(self) -> str: ...
+    @property
     def searching(self) -> bool: ...
     @property
-    def focused(self) -> Widget | None: ...
-    @property
-    def pane(self) -> PreviewPane: ...
+    def run_worker(self) -> Callable[..., Worker[Any]]: ...
 
-    def list_of(self, name: str) -> RecordList: ...
+    def model_forms(self) -> Sequence[Sequence[Piece]]: ...
+    def set_status(self, status: str) -> None: ...
+    def set_backups(self, trouble: str) -> None: ...
+    def vectors_came(self, all_of_them: bool) -> None: ...
+    def mount(self, *widgets: Split, before: str) -> object: ...
+    def bar(self, name: str) -> Split | None: ...
+    def refuses(self) -> bool: ...
+    def ask_librarian(self, question: str) -> None: ...
+    def open_citation(self, text: str) -> None: ...
+    def search_for(self, query: str) -> None: ...
+    def show_model(self, pull: str = "", trying: str | None = None) -> None: ...
+    def open_screen(self, name: str, *arguments: object) -> None: ...
+    async def run_action(self, action: str) -> object: ...
+    def call_later(self, callback: Callable[..., Any], *arguments: Any) -> bool: ...
+    def ask_bar(self) -> AskBar | None: ...
+    def has_sidebar(self) -> bool: ...
+    def follow(self, source: RecordList) -> None: ...
+    def set_held(self, held: bool) -> None: ...
+    def set_size(self, name: str, size: int | None) -> None: ...
+    def set_waiting(self, count: int) -> None: ...
+    def memory_changed(self) -> None: ...
+    def side_shown(self, name: str, rows: SideRows) -> None: ...
+    def lists_shown(self) -> None: ...
+    def controller_of(self, name: str) -> PaneController: ...
+    def draw_found(self) -> None: ...
+    def show_first_rows(self, engine: Engine, first: LoadedLists) -> None: ...
+    def opened_beside(self, engine: Engine) -> None: ...
+    def reload(self) -> None: ...
+    def facet_of(self, name: str) -> Facet | None: ...
+    def set_class(self, add: bool, *names: str) -> object: ...
+    def end_search(self) -> None: ...
+    def return_to(self, view: View, pane: str) -> None: ...
+    def turn_to(self, past: PastState | None, cursors: Mapping[str, Hashable]) -> None: ...
+    def widget_of_kind(self, kind: type[Any]) -> Any: ...
+    def has_pane(self, name: str) -> bool: ...
+    def hide_pane(self, name: str, hidden: bool) -> None: ...
+    def fit_hits(self) -> None: ...
+    def draw_past(self) -> None: ...
+    def draw_titles_soon(self) -> None: ...
+    def read_side(self) -> None: ...
+    def sort_again(self) -> None: ...
+    def take_split(self, percent: int) -> None: ...
+    def preview_hit(self, source: RecordList) -> bool: ...
+    def enter_hits(self) -> None: ...
+    def leave_hits(self) -> None: ...
+    def size_hits(self, height: int | str) -> None: ...
+    def select_wanted(self, *names: str) -> None: ...
+    def background_pieces(self) -> Sequence[Piece]: ...
     def list_if_mounted(self, name: str) -> RecordList | None: ...
     def set_focus(self, widget: Widget | None) -> None: ...
-
-    def say(
-        self, text: str, severity: str = "information", timeout: float = 8, alone: bool = False, stays: bool = False
-    ) -> None: ...
-    def later(self, function: Callable[..., object], *arguments: object) -> None: ...
     def in_background(
         self, work: Callable[[], object], group: str, description: str, exclusive: bool = False
     ) -> object: ...
@@ -75,30 +151,105 @@ class Host(Protocol):
     def draw_top(self) -> None: ...
     def draw_titles(self) -> None: ...
     def draw_footer(self) -> None: ...
-
-
-class PaneHost(Host, Protocol):
-    """The interface that controllers of panes have in addition."""
-
-    @property
-    def counts(self) -> dict[str, int]: ...
-
-    def widget_of_kind(self, kind: type[Any]) -> Any: ...
-    def set_size(self, name: str, size: int | None) -> None: ...
-    def follow(self, source: RecordList) -> None: ...
-    def read_side(self) -> None: ...
-    def refuses(self) -> bool: ...
-    def end_search(self) -> None: ...
     def show_pane(self, name: str) -> None: ...
     def go_to_list(self) -> None: ...
-    def run_line(self, line: str) -> None: ...
+
+
+class SearchFilters:
+    """Reads and changes the filters of the query. `query` returns it, `ask` searches for another one."""
+
+    def __init__(self, host: Host, query: Callable[[], str], ask: Callable[[str], None]) -> None:
+        self.host = host
+        self._query, self._ask = query, ask
+        self._kinds = found_kinds({})  # of what was found without the filter for a kind
+        self._asked: str | None = None  # the query without that filter, of which they are
+        self._facets: Sequence[Facet] = ()  # by what a search can be narrowed, once counted
+
+    def now(self) -> dict[str, str]:
+        """Return the filters of the query: field → value."""
+        return filters_in_query(self._query())
+
+    @property
+    def kinds(self) -> Facet:
+        """The kinds of what was found."""
+        return self._kinds
+
+    def narrow(self, filters: Mapping[str, str]) -> None:
+        """Search with these filters in place of the query's filters of equal fields; an empty value removes a
+        filter."""
+        self._ask(narrow_query(self._query(), filters))
+
+    def next_kind(self) -> None:
+        """Narrow the search to the next kind of what was found, at last to none."""
+        self.narrow({KIND_FILTER: next_choice(self._kinds, self.now().get(KIND_FILTER)) or ""})
+
+    def count_found(self, answer: SearchAnswer) -> None:
+        """Count what was found by kind; under a filter for a kind the others stay as they were counted without it."""
+        asked = narrow_query(self._query(), {KIND_FILTER: ""})
+        filtered = KIND_FILTER in self.now()
+        if not filtered or asked != self._asked:
+            whole = not filtered and answer.total == len(answer.hits)
+            self._asked = asked
+            shown = Counter(hit.kind for hit in answer.hits)
+            self._kinds = found_kinds(shown, whole)._replace(total=None if filtered else answer.total)
+            if not whole and (engine := self.host.engine) is not None:
+                work = lambda: self.host.later(self._show_numbers, asked, shown, engine.seeker.kinds(asked))  # noqa: E731
+                self.host.in_background(work, "kinds", "count what was found by kind", exclusive=True)
+
+    def _show_numbers(self, asked: str, shown: Counter[str], counts: Mapping[str, int]) -> None:
+        """Show how many records of each kind were found; by meaning alone at least those that are `shown`."""
+        if counts and asked == self._asked:
+            every = {kind: max(counts.get(kind, 0), shown[kind]) for kind in {*counts, *shown}}
+            known = self._kinds.total
+            self._kinds = found_kinds(every)._replace(total=sum(every.values()) if known is None else known)
+            self.host.draw_titles()
+
+    def chips(self, room: int) -> list[Piece]:
+        """Return the chips of the search."""
+        return facet_chips(self._kinds, self.now(), room)
+
+    # completion
+
+    def facets(self, engine: Engine) -> Sequence[Facet]:
+        """Return by what a search can be narrowed; for a worker thread."""
+        return search_facets(engine.facets(FACTS), *engine.searchable())
+
+    def count_facets(self) -> None:
+        """Count what completes a filter, on a worker thread."""
+        engine = self.host.engine
+        if engine is not None:
+            work = lambda: self._count(engine)  # noqa: E731
+            self.host.in_background(work, "facets", "count what each filter leaves", exclusive=True)
+
+    def _count(self, engine: Engine) -> None:
+        try:
+            facets = self.facets(engine)
+        except MemorandaError:
+            return  # the search itself says what is wrong
+        self.host.later(self._set_facets, facets)
+
+    def _set_facets(self, facets: Sequence[Facet]) -> None:
+        self._facets = facets
+        self.host.draw_footer()
+
+    def completions(self) -> Sequence[tuple[str, int | None]]:
+        """Return how the filter that is being typed may go on, with numbers of records."""
+        return filter_completions(self._query(), self._facets)
+
+    def complete(self, text: str = "") -> bool:
+        """Complete the filter that is being typed by `text`, or by the first completion; return False if there is
+        none."""
+        found = self.completions()
+        if found:
+            self._ask(complete_filter(self._query(), text or found[0][0]))
+        return bool(found)
 
 
 class PaneController:
     """The behaviour of a pane beyond showing its rows; every method is optional. Those that return a bool say whether
     they handled the event; if not, the default of all panes applies."""
 
-    def __init__(self, host: PaneHost) -> None:
+    def __init__(self, host: Host) -> None:
         self.host = host
 
     def preview(self, source: RecordList) -> bool:
@@ -189,7 +340,7 @@ class ContextController(PaneController):
 class HealthController(PaneController):
     """Explains figures, and requests new measurements when they are due."""
 
-    def __init__(self, host: PaneHost) -> None:
+    def __init__(self, host: Host) -> None:
         super().__init__(host)
         self._explained: list[StyledLine] | None = None  # the explanation in the preview
         self._timer: Timer | None = None  # until the next measurement
@@ -248,7 +399,7 @@ QUESTION_EXAMPLES = (
 class LibrarianController(PaneController):
     """Keeps the conversation, and starts questions."""
 
-    def __init__(self, host: PaneHost) -> None:
+    def __init__(self, host: Host) -> None:
         super().__init__(host)
         self._exchanges: list[Exchange] = []
         self._answer: LibrarianAnswer | None = None  # the last answer; the next question may refer to it
