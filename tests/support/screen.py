@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from support.stories import Clock, location
 from textual import events
+from textual._context import visible_screen_stack
 from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.worker import WorkerCancelled
@@ -48,6 +49,7 @@ class Person:
 
     @property
     def strips(self) -> list[Strip]:
+        visible_screen_stack.set(self.app._background_screens)  # what shines through a menu
         return self.app.screen._compositor.render_strips(self.app.size)
 
     @property
@@ -272,6 +274,7 @@ async def opened(
             if isinstance(app.screen, FirstStartScreen):  # its own tests look at it
                 await person.press("escape")
         yield person
+        assert person.lines, "the last screen can be drawn"
 
 
 def _shown(found: RecordList) -> list[str]:

@@ -5,6 +5,7 @@ import io
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import textual.app
@@ -12,6 +13,9 @@ import textual.pilot
 from support.commands import Do, runner
 from support.screen import HUGE, NARROW, WIDE, Person, idle, opened, utc
 from support.stories import Story, copy
+from textual._compositor import Compositor
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
 
 __all__ = ["utc"]
 
@@ -22,6 +26,34 @@ def event_driven_pilot() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for module in (textual.app, textual.pilot):
             patch.setattr(module, "wait_for_idle", idle)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def drawn_when_read() -> Iterator[None]:
+    """A frame that no terminal shows is not drawn: a test draws what it reads, `opened` the last screen. The styles of
+    an application are read once for all."""
+
+    draw = Compositor.render_update
+
+    def draw_whole(self: Compositor, full: bool = False, *given: Any, **named: Any) -> object:
+        if full:  # a picture of the screen
+            return draw(self, full, *given, **named)
+        self._dirty_regions.clear()
+        return None
+
+    known: dict[object, list[RuleSet]] = {}
+    parse = Stylesheet._parse_rules
+
+    def parse_once(self: Stylesheet, *given: Any, **named: Any) -> list[RuleSet]:
+        key = (*given, *named.values(), *self._variables.items())
+        if key not in known:
+            known[key] = parse(self, *given, **named)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Compositor, "render_update", draw_whole)
+        patch.setattr(Stylesheet, "_parse_rules", parse_once)
         yield
 
 
