@@ -16,7 +16,7 @@ from store.context.builder import Context
 from store.context.selection import MIN_FACT_SIMILARITY, PART_LIMITS, ConsideredFact, ContextPart, ContextPiece
 from store.text.words import count_tokens
 from tui.commands.context import draw_bar, left_out_words, part_name
-from tui.lists.record_rows import WIDE_LIST, RowLine, badge_style, heading_line, row_lines
+from tui.lists.record_rows import WIDE_LIST, NumberedRows, RowLine, badge_style, heading_line, row_lines
 from tui.render.lines import (
     FACT_BADGES,
     KIND_GLYPHS,
@@ -86,7 +86,7 @@ class ContextRow:
     costs: tuple[tuple[str, int], ...] = ()  # for a line of bars: parts, and the tokens of each
 
 
-class ContextRows:
+class ContextRows(NumberedRows):
     """The rows of a context. `records` are its records other than facts, by citation; `facts` is the number of facts
     that it was chosen from."""
 
@@ -96,7 +96,6 @@ class ContextRows:
     def __init__(self, built: Context, records: Mapping[str, Record], now: str, facts: int = 0) -> None:
         self.built = built
         self._rows = list(_context_rows(built, records, now, facts))
-        self._places = {row.key: index for index, row in enumerate(self._rows) if row.key is not None}
 
     def drop_pages(self) -> None:
         """Do nothing: a context is rebuilt, never read by pages."""
@@ -110,12 +109,6 @@ class ContextRows:
     def key(self, index: int) -> Hashable:
         row = self._rows[index]
         return row.key if row.key is not None else ("heading", index)
-
-    def index_of(self, key: Hashable) -> int | None:
-        return self._places.get(key)
-
-    def keys_present(self, keys: Set[Hashable]) -> frozenset[Hashable]:
-        return frozenset(keys).intersection(self._places)
 
     def record(self, index: int) -> Record | None:
         """Return the record of a row; None for a heading and for rows without a record."""
@@ -304,7 +297,7 @@ LONGEST_CHART = 24  # cells of the longest bar
 NARROW_CELLS = 44  # cells below which names have less room and notes are omitted for charts
 
 
-class HealthRows:
+class HealthRows(NumberedRows):
     """The rows of the figures. `records` are those that figures name, by citation; `at` is the time of the measurement,
     and `due` the seconds until the next is possible (0: no newer one is possible)."""
 
@@ -332,9 +325,6 @@ class HealthRows:
         names = [cell_len(visible(row.label)) for row in self._rows if isinstance(row, Figure) and not row.wide]
         self._label = max([FIGURE_NAME_CELLS, *(length for length in names if length <= LONGEST_FIGURE_NAME)])
         self._rows += notes
-        self._places: dict[Hashable, int] = {
-            row.key: index for index, row in enumerate(self._rows) if isinstance(row, Figure)
-        }
 
     def drop_pages(self) -> None:
         """Do nothing: figures are measured again, never read by pages."""
@@ -348,9 +338,6 @@ class HealthRows:
     def key(self, index: int) -> Hashable:
         row = self._rows[index]
         return row.key if isinstance(row, Figure) else ("heading", row)
-
-    def index_of(self, key: Hashable) -> int | None:
-        return self._places.get(key)
 
     def keys_present(self, keys: Set[Hashable]) -> frozenset[Hashable]:
         return frozenset()

@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from copy import copy
 from datetime import datetime
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -372,6 +373,33 @@ def step_subjects(memory: Memory, steps: Mapping[int, Step]) -> dict[int, str]:
     return subjects
 
 
+class NumberedRows(ABC):
+    """The base of rows that are there as a whole, by their numbers or what a subclass says in `key`; it renders them in
+    `lines`."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def lines(self, index: int, width: int) -> Sequence[RowLine]: ...
+
+    def selectable(self, index: int) -> bool:
+        return True
+
+    def key(self, index: int) -> Hashable:
+        return index
+
+    @cached_property
+    def _indexes(self) -> dict[Hashable, int]:
+        return {self.key(index): index for index in range(len(self))}
+
+    def index_of(self, key: Hashable) -> int | None:
+        return self._indexes.get(key)
+
+    def keys_present(self, keys: Set[Hashable]) -> frozenset[Hashable]:
+        return frozenset(keys).intersection(self._indexes)
+
+
 # Rows of the search hits, under the headings Exact, Near and Nothing near, with the matching words highlighted.
 
 HIT_LINES = 3  # lines of a hit
@@ -384,7 +412,7 @@ EVENT_WORDS = str.maketrans(
 HitGroups = Sequence[tuple[str, Sequence[Hit]]]
 
 
-class HitRows:
+class HitRows(NumberedRows):
     """Search hits in groups of (heading, hits), in the order given; a group without heading has no row for it."""
 
     def __init__(self, groups: HitGroups, now: str) -> None:
@@ -392,7 +420,6 @@ class HitRows:
         for heading, hits in groups:
             self._rows += [*([heading] if heading else []), *hits]
         self._now = now
-        self._places = {row.key: index for index, row in enumerate(self._rows) if not isinstance(row, str)}
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -403,12 +430,6 @@ class HitRows:
     def key(self, index: int) -> Hashable:
         row = self._rows[index]
         return ("heading", index) if isinstance(row, str) else row.key
-
-    def index_of(self, key: Hashable) -> int | None:
-        return self._places.get(key)  # type: ignore[call-overload, no-any-return]
-
-    def keys_present(self, keys: Set[Hashable]) -> frozenset[Hashable]:
-        return frozenset(keys).intersection(self._places)
 
     def hit(self, index: int) -> Hit | None:
         """Return the hit of a row; None for a heading."""
@@ -537,28 +558,6 @@ def _fill_line(line: RowLine, width: int) -> RowLine:
 
 
 # Rows of a list with a fixed order, identified by their index.
-
-
-class NumberedRows(ABC):
-    """The base of rows that are numbered from 0; a subclass renders them in `lines`."""
-
-    @abstractmethod
-    def __len__(self) -> int: ...
-
-    @abstractmethod
-    def lines(self, index: int, width: int) -> Sequence[RowLine]: ...
-
-    def selectable(self, index: int) -> bool:
-        return True
-
-    def key(self, index: int) -> Hashable:
-        return index
-
-    def index_of(self, key: Hashable) -> int | None:
-        return key if isinstance(key, int) and key < len(self) else None
-
-    def keys_present(self, keys: Set[Hashable]) -> frozenset[Hashable]:
-        return frozenset(key for key in keys if self.index_of(key) is not None)
 
 
 # Draw the rows of the side lists: checkpoints, steps of history, tasks, proposals.

@@ -65,9 +65,6 @@ class AgentRows(NumberedRows):
     def key(self, index: int) -> Hashable:
         return agent_row_key(self._seen.rows[index])
 
-    def index_of(self, key_: Hashable) -> int | None:
-        return next((place for place, row in enumerate(self._seen.rows) if agent_row_key(row) == key_), None)
-
     def lines(self, index: int, width: int) -> list[RowLine]:
         seen, now = self._seen.rows[index], self._seen.now
         if isinstance(seen, AgentActivity):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar, cast
 
 from textual import events
@@ -24,7 +24,7 @@ from store.config.configuration import Config
 from tui.input.arguments import help_text
 from tui.input.key_table import FACTS, KEYS, LIST_KEYS, PLAN_KEYS, show_key
 from tui.input.verb_table import VERBS, VERBS_BY_NAME
-from tui.lists.record_rows import RowLine, row_lines
+from tui.lists.record_rows import NumberedRows, RowLine, row_lines
 from tui.render.lines import FACT_BADGES, StyledLine
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece
@@ -168,7 +168,7 @@ def _first_key(key: Binding, remapped: Mapping[str, str]) -> str:
 HELP_NAME_CELLS = 16  # cells of the cursor and the key or verb, which can be clicked
 
 
-class HelpRows:
+class HelpRows(NumberedRows):
     """Keys and verbs, one a line, with headings."""
 
     def __init__(self, found: list[HelpEntry]) -> None:
@@ -182,12 +182,6 @@ class HelpRows:
 
     def key(self, index: int) -> Hashable:
         return self._entries[index][0] or f"heading {index}"
-
-    def index_of(self, key: Hashable) -> int | None:
-        return next((index for index in range(len(self)) if self.key(index) == key), None)
-
-    def keys_present(self, keys: Set[Hashable]) -> frozenset[Hashable]:
-        return frozenset(key for key in keys if self.index_of(key) is not None)
 
     def lines(self, index: int, width: int) -> list[RowLine]:
         target, name, text = self._entries[index]

@@ -180,9 +180,6 @@ class EvidenceRows(NumberedRows):
     def key(self, index: int) -> Hashable:
         return self.entries[index].citation, str(self.entries[index].item)
 
-    def index_of(self, key: Hashable) -> int | None:
-        return next((at for at in range(len(self)) if self.key(at) == key), None)
-
     def lines(self, index: int, width: int) -> list[RowLine]:
         one = self.entries[index]
         glyph, word = EVIDENCE_BADGES[one.state]
@@ -425,7 +422,7 @@ class PlotsScreen(SaysDefects, HelpedScreen[None]):
     """Shows the trends of a memory, as large as the screen allows."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "leave", "Close", id="plots.close", tooltip="Close the plots")
+        Binding("escape,q", "dismiss", "Close", id="plots.close", tooltip="Close the plots")
     ]
     DEFAULT_CSS = """
     PlotsScreen {
@@ -453,7 +450,7 @@ class PlotsScreen(SaysDefects, HelpedScreen[None]):
             [(" PLOTS  ", "bold $text-accent"), (visible(self._location.display_name), "bold")],
             [("stats --plot FILE draws them as SVG ", "$dim")],
         )
-        self.query_one("#plots-keys", Bar).set_pieces((" esc", look, "leave"), (" closes ", "", "leave"))
+        self.query_one("#plots-keys", Bar).set_pieces((" esc", look, "dismiss"), (" closes ", "", "dismiss"))
         self.query_one(Preview).focus()
         self._read_trends()
 
@@ -484,6 +481,3 @@ class PlotsScreen(SaysDefects, HelpedScreen[None]):
             for one in self._trends
         ]
         preview.show_lines([line for plot in lines for line in plot][:-1])
-
-    def action_leave(self) -> None:
-        self.dismiss(None)

@@ -147,7 +147,7 @@ class MoreScreen(ModalScreen["str | None"]):
     """Dismisses with the verb to run, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,0", "leave", "Leave", show=False, id="more.leave", tooltip="Stay here")
+        Binding("escape,q,0", "dismiss", "Leave", show=False, id="more.leave", tooltip="Stay here")
     ]
     DEFAULT_CSS = """
     MoreScreen { align: center middle; }
@@ -160,7 +160,7 @@ class MoreScreen(ModalScreen["str | None"]):
         heading.set_pieces(
             ("More   ", "bold $text-accent"),
             ("a letter opens one   ", "$dim"),
-            ("esc", MORE_KEY_STYLE, "screen.leave"),
+            ("esc", MORE_KEY_STYLE, "screen.dismiss"),
         )
         with Vertical():
             yield heading
@@ -182,9 +182,6 @@ class MoreScreen(ModalScreen["str | None"]):
         """Open the screen of a letter."""
         self.dismiss(next(one.verb for one in further_screens() if one.letter == letter))
 
-    def action_leave(self) -> None:
-        self.dismiss(None)
-
 
 MENU_COLUMN = 25  # cells of a column, at least
 MENU_EDGES = 4  # cells at the sides of the menu
@@ -196,7 +193,7 @@ class OnlyScreen(ModalScreen["dict[str, str] | None"]):
     """Dismisses with the filters chosen, field → value, empty for all records; None to change nothing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Leave", show=False, id="only.leave", tooltip="Change nothing")
+        Binding("escape", "dismiss", "Leave", show=False, id="only.leave", tooltip="Change nothing")
     ]
     DEFAULT_CSS = """
     OnlyScreen { align: center middle; }
@@ -280,7 +277,7 @@ class OnlyScreen(ModalScreen["dict[str, str] | None"]):
             *adds,
             (SHOW_ALL_KEY, ONLY_KEY_STYLE, f"screen.pick({SHOW_ALL_KEY!r})"),
             (" all   ", "$dim", f"screen.pick({SHOW_ALL_KEY!r})"),
-            ("esc", ONLY_KEY_STYLE, "screen.leave"),
+            ("esc", ONLY_KEY_STYLE, "screen.dismiss"),
         )
 
     def on_key(self, event: events.Key) -> None:
@@ -305,9 +302,6 @@ class OnlyScreen(ModalScreen["dict[str, str] | None"]):
         kept = {field: str(value) for field, value in self._active.items()} if self._adding else {}
         self.dismiss({**kept, facet.field: one.value})
 
-    def action_leave(self) -> None:
-        self.dismiss(None)
-
 
 def _format_number(one: FacetChoice) -> str:
     """Format the number of records of a choice; "" if it is unknown."""
@@ -321,7 +315,7 @@ class RecentScreen(ModalScreen["str | None"]):
     """Dismisses with the folder or file to open, "" to name another, None to open none."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "leave", "Leave", show=False, id="recent.leave", tooltip="Stay in this memory"),
+        Binding("escape,q", "dismiss", "Leave", show=False, id="recent.leave", tooltip="Stay in this memory"),
         Binding("j", "move(1)", "Down", show=False, id="recent.down"),
         Binding("k", "move(-1)", "Up", show=False, id="recent.up"),
     ]
@@ -351,7 +345,7 @@ class RecentScreen(ModalScreen["str | None"]):
     def on_mount(self) -> None:
         look = "$dim"
         self.query_one("#recent-keys", Bar).set_pieces(
-            ("enter opens it", look, "open"), ("   ", ""), ("esc stays here", look, "leave")
+            ("enter opens it", look, "open"), ("   ", ""), ("esc stays here", look, "dismiss")
         )
         self.query_one(OptionList).focus()
 
@@ -365,9 +359,6 @@ class RecentScreen(ModalScreen["str | None"]):
             choices.action_cursor_down()
         else:
             choices.action_cursor_up()
-
-    def action_leave(self) -> None:
-        self.dismiss(None)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         chosen = event.option.id or "other"

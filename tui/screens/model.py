@@ -81,7 +81,6 @@ class ModelRows(NumberedRows):
 
     def __init__(self, rows: list[ModelRow]) -> None:
         self.rows = rows
-        self._places = {row.key: index for index, row in enumerate(rows) if row.key is not None}
         self._name = max([MODEL_NAME_CELLS, *(len(row.name) for row in rows if row.key is not None)])
 
     def __len__(self) -> int:
@@ -92,9 +91,6 @@ class ModelRows(NumberedRows):
 
     def key(self, index: int) -> Hashable:
         return self.rows[index].key or f"heading {index}"
-
-    def index_of(self, key: Hashable) -> int | None:
-        return self._places.get(key) if isinstance(key, str) else None
 
     def row(self, key: Hashable) -> ModelRow | None:
         index = self.index_of(key)

@@ -205,7 +205,6 @@ class PlanRows(NumberedRows):
         self._plan = plan
         every = range(len(plan.changes))
         self._order = [at for at in every if only in (None, plan.changes[at].kind) or at in chosen]
-        self._place = {at: index for index, at in enumerate(self._order)}
         self._chosen = chosen
         self._now = now
         self._looking = looking
@@ -215,9 +214,6 @@ class PlanRows(NumberedRows):
 
     def key(self, index: int) -> Hashable:
         return self._order[index]
-
-    def index_of(self, key: Hashable) -> int | None:
-        return self._place.get(key) if isinstance(key, int) else None
 
     def lines(self, index: int, width: int) -> list[RowLine]:
         at = self._order[index]

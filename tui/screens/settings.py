@@ -65,9 +65,6 @@ class SettingRows(NumberedRows):
     def key(self, index: int) -> Hashable:
         return self._values[index - self._first].name if self.selectable(index) else index
 
-    def index_of(self, key: Hashable) -> int | None:
-        return next((index for index, value in enumerate(self._values, self._first) if value.name == key), None)
-
     def lines(self, index: int, width: int) -> list[RowLine]:
         if not self.selectable(index):
             return row_lines([("  ", "")], self._about, "dim", [], width, most=len(self._about))

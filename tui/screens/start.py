@@ -113,7 +113,7 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
     Dismisses with an action of the main screen, for a key that the ledger names, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "leave", "To the application", id="start.leave", tooltip="To the application"),
+        Binding("escape,q", "dismiss", "To the application", id="start.leave", tooltip="To the application"),
         Binding("u", "undo", "Undo", id="start.undo", tooltip="Undo what was done last here"),
     ]
     DEFAULT_CSS = """
@@ -176,7 +176,7 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
         if self._steps:
             pieces += [(" u", look, "undo"), (" undo ", "", "undo")]
         self.query_one("#start-keys", Bar).set_pieces(
-            *pieces, (" esc", look, "leave"), (" to the application ", "", "leave")
+            *pieces, (" esc", look, "dismiss"), (" to the application ", "", "dismiss")
         )
 
     def on_key(self, event: events.Key) -> None:
@@ -346,9 +346,6 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
                 self._draw()
 
         self._engine.write(lambda memory: [memory.history.undo(step) for step in reversed(steps)], done)
-
-    def action_leave(self) -> None:
-        self.dismiss(None)
 
 
 def conversations_read_words(result: dict[str, object]) -> str:
