@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -818,9 +817,7 @@ class TestFiles:
 
         app = Memoranda(locate(str(path), {}, str(tmp_path)), str(tmp_path))
         async with app.run_test() as pilot:
-            end = time.monotonic() + PATIENCE
-            while not app._exit and time.monotonic() < end:
-                await pilot.pause(0.02)
+            await Person(app, pilot).until(lambda: app._exit)
             [said] = app._exit_renderables
             assert str(path) in str(said) and "Nothing was changed" in str(said)
         assert app.return_code == 1

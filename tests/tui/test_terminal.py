@@ -197,11 +197,12 @@ def test_the_last_key_before_quitting_is_kept(story: Story) -> None:
 
 
 def test_quitting_while_the_pen_waits_for_the_screen(story: Story) -> None:
-    """The pen's last word meets a screen that is closing: neither may wait for the other."""
+    """The pen's last word meets a screen that is closing: neither may wait for the other. It is held until then."""
     slow = (
         "import sys, time; from tui.app import Memoranda; say = Memoranda.call_from_thread\n"
         "def late(self, function, *rest):\n"
-        "    if 'finish' in [getattr(one, '__name__', '') for one in (function, *rest)]: time.sleep(1)\n"
+        "    while 'finish' in [getattr(one, '__name__', '') for one in (function, *rest)] and not self._exit:\n"
+        "        time.sleep(0.01)\n"
         "    return say(self, function, *rest)\n"
         "Memoranda.call_from_thread = late\n"
         "from tui.main import main; main()"

@@ -59,7 +59,7 @@ def stats_lines(found: list[MetricSection]) -> list[str]:
         lines += ["", heading.upper()]
         for one in figures:
             if one.state == UNKNOWN:
-                lines.append(f"  {one.glyph} {one.label:<{STATS_LABEL_CELLS}} {one.note}")
+                lines.append(f"  {one.sign[0]} {one.label:<{STATS_LABEL_CELLS}} {one.note}")
                 continue
             chart = (
                 draw_steps(one.series)
@@ -72,7 +72,7 @@ def stats_lines(found: list[MetricSection]) -> list[str]:
                 else f"{shorten(one.label, STATS_LABEL_CELLS):<{STATS_LABEL_CELLS}}"
             )
             value = "" if one.wide else f" {one.value:>{STATS_VALUE_CELLS}}  {chart:<{STATS_BAR_CELLS}}"
-            lines.append(f"  {one.glyph} {label}{value}  {one.note}".rstrip())
+            lines.append(f"  {one.sign[0]} {label}{value}  {one.note}".rstrip())
             if one.state == POOR and one.leads:
                 lines.append(f"      memoranda {one.leads}")
     return lines[1:]

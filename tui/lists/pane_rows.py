@@ -370,8 +370,8 @@ class HealthRows(NumberedRows):
             return [heading_line(row, "", width)]
         if row.wide:
             note: RowLine = [(visible(row.note), "dim")] if row.note else []
-            return row_lines([(f"{row.glyph} ", row.look)], visible(row.label), "", note, width)
-        label, glyph = visible(row.label), (f"{row.glyph} ", row.look)
+            return row_lines([(f"{row.sign[0]} ", row.sign[1])], visible(row.label), "", note, width)
+        label, glyph = visible(row.label), (f"{row.sign[0]} ", row.sign[1])
         name = self._label if width >= NARROW_CELLS else SHORT_NAME_CELLS
         if cell_len(label) <= name:
             return [self._figure(row, width, glyph, label, name)]

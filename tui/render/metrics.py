@@ -4,8 +4,10 @@ further."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from html import escape
 from shlex import quote
+from typing import Any
 
 from store.base.citations import cite
 from store.base.clock import format_age, format_how_long_ago
@@ -38,54 +40,44 @@ CHART_STEPS = 24  # maximum searches whose durations are drawn
 STEP_SIGNS = "▁▂▃▄▅▆▇█"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Figure:
     """One metric. `label` names it, `value` is short; `share` (0 to 1) is drawn as a bar, `series` as steps; `record`
     names a record whose text is shown instead; `note` is at the right. `state` is one of GOOD, POOR, KNOWN, UNKNOWN.
     `says` are paragraphs that explain it. `leads` is a `:` command that shows its subject, described by `to`."""
 
-    __slots__ = (
-        *("glyph", "key", "label", "leads", "look", "note", "record", "says", "series", "share", "state", "to"),
-        *("value", "wide"),
-    )
+    key: str
+    label: str
+    value: str = ""
+    says: tuple[str, ...] = ()
+    share: float | None = None
+    series: Sequence[float] = ()
+    record: str = ""
+    note: str = ""
+    state: str = KNOWN
+    badge: tuple[str, str] | None = None
+    leads: str = ""
+    to: str = ""
+    wide: bool = False
 
-    def __init__(
-        self,
-        key: str,
-        label: str,
-        value: str = "",
-        *says: str,
-        share: float | None = None,
-        series: Sequence[float] = (),
-        record: str = "",
-        note: str = "",
-        state: str = KNOWN,
-        badge: tuple[str, str] | None = None,
-        leads: str = "",
-        to: str = "",
-        wide: bool = False,
-    ) -> None:
-        self.key = key
-        self.label = label
-        self.value = value
-        self.says = says
-        self.share = share
-        self.series = series
-        self.record = record
-        self.note = note
-        self.state = state
-        self.glyph, self.look = badge or METRIC_SIGNS[state]
-        self.leads = leads
-        self.to = to
-        self.wide = wide
+    @property
+    def sign(self) -> tuple[str, str]:
+        """Return its glyph, with its style."""
+        return self.badge or METRIC_SIGNS[self.state]
 
 
 MetricSection = tuple[str, list[Figure]]
 """A heading, and its metrics."""
 
 
+def figure(key: str, label: str, value: str = "", *says: str, **more: Any) -> Figure:
+    """Build a metric that `says` so many paragraphs."""
+    return Figure(key, label, value, says, **more)
+
+
 def unknown_figure(key: str, label: str, note: str, says: str, leads: str = "", to: str = "") -> Figure:
     """Build a metric without a value yet; `note` is the reason."""
-    return Figure(
+    return figure(
         key, label, "", f"{note[:1].upper()}{note[1:]}.", says, note=note, state=UNKNOWN, leads=leads, to=to
     )
 
@@ -127,7 +119,7 @@ def mean_figures(found: Measures) -> Iterator[Figure]:
             f"The average tokens of a context, of at most {MAX_PROMPT_TOKENS:,}; known once one was sent.",
         )
         return
-    yield Figure(
+    yield figure(
         "mean",
         "mean",
         f"{found.mean_tokens:,.0f}",
@@ -152,7 +144,7 @@ def request_figures(found: RequestFigures) -> Iterator[Figure]:
         )
         return
     share = found.kept / found.asked
-    yield Figure(
+    yield figure(
         "requests",
         "requests",
         format_percent(share),
@@ -170,10 +162,10 @@ def request_figures(found: RequestFigures) -> Iterator[Figure]:
 def index_figures(found: IndexMetrics) -> Iterator[Figure]:
     """Yield the state of the full-text index and of the embeddings."""
     if not found.full_text:
-        yield Figure("full text", "full text", "missing", "This SQLite has no FTS5.", state=POOR, leads="doctor")
+        yield figure("full text", "full text", "missing", "This SQLite has no FTS5.", state=POOR, leads="doctor")
     else:
         whole = found.indexed == found.passages
-        yield Figure(
+        yield figure(
             "full text",
             "full text",
             "FTS5",
@@ -195,7 +187,7 @@ def index_figures(found: IndexMetrics) -> Iterator[Figure]:
             to="the doctor: which model would answer",
         )
         return
-    yield Figure(
+    yield figure(
         "model",
         "model",
         f"{found.dimension}",
@@ -220,7 +212,7 @@ def recovery_figures(found: RecoveryFigures, at: str) -> Iterator[Figure]:
         )
     else:
         last = f", the last time {format_age(at, found.last)}" if found.last else ""
-        yield Figure(
+        yield figure(
             "recovered",
             "recovered",
             f"{found.recovered:,}",
@@ -235,7 +227,7 @@ def recovery_figures(found: RecoveryFigures, at: str) -> Iterator[Figure]:
             "between", "between", "no two checkpoints yet", "The median time from one checkpoint to the next."
         )
     else:
-        yield Figure(
+        yield figure(
             "between",
             "between",
             format_duration(found.between),
@@ -245,7 +237,7 @@ def recovery_figures(found: RecoveryFigures, at: str) -> Iterator[Figure]:
             to="the checkpoints",
         )
     said = f", the last time {format_age(at, found.crashed_at)}" if found.crashed_at else ""
-    yield Figure(
+    yield figure(
         "crashes",
         "crashes",
         f"{found.crashes:,}",
@@ -311,7 +303,7 @@ def _fact_figures(found: Measures) -> Iterator[Figure]:
     for state, number in found.states.items():
         pinned = "1 of them is pinned" if found.pinned == 1 else f"{found.pinned:,} of them are pinned"
         glyph = FACT_BADGES[state][0]
-        yield Figure(
+        yield figure(
             state,
             state,
             f"{number:,}",
@@ -326,7 +318,7 @@ def _fact_figures(found: Measures) -> Iterator[Figure]:
             to="the facts, the newest first" if state == "fresh" else "lists them",
         )
     learned = sum(found.learned)
-    yield Figure(
+    yield figure(
         "learned",
         "learned",
         f"{found.learned[-1]:,}" if found.learned else "0",
@@ -341,7 +333,7 @@ def _fact_figures(found: Measures) -> Iterator[Figure]:
     if found.oldest:
         number, at = found.oldest
         citation = cite("fact", number)
-        yield Figure(
+        yield figure(
             "oldest",
             "oldest",
             citation,
@@ -376,7 +368,7 @@ def _session_figures(found: Measures) -> Iterator[Figure]:
     most = max(one.tokens for one in found.sessions)
     yield from (_session_figure(one, most) for one in found.sessions)
     left = found.conversations - found.covered
-    yield Figure(
+    yield figure(
         "covered",
         "covered",
         format_percent(found.covered / found.conversations),
@@ -400,7 +392,7 @@ def _session_figure(one: ConversationCost, most: int) -> Figure:
         if one.contexts
         else "No agent was sent a context for it lately."
     )
-    return Figure(
+    return figure(
         f"session {one.name}",
         one.name,
         f"{one.tokens:,}",
@@ -426,7 +418,7 @@ def _context_figures(found: Measures) -> Iterator[Figure]:
             to="shows it",
         )
     else:
-        yield Figure(
+        yield figure(
             "sent",
             "sent",
             f"{found.contexts:,}",
@@ -446,7 +438,7 @@ def _context_figures(found: Measures) -> Iterator[Figure]:
             "to a context came back.",
         )
     else:
-        yield Figure(
+        yield figure(
             "useful",
             "cited",
             format_percent(found.useful),
@@ -473,7 +465,7 @@ def _learning_figures(found: ExtractionStats) -> Iterator[Figure]:
         )
     else:
         tries = found.read + found.failed
-        yield Figure(
+        yield figure(
             "success",
             "read",
             format_percent(found.success),
@@ -489,7 +481,7 @@ def _learning_figures(found: ExtractionStats) -> Iterator[Figure]:
             to="what was learned and waiting for review",
         )
     if found.waiting:
-        yield Figure(
+        yield figure(
             "waiting",
             "waiting",
             f"{found.waiting:,}",
@@ -500,7 +492,7 @@ def _learning_figures(found: ExtractionStats) -> Iterator[Figure]:
         )
     for turn, why in found.turns:
         citation = cite("turn", turn)
-        yield Figure(
+        yield figure(
             f"failed {turn}",
             citation,
             "",
@@ -516,7 +508,7 @@ def _learning_figures(found: ExtractionStats) -> Iterator[Figure]:
         )
     if found.given_up > len(found.turns):
         more = found.given_up - len(found.turns)
-        yield Figure("failed", "and more", f"{more:,}", f"{format_count(more, 'turn')} more given up.", state=POOR)
+        yield figure("failed", "and more", f"{more:,}", f"{format_count(more, 'turn')} more given up.", state=POOR)
 
 
 def _search_figures(found: Measures) -> Iterator[Figure]:
@@ -530,7 +522,7 @@ def _search_figures(found: Measures) -> Iterator[Figure]:
     else:
         yield from _time_figures(searches)
         share = searches.found or 0.0
-        yield Figure(
+        yield figure(
             "found",
             "found",
             format_percent(share),
@@ -549,7 +541,7 @@ def _search_figures(found: Measures) -> Iterator[Figure]:
             "Answers that depend on the records alone are cached for a day, and reused while they are valid.",
         )
     else:
-        yield Figure(
+        yield figure(
             "answers",
             "reused",
             format_percent(given / looked),
@@ -559,7 +551,7 @@ def _search_figures(found: Measures) -> Iterator[Figure]:
             note=f"{given:,} of {looked:,}, {kept:,} cached",
         )
     for query, times in found.queries:
-        yield Figure(
+        yield figure(
             f"query {query}",
             " ".join(query.split()),
             "",
@@ -592,7 +584,7 @@ def _time_figures(found: SearchFigures) -> Iterator[Figure]:
             continue
         good = took < QUICK_MS
         how = "by keywords alone" if name == "keywords" else "by keywords and meaning together"
-        yield Figure(
+        yield figure(
             name,
             name,
             f"{took:,.0f} ms" if took >= 10 else f"{took:.1f} ms",
@@ -610,7 +602,7 @@ def _disk_figures(found: Measures) -> Iterator[Figure]:
     """Yield the sizes of the memory and its backups."""
     most = max(1, *found.sizes.values())
     held = ", ".join(f"{number:,} {name}" for name, number in found.records.items() if number)
-    yield Figure(
+    yield figure(
         "memory",
         "memory",
         format_size(found.sizes["memory"]),
@@ -630,7 +622,7 @@ def _disk_figures(found: Measures) -> Iterator[Figure]:
             to="lists them",
         )
         return
-    yield Figure(
+    yield figure(
         "backups",
         "backups",
         format_size(found.sizes["backups"]),

@@ -10,6 +10,7 @@ terminal's colours, whose values are unknown: there dim text is the terminal's d
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
 from rich.style import Style
@@ -74,17 +75,15 @@ OWN_COLOR_VARIABLES = {
 }  # fmt: skip
 
 
+@dataclass(slots=True, eq=False)
 class Look:
     """A colour and a background, as `token` or `token 60%` of the theme, and a text style; empty if unchanged. `plain`
-    is the text style to use instead with the terminal's own colours."""
+    is the text style to use instead with the terminal's own colours, if it is another one."""
 
-    __slots__ = ("colour", "ground", "plain", "text")
-
-    def __init__(self, colour: str = "", text: str = "", ground: str = "", plain: str | None = None) -> None:
-        self.plain = text if plain is None else plain
-        self.colour = colour
-        self.text = text
-        self.ground = ground
+    colour: str = ""
+    text: str = ""
+    ground: str = ""
+    plain: str | None = None
 
 
 LOOKS = {
@@ -162,7 +161,7 @@ def _combine_in_own_colors(names: Iterable[str], variables: Mapping[str, str]) -
         if look is not None:
             if look.colour:
                 colour = variables[look.colour.partition(" ")[0]]
-            text += Style.parse(look.plain)
+            text += Style.parse(look.text if look.plain is None else look.plain)
     if text.reverse and text.dim:
         text += Style(dim=False)  # dim text is unreadable on a background
     default = Color.parse("ansi_default")

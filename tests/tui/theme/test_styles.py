@@ -269,7 +269,7 @@ async def test_without_motion_nothing_moves_by_itself(story: Story, monkeypatch:
         await person.press("escape")
         facts = person.main.list_of("facts")
         facts.flash(facts.rows.key(1))  # type: ignore[union-attr]
-        await person.pilot.pause(0.1)  # ten times as long as a flash
+        await person.pilot.pause()  # until no timer as short as a flash runs
         assert facts._flashing
         await person.press("j")
         assert not facts._flashing
