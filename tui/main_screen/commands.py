@@ -36,7 +36,13 @@ from tui.input.verb_table import VERBS_BY_NAME, command_word, find_verb, suggest
 from tui.lists.fact_groups import TIMELINE_WORDS
 from tui.panes.controllers import Host
 from tui.render.lines import format_count
+from tui.screens.agents import AgentsScreen
+from tui.screens.base import HelpScreen
+from tui.screens.health import DoctorScreen, EvidenceScreen, PlotsScreen
 from tui.screens.menus import MoreScreen, RecentScreen
+from tui.screens.plans import PlanScreen
+from tui.screens.settings import SettingsScreen
+from tui.screens.team import ReplicaScreen, TeamScreen
 from tui.theme.line_filters import Piece, fit_cells, pieces_width
 from tui.widgets.inputs import YES_ANSWERS, AskBar
 from tui.workers.engine import ConfirmationNeeded
@@ -245,7 +251,7 @@ def _show_purge(screen: Host, given: ParsedArguments) -> None:
 
 def _show_guard(screen: Host) -> None:
     """Show the screen of the guard."""
-    from tui.screens.tools import GuardScreen
+    from tui.screens.tools import GuardScreen  # reads what machines hold: a quarter of a start
 
     if screen.engine is not None:
         screen.app.push_screen(GuardScreen(screen.engine.location))
@@ -253,7 +259,7 @@ def _show_guard(screen: Host) -> None:
 
 def _show_guests(screen: Host, given: ParsedArguments) -> None:
     """Show the screen of the guests, searched with the words of the verb."""
-    from tui.screens.tools import GuestsScreen
+    from tui.screens.tools import GuestsScreen  # reads what machines hold: a quarter of a start
 
     if screen.engine is not None:
         tools = (given.tool,) if given.tool else ()
@@ -263,7 +269,7 @@ def _show_guests(screen: Host, given: ParsedArguments) -> None:
 
 def _show_scan(screen: Host, given: ParsedArguments) -> None:
     """Show the screen of the scan."""
-    from tui.screens.tools import ScanScreen
+    from tui.screens.tools import ScanScreen  # reads what machines hold: a quarter of a start
 
     if screen.engine is not None:
         clock = screen.engine.screen.database.clock
@@ -272,7 +278,6 @@ def _show_scan(screen: Host, given: ParsedArguments) -> None:
 
 def _show_evidence(screen: Host) -> None:
     """Show the screen of the evidence."""
-    from tui.screens.health import EvidenceScreen
 
     def left(citation: str | None) -> None:
         screen.refresh_records()
@@ -404,8 +409,6 @@ class CommandController:
             self.host.call_later(self.host.run_action, key.action)  # after the palette has closed
 
     def action_help(self) -> None:
-        from tui.screens.base import HelpScreen
-
         def chosen(target: str | None) -> None:
             if target is not None:
                 self.action_palette(target)
@@ -414,42 +417,30 @@ class CommandController:
 
     def action_doctor(self, quick: bool = False) -> None:
         """Show the findings of the doctor; Enter there runs the next step."""
-        from tui.screens.health import DoctorScreen
-
         screen = DoctorScreen(self.host.location, self.host.clock, quick)
         self.host.app.push_screen(screen, lambda line: self.action_run(line or ""))
 
     def action_agents(self) -> None:
         """Show agents' activity: what they did, read, wrote and were sent, refreshed while they work."""
-        from tui.screens.agents import AgentsScreen
-
         screen = AgentsScreen(self.host.location, self.host.clock)
         self.host.app.push_screen(screen, lambda line: self.action_run(line or ""))
 
     def action_team(self) -> None:
         """Show who shares with this memory, and what."""
-        from tui.screens.team import TeamScreen
-
         if self.host.engine is not None:
             screen = TeamScreen(self.host.location, self.host.clock, self.host.engine.team)
             self.host.app.push_screen(screen)
 
     def action_replica(self, query: str = "", team: str = "") -> None:
         """Show what teams shared, in the database of `team.replica`."""
-        from tui.screens.team import ReplicaScreen
-
         self.host.app.push_screen(ReplicaScreen(self.host.location, self.host.clock, query, team))
 
     def action_plots(self) -> None:
         """Show how the memory changed over time."""
-        from tui.screens.health import PlotsScreen
-
         self.host.app.push_screen(PlotsScreen(self.host.location, self.host.clock))
 
     def action_settings(self) -> None:
         """Show the settings, to be changed in place."""
-        from tui.screens.settings import SettingsScreen
-
         self.host.app.push_screen(SettingsScreen(self.host.location))
 
     def action_more(self) -> None:
@@ -500,8 +491,6 @@ class PlanController:
         self.host.in_background(work, "plan", "work out what would change", exclusive=True)
 
     def _show_plan(self, kind: str, plan: RestorePlan, title: str, note: str) -> None:
-        from tui.screens.plans import PlanScreen
-
         engine = self.host.engine
         if engine is None:
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
@@ -162,8 +163,6 @@ class ThreadController:
             except Exception:  # of any kind: a closed memory fails in SQLite, in a cache or in a callback
                 if self._is_open or self.host.engine is None:
                     raise
-                import logging
-
                 logging.getLogger("memoranda").info("work on a memory that was left ended", exc_info=True)
                 return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from difflib import SequenceMatcher
 
 from store.base.citations import cite, parse_citation
 from store.base.clock import format_how_long_ago, format_local_time
@@ -160,8 +161,6 @@ def _compare_fact(fact: Fact, text: str, now: str, how: str) -> list[StyledLine]
 
 def word_diff(old: str, new: str) -> list[StyledLine]:
     """Return two texts, one below the other, with the differing words highlighted."""
-    from difflib import SequenceMatcher
-
     before, after = old.split(), new.split()
     first: StyledLine = [("  − ", "label")]
     second: StyledLine = [("  + ", "label")]

@@ -4,6 +4,7 @@ few values, `x` takes it out of its file, `u` undoes what was changed here, `/` 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from difflib import get_close_matches
 from typing import ClassVar, NamedTuple, cast
 
 from textual import work
@@ -348,8 +349,6 @@ def _enter_does(value: SettingValue) -> str:
 
 def _near_names(begun: str, names: Sequence[str]) -> Sequence[str]:
     """Return the names that have the typed text in them, or are spelled much like it; all where none is."""
-    from difflib import get_close_matches
-
     text = begun.lower()
     return [name for name in names if text in name] or get_close_matches(text, names) or names
 
