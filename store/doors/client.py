@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from store.base.errors import InvalidInput, StorageError
 from store.base.location import checkout_root
@@ -109,13 +110,19 @@ def make_hook_edits(
     file: str, client: str, place: ClientPlace, events: Sequence[tuple[str, str, int]], named: bool = False
 ) -> list[ConfigEdit]:
     """Return the changes that register our hooks, the same form in three clients: (event, matcher, timeout) each."""
-    edits = []
-    for event, matcher, timeout in events:
-        hook: dict[str, object] = {"name": CONNECTION_NAME} if named else {}
-        hook |= {"type": "command", "command": place.hook_line(client), "timeout": timeout}
-        entry: dict[str, object] = {"matcher": matcher} if matcher else {}
-        edits.append(ConfigEdit(file, EDIT_APPEND, ("hooks", event), {**entry, "hooks": [hook]}))
-    return edits
+    name = {"name": CONNECTION_NAME} if named else {}
+    return [
+        ConfigEdit(
+            file, EDIT_APPEND, ("hooks", event), _hook_entry(place.hook_line(client), matcher, timeout, **name)
+        )
+        for event, matcher, timeout in events
+    ]
+
+
+def _hook_entry(command: str, matcher: str, timeout: int, **more: str) -> dict[str, object]:
+    """Return the entry of an array of hooks that runs one command."""
+    hook = {**more, "type": "command", "command": command, "timeout": timeout}
+    return {**({"matcher": matcher} if matcher else {}), "hooks": [hook]}
 
 
 def is_our_hook(entry: object, client: str) -> bool:
@@ -139,11 +146,6 @@ def hook_program() -> tuple[str, ...]:
     return (sys.executable, os.path.abspath(memoranda_hook.__file__)) if sys.executable else ()
 
 
-def first_existing(*paths: str) -> str:
-    """Return the first of these files that is there, else the last."""
-    return next((path for path in paths if os.path.lexists(path)), paths[-1])
-
-
 # Claude Code: seen with 2.1.197 and 2.1.330.
 
 CLAUDE_TOOLS = "Bash|Write|Edit|MultiEdit|NotebookEdit|TodoWrite|TaskCreate|TaskUpdate"
@@ -155,17 +157,6 @@ CLAUDE_EVENTS = (  # (event, matcher, timeout in seconds)
     ("Stop", "", 10),
     ("SessionEnd", "", 5),  # without a timeout of its own it is killed after 1.5 s
 )
-
-
-def claude_state_file(place: ClientPlace) -> str:
-    """Return the file in which Claude Code keeps what it knows of projects and, for a person, servers."""
-    named = place.environ.get("CLAUDE_CONFIG_DIR", "")
-    return os.path.join(os.path.expanduser(named) if named else place.home, ".claude.json")
-
-
-def claude_folder(place: ClientPlace) -> str:
-    """Return the folder of Claude Code's configuration."""
-    return place.config_folder("CLAUDE_CONFIG_DIR", ".claude")
 
 
 def make_claude_edits(place: ClientPlace) -> list[ConfigEdit]:
@@ -183,9 +174,11 @@ def make_claude_edits(place: ClientPlace) -> list[ConfigEdit]:
         file = os.path.join(place.root, ".claude", "settings.local.json")
     else:
         key = ("mcpServers", CONNECTION_NAME)
-        file = os.path.join(claude_folder(place), "settings.json")
+        file = os.path.join(place.config_folder("CLAUDE_CONFIG_DIR", ".claude"), "settings.json")
     return [
-        ConfigEdit(claude_state_file(place), EDIT_SET, key, server, alone=True),
+        ConfigEdit(
+            os.path.join(place.config_folder("CLAUDE_CONFIG_DIR"), ".claude.json"), EDIT_SET, key, server, True
+        ),
         *make_hook_edits(file, CLAUDE_CODE.name, place, CLAUDE_EVENTS),
     ]
 
@@ -217,15 +210,6 @@ CODEX_EVENTS = (  # (event, matcher, timeout in seconds)
 CODEX_TRUST_STEP = "Codex runs no hook until you trust it: start `codex`, type /hooks, and trust those of memoranda."
 
 
-def codex_folder(place: ClientPlace) -> str:
-    """Return the folder of Codex's configuration."""
-    return (
-        place.config_folder("CODEX_HOME", ".codex")
-        if place.scope == SCOPE_USER
-        else os.path.join(place.root, ".codex")
-    )
-
-
 def make_codex_edits(place: ClientPlace) -> list[ConfigEdit]:
     """Return the changes that connect Codex in a place."""
     first, *arguments = place.command_words("mcp")
@@ -234,11 +218,11 @@ def make_codex_edits(place: ClientPlace) -> list[ConfigEdit]:
         server["env_vars"] = list(PASSED_VARIABLES)  # from the environment of the person who starts it
     elif variables := place.variables():
         server["env"] = variables
+    own = place.config_folder("CODEX_HOME", ".codex")
+    folder = own if place.scope == SCOPE_USER else os.path.join(place.root, ".codex")
     return [
-        ConfigEdit(
-            os.path.join(codex_folder(place), "config.toml"), EDIT_SET, ("mcp_servers", CONNECTION_NAME), server
-        ),
-        *make_hook_edits(os.path.join(codex_folder(place), "hooks.json"), CODEX.name, place, CODEX_EVENTS),
+        ConfigEdit(os.path.join(folder, "config.toml"), EDIT_SET, ("mcp_servers", CONNECTION_NAME), server),
+        *make_hook_edits(os.path.join(folder, "hooks.json"), CODEX.name, place, CODEX_EVENTS),
     ]
 
 
@@ -309,13 +293,11 @@ def make_opencode_edits(place: ClientPlace) -> list[ConfigEdit]:
     own = os.path.join(place.root, ".opencode")
     if place.scope == SCOPE_USER:
         own = os.path.join(place.config_folder("XDG_CONFIG_HOME", ".config"), "opencode")
-        file = first_existing(os.path.join(own, "opencode.jsonc"), os.path.join(own, "opencode.json"))
-    elif place.scope == SCOPE_PROJECT:
-        file = first_existing(*(os.path.join(place.root, f"opencode.{end}") for end in ("jsonc", "json")))
-    else:
-        file = first_existing(os.path.join(own, "opencode.jsonc"), os.path.join(own, "opencode.json"))
-    with open(OPENCODE_PLUGIN_FILE, encoding="utf-8") as plugin:
-        source = plugin.read().replace(PLUGIN_COMMAND, json.dumps(place.hook_words(OPENCODE.name)), 1)
+    folder = place.root if place.scope == SCOPE_PROJECT else own
+    commented, plain = (os.path.join(folder, f"opencode.{ending}") for ending in ("jsonc", "json"))
+    file = commented if os.path.lexists(commented) else plain
+    source = Path(OPENCODE_PLUGIN_FILE).read_text(encoding="utf-8")
+    source = source.replace(PLUGIN_COMMAND, json.dumps(place.hook_words(OPENCODE.name)), 1)
     return [
         ConfigEdit(
             file, EDIT_SET, ("mcp", CONNECTION_NAME), {"type": "local", "command": place.command_words("mcp")}
@@ -337,49 +319,10 @@ OPENCODE = AgentClient(
 
 # A plugin of Claude Code as a folder: our server, our hooks and one skill; no configuration is changed.
 
+PLUGIN_FOLDER = os.path.join(os.path.dirname(__file__), "claude_plugin")  # the files that are the same everywhere
 PLUGIN_STARTER = "bin/memoranda"
-PLUGIN_README = """# Memoranda
-
-Memory for Claude Code that you can see, correct and take back. This plugin starts each session with what matters of
-this project's memory, lets the agent search and cite it, and records what you say, what was decided and what was
-committed, in one file on this machine. Nothing leaves it.
-
-The program `memoranda` is taken from `PATH`, or from where it was when this plugin was written. Open the application
-with `memoranda` to see all of it arrive, and to take any of it back.
-
-Try the plugin: `claude --plugin-dir FOLDER`. Remove it: delete the folder.
-"""
-PLUGIN_LICENSE = """MIT License
-
-Copyright (c) 2026 The Memoranda authors
-
-Permission is hereby granted, free of charge, to any person obtaining a copy
-of this software and associated documentation files (the "Software"), to deal
-in the Software without restriction, including without limitation the rights
-to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
-copies of the Software, and to permit persons to whom the Software is
-furnished to do so, subject to the following conditions:
-
-The above copyright notice and this permission notice shall be included in all
-copies or substantial portions of the Software.
-
-THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
-IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
-FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
-AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
-LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
-OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
-SOFTWARE.
-"""
-PLUGIN_SKILL = """---
-name: memoranda
-description: Look up or record project memory (facts, decisions, tasks, past sessions) when the user refers to earlier
-  work, asks why something is as it is, or decides something.
----
-
-Search with `memory_search` before you answer from memory, and cite what you rely on, as in [F#12] or [D#3].
-Record a decision with `memory_log_decision`; propose a fact with `memory_remember`. A person accepts or rejects it.
-"""
+PLUGIN_TEXTS = ("skills/memoranda/SKILL.md", PLUGIN_STARTER, "README.md", "LICENSE")
+STARTER_PROGRAM = "MEMORANDA"  # in the starter: the program beside the Python that wrote the plugin
 
 
 def write_claude_plugin(folder: str) -> list[str]:
@@ -409,12 +352,7 @@ def make_plugin_files() -> dict[str, str]:
     """Return the files of the plugin, by name."""
     program = '"${CLAUDE_PLUGIN_ROOT}"/' + PLUGIN_STARTER
     hooks = {
-        event: [
-            {
-                **({"matcher": matcher} if matcher else {}),
-                "hooks": [{"type": "command", "command": f"{program} hook claude-code", "timeout": timeout}],
-            }
-        ]
+        event: [_hook_entry(f"{program} hook claude-code", matcher, timeout)]
         for event, matcher, timeout in CLAUDE_EVENTS
     }
     plugin = {
@@ -425,32 +363,15 @@ def make_plugin_files() -> dict[str, str]:
         "keywords": ["memory"],
     }
     server = {"memoranda": {"command": "${CLAUDE_PLUGIN_ROOT}/" + PLUGIN_STARTER, "args": ["mcp"]}}
+    texts = {name: Path(PLUGIN_FOLDER, name).read_text(encoding="utf-8") for name in PLUGIN_TEXTS}
+    beside = os.path.join(os.path.dirname(os.path.abspath(sys.executable)), "memoranda")
+    texts[PLUGIN_STARTER] = texts[PLUGIN_STARTER].replace(STARTER_PROGRAM, shlex.quote(beside))
     return {
         ".claude-plugin/plugin.json": _format_json(plugin),
         "hooks/hooks.json": _format_json({"hooks": hooks}),
         ".mcp.json": _format_json({"mcpServers": server}),
-        "skills/memoranda/SKILL.md": PLUGIN_SKILL,
-        PLUGIN_STARTER: _starter_script(),
-        "README.md": PLUGIN_README,
-        "LICENSE": PLUGIN_LICENSE,
+        **texts,
     }
-
-
-def _starter_script() -> str:
-    """Return the program that is started: `memoranda` of PATH, else the one that wrote the plugin."""
-    beside = os.path.join(os.path.dirname(os.path.abspath(sys.executable)), "memoranda")
-    return "\n".join(
-        (
-            "#!/bin/sh",
-            "# Starts memoranda: that of PATH, else the one that wrote this plugin. Without one hooks do nothing.",
-            'if command -v memoranda >/dev/null 2>&1; then exec memoranda "$@"; fi',
-            f'if [ -x {shlex.quote(beside)} ]; then exec {shlex.quote(beside)} "$@"; fi',
-            '[ "$1" = hook ] && exit 0',
-            'echo "memoranda is not installed: see its README." >&2',
-            "exit 1",
-            "",
-        )
-    )
 
 
 def _format_json(value: object) -> str:

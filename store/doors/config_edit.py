@@ -13,15 +13,14 @@ import json
 import os
 import subprocess
 import tempfile
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
+
+import tomlkit
 
 from store.doors.client import EDIT_APPEND, EDIT_LINE, EDIT_SET, EDIT_WHOLE, ConfigEdit
-
-if TYPE_CHECKING:
-    import tomlkit
-
 
 MAX_JSON_DEPTH = 200  # levels; deeper is no configuration
 JSON_SPACE = " \t\r\n\f\ufeff"
@@ -389,6 +388,23 @@ def get_value_at(text: str, edit: ConfigEdit) -> Any:
     return at.get(edit.path[-1]) if isinstance(at, dict) else None
 
 
+def write_whole_file(path: str, text: str, mode: int) -> None:
+    """Give a file its text, whole, with a mode: whoever reads it meanwhile has the old one. Raise OSError."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    part = f"{path}.{os.urandom(4).hex()}.part"
+    handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        with open(handle, "wb") as file:
+            os.fchmod(handle, mode)
+            file.write(text.encode("utf-8"))
+            file.flush()
+            os.fsync(handle)
+        os.replace(part, path)
+    except BaseException:
+        os.unlink(part)
+        raise
+
+
 def merge_both_changes(base: str, ours: str, theirs: str) -> str | None:
     """Return what `base` becomes with both changes, `ours` and `theirs`; None where they meet (`git merge-file`)."""
     with tempfile.TemporaryDirectory() as folder:
@@ -411,8 +427,6 @@ def parse_config(text: str, file: str) -> Any:
         return {}
     try:
         if file.endswith(".toml"):
-            import tomllib
-
             return tomllib.loads(text.removeprefix(BYTE_ORDER_MARK))
         return parse_jsonc(text)
     except (NotJson, ValueError) as error:
@@ -433,8 +447,6 @@ def _set_value(text: str, edit: ConfigEdit) -> str:
             return set_jsonc_value(text, edit.path, edit.value)
         except NotJson as error:
             raise EditBlocked(f"{edit.file}: {error}.") from None
-    import tomlkit
-
     if get_value_at(text, edit) is None:
         new = f"{text}{_gap_before_table(text)}{_format_toml_table(text, edit.path, edit.value)}"
         try:
@@ -454,15 +466,11 @@ def _set_value(text: str, edit: ConfigEdit) -> str:
 
 def _parse_toml(text: str) -> tuple[str, tomlkit.TOMLDocument]:
     """Return (the byte order mark that a text of TOML begins with, or nothing; the document)."""
-    import tomlkit
-
     return BYTE_ORDER_MARK[: text.startswith(BYTE_ORDER_MARK)], tomlkit.parse(text.removeprefix(BYTE_ORDER_MARK))
 
 
 def _format_toml_table(text: str, path: Sequence[str], value: object) -> str:
     """Return a table of TOML as it is appended to a text, with the ends of lines that the text has."""
-    import tomlkit
-
     for step in reversed(path):
         value = {step: value}
     return tomlkit.dumps(cast(dict[str, Any], value)).replace("\n", newline_of(text))
@@ -483,8 +491,6 @@ def _remove_value(text: str, path: Sequence[str], file: str, value: object = Non
         before, _, after = text.partition(table)
         newline = newline_of(text)
         return (before.removesuffix(newline) if before.endswith(newline * 2) else before) + after
-    import tomlkit
-
     mark, document = _parse_toml(text)
     at: Any = document
     for step in path[:-1]:

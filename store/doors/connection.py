@@ -18,7 +18,10 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
+
+from platformdirs import user_cache_path
 
 from store.base import state_files
 from store.base.hook_resident import end_resident
@@ -57,6 +60,7 @@ from store.doors.config_edit import (
     merge_both_changes,
     parse_config,
     revert_edit,
+    write_whole_file,
 )
 from store.doors.git_hooks import GIT_HOOKS, has_wanted_git_hooks, list_installed_hooks, uninstall_git_hooks
 from store.git.process import GitError, run_git
@@ -88,26 +92,24 @@ def find_client_program(client: AgentClient, place: ClientPlace) -> str:
 def ask_client(client: AgentClient, place: ClientPlace) -> list[ClientReport]:
     """Return what a client reports about our server, and about our hooks if it does."""
     found = find_client_program(client, place)
-    if not found:
-        return [
-            ClientReport(
-                CLIENT_ABSENT, f"{client.title} is not installed here: there is no `{client.program}` on PATH."
-            )
-        ]
-    if client.name == "codex":
+    if found and client.name == "codex":
         return _report_codex(found, place)
+    if not found:
+        says = f"{client.title} is not installed here: there is no `{client.program}` on PATH."
+        return [ClientReport(CLIENT_ABSENT, says)]
     output = _run_client([found, *client.health.words], place)
-    if output is None:
-        return [ClientReport(CLIENT_FAILED, f"`{client.program} {' '.join(client.health.words)}` did not answer.")]
-    lines = [line.strip() for line in output.splitlines()]
+    lines = [line.strip() for line in (output or "").splitlines()]
     about = next((line for line in lines if client.health.line in line), "")
-    if not about:
-        return [ClientReport(CLIENT_FAILED, f"{client.title} does not see the server {CONNECTION_NAME}.")]
-    if any(word in about for word in client.health.good) and not _FAILURE_MARKS & set(about):
-        return [ClientReport(CLIENT_OK, f"{client.title} sees the server and it answers.")]
-    if any(word in about for word in _WAITING_WORDS):
-        return [ClientReport(CLIENT_WAITS, f"{client.title} sees the server, and waits for your approval: {about}")]
-    return [ClientReport(CLIENT_FAILED, f"{client.title} sees the server, and it does not answer: {about}")]
+    state, says = CLIENT_FAILED, f"{client.title} sees the server, and it does not answer: {about}"
+    if output is None:
+        says = f"`{client.program} {' '.join(client.health.words)}` did not answer."
+    elif not about:
+        says = f"{client.title} does not see the server {CONNECTION_NAME}."
+    elif any(word in about for word in client.health.good) and not _FAILURE_MARKS & set(about):
+        state, says = CLIENT_OK, f"{client.title} sees the server and it answers."
+    elif any(word in about for word in _WAITING_WORDS):
+        state, says = CLIENT_WAITS, f"{client.title} sees the server, and waits for your approval: {about}"
+    return [ClientReport(state, says)]
 
 
 def _run_client(words: list[str], place: ClientPlace) -> str | None:
@@ -134,34 +136,21 @@ def _report_codex(found: str, place: ClientPlace) -> list[ClientReport]:
     if answers is None:
         return [ClientReport(CLIENT_FAILED, "`codex app-server` did not answer.")]
     servers, hooks = answers
-    seen = []
     ours = next((one for one in servers if one.get("name") == CONNECTION_NAME), None)
-    if ours is None and CONNECTION_NAME in (
-        _run_client([found, "mcp", "list"], place) or ""
-    ):  # a project's is listed, not started
-        seen.append(ClientReport(CLIENT_OK, "Codex sees the server in this project."))
-    elif ours is None:
-        seen.append(
-            ClientReport(
-                CLIENT_WAITS,
-                "Codex does not see the server here: it reads a project's .codex once the project is trusted.",
-            )
-        )
-    elif ours.get("toolsError"):
-        seen.append(
-            ClientReport(CLIENT_FAILED, f"Codex sees the server, and it does not answer: {ours['toolsError']}")
-        )
+    if ours is not None and ours.get("toolsError"):
+        server = CLIENT_FAILED, f"Codex sees the server, and it does not answer: {ours['toolsError']}"
+    elif ours is not None:
+        server = CLIENT_OK, "Codex sees the server and it answers."
+    elif CONNECTION_NAME in (_run_client([found, "mcp", "list"], place) or ""):  # a project's is listed, not started
+        server = CLIENT_OK, "Codex sees the server in this project."
     else:
-        seen.append(ClientReport(CLIENT_OK, "Codex sees the server and it answers."))
+        says = "Codex does not see the server here: it reads a project's .codex once the project is trusted."
+        server = CLIENT_WAITS, says
     own = [hook for hook in hooks if runs_hook(str(hook.get("command", "")), "codex")]
-    waiting = [hook for hook in own if hook.get("trustStatus") != "trusted"]
-    if waiting or not own:
-        seen.append(
-            ClientReport(CLIENT_WAITS, "Codex runs no hook of ours until you trust them: type /hooks in `codex`.")
-        )
-    else:
-        seen.append(ClientReport(CLIENT_OK, f"Codex trusts our {len(own)} hooks."))
-    return seen
+    trusted = CLIENT_OK, f"Codex trusts our {len(own)} hooks."
+    if not own or any(hook.get("trustStatus") != "trusted" for hook in own):
+        trusted = CLIENT_WAITS, "Codex runs no hook of ours until you trust them: type /hooks in `codex`."
+    return [ClientReport(*server), ClientReport(*trusted)]
 
 
 def _ask_codex(found: str, place: ClientPlace) -> tuple[list[dict[str, Any]], list[dict[str, Any]]] | None:
@@ -274,8 +263,10 @@ def plan_connection(client: AgentClient, place: ClientPlace) -> ConnectionPlan:
     """Return what connects a client in a place; no changes where it is connected already."""
     found = ConnectionPlan(client, place)
     record = _saved_files(client, place)
-    edits = client.edits(place)
-    for file, its in _group_by_file(edits).items():
+    edits: dict[str, list[ConfigEdit]] = {}
+    for edit in client.edits(place):
+        edits.setdefault(edit.file, []).append(edit)
+    for file, its in edits.items():
         try:
             if place.scope == SCOPE_LOCAL and not its[0].alone and (why := _why_shared(place.root, file)):
                 raise EditBlocked(why)
@@ -292,9 +283,7 @@ def plan_connection(client: AgentClient, place: ClientPlace) -> ConnectionPlan:
         except (EditBlocked, OSError) as error:
             found.in_the_way.append(_error_sentence(file, error))
     if place.scope == SCOPE_LOCAL and not found.in_the_way:
-        found.changes += _exclude_from_git(
-            place.root, [file for file, its in _group_by_file(edits).items() if not its[0].alone]
-        )
+        found.changes += _exclude_from_git(place.root, [file for file, its in edits.items() if not its[0].alone])
     return found
 
 
@@ -377,7 +366,7 @@ def list_connected(root: str, home: str, environ: Mapping[str, str]) -> Iterator
     for name in CLIENTS:
         for scope in CONNECTION_SCOPES:
             place = ClientPlace(scope, root, home, environ, ())
-            saved = _read_saved(name, place)
+            saved = _read_saved(_record_name(name, place))
             if command := saved.get("command"):
                 hook = tuple(saved.get("hook", ()))
                 yield CLIENTS[name], ClientPlace(scope, root, home, environ, tuple(command), hook)
@@ -394,7 +383,7 @@ def list_all_connected(home: str, environ: Mapping[str, str]) -> Iterator[tuple[
             return 0
 
     for name in sorted(list_state_names(CONNECTION_KIND), key=written, reverse=True):
-        saved = _read_saved_file(name)
+        saved = _read_saved(name)
         client, scope, where = saved.get("client"), saved.get("scope"), saved.get("where")
         if client in CLIENTS and scope in CONNECTION_SCOPES and isinstance(where, str):
             root, home_then = ("", where) if scope == SCOPE_USER else (where, home)
@@ -411,11 +400,7 @@ def _record_name(client: str, place: ClientPlace) -> str:
     return state_name_of(CONNECTION_KIND, os.path.join(where, f"{client}.{place.scope}"))
 
 
-def _read_saved(client: str, place: ClientPlace) -> dict[str, Any]:
-    return _read_saved_file(_record_name(client, place))
-
-
-def _read_saved_file(name: str) -> dict[str, Any]:
+def _read_saved(name: str) -> dict[str, Any]:
     """Return a saved record by its file's name; empty where it cannot be read."""
     try:
         found = json.loads(read_state(name) or "{}")
@@ -426,7 +411,7 @@ def _read_saved_file(name: str) -> dict[str, Any]:
 
 def _saved_files(client: AgentClient, place: ClientPlace) -> dict[str, dict[str, Any]]:
     """Return what is kept of each file that a connection changed."""
-    files: dict[str, dict[str, Any]] = _read_saved(client.name, place).get("files", {})
+    files: dict[str, dict[str, Any]] = _read_saved(_record_name(client.name, place)).get("files", {})
     return files
 
 
@@ -525,14 +510,6 @@ def _is_same_config(file: str, one: str, other: str) -> bool:
 # files
 
 
-def _group_by_file(edits: list[ConfigEdit]) -> dict[str, list[ConfigEdit]]:
-    """Return the changes by their file, in order."""
-    found: dict[str, list[ConfigEdit]] = {}
-    for edit in edits:
-        found.setdefault(edit.file, []).append(edit)
-    return found
-
-
 def _read_config_text(file: str) -> str | None:
     """Return the text of a file, None if there is none. Raise EditBlocked, OSError."""
     try:
@@ -562,24 +539,11 @@ def _write_change(change: FileChange) -> None:
         if change.after is None:
             os.unlink(path)
             return
-        folder = os.path.dirname(path)
-        os.makedirs(folder, exist_ok=True)
         try:
             mode = stat.S_IMODE(os.stat(path).st_mode)
         except FileNotFoundError:
             mode = 0o600 if change.alone else 0o644
-        part = f"{path}.{os.urandom(4).hex()}.part"
-        handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        try:
-            with open(handle, "wb") as file:
-                os.fchmod(handle, mode)
-                file.write(change.after.encode("utf-8"))
-                file.flush()
-                os.fsync(handle)
-            os.replace(part, path)
-        except BaseException:
-            os.unlink(part)
-            raise
+        write_whole_file(path, change.after, mode)
     except OSError as error:
         raise EditBlocked(_error_sentence(change.file, error)) from None
 
@@ -663,18 +627,18 @@ def examine_agents(
     for client, place in list_connected(root, home, environ):
         again = f"connect {client.name}" + ("" if place.scope == SCOPE_LOCAL else f" --{place.scope}")
         plan = plan_connection(client, place)
+        trouble, step = "", f"memoranda {again}"
         if plan.in_the_way:
-            yield Finding(client.name, NOTE, " ".join(plan.in_the_way), f"Then: memoranda {again}", again)
+            trouble, step = " ".join(plan.in_the_way), f"Then: memoranda {again}"
         elif plan.changes:
             files = ", ".join(change.file for change in plan.changes)
-            says = f"{client.title} was connected, and what connects it is not in {files} any more."
-            yield Finding(client.name, NOTE, says, f"memoranda {again}", again)
+            trouble = f"{client.title} was connected, and what connects it is not in {files} any more."
         elif gone := _removed_connection_note(place):
-            says = f"{client.title} starts {gone}, which is not there any more."
-            yield Finding(client.name, NOTE, says, f"memoranda {again}", again)
+            trouble = f"{client.title} starts {gone}, which is not there any more."
         elif place.hook and not os.path.samefile(place.hook[1], memoranda_hook.__file__):
-            says = f"{client.title} runs {place.hook[1]} at each event, which is another installation's."
-            yield Finding(client.name, NOTE, says, f"memoranda {again}", again)
+            trouble = f"{client.title} runs {place.hook[1]} at each event, which is another installation's."
+        if trouble:
+            yield Finding(client.name, NOTE, trouble, step, again)
         elif quick:
             yield Finding(client.name, OK, f"{client.title} is connected.")
         else:
@@ -683,15 +647,9 @@ def examine_agents(
     checkout = checkout_root(root)
     if checkout and has_wanted_git_hooks(checkout):
         hooks = list_installed_hooks(checkout)
-        missing = [hook for hook in GIT_HOOKS if hook not in hooks]
-        if missing:
-            yield Finding(
-                "git",
-                NOTE,
-                f"Ours is not in {' and '.join(missing)} any more.",
-                "memoranda connect git",
-                "connect git",
-            )
+        if missing := [hook for hook in GIT_HOOKS if hook not in hooks]:
+            says = f"Ours is not in {' and '.join(missing)} any more."
+            yield Finding("git", NOTE, says, "memoranda connect git", "connect git")
         else:
             yield Finding("git", OK, "Git's hooks tell of each commit.")
 
@@ -728,12 +686,13 @@ def find_installed_parts(home: str, environ: Mapping[str, str]) -> Removal:
     found = Removal()
     for client, place in list_all_connected(home, environ):
         found.connections.append(plan_disconnection(client, place))
-    paths = [one.path for one in list_known_memories()]
-    found.memories = sorted(path for path in paths if os.path.exists(path) and not _is_backup(path))
-    roots = {os.path.dirname(os.path.dirname(path)) for path in paths if _is_in_project(path)}
+    paths = [Path(one.path) for one in list_known_memories()]
+    found.memories = sorted(str(path) for path in paths if path.exists() and path.parent.name != "backups")
+    roots = {str(path.parent.parent) for path in paths if path.parent.name == MEMORANDA_FOLDER}
     found.checkouts = sorted(root for root in roots if os.path.isdir(root) and list_installed_hooks(root))
     found.guard = guard_path() if os.path.exists(guard_path()) else ""
-    found.folders = [folder for folder in (state_folder(), _models_folder()) if os.path.isdir(folder)]
+    models = str(user_cache_path("memoranda", appauthor=False))  # that were fetched
+    found.folders = [folder for folder in (state_folder(), models) if os.path.isdir(folder)]
     return found
 
 
@@ -766,20 +725,3 @@ def remove_installed_parts(found: Removal) -> list[str]:
         except OSError as error:
             troubles.append(f"{folder} cannot be removed: {error.strerror}.")
     return troubles
-
-
-def _is_in_project(path: str) -> bool:
-    """Tell whether a memory is in a project's folder."""
-    return os.path.basename(os.path.dirname(path)) == MEMORANDA_FOLDER
-
-
-def _is_backup(path: str) -> bool:
-    """Return whether it is a backup: beside a memory, in the folder of backups."""
-    return os.path.basename(os.path.dirname(path)) == "backups"
-
-
-def _models_folder() -> str:
-    """Return the folder of models that were fetched."""
-    from platformdirs import user_cache_path
-
-    return str(user_cache_path("memoranda", appauthor=False))

@@ -11,12 +11,14 @@ import re
 import shlex
 import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from store.base.citations import SHORT_SHA_LENGTH, cite
 from store.base.state_files import delete_state, read_state, state_name_of, write_state
 from store.config.configuration import may_capture
+from store.doors.config_edit import write_whole_file
 from store.git.process import GitError, run_git
 from store.git.repository import Repository, find_commits_made_here
 from store.memory import Memory
@@ -126,14 +128,15 @@ def install_git_hooks(root: str, command: tuple[str, ...], shared: bool = False)
         says = f"{folder} is kept in git, so it is the team's: say --project to change it for all."
         return [InstalledHook(hook, os.path.join(folder, hook), "refused", says) for hook in GIT_HOOKS]
     write_state(state_name_of(GIT_HOOKS_KIND, root), "1")
-    return [_install_hook(os.path.join(folder, hook), hook, command) for hook in GIT_HOOKS]
+    add = partial(_add_block, command=command)
+    return [_change_hook(folder, hook, add) for hook in GIT_HOOKS]
 
 
 def uninstall_git_hooks(root: str) -> list[InstalledHook]:
     """Remove our lines from git's hooks of a checkout; delete a hook that held nothing else."""
     folder = _hooks_folder(root)
     delete_state(state_name_of(GIT_HOOKS_KIND, root))
-    return [_uninstall_hook(os.path.join(folder, hook), hook) for hook in GIT_HOOKS] if folder else []
+    return [_change_hook(folder, hook, _take_block) for hook in GIT_HOOKS] if folder else []
 
 
 def has_wanted_git_hooks(root: str) -> bool:
@@ -172,62 +175,49 @@ def make_hook_block(command: tuple[str, ...], alone: bool) -> str:
     )
 
 
-def _install_hook(path: str, hook: str, command: tuple[str, ...]) -> InstalledHook:
-    """Add our lines to a hook, or replace them; return what became of it."""
+def _change_hook(folder: str, hook: str, change: Callable[[str, str], tuple[str, str]]) -> InstalledHook:
+    """Change one hook; return what became of it, as `change` says: (its state, the sentence that goes with it)."""
+    path = os.path.join(folder, hook)
     try:
-        before = _read_hook(path)
-        if before is None:
-            text, mode = f"#!/bin/sh\n{make_hook_block(command, alone=True)}", 0o755
-        else:
-            mode = stat.S_IMODE(os.stat(path).st_mode)
-            if BLOCK_BEGIN not in before and not mode & 0o111:
-                says = (
-                    f"{path} is not executable, so git does not run it: remove it, or make it so, and connect again."
-                )
-                return InstalledHook(hook, path, "refused", says)
-            first, _, rest = before.partition("\n")
-            if not first.startswith("#!") or not any(
-                word.rsplit("/", 1)[-1] in HOOK_SHELLS for word in first[2:].split()
-            ):
-                says = (
-                    f"{path} is not a shell script: let it call "
-                    f"`{shlex.join([*command, 'hook', 'git', hook])}` itself."
-                )
-                return InstalledHook(hook, path, "refused", says)
-            if BLOCK_BEGIN in before:
-                own = _remove_block(before)
-                first, _, rest = own.partition("\n")
-                alone = not rest.strip()
-            else:
-                alone = False
-            text = f"{first}\n{make_hook_block(command, alone)}{rest}"
-            mode |= 0o111
-            if text == before:
-                return InstalledHook(hook, path, "there")
-        _write_hook(path, text, mode)
-        return InstalledHook(hook, path, "added")
+        return InstalledHook(hook, path, *change(path, hook))
     except (OSError, UnicodeDecodeError) as error:
-        return InstalledHook(
-            hook, path, "refused", f"{path} cannot be changed: {getattr(error, 'strerror', 'no text')}."
-        )
+        says = f"{path} cannot be changed: {getattr(error, 'strerror', 'no text')}."
+        return InstalledHook(hook, path, "refused", says)
 
 
-def _uninstall_hook(path: str, hook: str) -> InstalledHook:
-    """Remove our lines from a hook, and the hook if nothing else is in it; return what became of it."""
-    try:
-        before = _read_hook(path)
-        if before is None or BLOCK_BEGIN not in before:
-            return InstalledHook(hook, path, "none")
-        after = _remove_block(before)
-        if after.strip() in ("#!/bin/sh", ""):
-            os.unlink(path)
-        else:
-            _write_hook(path, after, stat.S_IMODE(os.stat(path).st_mode))
-        return InstalledHook(hook, path, "removed")
-    except (OSError, UnicodeDecodeError) as error:
-        return InstalledHook(
-            hook, path, "refused", f"{path} cannot be changed: {getattr(error, 'strerror', 'no text')}."
-        )
+def _add_block(path: str, hook: str, command: tuple[str, ...]) -> tuple[str, str]:
+    """Add our lines to a hook, or replace them."""
+    before = _read_hook(path)
+    if before is None:
+        write_whole_file(os.path.realpath(path), f"#!/bin/sh\n{make_hook_block(command, alone=True)}", 0o755)
+        return "added", ""
+    mode = stat.S_IMODE(os.stat(path).st_mode)
+    ours = BLOCK_BEGIN in before
+    if not ours and not mode & 0o111:
+        says = f"{path} is not executable, so git does not run it: remove it, or make it so, and connect again."
+        return "refused", says
+    first, _, rest = _remove_block(before).partition("\n")
+    if not first.startswith("#!") or not any(word.rsplit("/", 1)[-1] in HOOK_SHELLS for word in first[2:].split()):
+        line = shlex.join([*command, "hook", "git", hook])
+        return "refused", f"{path} is not a shell script: let it call `{line}` itself."
+    text = f"{first}\n{make_hook_block(command, alone=ours and not rest.strip())}{rest}"
+    if text == before:
+        return "there", ""
+    write_whole_file(os.path.realpath(path), text, mode | 0o111)
+    return "added", ""
+
+
+def _take_block(path: str, hook: str) -> tuple[str, str]:
+    """Remove our lines from a hook, and the hook if nothing else is in it."""
+    before = _read_hook(path)
+    if before is None or BLOCK_BEGIN not in before:
+        return "none", ""
+    after = _remove_block(before)
+    if after.strip() in ("#!/bin/sh", ""):
+        os.unlink(path)
+    else:
+        write_whole_file(os.path.realpath(path), after, stat.S_IMODE(os.stat(path).st_mode))
+    return "removed", ""
 
 
 def _remove_block(text: str) -> str:
@@ -268,19 +258,3 @@ def _read_hook(path: str) -> str | None:
             return file.read(MAX_HOOK_BYTES).decode("utf-8")
     except FileNotFoundError:
         return None
-
-
-def _write_hook(path: str, text: str, mode: int) -> None:
-    """Give a hook its text, whole, with a mode."""
-    path = os.path.realpath(path)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    part = f"{path}.{os.urandom(4).hex()}.part"
-    handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        with open(handle, "wb") as file:
-            file.write(text.encode("utf-8"))
-            os.fchmod(handle, mode)
-        os.replace(part, path)
-    except BaseException:
-        os.unlink(part)
-        raise

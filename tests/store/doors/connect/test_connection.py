@@ -254,7 +254,7 @@ def test_claudes_own_file_is_read_again_just_before_and_only_the_key_is_kept(wor
     connection.apply_connection(plan)
     said = json.loads(state.read_text())
     assert said["n"] == 2 and said["projects"][str(world.root)]["mcpServers"]["memoranda"]["args"] == ["mcp"]
-    kept = connection._read_saved("claude-code", world.place(SCOPE_LOCAL))
+    kept = connection._read_saved(connection._record_name("claude-code", world.place(SCOPE_LOCAL)))
     assert "keep-me-out" not in json.dumps(kept)
     said["n"] = 3
     state.write_text(json.dumps(said))
