@@ -1,7 +1,7 @@
 """What agents did by the doors: their sessions, and each call with what it read, wrote and cost. Operational."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from store.base.citations import cite, find_citations
@@ -14,6 +14,8 @@ from store.database.tombstones import has_purged_text
 from store.database.values import Verbatim
 from store.doors.trust import agent_of, clean_client_name
 from store.records.timeline import count_openings
+from store.text.fence import format_fence_item
+from store.text.words import shorten_to_tokens
 
 MAX_AGENT_CALLS = 5_000  # calls
 AT_WORK_MS = 15 * 60_000  # an agent with a call within this time is shown as working
@@ -162,6 +164,43 @@ MAX_INJECTIONS = 1_000  # injections
 INJECTED_KINDS = (*KIND_NUMBERS, "global")  # kinds of records
 
 
+MAX_LINE_TOKENS = 60  # of one record: a longer one is cut, and memory_get gives the whole
+
+
+@dataclass(frozen=True, slots=True)
+class PackLine:
+    """One record as it may stand in a pack: its citation, our own words before it, its text as it was written, why it
+    is there, and the origin of what nobody confirmed ("" of what is known)."""
+
+    citation: str
+    key: int
+    start: str
+    text: str
+    why: str
+    by: str = ""
+
+    @property
+    def line(self) -> str:
+        """The record as a line of its fence, cut to MAX_LINE_TOKENS."""
+        return format_fence_item(self.start, shorten_to_tokens(self.text, MAX_LINE_TOKENS))
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """A text to be put into an agent's context, of `tokens`; empty if there is nothing to say. `lines` are the records
+    in it, `event` what it is for, `question` the prompt that it was made for."""
+
+    text: str
+    tokens: int
+    lines: tuple[PackLine, ...]
+    event: str
+    question: str = ""
+
+    @property
+    def citations(self) -> tuple[str, ...]:
+        return tuple(line.citation for line in self.lines)
+
+
 @dataclass(frozen=True, slots=True)
 class Injection:
     """One text that an agent was sent: for a start, a prompt, a context it asked for, or a recovery (`event`). `why`
@@ -179,30 +218,26 @@ class Injection:
     used: tuple[str, ...]
 
 
-def log_injection(
-    write: Transaction,
-    *,
-    client: str,
-    session: str,
-    event: str,
-    question: str,
-    text: str,
-    tokens: int,
-    why: Mapping[str, str],
-) -> int:
+def log_injection(write: Transaction, client: str, session: str, made: Pack) -> int:
     """Keep a text that is about to be sent, inside a transaction; return its number. The oldest beyond
     MAX_INJECTIONS are deleted. A question that contains a purged text is replaced by a mark."""
+    purged = made.question and has_purged_text(write.database, made.question)
     number = write.insert(
         "injections",
         at=Verbatim(write.at),
         client=Verbatim(client),
         session=session,
-        event=Verbatim(event),
-        question=PURGED_MARK if question and has_purged_text(write.database, question) else question,
-        text=text,
-        tokens=tokens,
+        event=Verbatim(made.event),
+        question=PURGED_MARK if purged else made.question,
+        text=made.text,
+        tokens=made.tokens,
     )
-    keys = dict(_keys_of_reasons(why))
+    keys = {
+        pack_key(citation.kind, citation.target): line.why
+        for line in made.lines
+        for _, _, citation in find_citations(line.citation)
+        if citation.kind in INJECTED_KINDS and isinstance(citation.target, int)
+    }
     for key, reason in keys.items():
         write.insert("injected", injection=number, key=key, why=Verbatim(reason))
     count_openings(write, keys)
@@ -278,14 +313,6 @@ def _read_injections(database: Database, where: str, parameters: tuple[object, .
         used = tuple(citation for citation, _, is_used in those if is_used)
         found.append(Injection(*(*row, {citation: why for citation, why, _ in those}, used)))
     return found
-
-
-def _keys_of_reasons(why: Mapping[str, str]) -> Iterable[tuple[int, str]]:
-    """Yield (key, reason) for each record that is cited in the keys of `why`."""
-    for text, reason in why.items():
-        for _, _, citation in find_citations(text):
-            if citation.kind in INJECTED_KINDS and isinstance(citation.target, int):
-                yield pack_key(citation.kind, citation.target), reason
 
 
 def _citation_of_key(database: Database, key: int) -> str:

@@ -8,21 +8,15 @@ import re
 import stat
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
 from store.ingest.formats import split_program_text
 from store.text.words import reduce_to_one_line
 
-EVENT_START, EVENT_PROMPT, EVENT_TOOL, EVENT_COMPACT, EVENT_STOP, EVENT_END = (
-    "start",
-    "prompt",
-    "tool",
-    "compact",
-    "stop",
-    "end",
-)
+OUR_EVENT_KINDS = ("start", "prompt", "tool", "compact", "stop", "end")
+EVENT_START, EVENT_PROMPT, EVENT_TOOL, EVENT_COMPACT, EVENT_STOP, EVENT_END = OUR_EVENT_KINDS
 _CLAUDE_EVENT_KINDS = {
     "SessionStart": EVENT_START,
     "UserPromptSubmit": EVENT_PROMPT,
@@ -43,9 +37,7 @@ EVENT_KINDS = {
         "AfterAgent": EVENT_STOP,
         "SessionEnd": EVENT_END,
     },
-    "opencode": {
-        kind: kind for kind in (EVENT_START, EVENT_PROMPT, EVENT_TOOL, EVENT_COMPACT, EVENT_STOP, EVENT_END)
-    },
+    "opencode": {kind: kind for kind in OUR_EVENT_KINDS},
 }
 SHELL_TOOLS = ("Bash", "run_shell_command", "bash", "shell", "local_shell", "exec_command")
 TASK_TOOLS = ("TodoWrite", "todowrite", "update_plan", "write_todos", "TaskCreate", "TaskUpdate")  # see `LIST_TOOLS`
@@ -70,32 +62,28 @@ class Caller:
         return cls(folder, os.environ, option)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class HookEvent:
     """One event: `kind`, and `name` as the client calls it; the `session`, the folder it is in, its transcript; a `key`
     that the same report has when it comes again. `text` is the prompt or the reply, `inner` says that it is a
     sub-agent's. `tokens` of the context window are in use, of `window` in all, 0 where unknown."""
 
-    __slots__ = (
-        *("client", "cwd", "inner", "key", "kind", "model", "name", "session", "source", "text", "tokens"),
-        *("tool", "tool_input", "tool_response", "transcript", "window"),
-    )
-
-    def __init__(self, client: str, kind: str, name: str, raw: bytes, payload: dict[str, Any]) -> None:
-        self.client = client
-        self.kind = kind
-        self.name = name
-        self.session = reduce_to_one_line(_first_text(payload, "session_id", "thread-id"))
-        self.cwd = _first_text(payload, "cwd")
-        self.transcript = _first_text(payload, "transcript_path")
-        self.model = _first_text(payload, "model")
-        self.source = _first_text(payload, "source", "reason", "trigger")
-        self.inner = bool(_first_text(payload, "agent_id") or payload.get("inner") is True)
-        self.text = _first_text(payload, *_TEXT_FIELDS.get(kind, ()))
-        self.tool = _first_text(payload, "tool_name")
-        self.tool_input: dict[str, Any] = _object_or_empty(payload.get("tool_input"))
-        self.tool_response = payload.get("tool_response")
-        self.tokens, self.window = _message_tokens(payload.get("tokens")), 0
-        self.key = _event_key(self, raw, payload)
+    client: str
+    kind: str
+    name: str
+    session: str
+    cwd: str = ""
+    transcript: str = ""
+    model: str = ""
+    source: str = ""
+    inner: bool = False
+    text: str = ""
+    tool: str = ""
+    tool_input: dict[str, Any] = field(default_factory=dict)
+    tool_response: object = None
+    tokens: int = 0
+    window: int = 0
+    key: str = ""
 
     @property
     def shell_command(self) -> str:
@@ -128,7 +116,23 @@ def parse_event(client: str, raw: bytes) -> HookEvent | None:
     kind = forms.get(name)
     if kind is None:
         return None
-    event = HookEvent(client, kind, name, raw, payload)
+    event = HookEvent(
+        client,
+        kind,
+        name,
+        session=reduce_to_one_line(_first_text(payload, "session_id", "thread-id")),
+        cwd=_first_text(payload, "cwd"),
+        transcript=_first_text(payload, "transcript_path"),
+        model=_first_text(payload, "model"),
+        source=_first_text(payload, "source", "reason", "trigger"),
+        inner=bool(_first_text(payload, "agent_id") or payload.get("inner") is True),
+        text=_first_text(payload, *_TEXT_FIELDS.get(kind, ())),
+        tool=_first_text(payload, "tool_name"),
+        tool_input=_object_or_empty(payload.get("tool_input")),
+        tool_response=payload.get("tool_response"),
+        tokens=_message_tokens(payload.get("tokens")),
+    )
+    event.key = _event_key(event, raw, payload)
     return event if event.session else None
 
 
@@ -172,7 +176,7 @@ def _message_tokens(value: object) -> int:
         return 0
     cache = _object_or_empty(value.get("cache"))
     parts = (value.get("input"), value.get("output"), value.get("reasoning"), cache.get("read"), cache.get("write"))
-    return sum(part for part in parts if isinstance(part, int) and not isinstance(part, bool) and 0 < part < 10**9)
+    return sum(map(_token_number, parts))
 
 
 # What of a prompt or a reply is its writer's own: without what we put into the context ourselves.

@@ -9,6 +9,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from threading import Thread
@@ -24,7 +25,7 @@ from store.conversations.turns import LONGEST_TURN, NewTurn, claim_same_turn, cl
 from store.database.database import Transaction
 from store.database.tombstones import refuse_purged
 from store.database.values import Json, Verbatim, clean_text
-from store.doors.agent_log import log_injection, note_agent_call, note_agent_session, note_cited_records
+from store.doors.agent_log import Pack, log_injection, note_agent_call, note_agent_session, note_cited_records
 from store.doors.git_hooks import record_head_commit
 from store.doors.hook_events import (
     EVENT_COMPACT,
@@ -43,7 +44,6 @@ from store.doors.hook_events import (
 from store.doors.pack import (
     WARM,
     AskByMeaning,
-    Pack,
     build_prompt_pack,
     build_start_pack,
     merge_recalled,
@@ -202,11 +202,8 @@ def _parse_entry(entry: object, name: str) -> TaskEntry | None:
     if not isinstance(entry, dict):
         return None
     text, status = _clean_task_text(entry.get(name)), entry.get("status")
-    return (
-        TaskEntry(text, _STATUS_OF_CLIENT.get(status, "pending") if isinstance(status, str) else "pending")
-        if text
-        else None
-    )
+    known = _STATUS_OF_CLIENT.get(status, "pending") if isinstance(status, str) else "pending"
+    return TaskEntry(text, known) if text else None
 
 
 def _clean_task_text(text: object) -> str:
@@ -232,10 +229,8 @@ def follow_state_files(memory: Memory, project: str, actor: str) -> int | None:
     last one that did."""
     found: int | None = None
     for table in load_state_tables(project):
-        try:
+        with suppress(KeyError, TypeError, ValueError, AttributeError):  # a table that is not one
             found = capture_state_file(memory, project, table, actor) or found
-        except (KeyError, TypeError, ValueError, AttributeError):
-            continue  # a table that is not one
     return found
 
 
@@ -245,19 +240,12 @@ def load_state_tables(project: str) -> list[dict[str, Any]]:
     if os.path.lexists(os.path.join(project, ALFRED_STATE_FILE)):
         paths.append(os.path.join(OWN_TABLES_FOLDER, "alfred-dev.toml"))
     folder = os.path.join(os.path.dirname(user_settings_path()), USER_TABLES_FOLDER)
-    try:
+    with suppress(OSError):
         paths += sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".toml"))
-    except OSError:
-        pass
-    if not paths:
-        return []
     found = []
     for path in paths:
-        try:
-            with open(path, "rb") as file:
-                found.append(tomllib.load(file))
-        except (OSError, ValueError):
-            continue
+        with suppress(OSError, ValueError), open(path, "rb") as file:
+            found.append(tomllib.load(file))
     return found
 
 
@@ -440,9 +428,9 @@ def _handle_start(memory: Memory, event: HookEvent, caller: Caller, started: flo
         with memory.database.write(_actor_of(event), "session start", event.key) as write:
             if write.earlier_answer is not None:
                 return ""
-            _note_event_session(write, event)
+            note_agent_session(write, event.session, event.client, event.model)
             memory.sessions.start_session(write, event.session, event.cwd)
-            kept = log_injection(write, **_injection_fields(event, made)) if made.text else 0
+            kept = log_injection(write, event.client, event.session, made) if made.text else 0
             _note_event(write, event, started, made.tokens, reads=made.citations)
             write.store_answer(kept)
     except Busy:
@@ -465,10 +453,10 @@ def _handle_prompt(
         with memory.database.write(_actor_of(event), "turns", event.key) as write:
             if write.earlier_answer is not None:
                 return ""
-            _note_event_session(write, event)
+            note_agent_session(write, event.session, event.client, event.model)
             turn = _keep_turn(write, event, "user", text)
             if made is not None and made.text:
-                log_injection(write, **_injection_fields(event, made))
+                log_injection(write, event.client, event.session, made)
             _note_event(
                 write,
                 event,
@@ -494,7 +482,7 @@ def _handle_stop(memory: Memory, event: HookEvent, caller: Caller, started: floa
         with memory.database.write(_actor_of(event), "turns", event.key) as write:
             if write.earlier_answer is not None:
                 return
-            _note_event_session(write, event)
+            note_agent_session(write, event.session, event.client, event.model)
             turn = _keep_turn(write, event, "assistant", text) if text else 0
             if text:
                 note_cited_records(write, event.session, text)
@@ -534,7 +522,8 @@ def _handle_compact(memory: Memory, event: HookEvent, caller: Caller, started: f
         if not window or tokens * 100 < window * MIN_COMPACT_USE:
             return
     try:
-        if memory.sessions.get(event.session).flushed < memory.sessions.get(event.session).turns:
+        session = memory.sessions.get(event.session)
+        if session.flushed < session.turns:
             flush_session(memory, event.session, COMPACT_LEARN_SECONDS)
     except MemorandaError:
         return  # nothing was said yet, or another process writes: its turns are kept all the same
@@ -603,24 +592,6 @@ def _note_event(
         writes=writes,
         step=step,
     )
-
-
-def _note_event_session(write: Transaction, event: HookEvent) -> None:
-    """Note which client the session of an event is of, inside a transaction."""
-    note_agent_session(write, event.session, event.client, event.model)
-
-
-def _injection_fields(event: HookEvent, made: Pack) -> dict[str, Any]:
-    """Return the fields of the note that a pack was sent."""
-    return {
-        "client": event.client,
-        "session": event.session,
-        "event": made.event,
-        "question": made.question,
-        "text": made.text,
-        "tokens": made.tokens,
-        "why": {line.citation: line.why for line in made.lines},
-    }
 
 
 def _recall_pack(memory: Memory, event: HookEvent, text: str, ask: AskByMeaning | None) -> Pack | None:

@@ -28,6 +28,7 @@ from store.base.models import (
 from store.base.vocabulary import FILE_ORIGIN, pack_key
 from store.context.selection import find_accepted_ids
 from store.database.database import Database
+from store.doors.mcp_protocol import CLIENT_INFO_KEY
 from store.doors.pack import describe_fact_age
 from store.doors.trust import MCP_ORIGIN, agent_of, clean_client_name, find_worked_on, get_unconfirmed_origin
 from store.memory import Memory
@@ -193,7 +194,6 @@ def make_lines_answer(
 
 # Who calls: the client, as it introduced itself, the model if it names one, and the session.
 
-CLIENT_INFO_META = "io.modelcontextprotocol/clientInfo"  # in `_meta` of a request, since 2026-07-28
 _SESSION_FIELDS = ("sessionId", "session_id", "threadId", "thread_id", "conversationId")
 _NESTED_FIELDS = ("x-codex-turn-metadata",)  # where a client keeps these one step down
 _MODEL_FIELDS = ("model", "modelId", "model_id")
@@ -221,7 +221,7 @@ def caller_of(meta: Mapping[str, Any] | None, info: object, given: str, made_up:
     name, or None). The session is `given` to the server, or named in `_meta`, or that of the last hook of the same
     agent, or else the one that the server made up."""
     meta = meta if isinstance(meta, Mapping) else {}
-    client_info = meta.get(CLIENT_INFO_META)
+    client_info = meta.get(CLIENT_INFO_KEY)
     name = client_info.get("name") if isinstance(client_info, Mapping) else None
     client = clean_client_name(name if isinstance(name, str) else info)
     places = [meta, *(inner for key in _NESTED_FIELDS if isinstance(inner := meta.get(key), Mapping))]

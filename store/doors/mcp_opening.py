@@ -13,9 +13,9 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event, Thread
 from typing import Any
 
@@ -23,6 +23,7 @@ from store.base.location import Location, checkout_root
 from store.base.runtime import read_file_stamp
 from store.base.state_files import read_state, state_name_of, write_state
 from store.doors.mcp_protocol import (
+    CLIENT_INFO_KEY,
     PROMPT_SCHEMAS,
     RESOURCE_SCHEMAS,
     SERVER_INSTRUCTIONS,
@@ -126,7 +127,6 @@ class UpkeepThread(Thread):
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN_VERSIONS = ("2026-07-28",)  # revisions without one
 PROTOCOL_VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
-CLIENT_INFO_KEY = "io.modelcontextprotocol/clientInfo"
 CLIENT_CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 LIST_METHODS: dict[str, tuple[str, tuple[JsonSchema, ...]]] = {
     "tools/list": ("tools", TOOL_SCHEMAS),
@@ -249,10 +249,11 @@ def serve_mcp_client(location: Location, session: str = "") -> None:
 def _serve_streams(location: Location, session: str, streams: StandardStreams) -> None:
     """Answer without the SDK until something else is asked; then let the SDK serve."""
     opening = McpOpening()
-    sdk = _SdkImport()
+    thread = ThreadPoolExecutor(1, "import")
+    sdk: Future[Callable[[Location, str, StandardStreams], None]] | None = None
     try:
-        while not sdk.is_ready:
-            for line in streams.read_lines(IMPORT_LOOK_SECONDS if sdk.started else None):
+        while sdk is None or not sdk.done():
+            for line in streams.read_lines(None if sdk is None else IMPORT_LOOK_SECONDS):
                 done, reply = opening.answer_line(line) if not streams.waiting else (False, None)
                 if not done:
                     streams.waiting.append(line)
@@ -260,44 +261,21 @@ def _serve_streams(location: Location, session: str, streams: StandardStreams) -
                     streams.write_line(json.dumps(reply, ensure_ascii=False, separators=(",", ":")).encode())
             if streams.ended and not streams.waiting:
                 return  # nobody asked for anything of the memory
-            if streams.waiting:
-                sdk.start_import()
+            if streams.waiting and sdk is None:
+                sdk = thread.submit(_import_sdk)
     except BrokenPipeError:
         return
     streams.waiting[:0] = opening.handshake
     streams.unanswered.update(opening.replayed)
-    sdk.serve(location, session, streams)
+    if failed := sdk.exception():
+        reason = f"{type(failed).__name__}: {failed}"
+        print(f"memoranda: the MCP server cannot start ({reason}). Install memoranda anew.", file=sys.stderr)
+        os._exit(1)
+    sdk.result()(location, session, streams)
 
 
-class _SdkImport:
-    """The import of the SDK, and of what the first call needs, on a thread of its own."""
+def _import_sdk() -> Callable[[Location, str, StandardStreams], None]:
+    """Import the SDK, and what the first call needs, on a thread of its own; return what serves with it."""
+    from store.doors.mcp_server import serve_with_sdk  # half a second and more
 
-    def __init__(self) -> None:
-        self.started = False
-        self._thread = threading.Thread(target=self._import_sdk, daemon=True, name="import")
-        self._serve: Callable[..., Any] | None = None
-        self._failed: BaseException | None = None
-
-    @property
-    def is_ready(self) -> bool:
-        return self.started and not self._thread.is_alive()
-
-    def start_import(self) -> None:
-        if not self.started:
-            self.started = True
-            self._thread.start()
-
-    def _import_sdk(self) -> None:
-        try:
-            from store.doors.mcp_server import serve_with_sdk
-
-            self._serve = serve_with_sdk
-        except BaseException as error:
-            self._failed = error
-
-    def serve(self, location: Location, session: str, streams: StandardStreams) -> None:
-        if self._serve is None:
-            reason = f"{type(self._failed).__name__}: {self._failed}"
-            print(f"memoranda: the MCP server cannot start ({reason}). Install memoranda anew.", file=sys.stderr)
-            os._exit(1)
-        self._serve(location, session, streams)
+    return serve_with_sdk

@@ -118,21 +118,16 @@ def _describe_range(name: str, schema: dict[str, Any]) -> str:
 
 JsonSchema = dict[str, Any]
 
+CLIENT_INFO_KEY = "io.modelcontextprotocol/clientInfo"  # in `_meta` of a request, since 2026-07-28
 SERVER_NAME = "memoranda"
 SERVER_TITLE = "Memoranda"
-READING_HINTS: JsonSchema = {
-    "readOnlyHint": True,
+REPEATABLE_HINTS: JsonSchema = {  # to write the same again changes nothing
+    "readOnlyHint": False,
     "destructiveHint": False,
     "idempotentHint": True,
     "openWorldHint": False,
 }
-WRITING_HINTS: JsonSchema = {
-    "readOnlyHint": False,
-    "destructiveHint": False,
-    "idempotentHint": False,
-    "openWorldHint": False,
-}
-REPEATABLE_HINTS: JsonSchema = {**WRITING_HINTS, "idempotentHint": True}  # to write the same again changes nothing
+READING_HINTS: JsonSchema = {**REPEATABLE_HINTS, "readOnlyHint": True}
 
 SERVER_INSTRUCTIONS = """\
 Memoranda is this project's memory: facts, decisions with their reasons, commits, tasks and past conversations, which \
@@ -337,37 +332,20 @@ TOOL_SCHEMAS: tuple[JsonSchema, ...] = (
 )
 TOOL_SCHEMA_BY_NAME = {tool["name"]: tool for tool in TOOL_SCHEMAS}
 
+
+def _resource_schema(place: str, name: str, title: str, about: str) -> JsonSchema:
+    """Return what is published of a resource, or of a template of them: its address says which."""
+    address = {"uriTemplate" if "{" in place else "uri": f"memory://{place}"}
+    return {**address, "name": name, "title": title, "description": about, "mimeType": "text/plain"}
+
+
 RESOURCE_SCHEMAS: tuple[JsonSchema, ...] = (
-    {
-        "uri": "memory://facts",
-        "name": "facts",
-        "title": "Facts",
-        "description": "What is known of the person and the project",
-        "mimeType": "text/plain",
-    },
-    {
-        "uri": "memory://decisions",
-        "name": "decisions",
-        "title": "Decisions",
-        "description": "What was decided, and why",
-        "mimeType": "text/plain",
-    },
+    _resource_schema("facts", "facts", "Facts", "What is known of the person and the project"),
+    _resource_schema("decisions", "decisions", "Decisions", "What was decided, and why"),
 )
 TEMPLATE_SCHEMAS: tuple[JsonSchema, ...] = (
-    {
-        "uriTemplate": "memory://facts/{id}",
-        "name": "fact",
-        "title": "A fact",
-        "description": "One fact by its number",
-        "mimeType": "text/plain",
-    },
-    {
-        "uriTemplate": "memory://decisions/{id}",
-        "name": "decision",
-        "title": "A decision",
-        "description": "One decision by its number, with its commits",
-        "mimeType": "text/plain",
-    },
+    _resource_schema("facts/{id}", "fact", "A fact", "One fact by its number"),
+    _resource_schema("decisions/{id}", "decision", "A decision", "One decision by its number, with its commits"),
 )
 PROMPT_SCHEMAS: tuple[JsonSchema, ...] = (
     {

@@ -5,8 +5,9 @@ import asyncio
 import os
 import signal
 import threading
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
@@ -30,12 +31,9 @@ from store.doors.mcp_tools import McpSession
 from store.version import __version__
 
 SdkContext = ServerRequestContext[Any, Any]
+ResultT = TypeVar("ResultT")
 SERVER_END_SECONDS = 3.0  # that what is under way may take when the server is to end
 NOTE_CALLS_SECONDS = 0.2  # after an answer, until the calls since the last time are noted
-_TOOLS_RESULT = types.ListToolsResult.model_validate({"tools": list(TOOL_SCHEMAS)})
-_RESOURCES_RESULT = types.ListResourcesResult.model_validate({"resources": list(RESOURCE_SCHEMAS)})
-_TEMPLATES_RESULT = types.ListResourceTemplatesResult.model_validate({"resourceTemplates": list(TEMPLATE_SCHEMAS)})
-_PROMPTS_RESULT = types.ListPromptsResult.model_validate({"prompts": list(PROMPT_SCHEMAS)})
 
 
 class _SdkHandlers:
@@ -45,18 +43,6 @@ class _SdkHandlers:
         self._session = session
         self._thread = ThreadPoolExecutor(1, "memoranda")
         self._flush: asyncio.TimerHandle | None = None
-
-    async def list_tools(self, context: SdkContext, params: object) -> types.ListToolsResult:
-        return _TOOLS_RESULT
-
-    async def list_resources(self, context: SdkContext, params: object) -> types.ListResourcesResult:
-        return _RESOURCES_RESULT
-
-    async def list_templates(self, context: SdkContext, params: object) -> types.ListResourceTemplatesResult:
-        return _TEMPLATES_RESULT
-
-    async def list_prompts(self, context: SdkContext, params: object) -> types.ListPromptsResult:
-        return _PROMPTS_RESULT
 
     async def call_tool(self, context: SdkContext, params: types.CallToolRequestParams) -> types.CallToolResult:
         if params.name not in TOOL_SCHEMA_BY_NAME:
@@ -111,6 +97,15 @@ def _sender_of(context: SdkContext) -> tuple[dict[str, Any] | None, str | None]:
     return dict(context.meta or {}), getattr(info, "name", None)
 
 
+def _always(result: ResultT) -> Callable[[SdkContext, object], Awaitable[ResultT]]:
+    """Return a handler that answers with the same result each time."""
+
+    async def handle(context: SdkContext, params: object) -> ResultT:
+        return result
+
+    return handle
+
+
 def _make_server(handlers: _SdkHandlers) -> Server[Any]:
     """Return the SDK's server with our handlers."""
     return Server(
@@ -118,12 +113,14 @@ def _make_server(handlers: _SdkHandlers) -> Server[Any]:
         version=__version__,
         title=SERVER_TITLE,
         instructions=SERVER_INSTRUCTIONS,
-        on_list_tools=handlers.list_tools,
+        on_list_tools=_always(types.ListToolsResult.model_validate({"tools": list(TOOL_SCHEMAS)})),
         on_call_tool=handlers.call_tool,
-        on_list_resources=handlers.list_resources,
-        on_list_resource_templates=handlers.list_templates,
+        on_list_resources=_always(types.ListResourcesResult.model_validate({"resources": list(RESOURCE_SCHEMAS)})),
+        on_list_resource_templates=_always(
+            types.ListResourceTemplatesResult.model_validate({"resourceTemplates": list(TEMPLATE_SCHEMAS)})
+        ),
         on_read_resource=handlers.read_resource,
-        on_list_prompts=handlers.list_prompts,
+        on_list_prompts=_always(types.ListPromptsResult.model_validate({"prompts": list(PROMPT_SCHEMAS)})),
         on_get_prompt=handlers.get_prompt,
     )
 

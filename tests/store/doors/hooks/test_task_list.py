@@ -9,8 +9,7 @@ from store.memory import Memory
 
 
 def event(tool: str, given: dict[str, Any], response: object = None, session: str = "s") -> HookEvent:
-    said = {"session_id": session, "tool_name": tool, "tool_input": given, "tool_response": response}
-    return HookEvent("claude-code", "tool", "PostToolUse", b"", said)
+    return HookEvent("claude-code", "tool", "PostToolUse", session, tool=tool, tool_input=given, tool_response=response)
 
 
 def follow(memory: Memory, happened: HookEvent) -> list[str]:
