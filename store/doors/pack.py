@@ -35,8 +35,8 @@ from store.records.facts import Facts, age_state
 from store.records.mutes import Mutes
 from store.search.fulltext import FullTextIndex, QueryTerms
 from store.search.query_parser import CorpusFilters, parse_query
-from store.text.fence import format_fence_item, wrap_in_fence
-from store.text.words import count_tokens, load_words, normalize_text, shorten_to_tokens
+from store.text.fence import wrap_in_fence
+from store.text.words import count_tokens, load_words, normalize_text
 
 # Select the records relevant to a prompt: by their words, and by meaning where a model is loaded.
 #

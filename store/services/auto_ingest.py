@@ -8,7 +8,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 
 from store.base.errors import MemorandaError
@@ -16,12 +15,12 @@ from store.database.database import Lease, LeaseLost
 from store.ingest.formats import note_checked_size, source_name, transcript_folder
 from store.ingest.runner import IngestReport, ingest_file
 from store.memory import Memory
+from store.services.maintenance import keep_renewing
 from store.services.session_flush import flush_after_import
 from store.services.source_import import CONVERSATION_PART, SourceImport
 
 INGESTED_SUFFIX = ".jsonl"
 INGEST_LEASE = "ingest"
-RENEW_SECONDS = 1.0
 NICE = 10
 
 
@@ -77,23 +76,13 @@ def ingest_changed_sources(memory: Memory, cancelled: Callable[[], bool] = lambd
     lease = Lease(memory.database, INGEST_LEASE)
     if not lease.acquire():
         return None
-    renewed = time.monotonic()
-
-    def ends(*arguments: object) -> bool:
-        nonlocal renewed
-        if time.monotonic() - renewed > RENEW_SECONDS:
-            with memory.database.write("agent", "lease") as write:
-                lease.renew(write)
-            renewed = time.monotonic()
-        return cancelled()
-
+    ends = keep_renewing(memory.database, lease, cancelled)
+    project = memory.location.project or ""
     try:
         for path in files:
             size = _file_size(path)
             try:
-                ingest_file(
-                    memory.database, path, project=memory.location.project or "", report=report, cancelled=ends
-                )
+                ingest_file(memory.database, path, project=project, report=report, cancelled=ends)
             except LeaseLost:
                 return None
             except MemorandaError as error:

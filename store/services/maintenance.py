@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 
 from store.base.citations import cite
 from store.base.clock import days_before
@@ -27,8 +27,6 @@ from store.git.repository import CommitInfo, Repository, find_commits_made_here,
 from store.history import compression
 from store.history.checkpoint_payload import insert_checkpoint
 from store.history.checkpoints import RECOVERY_OFFER_DAYS
-from store.ingest.runner import expire_discarded
-from store.librarian.structured_output import expire_model_calls
 from store.memory import Memory
 from store.records.commits import (
     add_commit,
@@ -39,7 +37,6 @@ from store.records.commits import (
     reserve_commit_ids,
 )
 from store.records.decisions import GIT_IMPORTER, link_mentioned_decisions
-from store.services.daily_log import write_daily_log
 
 # Automatic checkpoints: taken as time passes, deleted when old, offered when a session broke off; and the sessions
 # that they belong to, from start to end.
@@ -88,10 +85,7 @@ def offer_recovery(memory: Memory) -> Checkpoint | None:
         found = memory.checkpoints.newest(last.session)
     if found is not None:
         with memory.database.write("agent", "offer") as write:
-            write.execute(
-                "INSERT INTO meta(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
-                (Verbatim(OFFERED_KEY), Verbatim(last.citation)),
-            )
+            _set_meta(write, OFFERED_KEY, last.citation)
     return found
 
 
@@ -130,6 +124,10 @@ def _may_checkpoint(memory: Memory) -> bool:
     return not memory.database.read_only and memory.config["enabled"] and memory.config["checkpoints.automatic"]
 
 
+# Every command that reads waits for this module to be imported. What only some memories need, a third of the time, is
+# imported where one does: the log of the day, the calls of a model, what was left out of imports.
+
+LOG_STATE_KEY = "log"  # in `meta`, as in `daily_log`
 COMMIT_BATCH = 250  # commits of one transaction: some 20 ms, so that no writer waits long
 RENEW_SECONDS = 1.0
 ANSWERS_DAYS = 30  # how long an external writer may retry
@@ -165,13 +163,19 @@ def run_maintenance(
         return 0
     memory.events.expire(memory.now, memory.config["retention_days"])
     expire_checkpoints(memory)
-    expire_discarded(memory.database, memory.now)
+    if memory.database.value("SELECT 1 FROM discarded LIMIT 1"):
+        from store.ingest.runner import expire_discarded  # late: see above
+
+        expire_discarded(memory.database, memory.now)
     expire_turns(memory.database, memory.now, memory.config["turns.retention_days"])
     end_broken_off_sessions(memory)
     source = readable_repository(memory, cwd)
     try:
         new = read_new_commits(memory, source, progress, cancelled, trouble) if source else 0
-        write_daily_log(memory, trouble)
+        if memory.config["log.daily"] or memory.database.value("SELECT 1 FROM meta WHERE key = ?", (LOG_STATE_KEY,)):
+            from store.services.daily_log import write_daily_log  # late: see above
+
+            write_daily_log(memory, trouble)
         return new
     finally:  # last, since it may take long and nobody waits for it
         days, steps = memory.config["history.pack_days"], memory.config["history.pack_steps"]
@@ -197,7 +201,10 @@ def clean_up_memory(memory: Memory, trouble: ReportTrouble = _ignore_report) -> 
     if database.value("SELECT 1 FROM answers WHERE at < ? LIMIT 1", (cut,)):
         with database.write("agent", "answers") as write:
             write.execute("DELETE FROM answers WHERE at < ?", (Verbatim(cut),))
-    expire_model_calls(database, memory.now)
+    if database.value("SELECT 1 FROM model_calls LIMIT 1"):
+        from store.llm.structured_output import expire_model_calls  # late: see above
+
+        expire_model_calls(database, memory.now)
 
 
 def finish_pending_purge(database: Database, trouble: ReportTrouble = _ignore_report) -> None:
@@ -306,17 +313,17 @@ def read_new_commits(
     try:
         seen, seen_boundary = _read_tips(memory)  # again, now that no other process is reading
         # where a shallow clone was deepened, what is below the tips is new too
-        now = _compare_tips(source, tips, seen if boundary == seen_boundary else [], cancelled)
+        listed, lost, missing = _compare_tips(source, tips, seen if boundary == seen_boundary else [], cancelled)
         if cancelled():
             return 0
-        known = find_known_shas(database, now.new)
-        wanted = [sha for sha in now.new if sha not in known]
-        lost, back = now.lost, known
+        known = find_known_shas(database, listed)
+        wanted = [sha for sha in listed if sha not in known]
+        back = known
         if lost is None:
             reachable = reachable_shas(database)
             back = known - reachable
             # below a broken commit or the end of a shallow clone the ancestors are unknown
-            lost = [] if now.broken or boundary else list(reachable.difference(now.new))
+            lost = [] if missing or boundary else list(reachable.difference(listed))
         progress(0, len(wanted))
         done = new = highest = 0
         unmeasured: list[str] = []
@@ -344,7 +351,7 @@ def read_new_commits(
             progress(done, len(wanted))
         if cancelled():
             return new
-        broken = [*now.broken, *unread]
+        broken = [*missing, *unread]
         with database.write("agent", "git") as write:
             lease.renew(write)
             mark_read_from_git(write, known)
@@ -364,6 +371,22 @@ def read_new_commits(
         lease.release()
 
 
+def keep_renewing(database: Database, lease: Lease, cancelled: IsCancelled) -> Callable[..., bool]:
+    """Return what long work asks whether it is `cancelled`, which renews its lease every RENEW_SECONDS. It raises
+    LeaseLost."""
+    renewed = time.monotonic()
+
+    def ends(*arguments: object) -> bool:
+        nonlocal renewed
+        if time.monotonic() - renewed > RENEW_SECONDS:
+            with database.write("agent", "lease") as write:
+                lease.renew(write)
+            renewed = time.monotonic()
+        return cancelled()
+
+    return ends
+
+
 def make_due_backup(memory: Memory, cancelled: IsCancelled = never_cancelled, most: int = 0) -> Backup | None:
     """Make the backup that is due, if the configuration wants it, and remove those no longer needed; return None when
     there was nothing to do, another process is doing it, or it was cancelled. `most`: skip a file that is larger, in
@@ -376,47 +399,28 @@ def make_due_backup(memory: Memory, cancelled: IsCancelled = never_cancelled, mo
     lease = Lease(database, "backup")
     if not lease.acquire():
         return None
-    renewed = time.monotonic()
-
-    def ends() -> bool:
-        nonlocal renewed
-        if time.monotonic() - renewed > RENEW_SECONDS:
-            with database.write("agent", "lease") as write:
-                lease.renew(write)
-            renewed = time.monotonic()
-        return cancelled()
-
     try:
         if not is_backup_due(database):  # it was made while the lease was waited for
             return None
-        return make_backup(database, scheduled=True, cancelled=ends)
+        return make_backup(database, scheduled=True, cancelled=keep_renewing(database, lease, cancelled))
     except LeaseLost:
         return None
     finally:
         lease.release()
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class _TipComparison:
-    """The current tips and those of the last reading: what is `new`; what was `lost`, None if only a comparison with
-    everything in the memory can show it; the shas of what is `broken`."""
-
-    new: list[str]
-    lost: list[str] | None
-    broken: Sequence[str] = ()
-
-
-def _compare_tips(source: Repository, tips: list[str], seen: list[str], cancelled: IsCancelled) -> _TipComparison:
-    """Compare without walking all of history where branches only moved on or back."""
+def _compare_tips(
+    source: Repository, tips: list[str], seen: list[str], cancelled: IsCancelled
+) -> tuple[list[str], list[str] | None, Sequence[str]]:
+    """Compare the current tips with those of the last reading, without walking all of history where branches only moved
+    on or back. Return the shas (of what is new; of what was lost, None if only a comparison with everything in the
+    memory can show it; of what is broken)."""
     if seen:
-        try:
-            return _TipComparison(
-                source.list_new_commits(seen, tips, cancelled), source.list_lost_commits(seen, tips, cancelled)
-            )
-        except GitError:
-            pass  # a former tip was collected, or a commit is broken: the whole walk shows it
+        with suppress(GitError):  # a former tip was collected, or a commit is broken: the whole walk shows it
+            new = source.list_new_commits(seen, tips, cancelled)
+            return new, source.list_lost_commits(seen, tips, cancelled), ()
     shas, broken = source.list_reachable_commits(tips, cancelled)
-    return _TipComparison(shas, None, broken)
+    return shas, None, broken
 
 
 def _unread_sentence(broken: Sequence[str], unmeasured: Sequence[str]) -> str:
@@ -460,7 +464,6 @@ def _commit_batches(infos: Iterable[CommitInfo]) -> Iterator[list[CommitInfo]]:
         batch.append(info)
         if len(batch) >= COMMIT_BATCH or time.monotonic() - started > RENEW_SECONDS:
             yield batch
-            batch = []
-            started = time.monotonic()
+            batch, started = [], time.monotonic()
     if batch:
         yield batch

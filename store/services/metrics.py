@@ -5,8 +5,10 @@ No text of the memory is read: each figure comes from an index, or from a bounde
 """
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import median_high
 
 from store.base.clock import to_ms
 from store.conversations.extraction_queue import count_attempts, count_queued_turns, list_given_up
@@ -156,10 +158,8 @@ def measure(memory: Memory) -> Measures:
     with database.read_snapshot():
         counts = memory.facts.count_by_state(memory.now)
         pinned = counts["pinned"]
-        came, learned = (
-            memory.facts.count_state_changes(memory.now, TREND_DAYS),
-            memory.facts.count_learned(memory.now, TREND_WEEKS),
-        )
+        came = memory.facts.count_state_changes(memory.now, TREND_DAYS)
+        learned = memory.facts.count_learned(memory.now, TREND_WEEKS)
         oldest = database.row(
             "SELECT id, last_confirmed_at FROM facts WHERE status = 'active' AND NOT pinned"
             " ORDER BY last_confirmed_at, id LIMIT 1"
@@ -252,7 +252,7 @@ def _recovery_figures(database: Database) -> RecoveryFigures:
         checkpoints,
         recovered,
         last,
-        between=_upper_median([max(0, newer - older) / 1000 for newer, older in pairwise(taken)]),
+        between=_median([max(0, newer - older) / 1000 for newer, older in pairwise(taken)]),
         crashes=int(crashed.get(CRASH_COUNT_KEY, 0)) + unrecorded_recoveries(database.path),
         crashed_at=crashed.get(LAST_CRASH_KEY),
     )
@@ -262,28 +262,24 @@ def _search_figures(last: list[tuple[float, bool, int]]) -> SearchFigures:
     """Return the figures of the last searches."""
     return SearchFigures(
         tuple(milliseconds for milliseconds, _, _ in last),
-        _upper_median([milliseconds for milliseconds, meaning, _ in last if not meaning]),
-        _upper_median([milliseconds for milliseconds, meaning, _ in last if meaning]),
+        _median([milliseconds for milliseconds, meaning, _ in last if not meaning]),
+        _median([milliseconds for milliseconds, meaning, _ in last if meaning]),
         sum(found > 0 for _, _, found in last) / len(last) if last else None,
     )
 
 
-def _upper_median(values: list[float]) -> float | None:
-    """Return the upper one of two in the middle; importing `statistics` takes longer than all this measuring."""
-    return sorted(values)[len(values) // 2] if values else None
+def _median(values: list[float]) -> float | None:
+    """Return the upper one of two in the middle; None without any."""
+    return median_high(values) if values else None
 
 
 def memory_bytes(memory: Memory) -> int:
     """Return the bytes of a memory on the disk, its log included; 0 for one that is gone afterwards."""
-    return 0 if memory.passing else sum(_size_or_zero(memory.location.path + end) for end in MEMORY_FILE_ENDINGS)
-
-
-def _size_or_zero(path: str) -> int:
-    """Return the size of a file in bytes; 0 if it is missing."""
-    try:
-        return os.path.getsize(path)
-    except OSError:
-        return 0
+    total = 0
+    for ending in () if memory.passing else MEMORY_FILE_ENDINGS:
+        with suppress(OSError):
+            total += os.path.getsize(memory.location.path + ending)
+    return total
 
 
 def _count_backups(memory: Memory) -> tuple[int, int]:
