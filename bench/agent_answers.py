@@ -49,7 +49,7 @@ def ready(folder: str, heard: Heard | None) -> Iterator[Callable[[Case], Any]]:
 def remembered(path: str, content: dict[str, Any], embedded: bool = True) -> Iterator[Memory]:
     """Yield a memory of these records, each written at its own time; `embedded` if there is an embedding model."""
     from store.memory import Memory
-    from store.services import background_embedding
+    from store.upkeep import background_embedding
 
     at = [NOW]
     with Memory.open(path, "cli", lambda: at[0]) as memory:

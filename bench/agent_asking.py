@@ -296,7 +296,7 @@ def _listed(case: Case) -> list[tuple[int, str]]:
 def _rank_rule(case: Case) -> list[int]:
     """Rank by the search's own order, as a context does."""
     from store.memory import Memory
-    from store.services import background_embedding
+    from store.upkeep import background_embedding
 
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())

@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with Memory.open(path, "cli") as opened:
             _talk(opened, options.turns)
             if options.meaning:
-                from store.services import background_embedding
+                from store.upkeep import background_embedding
 
                 background_embedding.embed_waiting(opened)
             over, texts = _built(opened, options.questions)

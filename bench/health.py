@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 from bench.store import heading, verdict
 from store.memory import Memory
-from store.services.metrics import measure
+from store.upkeep.metrics import measure
 
 GAP_AIM, AIM = 15.0, 1000.0  # ms
 TICK = 0.001  # seconds

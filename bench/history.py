@@ -31,7 +31,7 @@ from store.base.clock import from_ms, to_ms, utc_now
 from store.database.values import Verbatim
 from store.history import compression
 from store.memory import Memory
-from store.services.as_of import PastMemory, point_in_time, read_past
+from store.upkeep.as_of import PastMemory, point_in_time, read_past
 
 FACTS = 10_000
 UNDO, RESTORE, VIEW, BYTES, PACKED, SLOWER = 3.0, 2_000.0, 300.0, 600.0, 150.0, 1.15
@@ -40,7 +40,7 @@ PARTS = ("size", "views", "undo", "restore", "doctor", "writes", "processes", "a
 SLOW = ("processes", "application")
 EXAMINED = """
 import sys
-from store.health.doctor import examine
+from store.upkeep.doctor import examine
 from store.base.location import locate
 for finding in examine(locate(sys.argv[1], {}, "/"), quick=len(sys.argv) > 2):
     assert finding.subject not in ("history", "records") or finding.state == "ok", finding

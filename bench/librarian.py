@@ -29,7 +29,7 @@ from store.librarian.answer import LibrarianAnswer
 from store.librarian.librarian import Librarian
 from store.memory import Memory
 from store.search import lookup
-from store.services import background_embedding
+from store.upkeep import background_embedding
 from tui.demo import build_demo
 
 CASES = os.path.join(os.path.dirname(__file__), "cases")

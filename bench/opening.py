@@ -28,7 +28,7 @@ from bench.store import CLEAN, ROOT, heading, installed, memory, pairs, verdict
 from bench.terminal import Terminal
 from store.database import schema as schema_check
 from store.database.schema import SCHEMA_VERSION
-from store.services.adoption import check_foreign_file
+from store.upkeep.adoption import check_foreign_file
 
 NEW_AIM, OWN_AIM, SCHEMA_AIM, CHECK_AIM, PAINT_AIM = 35.0, 1.1, 10.0, 1000.0, 1.1
 SIZE = (120, 40)

@@ -226,7 +226,7 @@ def _same(order: Sequence[str], cites: set[str], also: set[str], answer: Librari
 @contextmanager
 def remembered(name: str, folder: str) -> Iterator[Memory]:
     """Yield the memory of this name, each record written at its own time, with embeddings if there is a model."""
-    from store.services import background_embedding
+    from store.upkeep import background_embedding
 
     with open(os.path.join(CASES, f"{name}.json"), encoding="utf-8") as file:
         content = json.load(file)

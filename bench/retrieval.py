@@ -147,7 +147,7 @@ class Remembered:
     """A memory file with an embedded body, and the ways to search it."""
 
     def __init__(self, folder: str, body: Body, indexed: float = 1.0) -> None:
-        from store.services import background_embedding, maintenance
+        from store.upkeep import background_embedding, maintenance
 
         place = os.path.join(folder, body.name.replace(" ", "-"))
         os.mkdir(place)

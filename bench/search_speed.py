@@ -31,7 +31,7 @@ from store.memory import Memory
 from store.search import fulltext as keyword
 from store.search.fulltext import FullTextIndex
 from store.search.query_parser import CorpusFilters, parse_query
-from store.services.background_embedding import open_memory_provider
+from store.upkeep.background_embedding import open_memory_provider
 
 AIMS = {10_000: 40.0, 100_000: 60.0, 1_000_000: 300.0}  # ms, p95 of the whole call
 HITS = 10

@@ -65,8 +65,6 @@ if TYPE_CHECKING:  # for editors and type checkers: the same names as in PUBLIC
     from store.exchange.backups import backup_folder as backup_folder
     from store.exchange.backups import find_backups as find_backups
     from store.exchange.importer import Import as Import
-    from store.health.checks import Finding as Finding
-    from store.health.doctor import examine as examine
     from store.history.restore_plan import AppliedRestore as AppliedRestore
     from store.history.restore_plan import PlannedChange as PlannedChange
     from store.history.restore_plan import RestorePlan as RestorePlan
@@ -88,14 +86,16 @@ if TYPE_CHECKING:  # for editors and type checkers: the same names as in PUBLIC
     from store.search.query_parser import parse_query as parse_query
     from store.search.results import Hit as Hit
     from store.search.results import SearchAnswer as SearchAnswer
-    from store.services.as_of import PastMemory as PastMemory
-    from store.services.as_of import PointInTime as PointInTime
-    from store.services.as_of import point_in_time as point_in_time
-    from store.services.as_of import read_past as read_past
-    from store.services.metrics import Measures as Measures
-    from store.services.metrics import measure as measure
     from store.trust.ownership import Trust as Trust
     from store.trust.ownership import require_trust as require_trust
+    from store.upkeep.as_of import PastMemory as PastMemory
+    from store.upkeep.as_of import PointInTime as PointInTime
+    from store.upkeep.as_of import point_in_time as point_in_time
+    from store.upkeep.as_of import read_past as read_past
+    from store.upkeep.checks import Finding as Finding
+    from store.upkeep.doctor import examine as examine
+    from store.upkeep.metrics import Measures as Measures
+    from store.upkeep.metrics import measure as measure
 
 __memoranda__ = True  # `tui.main` makes sure by this that it found the right `store`
 
@@ -156,8 +156,8 @@ PUBLIC = {
     "backup_folder": "store.exchange.backups",
     "find_backups": "store.exchange.backups",
     "Import": "store.exchange.importer",
-    "Finding": "store.health.checks",
-    "examine": "store.health.doctor",
+    "Finding": "store.upkeep.checks",
+    "examine": "store.upkeep.doctor",
     "AppliedRestore": "store.history.restore_plan",
     "PlannedChange": "store.history.restore_plan",
     "RestorePlan": "store.history.restore_plan",
@@ -179,12 +179,12 @@ PUBLIC = {
     "parse_query": "store.search.query_parser",
     "Hit": "store.search.results",
     "SearchAnswer": "store.search.results",
-    "PastMemory": "store.services.as_of",
-    "PointInTime": "store.services.as_of",
-    "point_in_time": "store.services.as_of",
-    "read_past": "store.services.as_of",
-    "Measures": "store.services.metrics",
-    "measure": "store.services.metrics",
+    "PastMemory": "store.upkeep.as_of",
+    "PointInTime": "store.upkeep.as_of",
+    "point_in_time": "store.upkeep.as_of",
+    "read_past": "store.upkeep.as_of",
+    "Measures": "store.upkeep.metrics",
+    "measure": "store.upkeep.metrics",
     "Trust": "store.trust.ownership",
     "require_trust": "store.trust.ownership",
 }

@@ -15,7 +15,7 @@ from store.embedding import indexer
 from store.history import checkpoint_payload, checkpoints
 from store.records import facts as ageing
 from store.records import timeline as checkpoint_levels
-from store.services import session_flush as related_records
+from store.upkeep import session_flush as related_records
 from tui.commands.settings import value_text
 from tui.input.verb_table import VERBS_BY_NAME
 

@@ -10,9 +10,9 @@ from store.base.runtime import is_part_disabled
 from store.embedding.vectors import Vectors
 from store.inbox.duplicates import compare_new_facts, has_uncompared_facts
 from store.memory import Memory
-from store.services.background_embedding import embed_waiting, is_embedding_due
-from store.services.maintenance import make_due_backup, readable_repository, run_maintenance, take_due_checkpoint
 from store.sync.synced_files import list_synced_files
+from store.upkeep.background_embedding import embed_waiting, is_embedding_due
+from store.upkeep.maintenance import make_due_backup, readable_repository, run_maintenance, take_due_checkpoint
 from tui.cli_output import print_notice
 from tui.commands.record_lines import sync_message
 

@@ -95,7 +95,7 @@ def _open_memory(place: Location, verb: Verb) -> Memory:
             raise
         if not _ask_on_terminal(f"{error.message} Did you make it?"):
             raise
-        from store.services.adoption import adopt_whole  # rare: an earlier build made the file
+        from store.upkeep.adoption import adopt_whole  # rare: an earlier build made the file
 
         adopt_whole(place, earlier=True)
         return Memory(place, "cli")
@@ -181,7 +181,7 @@ def _finish_purge(memory: Memory) -> None:
     if not is_purge_pending(memory.database):
         return
     try:
-        from store.services.maintenance import finish_pending_purge  # rare: a purge was broken off
+        from store.upkeep.maintenance import finish_pending_purge  # rare: a purge was broken off
 
         finish_pending_purge(memory.database, print_notice)
     except MemorandaError as error:

@@ -146,7 +146,7 @@ class Database:
         self.beside: Database | None = (
             None  # the person's own memory, once it is asked for (store/personal/memory.py)
         )
-        # the moment of the past that is shown, in words; empty for now (store/services/as_of.py)
+        # the moment of the past that is shown, in words; empty for now (store/upkeep/as_of.py)
         self.moment = ""
         self.patience = HOOK_BUSY_MS if door == "hook" else DEFAULT_BUSY_MS
         admit = None if trust is None else trust.admit

@@ -65,7 +65,7 @@ from store.doors.config_edit import (
 from store.doors.git_hooks import GIT_HOOKS, has_wanted_git_hooks, list_installed_hooks, uninstall_git_hooks
 from store.git.process import GitError, run_git
 from store.guard.database import delete_guard, guard_path
-from store.health.checks import NOTE, OK, Finding
+from store.upkeep.checks import NOTE, OK, Finding
 
 # Ask a client itself whether it sees our server and runs our hooks.
 

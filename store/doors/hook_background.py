@@ -9,9 +9,9 @@ from store.conversations.hook_spool import drain_spool
 from store.doors.hook_events import EVENT_END, EVENT_START
 from store.learning.rule_pass import run_rule_pass
 from store.memory import Memory
-from store.services.maintenance import end_broken_off_sessions, run_maintenance, take_due_checkpoint
-from store.services.session_flush import clear_session, flush_due_sessions, flush_session
 from store.team.exchange import Team, has_shared_records
+from store.upkeep.maintenance import end_broken_off_sessions, run_maintenance, take_due_checkpoint
+from store.upkeep.session_flush import clear_session, flush_due_sessions, flush_session
 
 LEARN_SECONDS = 20.0
 NICE_LEVEL = 10

@@ -54,8 +54,8 @@ from store.doors.trust import POLICY_OFF, get_write_policy
 from store.embedding.vectors import Vectors
 from store.memory import Memory
 from store.records.workflow import active_iteration_id
-from store.services.session_flush import flush_session
 from store.text.words import reduce_to_one_line
+from store.upkeep.session_flush import flush_session
 
 # The list of tasks that an agent keeps for itself, as the tasks of its session.
 #

@@ -56,10 +56,10 @@ from store.personal.memory import find_personal_memory
 from store.records.facts import AGE_STATES, age_state_sql
 from store.search.lookup import get_record, json_with_links, list_part_ids, records_by_key
 from store.search.query_parser import AGEING_WORDS, query_hints, require_valid_query
-from store.services.maintenance import timeline_repository
 from store.text.sentences import extract_statements
 from store.text.similarity import parse_sentence
 from store.text.words import count_tokens
+from store.upkeep.maintenance import timeline_repository
 
 MAX_COUNTED_FACTS = 2_000  # facts that are counted beyond those listed
 RESOURCE_SCHEME = "memory://"  # of the resources

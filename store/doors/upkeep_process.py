@@ -11,9 +11,9 @@ from store.base.location import locate
 from store.conversations.extraction_queue import has_due_entries
 from store.learning.rule_pass import run_rule_pass
 from store.memory import Memory
-from store.services.background_embedding import embed_waiting, is_embedding_due
-from store.services.maintenance import make_due_backup, run_maintenance, take_due_checkpoint
-from store.services.session_flush import flush_due_sessions
+from store.upkeep.background_embedding import embed_waiting, is_embedding_due
+from store.upkeep.maintenance import make_due_backup, run_maintenance, take_due_checkpoint
+from store.upkeep.session_flush import flush_due_sessions
 
 MAX_UPKEEP_SECONDS = 1_800  # that it embeds at most
 LEARNING_SECONDS = 5.0

@@ -37,7 +37,7 @@ EVIDENCE_TABLES = {"fact": "facts", "decision": "decisions"}
 MOST_ITEMS = 50  # of one record
 LOOK_ACTOR = "agent"
 REPOSITORY_KEY = (
-    # in `meta`: the checkout of a memory that is in none (store/services/maintenance.py)
+    # in `meta`: the checkout of a memory that is in none (store/upkeep/maintenance.py)
     "git.repository"
 )
 # texts among which the items are: most evidence is citations of turns

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import apsw
 
 from store.base.errors import StorageError
-from store.health.wal_checks import parse_wal
+from store.upkeep.doctor import parse_wal
 
 PAGE_BYTES = 4096  # bytes of a page of every memory, none of them reserved
 LEAF_TABLE, LEAF_INDEX, INNER_TABLE, INNER_INDEX = 13, 10, 5, 2

@@ -19,7 +19,13 @@ from store.database.database import Database
 from store.database.files import reserve_path
 from store.database.schema import DERIVED_TABLES, PACKED_TABLES, RECORDED_TABLES
 from store.embedding.vectors import Vectors
-from store.health.checks import (
+from store.history.checkpoint_payload import find_damaged_checkpoints
+from store.history.compression import unpack_all_records
+from store.history.history import primary_key
+from store.salvage.pages import SEQUENCE_TABLE, PageReader, RecordValue, read_table_records, table_shapes
+from store.search.fulltext import rebuild_text_index
+from store.trust.ownership import IDENTITY_KEY, register_copy_of
+from store.upkeep.checks import (
     HISTORY_ROWS_SQL,
     HISTORY_STEPS_SQL,
     LOST_STEPS_KEY,
@@ -29,12 +35,6 @@ from store.health.checks import (
     is_row_intact,
     reconstruct_records,
 )
-from store.history.checkpoint_payload import find_damaged_checkpoints
-from store.history.compression import unpack_all_records
-from store.history.history import primary_key
-from store.salvage.pages import SEQUENCE_TABLE, PageReader, RecordValue, read_table_records, table_shapes
-from store.search.fulltext import rebuild_text_index
-from store.trust.ownership import IDENTITY_KEY, register_copy_of
 
 # Restore what the tables have lost from history, and the other way round, once both were read from a damaged file.
 #

@@ -20,10 +20,10 @@ from support.soundness import unsound
 from store.base import state_files as installation
 from store.base.errors import MemorandaError, NotFound
 from store.database.database import Database
-from store.health import wal_checks as wal
-from store.health.checks import WRONG
 from store.memory import Memory
 from store.search import fulltext as corpus
+from store.upkeep import doctor as wal
+from store.upkeep.checks import WRONG
 
 FEW, CUTS, ALL = 75, 300, 10_000
 COUNTED = ("iterations", "commits", "events", "checkpoints")

@@ -21,7 +21,7 @@ from store.base.errors import StorageError
 from store.conversations.turns import NewTurn
 from store.database.tombstones import is_purge_pending
 from store.memory import Memory
-from store.services import maintenance
+from store.upkeep import maintenance
 
 ROOT = Path(__file__).parents[2]
 TEXT = "the blue zebrafish is the hint"

@@ -252,9 +252,6 @@ _disk: Disk | None = None
 _recorder: power.Recorder | None = None
 
 if __name__ == "__main__":
-    import store.embedding.vector_codes
-    import store.health.doctor
-    import store.salvage.salvage  # noqa: F401
     from tui.main import main
 
     what, count, *words = sys.argv[1:]

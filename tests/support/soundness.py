@@ -1,11 +1,11 @@
 """Check a memory as the doctor does: the file, its references, history, records and index."""
 
 from store.base.errors import MemorandaError
-from store.health import checks as hash_chain
-from store.health import checks as integrity
-from store.health import checks as record_history
-from store.health.checks import WRONG, CheckContext, ignore_progress
 from store.memory import Memory
+from store.upkeep import checks as hash_chain
+from store.upkeep import checks as integrity
+from store.upkeep import checks as record_history
+from store.upkeep.checks import WRONG, CheckContext, ignore_progress
 
 CHECKS = (
     integrity.check_pages,

@@ -22,7 +22,7 @@ from store.base.location import Location, locate
 from store.config.configuration import project_settings_path, write_setting
 from store.inbox import duplicates
 from store.memory import Memory
-from store.services import maintenance
+from store.upkeep import maintenance
 
 NOON = "2026-11-21T12:00:00.000Z"
 

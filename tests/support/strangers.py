@@ -8,7 +8,7 @@ from pathlib import Path
 from support import repositories, stories
 
 from store.memory import Memory
-from store.services import maintenance
+from store.upkeep import maintenance
 
 PAYLOADS = {
     "clipboard": "\x1b]52;c;cm0gLXJmIC8=\x07",

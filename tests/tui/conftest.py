@@ -89,7 +89,7 @@ def time_to_catch_up(monkeypatch: pytest.MonkeyPatch) -> None:
     would say what remains. A process of its own has the seconds that a person has."""
     monkeypatch.setattr("tui.catch_up.WAIT_SECONDS", 600.0)
     monkeypatch.setattr("tui.commands.conversations.READING_SECONDS", 600.0)
-    monkeypatch.setattr("store.services.session_flush.READING_SECONDS", 600.0)
+    monkeypatch.setattr("store.upkeep.session_flush.READING_SECONDS", 600.0)
 
 
 @pytest.fixture

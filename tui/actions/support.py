@@ -15,7 +15,7 @@ from store.history.checkpoints import MANY_RECORDS
 from store.librarian.answer import LibrarianAnswer
 from store.memory import Memory
 from store.purge.secret_scan import LoggedRedaction
-from store.services.as_of import PointInTime
+from store.upkeep.as_of import PointInTime
 from tui.input.key_table import key_name
 from tui.lists.view_state import View
 from tui.render.lines import cuts_notice, format_count, take_cuts

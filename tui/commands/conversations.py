@@ -15,8 +15,8 @@ from store.conversations.extraction_queue import retry_given_up
 from store.conversations.turns import LONGEST_TURN
 from store.ingest.runner import IngestReport, ingest_file, list_discarded
 from store.learning.rule_pass import RulePassResult, run_rule_pass
-from store.services.maintenance import start_or_resume_session
-from store.services.session_flush import clear_session, flush_due_sessions, flush_session, summarize_ended_sessions
+from store.upkeep.maintenance import start_or_resume_session
+from store.upkeep.session_flush import clear_session, flush_due_sessions, flush_session, summarize_ended_sessions
 from tui.commands.call import Outcome, Session
 from tui.commands.record_lines import more_line, shorten
 from tui.input.arguments import ParsedArguments

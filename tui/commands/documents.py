@@ -18,10 +18,10 @@ from store.embedding.fastembed import FastEmbed, download_model
 from store.embedding.vectors import Vectors
 from store.memory import Memory
 from store.search.fulltext import check_text_index, rebuild_text_index
-from store.services.background_embedding import embed_waiting, is_embedding_due, uses_other_provider
-from store.services.maintenance import run_maintenance
 from store.sync.sync import SyncReport, find_movable_parts, is_large_file
 from store.team.exchange import Team, has_shared_records
+from store.upkeep.background_embedding import embed_waiting, is_embedding_due, uses_other_provider
+from store.upkeep.maintenance import run_maintenance
 from tui.commands.call import Interrupt, Outcome, Session
 from tui.commands.record_lines import shorten, sync_message
 from tui.commands.team import exchange_json, exchange_lines, exchange_message, show_exchange

@@ -23,9 +23,9 @@ from store.exchange.backups import (
 from store.exchange.exporter import export_folder, export_markdown, export_text, save_export
 from store.exchange.importer import Import
 from store.history.restore_plan import select_changes
-from store.services.session_flush import summarize_ended_sessions
-from store.services.source_import import SourceImport, SourceImportReport, SourcePreview, find_sources
 from store.sources.registry import get_source
+from store.upkeep.session_flush import summarize_ended_sessions
+from store.upkeep.source_import import SourceImport, SourceImportReport, SourcePreview, find_sources
 from tui.commands.call import Interrupt, Outcome, Session
 from tui.commands.history import dry_run_outcome
 from tui.commands.record_lines import more_line, shorten

@@ -24,8 +24,8 @@ from store.history.restore_plan import PlannedChange, RestorePlan, cite_records,
 from store.memory import Memory
 from store.records.timeline import usage_percent
 from store.search.results import Hit
-from store.services.as_of import PastMemory, point_in_time, read_past
-from store.services.session_flush import find_related_records, flush_session, is_flush_due
+from store.upkeep.as_of import PastMemory, point_in_time, read_past
+from store.upkeep.session_flush import find_related_records, flush_session, is_flush_due
 from tui.commands.call import Outcome, Session, parse_id, parse_reference, session_for, step_reason
 from tui.commands.record_lines import (
     checkpoint_line,

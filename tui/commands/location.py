@@ -19,11 +19,11 @@ from store.base.location import Location, locate, locate_new_memory
 from store.conversion import convert_memory
 from store.database.database import Database
 from store.doors.connection import examine_agents
-from store.health.checks import WRONG, Finding, ignore_progress
-from store.health.doctor import examine
 from store.memory import Memory
-from store.services.adoption import adopt_as_proposals, adopt_whole
 from store.trust.ownership import Trust, require_trust
+from store.upkeep.adoption import adopt_as_proposals, adopt_whole
+from store.upkeep.checks import WRONG, Finding, ignore_progress
+from store.upkeep.doctor import examine
 from tui.commands.call import Outcome, Session
 from tui.demo import build_demo
 from tui.demo.tour import begin_tour

@@ -30,8 +30,8 @@ from store.purge.word_search import RemainingMatch
 from store.redaction.allowlist import add_allowance, list_allowances, remove_allowance
 from store.redaction.rules import load_labels
 from store.search.query_parser import parse_query, require_valid_query
-from store.services.as_of import point_in_time
 from store.team.exchange import erase_shared_records, with_shared_places
+from store.upkeep.as_of import point_in_time
 from tui.commands.call import Outcome, Session, parse_reference, typed_or_piped_text
 from tui.commands.record_lines import more_line, shorten
 from tui.input.arguments import ParsedArguments

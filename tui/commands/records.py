@@ -9,7 +9,7 @@ from store.base.errors import InvalidInput, NotFound
 from store.base.models import as_json
 from store.base.vocabulary import PERSON_ORIGIN, TASK_STATUSES
 from store.records.workflow import OPEN_STATUSES
-from store.services.maintenance import read_new_commits, readable_repository
+from store.upkeep.maintenance import read_new_commits, readable_repository
 from tui.commands.call import Outcome, Session, ask_if_purged, parse_id, parse_reference, typed_or_piped_text
 from tui.commands.record_lines import empty_list_line, entry_line, iteration_line, more_line, task_line
 from tui.input.arguments import ParsedArguments

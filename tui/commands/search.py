@@ -13,9 +13,9 @@ from store.search.lookup import get_record, json_with_links, key_of_record, reco
 from store.search.pipeline import search_for_person
 from store.search.query_parser import query_hints, require_valid_query
 from store.search.results import Hit
-from store.services.maintenance import timeline_repository
 from store.team.exchange import shared_identity
 from store.text.fence import is_suspicious
+from store.upkeep.maintenance import timeline_repository
 from tui.commands.call import Outcome, Session, parse_id
 from tui.commands.record_lines import empty_list_line, keyed_line, more_line
 from tui.input.arguments import ParsedArguments

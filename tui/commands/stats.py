@@ -12,7 +12,7 @@ from store.exchange.exporter import save_export
 from store.memory import Memory
 from store.records.timeline import measure_trends
 from store.search.lookup import records_by_key
-from store.services.metrics import measure
+from store.upkeep.metrics import measure
 from tui.commands.call import Outcome, Session
 from tui.commands.context import draw_bar
 from tui.commands.exchange import may_replace

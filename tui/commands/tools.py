@@ -66,7 +66,7 @@ from store.scan.transcripts import (
     cost_in_dollars,
     save_transcripts,
 )
-from store.services.source_import import this_machine
+from store.upkeep.source_import import this_machine
 from tui.commands.call import Outcome, Session
 from tui.input.arguments import ParsedArguments
 from tui.render.lines import format_count

@@ -25,7 +25,7 @@ from store.conversations.turns import NewTurn
 from store.inbox.duplicates import mark_all_compared
 from store.learning.rule_pass import run_rule_pass
 from store.memory import Memory
-from store.services.maintenance import read_new_commits, timeline_repository
+from store.upkeep.maintenance import read_new_commits, timeline_repository
 
 # The demo's time: every date is relative to the `now` that it is built for.
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from store.base.clock import format_local_time, from_ms
 from store.memory import Memory
-from store.services.as_of import PastState
+from store.upkeep.as_of import PastState
 from tui.input.key_table import (
     CHECKPOINTS,
     CONTEXT,

@@ -19,7 +19,7 @@ from store.base.vocabulary import DOMAINS
 from store.history.restore_plan import AppliedRestore, RestorePlan
 from store.librarian.model_selection import USUAL_MODEL
 from store.records.facts import FACT_SORTS
-from store.services.as_of import PointInTime
+from store.upkeep.as_of import PointInTime
 from tui.actions.action_table import ACTIONS
 from tui.actions.history import take_back_now
 from tui.actions.texts import default_export_path, edit_synced_file, show_purge

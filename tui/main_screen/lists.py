@@ -17,7 +17,7 @@ from store.base.models import Record, Step
 from store.base.vocabulary import pack_key, unpack_key
 from store.config.configuration import has_ignored_project_file
 from store.database import wal
-from store.services.adoption import adopt_as_proposals, adopt_whole
+from store.upkeep.adoption import adopt_as_proposals, adopt_whole
 from tui.commands.location import add_recent
 from tui.input.key_table import (
     CHECKPOINTS,

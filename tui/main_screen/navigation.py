@@ -14,7 +14,7 @@ from store.base.errors import MemorandaError
 from store.base.models import Fact, GlobalFact, Record, Step, Task
 from store.base.vocabulary import unpack_key
 from store.config.configuration import user_settings_path, write_setting
-from store.services.as_of import PastMemory, PastState, PointInTime
+from store.upkeep.as_of import PastMemory, PastState, PointInTime
 from tui.input.key_table import (
     CONTEXT,
     FACTS,
@@ -44,7 +44,7 @@ from tui.widgets.record_list import RecordList, first_of_group
 
 # Show the memory as of an earlier moment, read-only and marked as such, until escape.
 #
-# The lists, the preview and the search read another memory through the same interface (`store.services.as_of`). Leaving
+# The lists, the preview and the search read another memory through the same interface (`store.upkeep.as_of`). Leaving
 # restores the previous view.
 
 

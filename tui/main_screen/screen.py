@@ -20,7 +20,7 @@ from textual.worker import Worker, WorkerState
 from store.base.clock import Clock, utc_now
 from store.base.location import Location
 from store.librarian.answer import LibrarianAnswer
-from store.services.as_of import PastState, PointInTime
+from store.upkeep.as_of import PastState, PointInTime
 from tui.input.key_table import FACTS, HITS, KEYS, LIBRARIAN, PANE_NAMES, PANES_BY_NAME, TIMELINE
 from tui.lists.view_state import HUGE_COLUMNS, WIDE_COLUMNS, View, empty_pane_text, layout_class
 from tui.main_screen.background import (

@@ -21,7 +21,7 @@ from store.database.connection import to_memoranda_error
 from store.database.tombstones import count_removals
 from store.librarian.answer import CitedSentence, LibrarianAnswer
 from store.search.results import SearchAnswer
-from store.services.as_of import PastState
+from store.upkeep.as_of import PastState
 from tui.actions.support import ActionHost
 from tui.input.key_table import CONTEXT, FACTS, HEALTH, LIBRARIAN, key_name
 from tui.input.verb_table import typed_command

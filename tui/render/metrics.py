@@ -15,7 +15,7 @@ from store.context.selection import MAX_PROMPT_TOKENS
 from store.conversations.extraction_queue import MOST_ATTEMPTS
 from store.records.facts import AGEING_DAYS
 from store.records.timeline import Trend
-from store.services.metrics import (
+from store.upkeep.metrics import (
     TREND_DAYS,
     ConversationCost,
     ExtractionStats,

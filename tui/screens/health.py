@@ -21,10 +21,10 @@ from store.base.errors import MemorandaError
 from store.base.location import Location
 from store.evidence.evidence import BoundEvidence
 from store.evidence.items import RUN_TYPES
-from store.health.checks import NOTE, OK, WRONG, Finding
-from store.health.doctor import examine
 from store.memory import Memory
 from store.records.timeline import Trend, measure_trends
+from store.upkeep.checks import NOTE, OK, WRONG, Finding
+from store.upkeep.doctor import examine
 from tui.commands.evidence import WORST_FIRST, evidence_text, run_question
 from tui.commands.location import doctor_verdict
 from tui.lists.record_rows import NumberedRows, RowLine, row_lines

@@ -17,7 +17,7 @@ from textual.widgets import Static
 
 from store.base.errors import MemorandaError, NotOurs
 from store.base.location import Location
-from store.services import adoption
+from store.upkeep import adoption
 from tui.commands.call import Outcome
 from tui.input.arguments import parse_arguments
 from tui.input.key_table import key_name

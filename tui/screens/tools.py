@@ -56,8 +56,8 @@ from store.guests.changing import (
 from store.guests.texts import GuestList, GuestText, filter_guest_texts, list_guest_texts
 from store.scan.machine_scan import scan_machine
 from store.scan.transcripts import ScanFinding, ScanReport, save_transcripts
-from store.services.source_import import this_machine
 from store.sources.source import Machine
+from store.upkeep.source_import import this_machine
 from tui.commands.tools import (
     FINDING_TITLES,
     NO_GUEST_TEXTS,

@@ -28,10 +28,12 @@ from store.learning.model_pass import ModelPassResult, is_model_due, run_model_p
 from store.learning.rule_pass import RulePassResult, run_rule_pass
 from store.learning.tasks import turn_summarizer
 from store.memory import Memory
-from store.services.auto_ingest import IngestProcess, list_changed_sources
-from store.services.background_embedding import embed_waiting, is_embedding_due
-from store.services.daily_log import write_daily_log
-from store.services.maintenance import (
+from store.sync.sync import SyncReport
+from store.team.exchange import ExchangeResult, Team, has_shared_records
+from store.upkeep.auto_ingest import IngestProcess, list_changed_sources
+from store.upkeep.background_embedding import embed_waiting, is_embedding_due
+from store.upkeep.daily_log import write_daily_log
+from store.upkeep.maintenance import (
     check_git_change,
     clean_up_memory,
     has_git_changed,
@@ -42,9 +44,7 @@ from store.services.maintenance import (
     run_maintenance,
     take_due_checkpoint,
 )
-from store.services.session_flush import flush_due_sessions
-from store.sync.sync import SyncReport
-from store.team.exchange import ExchangeResult, Team, has_shared_records
+from store.upkeep.session_flush import flush_due_sessions
 from tui.commands.team import exchange_lines
 
 # The base class of background workers: a memory for each thread, one run at a time, and an end.

@@ -30,9 +30,9 @@ from store.history.restore_plan import RestorePlan
 from store.librarian.structured_output import read_model_stats
 from store.memory import Memory
 from store.search.lookup import get_record, records_by_key
-from store.services.as_of import PastMemory, PastState, point_in_time, read_past
-from store.services.maintenance import timeline_repository
-from store.services.metrics import Measures, measure
+from store.upkeep.as_of import PastMemory, PastState, point_in_time, read_past
+from store.upkeep.maintenance import timeline_repository
+from store.upkeep.metrics import Measures, measure
 from tui.commands.call import Outcome, Session
 from tui.commands.dispatch import run_handler
 from tui.input.arguments import ParsedArguments, Verb

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from store.base.errors import MemorandaError
 from store.base.vocabulary import SOURCE_PARTS
 from store.memory import Memory
-from store.services.source_import import SourceImport, count_conversations, find_sources
 from store.sources.registry import get_source
+from store.upkeep.source_import import SourceImport, count_conversations, find_sources
 from tui.input.key_table import key_name
 from tui.render.lines import format_count
 

@@ -22,8 +22,8 @@ from store.search.lookup import get_record, get_records, kind_of_record
 from store.search.pipeline import search_for_person
 from store.search.query_parser import parse_query
 from store.search.results import SearchAnswer, suggest_spellings
-from store.services.as_of import PastMemory, PastState, PointInTime, point_in_time
-from store.services.metrics import Measures
+from store.upkeep.as_of import PastMemory, PastState, PointInTime, point_in_time
+from store.upkeep.metrics import Measures
 from tui.input.key_table import HISTORY, key_name
 from tui.lists.fact_groups import count_facts
 from tui.lists.pane_rows import ContextRows, HealthRows, citations_in_context

@@ -31,7 +31,7 @@ from store.config.configuration import (
 )
 from store.config.settings import SETTINGS, find_setting
 from store.memory import Memory
-from store.services import maintenance
+from store.upkeep import maintenance
 
 KEY_IDS = ("record.forget", "record.correct", "memory.undo")
 

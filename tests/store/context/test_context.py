@@ -20,9 +20,9 @@ from store.context.selection import MAX_PROMPT_TOKENS, PART_LIMITS, SHARED_LIMIT
 from store.conversations.turns import NewTurn
 from store.embedding.vectors import Vectors
 from store.memory import Memory
-from store.services import maintenance, session_flush
 from store.text import words as token_count
 from store.text.fence import format_fence_item, make_harmless, strip_invisible, wrap_in_fence
+from store.upkeep import maintenance, session_flush
 from tui.cli import run_command
 
 LAWS = settings(max_examples=examples(20), print_blob=True, derandomize=False)

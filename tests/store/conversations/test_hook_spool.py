@@ -18,7 +18,7 @@ from store.conversations import hook_spool
 from store.conversations.turns import NewTurn
 from store.memory import Memory
 from store.purge.word_search import PurgedTexts
-from store.services import maintenance
+from store.upkeep import maintenance
 
 ROOT = Path(__file__).parents[3]
 SECRET = "ghp_" + "a1B2c3D4e5" * 4

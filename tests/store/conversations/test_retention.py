@@ -12,11 +12,11 @@ from store.conversations import turns as retention
 from store.conversations.summaries import SummaryFields
 from store.conversations.summaries import insert_summary as put_summary
 from store.conversations.turns import CITING_COLUMNS, NewTurn
-from store.health import doctor as health
-from store.health.checks import WRONG
 from store.learning import rule_pass
 from store.memory import Memory
-from store.services import maintenance
+from store.upkeep import doctor as health
+from store.upkeep import maintenance
+from store.upkeep.checks import WRONG
 
 DAYS = 30
 TOPIC = "the importer reads commas"

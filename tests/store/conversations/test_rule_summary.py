@@ -23,8 +23,8 @@ from store.ingest.runner import ingest_file
 from store.learning.rules import extract_by_rule
 from store.librarian.answer import MAX_QUOTE_CHARACTERS, find_quote_span
 from store.memory import Memory
-from store.services import session_flush
 from store.text.sentences import is_small_talk
+from store.upkeep import session_flush
 
 OPENINGS = "|No, |Sí, |Bueno, |Ok, |Pero |Ya no |Yes, |No: |Well, |So |But |Gracias, ".split("|")
 NAMES = ["MongoDB", "SQLite", "Redis", "el caché", "the queue", "`api.py`"]

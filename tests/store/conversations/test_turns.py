@@ -36,8 +36,8 @@ from store.embedding import indexer as turn_stats
 from store.embedding.vectors import Vectors
 from store.memory import Memory
 from store.purge.registry import list_store_files as files_of
-from store.services import maintenance, session_flush
 from store.text import words as token_count
+from store.upkeep import maintenance, session_flush
 
 STRIPE = "sk" + "_live_" + word(24)
 
@@ -425,7 +425,7 @@ def test_where_no_links_are_to_be_had_a_snapshot_is_written_all_the_same(memory:
 def test_a_kill_while_a_snapshot_is_written_leaves_nothing_that_a_proof_does_not_read(memory: Memory, tmp_path: Path):
     talk(memory)
     code = (
-        "import os, sys\nfrom store.services import session_flush as flushing\nfrom store.memory import Memory\n"
+        "import os, sys\nfrom store.upkeep import session_flush as flushing\nfrom store.memory import Memory\n"
         "os.link = lambda *about, **how: os._exit(9)\n"
         "with Memory.open(sys.argv[1]) as memory: flushing.clear_session(memory)"
     )

@@ -20,7 +20,7 @@ from store.database import schema as schema_check
 from store.database.schema import SCHEMA_VERSION
 from store.exchange import backups as backup
 from store.memory import Memory
-from store.services import adoption
+from store.upkeep import adoption
 
 OLD = 3
 

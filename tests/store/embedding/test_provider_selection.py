@@ -19,7 +19,7 @@ from store.embedding.provider_selection import ProviderChoice
 from store.embedding.vectors import Vectors
 from store.memory import Memory
 from store.search import semantic
-from store.services import background_embedding
+from store.upkeep import background_embedding
 
 
 @pytest.fixture(scope="module")

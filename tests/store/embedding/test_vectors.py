@@ -33,7 +33,7 @@ from store.embedding.provider import Embedder, EmbeddingError, ProviderDown, dig
 from store.embedding.vector_codes import NUMPY_BACKEND, VEC0_BACKEND
 from store.embedding.vectors import Vectors
 from store.memory import Memory
-from store.services import background_embedding
+from store.upkeep import background_embedding
 
 ROOT = Path(__file__).parents[3]
 TEXTS = (

@@ -11,7 +11,7 @@ from store.documents.files import LARGEST_FILE
 from store.evidence import items
 from store.evidence.items import ProjectSources
 from store.memory import Memory
-from store.services import maintenance
+from store.upkeep import maintenance
 
 
 def test_lines_hold_whatever_else_changes(project: BoundProject) -> None:

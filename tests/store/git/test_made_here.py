@@ -6,7 +6,7 @@ from support.repositories import git
 
 from store.git.repository import find_commits_made_here
 from store.memory import Memory
-from store.services import maintenance
+from store.upkeep import maintenance
 
 
 def commit(root: Path, message: str) -> str:

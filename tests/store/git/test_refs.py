@@ -11,7 +11,7 @@ from support.repositories import commit, create, git
 from store.git import repository as refs
 from store.git.repository import Repository
 from store.memory import Memory
-from store.services.maintenance import check_git_change, read_new_commits
+from store.upkeep.maintenance import check_git_change, read_new_commits
 
 PATIENCE = 10.0  # seconds; what is younger than 50 ms stirs at each look
 

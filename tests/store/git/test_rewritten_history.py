@@ -13,7 +13,7 @@ from store.config.settings import SETTINGS
 from store.git.process import GitError
 from store.git.repository import Repository
 from store.memory import Memory
-from store.services.maintenance import COMMIT_BATCH, read_new_commits, run_maintenance
+from store.upkeep.maintenance import COMMIT_BATCH, read_new_commits, run_maintenance
 
 Read = Callable[..., int | None]
 

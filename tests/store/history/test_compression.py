@@ -25,10 +25,10 @@ from store.database.database import Database, Lease, Transaction
 from store.exchange import exporter
 from store.history import compression
 from store.memory import Memory
-from store.services.maintenance import run_maintenance
+from store.upkeep.maintenance import run_maintenance
 from tests.store.history import test_checkpoints, test_history
 from tests.store.history import test_restore_plan as test_plans
-from tests.store.services import test_as_of as test_past
+from tests.store.upkeep import test_as_of as test_past
 
 Live = Callable[[Memory, Sequence[int]], None]
 ROWS = "SELECT seq, n, tbl, pk, op, indirect, before, after, salt, leaf, purged FROM {} ORDER BY seq, n"

@@ -217,7 +217,7 @@ def test_a_summary_by_rule_holds_nothing_but_what_was_said():
 @pytest.fixture
 def embedded(memory: Memory):
     """A function that embeds what the memory holds, by the model that comes with the package."""
-    from store.services import background_embedding
+    from store.upkeep import background_embedding
 
     def embed() -> None:
         done = background_embedding.embed_waiting(memory)

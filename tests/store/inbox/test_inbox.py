@@ -282,7 +282,7 @@ def test_a_proposal_is_purged_like_a_fact_and_its_text_cannot_be_proposed_again(
 
 
 def test_in_the_past_it_still_waited(memory, said):
-    from store.services.as_of import PastMemory, point_in_time, read_past
+    from store.upkeep.as_of import PastMemory, point_in_time, read_past
 
     allergy(memory, said)
     then = memory.now

@@ -27,8 +27,8 @@ from store.ingest.formats import split_program_text, transcript_folder
 from store.ingest.runner import IngestReport, expire_discarded, ingest_file
 from store.learning import rule_pass
 from store.memory import Memory
-from store.services import auto_ingest
 from store.text.sentences import is_small_talk
+from store.upkeep import auto_ingest
 
 STRIPE = "sk" + "_live_" + word(24)
 

@@ -26,7 +26,7 @@ from store.learning.model_pass import ModelPassResult
 from store.librarian import chat as chat_client
 from store.librarian import chat as circuit_breaker
 from store.memory import Memory
-from store.services import session_flush
+from store.upkeep import session_flush
 
 NAME = "model:qwen2.5:3b-instruct"
 BAKERY = "Mi viejo tiene una panadería en Salto"

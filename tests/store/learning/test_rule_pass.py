@@ -18,12 +18,12 @@ from store.base.models import Fact, Proposal
 from store.conversations import extraction_queue
 from store.conversations.turns import NewTurn
 from store.database.database import Lease
-from store.health.checks import WRONG
-from store.health.doctor import examine
 from store.inbox.duplicates import FACT_CANDIDATES
 from store.learning import rule_pass
 from store.learning.rules import MIN_CONFLICT_SHARE
 from store.memory import Memory
+from store.upkeep.checks import WRONG
+from store.upkeep.doctor import examine
 
 ROOT = Path(__file__).parents[3]
 CASES = [json.loads(line) for line in (ROOT / "bench" / "cases" / "extraction.jsonl").read_text("utf-8").splitlines()]

@@ -17,7 +17,7 @@ from store.librarian.librarian import Librarian
 from store.librarian.question import parse_question
 from store.memory import Memory
 from store.records import commits as releases
-from store.services.as_of import PastMemory, point_in_time, read_past
+from store.upkeep.as_of import PastMemory, point_in_time, read_past
 
 TODAY = "2026-11-27"  # a Friday
 # (day, author, message); the sha of the first is 1a1a…

@@ -11,7 +11,7 @@ from conftest import Clock
 from store.librarian.answer import LibrarianAnswer
 from store.librarian.librarian import Librarian
 from store.memory import Memory
-from store.services.background_embedding import embed_waiting
+from store.upkeep.background_embedding import embed_waiting
 
 FACTS = (
     "The ferry leaves Colonia at eight",

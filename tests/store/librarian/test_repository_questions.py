@@ -15,7 +15,7 @@ from store.librarian.answer import LibrarianAnswer
 from store.librarian.librarian import Librarian
 from store.memory import Memory
 from store.records import commits as releases
-from store.services.maintenance import read_new_commits
+from store.upkeep.maintenance import read_new_commits
 
 # (day committed, author, subject, path, tag), as in the histories of httpx and Flask
 HISTORY = (

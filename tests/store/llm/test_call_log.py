@@ -10,7 +10,7 @@ from store.base.errors import ModelFailed
 from store.librarian import structured_output as call_log
 from store.librarian.structured_output import ModelSession
 from store.memory import Memory
-from store.services import maintenance
+from store.upkeep import maintenance
 
 TASK = "summarize"
 ANSWER = '{"topic": "Zanzibar"}'

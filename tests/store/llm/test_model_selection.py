@@ -13,8 +13,6 @@ from support.model_server import FAULTS, LAYERS, ModelServer
 from store.base.errors import ModelFailed
 from store.base.location import locate
 from store.config.configuration import Config, load_config, user_settings_path
-from store.health.checks import NOTE, OK
-from store.health.doctor import examine
 from store.librarian import chat as circuit_breaker
 from store.librarian.chat import ModelPuller, PullResult, RateMeter, complete_address, shorten_address
 from store.librarian.model_selection import (
@@ -26,6 +24,8 @@ from store.librarian.model_selection import (
     why_no_model,
 )
 from store.memory import Memory
+from store.upkeep.checks import NOTE, OK
+from store.upkeep.doctor import examine
 
 WHOLE = sum(total for _, total in LAYERS)
 

@@ -22,8 +22,6 @@ from store.database.values import Verbatim
 from store.embedding.provider import digest_input_text, format_input_text
 from store.exchange import backups as backup
 from store.exchange import exporter
-from store.health.checks import WRONG
-from store.health.doctor import examine
 from store.history import compression
 from store.memory import Memory
 from store.purge import word_search as column_scan
@@ -31,7 +29,9 @@ from store.purge.proof import PurgeVerdict, find_traces, search_files
 from store.purge.registry import list_store_files as files_of
 from store.purge.word_search import PurgedTexts
 from store.search import fulltext as corpus
-from store.services import maintenance
+from store.upkeep import maintenance
+from store.upkeep.checks import WRONG
+from store.upkeep.doctor import examine
 from tests.support.chain import read_all_rows
 
 TEXT = "José's password hint is «the blue zebrafish»"

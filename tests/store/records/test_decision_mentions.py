@@ -10,7 +10,7 @@ from support.repositories import commit, git
 from store.git.repository import Repository
 from store.memory import Memory
 from store.records.decisions import GIT_IMPORTER, find_mentioned_decisions, fold_title
-from store.services.maintenance import read_new_commits
+from store.upkeep.maintenance import read_new_commits
 
 TITLES = {fold_title("Use SQLite, not PostgreSQL"): [4], fold_title("Cache in memory"): [5, 6]}
 NOTHING: dict[int, str] = {}

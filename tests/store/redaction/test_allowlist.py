@@ -25,12 +25,12 @@ from store.database.tombstones import count_removals
 from store.database.values import Verbatim
 from store.exchange import backups as backup
 from store.exchange import exporter
-from store.health.checks import WRONG
-from store.health.doctor import examine
 from store.history import compression
 from store.memory import Memory
 from store.purge.secret_scan import count_redactions, list_redactions, scan_secrets, scrub_secrets, take_redactions
 from store.redaction import allowlist
+from store.upkeep.checks import WRONG
+from store.upkeep.doctor import examine
 
 GITHUB = "ghp" + "_" + word(36)
 STRIPE = "sk" + "_live_" + word(24)

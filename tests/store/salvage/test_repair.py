@@ -14,10 +14,9 @@ from bench.damage import Score as Outcome
 from store.base.errors import Conflict, ForeignFile, NotFound, StorageError
 from store.base.location import locate
 from store.database.schema import JOURNAL_TABLES, RECORDED_TABLES
-from store.health.doctor import examine
-from store.health.wal_checks import FRAME_HEADER_BYTES, WAL_HEADER_BYTES
 from store.memory import Memory
 from store.salvage.salvage import salvage_file
+from store.upkeep.doctor import FRAME_HEADER_BYTES, WAL_HEADER_BYTES, examine
 
 ROUNDS = 4
 KINDS = (

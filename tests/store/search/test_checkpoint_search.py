@@ -11,7 +11,7 @@ import pytest
 
 from store.conversations.turns import NewTurn
 from store.memory import Memory
-from store.services import background_embedding
+from store.upkeep import background_embedding
 
 COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
 # what the person asked last before each session ended → a question about it, in no word of it

@@ -21,7 +21,7 @@ from store.search import pipeline
 from store.search.query_parser import parse_query
 from store.search.ranking import SIGNAL_WEIGHTS
 from store.search.results import SearchAnswer
-from store.services.background_embedding import embed_waiting
+from store.upkeep.background_embedding import embed_waiting
 
 STORY = (
     "We chose SQLite because it is one file and needs no server",

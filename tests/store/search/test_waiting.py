@@ -10,7 +10,7 @@ from store.memory import Memory
 from store.search.pipeline import search_for_person
 from store.search.query_parser import INBOX_NOTE
 from store.search.results import EXACT_HIT, NEAR_HIT, SearchAnswer
-from store.services.as_of import PastMemory, point_in_time, read_past
+from store.upkeep.as_of import PastMemory, point_in_time, read_past
 
 __all__ = ["join", "remote"]
 

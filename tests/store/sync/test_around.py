@@ -3,9 +3,9 @@
 from support.notebook import Notebook
 
 from store.exchange import exporter
-from store.health.checks import OK, WRONG
-from store.health.doctor import examine
 from store.memory import Memory
+from store.upkeep.checks import OK, WRONG
+from store.upkeep.doctor import examine
 
 
 def said(notebook: Notebook) -> list[tuple[str, str]]:

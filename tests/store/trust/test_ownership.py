@@ -17,11 +17,11 @@ from store.base.vocabulary import DOORS
 from store.config.configuration import load_config
 from store.conversations import hook_spool
 from store.database import schema as sql_functions
-from store.health.checks import WRONG
-from store.health.doctor import examine
 from store.memory import Memory
-from store.services import adoption
 from store.trust import ownership
+from store.upkeep import adoption
+from store.upkeep.checks import WRONG
+from store.upkeep.doctor import examine
 
 ROOT = Path(__file__).parents[3]
 

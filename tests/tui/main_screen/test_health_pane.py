@@ -279,7 +279,7 @@ def test_a_search_on_the_command_line_is_noted_once_it_was_answered(
 
 
 def measured(memory: Memory) -> object:
-    from store.services.metrics import measure
+    from store.upkeep.metrics import measure
 
     return measure(memory)
 

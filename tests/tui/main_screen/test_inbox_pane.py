@@ -14,7 +14,7 @@ from store.inbox import duplicates
 from store.inbox.inbox import InboxChoice
 from store.learning import rule_pass
 from store.memory import Memory
-from store.services import session_flush as consolidation
+from store.upkeep import session_flush as consolidation
 from tui import cli
 from tui.lists.view_state import View, order_and_hidden_pieces
 from tui.render import proposals as proposal_batch

@@ -15,7 +15,7 @@ from store.conversations.turns import NewTurn
 from store.embedding import provider_selection
 from store.embedding.vectors import Vectors
 from store.memory import Memory
-from store.services import background_embedding as meanings
+from store.upkeep import background_embedding as meanings
 from tui.main_screen import background as embedding
 from tui.widgets.inputs import SearchBar
 from tui.workers import background as embedders

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from store.services.metrics import SearchFigures
+from store.upkeep.metrics import SearchFigures
 from tui.render.metrics import GOOD, KNOWN, _change_sentence, _search_figures
 
 

@@ -8,8 +8,8 @@ import pytest
 from support.screen import NARROW, WIDE, Person, opened
 from support.stories import Story, copy
 
-from store.health import doctor as health
 from store.memory import Memory
+from store.upkeep import doctor as health
 from tui.screens import health as doctor
 from tui.screens.health import DoctorScreen
 from tui.widgets.record_list import RecordList

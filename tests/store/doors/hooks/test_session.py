@@ -18,7 +18,7 @@ from store.doors import hook_background as background
 from store.doors import hook_handlers as handlers
 from store.doors.mcp_tools import McpSession
 from store.memory import Memory
-from store.services import maintenance
+from store.upkeep import maintenance
 
 AGENT = [sys.executable, "-m", "tui.main"]
 

@@ -22,7 +22,7 @@ from store.doors.trust import pause_doors
 from store.memory import Memory
 from store.records import decisions as decision_mentions
 from store.records.commits import mark_reachable
-from store.services.background_embedding import embed_waiting
+from store.upkeep.background_embedding import embed_waiting
 
 SECRET = "AKIAQ3EGUZ5XK7PLMN4T"
 Call = Callable[..., ToolAnswer]

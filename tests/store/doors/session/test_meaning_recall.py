@@ -14,7 +14,7 @@ from store.doors import agent_log as injections
 from store.doors import pack as meaning_recall
 from store.doors.pack import MeaningRecall, words_of
 from store.memory import Memory
-from store.services import background_embedding
+from store.upkeep import background_embedding
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found and watched as Linux shows them")
 PROMPT = (

@@ -25,7 +25,7 @@ from store.exchange import exporter
 from store.exchange.backups import DAILY_BACKUPS, MONTHLY_BACKUPS, WEEKLY_BACKUPS, backups_to_keep
 from store.exchange.importer import Import
 from store.memory import Memory
-from store.services import maintenance
+from store.upkeep import maintenance
 
 ROOT = Path(__file__).parents[3]
 

@@ -18,18 +18,18 @@ from support.ollama_server import MODEL, OllamaServer
 
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
-from store.health.checks import check_agent_model
 from store.librarian import chat as circuit_breaker
 from store.librarian import model_selection
 from store.librarian.chat import WORD_ONLY_ODDS, ChatClient, ChatModel, ModelPuller, shorten_address
 from store.librarian.librarian import run_trial
 from store.librarian.model_selection import read_model_status, read_server_info
 from store.librarian.structured_output import ModelStats
+from store.upkeep.checks import check_agent_model
 from tui.commands.model import lacks_ollama, server_words
 from tui.screens.model import model_rows
 
 if TYPE_CHECKING:
-    from store.health.checks import CheckContext
+    from store.upkeep.checks import CheckContext
 
 YES, NO = ("Yes", "Sí"), ("No",)
 ASKED = [("user", "well?")]

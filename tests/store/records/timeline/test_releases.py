@@ -10,7 +10,7 @@ from support.repositories import create, git
 from store.base.errors import InvalidInput
 from store.memory import Memory
 from store.records.commits import last_release_moment
-from store.services.as_of import point_in_time
+from store.upkeep.as_of import point_in_time
 
 SHA = "a1b2c3d4e5f6071829304150617283940a1b2c3d"
 

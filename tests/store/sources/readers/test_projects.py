@@ -10,12 +10,12 @@ import pytest
 from store.base.location import Location
 from store.memory import Memory
 from store.scan.transcripts import list_conversation_files
-from store.services.source_import import SourceImport
 from store.sources import database_readers as claude_mem
 from store.sources import database_readers as engram
 from store.sources import note_readers as openclaw
 from store.sources import session_readers as gemini
 from store.sources.source import FoundMemory, FoundTurn, Machine
+from store.upkeep.source_import import SourceImport
 
 
 def database(path: Path, script: str) -> str:

@@ -17,8 +17,8 @@ from store.conversations.turns import NewTurn
 from store.ingest.runner import ingest_file, keep_discarded, list_discarded
 from store.learning import rule_pass
 from store.memory import Memory
-from store.services import maintenance as automatic_checkpoints
-from store.services import session_flush
+from store.upkeep import maintenance as automatic_checkpoints
+from store.upkeep import session_flush
 from tui.commands import conversations
 from tui.commands.call import Session
 

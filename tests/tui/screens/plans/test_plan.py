@@ -537,7 +537,7 @@ class TestSince:
 
 
 def _since(memory: Memory, text: str) -> int:
-    from store.services.as_of import point_in_time
+    from store.upkeep.as_of import point_in_time
 
     return point_in_time(memory, text).seq
 

@@ -215,7 +215,7 @@ async def test_it_asks_during_the_check_and_takes_no_damaged_file(
         assert shown_first.wait(60)
         raise DamagedFile(f"{path} is damaged.", "Leave it.")
 
-    monkeypatch.setattr("store.services.adoption.check_foreign_file", looking)
+    monkeypatch.setattr("store.upkeep.adoption.check_foreign_file", looking)
     before = tree(checkout / ".memoranda")
     async with begun(checkout) as (app, person):
         assert "Checking it for damage" in shown(app) and "was not made by this installation" in shown(app)

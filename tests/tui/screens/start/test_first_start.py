@@ -10,7 +10,7 @@ from support import repositories
 from support.screen import NARROW, WIDE, Person, opened
 
 from store.memory import Memory
-from store.services.auto_ingest import IngestProcess
+from store.upkeep.auto_ingest import IngestProcess
 from tui.screens.start import FirstStartScreen
 from tui.widgets.preview import Preview
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from store.base.errors import Conflict, InvalidInput, NotFound, PastIsReadOnly
 from store.memory import Memory
 from store.records.facts import FACT_SORTS
-from store.services.as_of import PastMemory, point_in_time, read_past
+from store.upkeep.as_of import PastMemory, point_in_time, read_past
 from tests.store.history.test_history import LAWS, PLANS, SEEDS, State, recorded
 
 Live = Callable[[Memory, Sequence[int]], None]

@@ -12,10 +12,10 @@ from store.base.location import Location
 from store.base.vocabulary import SOURCE_NAMES
 from store.inbox.inbox import InboxChoice
 from store.memory import Memory
-from store.services import source_import
-from store.services.source_import import CONVERSATION_PART, MEMORY_PART, SourceImport, count_conversations, find_sources
 from store.sources.registry import get_source
 from store.sources.source import FoundTurn, Machine
+from store.upkeep import source_import
+from store.upkeep.source_import import CONVERSATION_PART, MEMORY_PART, SourceImport, count_conversations, find_sources
 
 SECRET = b"AKIAQ7RM3XKD2WUZ5VTN"
 

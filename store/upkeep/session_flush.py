@@ -25,7 +25,7 @@ from store.records.facts import age_state
 from store.records.timeline import SESSION_QUIET_MS
 from store.search.pipeline import Search
 from store.search.results import Hit
-from store.services.daily_log import write_daily_log
+from store.upkeep.daily_log import write_daily_log
 
 # Propose what to do with duplicates and contradictions automatically: after a flush, and once a day while the
 # application is idle. Results wait in the inbox; without a changed fact since the last time nothing is compared.

@@ -10,7 +10,7 @@ import pytest
 from store.base.location import personal_memory_path
 from store.doors import upkeep_process
 from store.memory import Memory
-from store.services.background_embedding import embed_waiting, is_embedding_due
+from store.upkeep.background_embedding import embed_waiting, is_embedding_due
 
 FACT = "The office closes at noon on Fridays"
 

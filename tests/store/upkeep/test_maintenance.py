@@ -18,7 +18,7 @@ from store.database.database import Lease
 from store.git.process import GitError
 from store.git.repository import Repository
 from store.memory import Memory
-from store.services.maintenance import COMMIT_BATCH, read_new_commits, run_maintenance, timeline_repository
+from store.upkeep.maintenance import COMMIT_BATCH, read_new_commits, run_maintenance, timeline_repository
 
 COMMITS, MERGES = 3_000, 60
 HOUSE = Path(store.__file__).parent.parent
@@ -335,7 +335,7 @@ WORKER = """
 import json, sys, time
 from store.base.location import locate
 from store.memory import Memory
-from store.services.maintenance import read_new_commits as catch_up, timeline_repository as repository
+from store.upkeep.maintenance import read_new_commits as catch_up, timeline_repository as repository
 
 file, checkout, mode = sys.argv[1:]
 

@@ -14,11 +14,11 @@ from store.history.checkpoint_payload import CHECKPOINT_SUMMARY_TOKENS, format_c
 from store.memory import Memory
 from store.records.timeline import LEVEL_INTERVALS_MS, due_checkpoint_level, passed_threshold, usage_percent
 from store.search import fulltext as corpus
-from store.services import maintenance
-from store.services import maintenance as automatic_checkpoints
-from store.services.session_flush import find_related_records
 from store.text import words as tokens
 from store.text.language import MAX_ENTITIES, extract_names
+from store.upkeep import maintenance
+from store.upkeep import maintenance as automatic_checkpoints
+from store.upkeep.session_flush import find_related_records
 
 MINUTE = 60_000
 

@@ -1,6 +1,6 @@
 """Automatic import of conversations: find the files that the configuration names, and import what was added to them.
 
-In a process of its own, `python -m store.services.auto_ingest FILE`: reading 100 MB in this process would halve the
+In a process of its own, `python -m store.upkeep.auto_ingest FILE`: reading 100 MB in this process would halve the
 speed of every key press. With the names of agents behind FILE it reads what those keep of the project, once.
 """
 
@@ -15,9 +15,9 @@ from store.database.database import Lease, LeaseLost
 from store.ingest.formats import note_checked_size, source_name, transcript_folder
 from store.ingest.runner import IngestReport, ingest_file
 from store.memory import Memory
-from store.services.maintenance import keep_renewing
-from store.services.session_flush import flush_after_import
-from store.services.source_import import CONVERSATION_PART, SourceImport
+from store.upkeep.maintenance import keep_renewing
+from store.upkeep.session_flush import flush_after_import
+from store.upkeep.source_import import CONVERSATION_PART, SourceImport
 
 INGESTED_SUFFIX = ".jsonl"
 INGEST_LEASE = "ingest"
@@ -126,7 +126,7 @@ class IngestProcess:
         if self._ended:
             return {}
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "store.services.auto_ingest", self._path, *self._agents],
+            [sys.executable, "-P", "-m", "store.upkeep.auto_ingest", self._path, *self._agents],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -14,7 +14,7 @@ from store.conversations import sessions as session_snapshot
 from store.conversations.turns import NewTurn
 from store.memory import Memory
 from store.purge.proof import find_traces
-from store.services import daily_log, maintenance, session_flush
+from store.upkeep import daily_log, maintenance, session_flush
 
 DAY = "2026-11-21"
 

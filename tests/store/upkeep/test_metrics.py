@@ -11,7 +11,7 @@ from store.conversations.turns import NewTurn
 from store.learning import rule_pass
 from store.memory import Memory
 from store.search.results import MAX_LOGGED_SEARCHES
-from store.services.metrics import CONVERSATIONS_SQL, LISTED_SESSIONS, measure
+from store.upkeep.metrics import CONVERSATIONS_SQL, LISTED_SESSIONS, measure
 
 
 def test_of_a_new_memory_nothing_is_known(memory: Memory):

@@ -4,8 +4,8 @@ from conftest import Clock
 
 from store.conversations.turns import NewTurn
 from store.memory import Memory
-from store.services import session_flush
-from store.services import session_flush as consolidation
+from store.upkeep import session_flush
+from store.upkeep import session_flush as consolidation
 
 
 def test_a_flush_nominates_what_the_new_facts_repeat_and_says_nothing_twice(memory: Memory) -> None:

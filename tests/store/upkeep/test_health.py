@@ -14,11 +14,11 @@ import pytest
 from bench.damage import live
 from store.base.location import locate
 from store.database import files
-from store.health import checks as filesystem
-from store.health.checks import NOTE, OK, WRONG, Finding
-from store.health.doctor import examine
 from store.memory import Memory
 from store.purge.purge import complete_purge
+from store.upkeep import checks as filesystem
+from store.upkeep.checks import NOTE, OK, WRONG, Finding
+from store.upkeep.doctor import examine
 
 ROOT = Path(__file__).parents[3]
 
@@ -252,7 +252,7 @@ sys.stdin.readline()
 
 def test_a_reader_that_stays(path, monkeypatch):
     """While somebody reads an old state the log grows, and the doctor says why; so it does of pages that wait."""
-    from store.health import wal_checks as log
+    from store.upkeep import doctor as log
 
     monkeypatch.setattr(log, "LONG_WAL", 200_000)
     reader = subprocess.Popen(
@@ -330,8 +330,8 @@ def test_it_says_how_far_it_is_and_can_be_stopped(path):
 
 def test_many_records_are_walked_in_slices(path, monkeypatch):
     """A slice ends between two records and misses none."""
-    from store.health import checks as hash_chain
-    from store.health import checks as record_history
+    from store.upkeep import checks as hash_chain
+    from store.upkeep import checks as record_history
 
     monkeypatch.setattr(record_history, "RECORD_SLICE", 3)
     monkeypatch.setattr(hash_chain, "CHAIN_SLICE", 3)

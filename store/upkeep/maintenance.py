@@ -173,7 +173,7 @@ def run_maintenance(
     try:
         new = read_new_commits(memory, source, progress, cancelled, trouble) if source else 0
         if memory.config["log.daily"] or memory.database.value("SELECT 1 FROM meta WHERE key = ?", (LOG_STATE_KEY,)):
-            from store.services.daily_log import write_daily_log  # late: see above
+            from store.upkeep.daily_log import write_daily_log  # late: see above
 
             write_daily_log(memory, trouble)
         return new
@@ -202,7 +202,7 @@ def clean_up_memory(memory: Memory, trouble: ReportTrouble = _ignore_report) -> 
         with database.write("agent", "answers") as write:
             write.execute("DELETE FROM answers WHERE at < ?", (Verbatim(cut),))
     if database.value("SELECT 1 FROM model_calls LIMIT 1"):
-        from store.llm.structured_output import expire_model_calls  # late: see above
+        from store.librarian.structured_output import expire_model_calls  # late: see above
 
         expire_model_calls(database, memory.now)
 
