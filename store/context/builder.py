@@ -216,15 +216,13 @@ class SentLog:
         found: float | None = self._database.value("SELECT avg(tokens) FROM contexts")
         return found
 
-    def tokens_per_session(self, limit: int = 12) -> list[tuple[str, int, int]]:
-        """List (session, contexts, tokens) of the sessions that were sent something last, newest first."""
-        return [
-            (session, count, tokens)
-            for session, count, tokens in self._database.rows(
-                "SELECT session, count(*), sum(tokens) FROM contexts GROUP BY session ORDER BY max(id) DESC LIMIT ?",
-                (limit,),
+    def tokens_per_session(self) -> list[tuple[str, int, int]]:
+        """List (session, contexts, tokens) of the sessions that were sent something, the last first."""
+        return list(
+            self._database.rows(
+                "SELECT session, count(*), sum(tokens) FROM contexts GROUP BY session ORDER BY max(id) DESC"
             )
-        ]
+        )
 
     def useful_share(self) -> float | None:
         """Return the share of tokens that were of records which the answer cited, over all contexts that were answered;

@@ -233,19 +233,16 @@ TOOLS_HINT = (
 RECOVERY_OFFER = "The session before broke off at [{citation}] ({since}). To go on with it: memory_get {citation}."
 
 
-def build_start_pack(
-    memory: Memory, client: str, session: str = "", *, source: str = "startup", tools: bool = True
-) -> Pack:
+def build_start_pack(memory: Memory, client: str, session: str = "", *, source: str = "startup") -> Pack:
     """Return what an agent needs when a session starts, goes on or was compacted (`source`: startup, resume, clear,
     compact): pinned facts and preferences, the decisions in force, tasks in progress, what the last session was about,
-    and how to go on with one that broke off. `client` as it calls itself; with `tools` their names. Some 10 ms, a fifth
-    of a hook's time."""
+    and how to go on with one that broke off. `client` as it calls itself. Some 10 ms, a fifth of a hook's time."""
     if why_read_denied(memory.config, client, session):
         return Pack("", 0, (), PACK_START)
     lines = [*_fact_lines(memory, session), *_decision_lines(memory, client), *_open_task_lines(memory, client)]
     lines += _last_session_lines(memory, client, session)
     offer, about = _offer_recovery(memory, client) if source in ("startup", "resume") else ("", [])
-    after = [text for text in (offer, TOOLS_HINT if tools else "") if text]
+    after = [offer, TOOLS_HINT] if offer else [TOOLS_HINT]
     return fill_pack([*lines, *about], PACK_HEADINGS["known"], START_PACK_TOKENS, PACK_START, after=after)
 
 

@@ -81,21 +81,26 @@ def ignore_progress(what: str, done: int, total: int) -> None:
     """Report no progress."""
 
 
+@dataclass(frozen=True, slots=True)
 class CheckContext:
     """Input of a check: an open memory, how thorough to be, and a callback for progress.
 
     `head` is a digest that history must contain, from an earlier check; empty if none was given.
     """
 
-    def __init__(self, memory: Memory, quick: bool, head: str, progress: CheckProgress) -> None:
-        self.memory = memory
-        self.quick = quick
-        self.head = head
-        self.progress = progress
+    memory: Memory
+    quick: bool
+    head: str
+    progress: CheckProgress
 
     @property
     def database(self) -> Database:
         return self.memory.database
+
+
+def format_count(number: int, noun: str) -> str:
+    """Format how many things there are, with their noun in the singular or the plural."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def join_names(names: list[str], more: bool = False) -> str:
@@ -161,9 +166,7 @@ def check_embedding_model(visit: CheckContext) -> Iterator[Finding]:
         step_ = "memoranda index embeds them; so does the application, beside everything else."
         yield Finding("vectors", NOTE, f"{status.left:,} {wait} to be embedded.", step_, "index")
     if status.refused:
-        says = (
-            f"{status.refused:,} text{'' if status.refused == 1 else 's'} could not be embedded; keywords find them."
-        )
+        says = f"{format_count(status.refused, 'text')} could not be embedded; keywords find them."
         yield Finding("vectors", NOTE, says, "They are tried again when they change.")
     if status.error:
         missing = not any(step.taken for step in steps)  # it repeats the steps
@@ -176,22 +179,19 @@ def check_agent_model(visit: CheckContext) -> Iterator[Finding]:
     visit.progress("the agent's model", 0, 0)
     found = read_model_status(visit.memory.config)
     if found.model:
-        at = (
-            f"{name_server(found.look.address)} {found.look.version}".strip()
-            + f" at {shorten_address(found.look.address)}"
-        )
+        server = f"{name_server(found.look.address)} {found.look.version}".strip()
         cold = "" if found.state == "ready" else ", which is loaded when it is asked first"
-        yield Finding("agent", OK, f"{at} has {found.model}{cold}: {found.chosen_step.reason}")
-    else:
-        reason = (
-            found.chosen_step.reason
-            if found.chosen_step.reason.endswith("answers come from the records.")
-            else f"{found.chosen_step.reason} Answers come from the records."
+        says = (
+            f"{server} at {shorten_address(found.look.address)} has {found.model}{cold}: {found.chosen_step.reason}"
         )
+        yield Finding("agent", OK, says)
+    else:
+        reason = found.chosen_step.reason
+        if not reason.endswith("answers come from the records."):
+            reason += " Answers come from the records."
         yield Finding("agent", NOTE, reason, "memoranda model shows what to do.", "model")
-    passed = [step for step in found.steps if not step.taken and step.next]
-    for step in passed:  # models that somebody named, and that are not available
-        if step.who in SELECTION_ORDER[:2]:
+    for step in found.steps:  # models that somebody named, and that are not available
+        if not step.taken and step.next and step.who in SELECTION_ORDER[:2]:
             yield Finding("agent", NOTE, f"{step.who}: {step.reason}", step.next, "model")
 
 
@@ -200,16 +200,10 @@ def check_documents(visit: CheckContext) -> Iterator[Finding]:
     found = visit.memory.documents
     problems = found.problems()
     if not problems:
-        count = found.count_documents()
-        yield Finding("documents", OK, f"{count:,} document{'' if count == 1 else 's'} read.")
+        yield Finding("documents", OK, f"{format_count(found.count_documents(), 'document')} read.")
     for path, why in problems[:MOST_SHOWN]:
-        yield Finding(
-            "documents",
-            WRONG,
-            f"{path}: {why}.",
-            "Mend the file, then memoranda index documents.",
-            "index documents",
-        )
+        step = "Mend the file, then memoranda index documents."
+        yield Finding("documents", WRONG, f"{path}: {why}.", step, "index documents")
     if len(problems) > MOST_SHOWN:
         says = f"And {len(problems) - MOST_SHOWN:,} more."
         yield Finding("documents", WRONG, says, "memoranda index documents names all.", "index documents")
@@ -250,7 +244,7 @@ def check_learning(visit: CheckContext) -> Iterator[Finding]:
     """Report the turns that could not be learned from, or still wait."""
     waiting, given_up = count_queued_turns(visit.database)
     if given_up:
-        turns = "1 turn" if given_up == 1 else f"{given_up:,} turns"
+        turns = format_count(given_up, "turn")
         says = f"Nothing could be learned from {turns}, tried {MOST_ATTEMPTS} times; what was said is kept."
         yield Finding("learning", WRONG, says, "memoranda flush tries again.", "flush")
     if waiting:
@@ -282,16 +276,9 @@ def check_file_system(path: str, closes: bool = True) -> Iterator[Finding]:
 def _check_permissions(path: str, folder: str, closes: bool) -> Iterator[Finding]:
     """Check that nobody else can read the memory and the files beside it."""
     own = os.path.basename(folder) == MEMORANDA_FOLDER
-    wide = [
-        name
-        for name, status, most in _memory_files(path, folder, own)
-        if stat.S_IMODE(status.st_mode) & ~most & 0o777
-    ]
-    foreign = [
-        name
-        for name, status, _ in _memory_files(path, folder, own)
-        if stat.S_ISLNK(status.st_mode) or (hasattr(os, "getuid") and status.st_uid != os.getuid())
-    ]
+    files = list(_memory_files(path, folder, own))
+    wide = [name for name, status, most in files if stat.S_IMODE(status.st_mode) & ~most & 0o777]
+    foreign = [name for name, status, _ in files if stat.S_ISLNK(status.st_mode) or status.st_uid != os.getuid()]
     if foreign:
         says = f"Not a plain file of yours: {join_names(foreign)}."
         yield Finding("private", WRONG, says, "Move it away: only your own plain files are used.")
@@ -364,19 +351,13 @@ def _check_ballast(path: str) -> Iterator[Finding]:
 def _check_leftovers(folder: str) -> Iterator[Finding]:
     """Report what other processes left: unfinished files, lines that wait in the spool."""
     now = time.time()
-    cut = [
-        entry.path for entry in _folder_entries(folder, ".part") if now - entry.stat().st_mtime > ABANDONED_SECONDS
-    ]
-    cut += [
-        entry.path
-        for entry in _folder_entries(os.path.join(folder, "backups"), ".part")
-        if now - entry.stat().st_mtime > ABANDONED_SECONDS
-    ]
+    parts = [*_folder_entries(folder, ".part"), *_folder_entries(os.path.join(folder, "backups"), ".part")]
+    cut = [entry.path for entry in parts if now - entry.stat().st_mtime > ABANDONED_SECONDS]
     if cut:
         yield Finding("beside", NOTE, f"Left over from interrupted work: {join_names(cut)}.", "They may be deleted.")
     waiting = [entry.path for entry in _folder_entries(os.path.join(folder, "spool")) if entry.stat().st_size]
     if waiting:
-        says = f"{len(waiting)} file{'s' if len(waiting) > 1 else ''} of the spool wait to be read."
+        says = f"{format_count(len(waiting), 'file')} of the spool wait to be read."
         yield Finding("beside", NOTE, says, "The next command that writes reads them.")
 
 
@@ -481,12 +462,9 @@ def _check_head(visit: CheckContext, count: int, newest: int) -> Iterator[Findin
     """Compare with the given head, or report the current one, to be written down."""
     database = visit.database
     digest: bytes = database.value("SELECT digest FROM history ORDER BY seq DESC LIMIT 1") or b""
-    text = f"{count:,} step{'' if count == 1 else 's'}"
-    text += (
-        f", the newest {min(QUICK_STEPS, count):,} checked"
-        if visit.quick and count > QUICK_STEPS
-        else ", each as it was written"
-    )
+    part = visit.quick and count > QUICK_STEPS
+    text = f"{format_count(count, 'step')}, "
+    text += f"the newest {QUICK_STEPS:,} checked" if part else "each as it was written"
     if visit.head:
         found = _find_head(database, visit.head)
         if found is None:
@@ -636,13 +614,11 @@ def check_keywords(visit: CheckContext) -> Iterator[Finding]:
                     f"SELECT (SELECT count(*) FROM corpus WHERE kind = '{kind}'), count(*) FROM corpus_{kind}"
                 )[0]
             if stale or there != due:
-                says = (
-                    "What can be found of the "
-                    f"{'summaries' if kind == 'summary' else kind + 's'} is not what they say."
-                )
+                kinds = "summaries" if kind == "summary" else f"{kind}s"
+                says = f"What can be found of the {kinds} is not what they say."
                 yield Finding("keywords", WRONG, says, *REBUILD_STEP)
                 return
-    yield Finding("keywords", OK, f"The index agrees with the records: {rows:,} record{'' if rows == 1 else 's'}.")
+    yield Finding("keywords", OK, f"The index agrees with the records: {format_count(rows, 'record')}.")
 
 
 # Check the records against their history: each row must equal the result of its steps (a silent bit flip does not).
@@ -703,7 +679,7 @@ def check_records(visit: CheckContext) -> Iterator[Finding]:
         says = f"{off:,} record{' is' if off == 1 else 's are'} not as history says: {join_names(names)}."
         yield Finding("records", WRONG, says, *salvage_step(database.path))
     else:
-        yield Finding("records", OK, f"{total:,} record{'' if total == 1 else 's'}, each as history says.")
+        yield Finding("records", OK, f"{format_count(total, 'record')}, each as history says.")
 
 
 def reconstruct_records(
@@ -775,11 +751,9 @@ def record_label(table: str, key: str) -> str:
     parts = json.loads(key)
     if table == "mutes":
         return f"the mute of {cite('fact', parts[0])}"
-    return (
-        cite(HISTORY_KINDS[table], parts[0])
-        if table in HISTORY_KINDS
-        else f"a link of {cite('decision', parts[-1])}"
-    )
+    if table in HISTORY_KINDS:
+        return cite(HISTORY_KINDS[table], parts[0])
+    return f"a link of {cite('decision', parts[-1])}"
 
 
 # Check times and values: times in the future, a clock that was set back, and values that our own code never writes.
@@ -830,7 +804,7 @@ def check_clocks(visit: CheckContext) -> Iterator[Finding]:
         yield Finding("clocks", WRONG if latest > from_ms(to_ms(now) + FAR_AHEAD_MS) else NOTE, says, step)
     count, last = database.rows(CLOCK_BACK_SQL)[0]
     if count:
-        says = f"The clock was set back {count:,} time{'' if count == 1 else 's'}, the last before step {last:,}."
+        says = f"The clock was set back {format_count(count, 'time')}, the last before step {last:,}."
         yield Finding("clocks", NOTE, says, "Times before it are later than they seem; the order of steps is right.")
     if not latest and not count:
         yield Finding("clocks", OK, "No record is dated in the future.")

@@ -243,12 +243,6 @@ def check_git_change(memory: Memory, cwd: str, before: str) -> str | None:
     return now if now and now != before else None
 
 
-def has_git_changed(root: str, before: str) -> bool:
-    """Tell whether `check_git_change` would report a change of this repository, without opening the memory: some
-    50 µs."""
-    return refs_fingerprint(root) != before
-
-
 def readable_repository(memory: Memory, cwd: str) -> Repository | None:
     """Return the repository whose commits are read into the timeline; None where there is none, it may not be
     read, or nothing can be written."""

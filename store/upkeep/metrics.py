@@ -213,7 +213,7 @@ def measure(memory: Memory) -> Measures:
 
 def _conversation_costs(memory: Memory, names: list[str]) -> tuple[ConversationCost, ...]:
     """Return the costs of these conversations."""
-    sent = {name: (contexts, tokens) for name, contexts, tokens in memory.context.sent_log.tokens_per_session(-1)}
+    sent = {name: (contexts, tokens) for name, contexts, tokens in memory.context.sent_log.tokens_per_session()}
     found = []
     for name in names:
         turns, tokens = memory.database.rows(SPOKEN_SQL, (name,))[0]

@@ -23,6 +23,7 @@ from store.documents.documents import DocumentScan
 from store.documents.watcher import DocumentWatch
 from store.embedding.indexer import IndexResult
 from store.exchange.backups import backup_status
+from store.git.repository import refs_fingerprint
 from store.inbox.duplicates import compare_new_facts, has_uncompared_facts
 from store.learning.model_pass import ModelPassResult, is_model_due, run_model_pass
 from store.learning.rule_pass import RulePassResult, run_rule_pass
@@ -36,7 +37,6 @@ from store.upkeep.daily_log import write_daily_log
 from store.upkeep.maintenance import (
     check_git_change,
     clean_up_memory,
-    has_git_changed,
     is_cleanup_due,
     make_due_backup,
     offer_recovery,
@@ -559,7 +559,7 @@ class MaintenanceWorker(Worker):
 
     def git_moved(self) -> bool:
         """Return whether `git_changed` is worth a call: it opens the memory, this does not."""
-        return self._root is None or (self._root != "" and has_git_changed(self._root, self._fingerprint))
+        return self._root is None or (self._root != "" and refs_fingerprint(self._root) != self._fingerprint)
 
     def stop_reading_git(self) -> bool:
         """Stop reading git, if that is in progress; what was read is kept."""

@@ -85,7 +85,7 @@ def test_a_session_that_broke_off_is_offered_to_its_own_agent_and_fenced(memory:
     assert "The session before broke off at [K#1]" in fenced
     recovered = build_recovery_pack(memory, "codex", "two").text
     assert "I moved half of it" in recovered.partition("Unconfirmed, by codex:")[2]
-    assert build_start_pack(memory, "claude-code", "two", tools=False).text == ""
+    assert build_start_pack(memory, "claude-code", "two").text == pack.TOOLS_HINT
 
 
 def test_a_confirmed_decision_is_known_to_every_agent(memory: Memory) -> None:
