@@ -15,6 +15,7 @@ sys.path[:0] = [str(FOLDER.parent)]
 
 import store  # noqa: E402
 from bench import results  # noqa: E402
+from store.base.errors import ExitStatus  # noqa: E402
 from store.base.vocabulary import CITATION_LETTERS, TASK_STATUS_LABELS  # noqa: E402
 from store.config.settings import ENVIRONMENT_SETTINGS, SETTINGS, Setting, find_setting  # noqa: E402
 from store.database.schema import (  # noqa: E402
@@ -54,6 +55,10 @@ def keys(listed: Sequence[Key]) -> str:
         ("key", "what it does", "id"),
         ((" ".join(code(show_key(one)) for one in key.keys.split(",")), key.help, code(key.id)) for key in listed),
     )
+
+
+def statuses() -> str:
+    return table(("exit status", "meaning"), ((str(one.value), one.says) for one in ExitStatus))
 
 
 def commands() -> str:
@@ -163,6 +168,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "keys-plan": lambda: keys(PLAN_KEYS),
     "keys-purge": lambda: keys(PURGE_KEYS),
     "commands": commands,
+    "statuses": statuses,
     "tools": tools,
     "benches": benches,
     "arguments": arguments,

@@ -26,7 +26,7 @@ from textual.timer import Timer
 from textual.widgets import Input
 
 from store.base.clock import Clock, utc_now
-from store.base.errors import Defect, MemorandaError
+from store.base.errors import Defect, ExitStatus, MemorandaError
 from store.base.location import Location
 from store.config.configuration import load_config, user_settings_path, write_setting
 from store.config.settings import format_suggestion
@@ -407,7 +407,7 @@ class Memoranda(SaysDefects, App[int]):
         for stream in (0, 1, 2, *drawn):
             os.dup2(nowhere, stream)
         os.close(nowhere)
-        self.exit(None, 128 + signal.SIGHUP)
+        self.exit(None, ExitStatus.HANGUP)
 
     def _handle_exception(self, error: Exception) -> None:
         """Override Textual's handler of uncaught errors. An error of the disk or the file ends the application with a

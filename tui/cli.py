@@ -1,7 +1,7 @@
 """The command line: parse arguments, open the memory, run a verb, print its result.
 
-With --json print one object or list; errors are one sentence on standard error, or one object; exit status 0 success, 1
-failure, 2 usage. Ask nothing if standard input is not a terminal. All output is escaped first, including names of
+With --json print one object or list; errors are one sentence on standard error, or one object; the exit status is
+one of `ExitStatus`. Ask nothing if standard input is not a terminal. All output is escaped first, including names of
 folders and checkpoints, which may be untrusted."""
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from store.base.errors import MemorandaError, StorageError
+from store.base.errors import ExitStatus, MemorandaError, StorageError
 from store.base.location import locate
 from store.version import __version__
 from tui.cli_output import (
@@ -28,7 +28,7 @@ HELP_WORDS = ("-h", "--help", "help")
 TRY_AGAIN = "Nothing was changed in part; check the disk and the memory of the system, and try again."
 
 
-def run_command(arguments: Sequence[str]) -> int:
+def run_command(arguments: Sequence[str]) -> ExitStatus:
     """Run one command; return the exit status."""
     use_ascii_fallback()
     as_json = "--json" in _before_dashes(list(arguments))
@@ -38,27 +38,27 @@ def run_command(arguments: Sequence[str]) -> int:
         print_error(error, as_json)
         return error.exit_status
     except KeyboardInterrupt:
-        return 130
+        return ExitStatus.INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader, such as `| head`, closed the pipe
-        return 0
+        return ExitStatus.DONE
     except OSError as error:  # too many open files, for example, while importing a module
         reason = StorageError(f"The system refused: {error.strerror or type(error).__name__}.", TRY_AGAIN)
         print_error(reason, as_json)
         return reason.exit_status
 
 
-def _run_line(arguments: list[str]) -> int:
+def _run_line(arguments: list[str]) -> ExitStatus:
     """Run one command line; return the exit status."""
     option, as_json, look, rest = _global_options(arguments)
     set_database_option(option)
     if rest and rest[0] in HELP_WORDS:
         verb_asked = VERBS_BY_NAME.get(rest[1]) if len(rest) > 1 else None
         print_text(printable(_verb_help(verb_asked) if verb_asked else overall_help()))
-        return 0
+        return ExitStatus.DONE
     if rest and rest[0] in ("-V", "--version"):
         print(f"memoranda {__version__}")
-        return 0
+        return ExitStatus.DONE
     cwd = current_folder()
     place = locate(option, os.environ, cwd)
     place.look = look
@@ -72,7 +72,7 @@ def _run_line(arguments: list[str]) -> int:
     verb, typed = found
     if any(word in HELP_WORDS[:2] for word in _before_dashes(typed)):
         print_text(printable(_verb_help(verb)))
-        return 0
+        return ExitStatus.DONE
     given = parse_arguments(verb.name, verb.arguments, typed)
     from tui.run_verb import run_verb  # as above
 
@@ -105,6 +105,9 @@ def overall_help() -> str:
             "",
             "  --db PATH   another memory file        --json   one object or list, for scripts",
             "  --look      whosever memory it is, read-only",
+            "",
+            "Exit status:",
+            *(f"  {status.value:>3}  {status.says}" for status in ExitStatus),
         ]
     )
 

@@ -14,6 +14,7 @@ def main() -> None:
     _check_store()
     if "hook" in sys.argv[1:4] and sys.argv[-1] not in ("-h", "--help"):
         _run_hook()
+    from store.base.errors import ExitStatus
     from tui.cli import run_command
 
     status = run_command(sys.argv[1:])
@@ -23,7 +24,7 @@ def main() -> None:
     except BrokenPipeError:
         pass  # the reader closed the pipe
     except OSError:
-        status = status or 1  # reported already, if possible
+        status = status or ExitStatus.CANNOT  # reported already, if possible
     # the memory is closed, and finalising the interpreter would take 2 ms of a command's 30
     os._exit(status)
 

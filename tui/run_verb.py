@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from tempfile import TemporaryDirectory
 
-from store.base.errors import DiskFull, InvalidInput, MemorandaError, NotFound, NotOurs
+from store.base.errors import DiskFull, ExitStatus, InvalidInput, MemorandaError, NotFound, NotOurs
 from store.base.location import Location
 from store.database.files import free_reserve, refuse_lost_file
 from store.database.tombstones import is_purge_pending
@@ -23,7 +23,7 @@ from tui.input.arguments import ParsedArguments, Verb
 SERVE_AGENTS = ("context", "recover")  # verbs that print what an agent is sent
 
 
-def run_verb(place: Location, cwd: str, as_json: bool, verb: Verb, given: ParsedArguments) -> int:
+def run_verb(place: Location, cwd: str, as_json: bool, verb: Verb, given: ParsedArguments) -> ExitStatus:
     """Run a verb on the memory at `place`, print what it says, and return the exit status."""
 
     def ask(question: str, lines: Sequence[str] = ()) -> bool:
@@ -55,7 +55,7 @@ def run_verb(place: Location, cwd: str, as_json: bool, verb: Verb, given: Parsed
     return outcome.status
 
 
-def show_memory(place: Location, cwd: str, as_json: bool) -> int:
+def show_memory(place: Location, cwd: str, as_json: bool) -> ExitStatus:
     """Open the application, or print what the memory holds where there is no terminal; return the exit status."""
     shown = _at_a_terminal(as_json) or _in_a_browser()
     return _application(place, cwd) if shown else _overview(place, cwd, as_json)
@@ -123,7 +123,7 @@ def _in_a_browser() -> bool:
     return True
 
 
-def _application(place: Location, cwd: str) -> int:
+def _application(place: Location, cwd: str) -> ExitStatus:
     """Run the application on a memory; return the exit status."""
     gc.disable()  # until the first frame: see `tui/screens/base.py`
     from tui.app import Memoranda, own_terminal
@@ -131,10 +131,10 @@ def _application(place: Location, cwd: str) -> int:
     with own_terminal():
         app = Memoranda(place, cwd)
         app.run()
-    return app.return_code or 0
+    return ExitStatus(app.return_code or 0)
 
 
-def _overview(place: Location, cwd: str, as_json: bool) -> int:
+def _overview(place: Location, cwd: str, as_json: bool) -> ExitStatus:
     """Print the overview, if there is no terminal for the application. Raise NotFound where there is no memory: nobody
     asked for one."""
     from tui.catch_up import catch_up  # as in `run_verb`
@@ -152,7 +152,7 @@ def _overview(place: Location, cwd: str, as_json: bool) -> int:
         print_outcome(
             Outcome(data=lambda: memory_figures(session), lines=[] if as_json else overview_lines(session)), as_json
         )
-    return 0
+    return ExitStatus.DONE
 
 
 def _announce(memory: Memory) -> None:

@@ -3,16 +3,40 @@
 No message contains the text of a record: errors are written to logs and terminals without redaction.
 """
 
+from enum import IntEnum
+
+
+class ExitStatus(IntEnum):
+    """How a command ends: the number that a script sees, and what it `says`, for the help and the documents."""
+
+    says: str
+
+    def __new__(cls, number: int, says: str = "") -> "ExitStatus":
+        status = int.__new__(cls, number)
+        status._value_ = number
+        status.says = says
+        return status
+
+    DONE = 0, "done"
+    CANNOT = 1, "it could not be done, or only in part; the error says why and what to do"
+    USAGE = 2, "wrong usage, or a question that nobody was there to answer"
+    ELSEWHERE = 3, "done here; what still holds it elsewhere is named"
+    UNFINISHED = 4, "stopped midway, or something is left to do; it says how to go on"
+    PERSON = 5, "something needs a person; it is named"
+    HANGUP = 129, "ended by SIGHUP: the terminal was closed"
+    INTERRUPTED = 130, "ended by SIGINT: ^C"
+    TERMINATED = 143, "ended by SIGTERM"
+
 
 class MemorandaError(Exception):
     """Base of every error shown to a person.
 
     `message` is the cause, `next` the step that repairs it (may be empty); `code` is stable and for scripts;
-    `exit_status` is that of the command line (1 cannot, 2 usage).
+    `exit_status` is that of the command line.
     """
 
     code = "error"
-    exit_status = 1
+    exit_status = ExitStatus.CANNOT
 
     def __init__(self, message: str, next: str = "") -> None:
         self.message = message
@@ -26,7 +50,7 @@ class InvalidInput(MemorandaError):
     """The request is not valid as written."""
 
     code = "invalid"
-    exit_status = 2
+    exit_status = ExitStatus.USAGE
 
 
 class NotFound(MemorandaError):
@@ -148,3 +172,5 @@ class ModelFailed(MemorandaError):
     def __init__(self, kind: str, message: str, next: str = "") -> None:
         super().__init__(message, next)
         self.kind = kind
+        if kind == "stopped":
+            self.exit_status = ExitStatus.UNFINISHED

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from store.base.citations import cite, parse_citation
-from store.base.errors import Conflict, InvalidInput, MemorandaError
+from store.base.errors import Conflict, ExitStatus, InvalidInput, MemorandaError
 from store.base.models import (
     Chunk,
     Commit,
@@ -138,6 +138,7 @@ class DoubtfulProposal(Conflict):
     """The basis of a proposal has changed; `doubts` list the old and the new."""
 
     code = "doubtful"
+    exit_status = ExitStatus.PERSON
 
     def __init__(self, proposal: Proposal, found: Sequence[Doubt]) -> None:
         super().__init__(

@@ -240,7 +240,7 @@ def assert_civil(given: dict[str, Any]) -> None:
     """It ended as a command ends: nothing internal was shown, and what could not be done says why in a sentence."""
     said = given["out"] + given["err"]
     assert not given["raised"], f"{given['words']}: {given['raised']}"
-    assert given["status"] in (0, 1, 2), given
+    assert given["status"] in range(6), given
     for word in INTERNAL:
         assert word not in said, given
     if given["status"] and "doctor" not in given["words"]:

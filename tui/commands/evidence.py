@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from store.base.citations import cite
-from store.base.errors import InvalidInput
+from store.base.errors import ExitStatus, InvalidInput
 from store.evidence.evidence import BoundEvidence
 from tui.commands.call import Outcome, Session, parse_reference
 from tui.input.arguments import ParsedArguments
@@ -56,7 +56,7 @@ def verify(session: Session, given: ParsedArguments) -> Outcome:
     return Outcome(
         lines=[*evidence_lines(found), *notes],
         data=lambda: [one.as_dict() for one in found],
-        status=1 if bad else 0,
+        status=ExitStatus.PERSON if bad or notes else ExitStatus.DONE,
         error=f"{format_count(len(bad), 'piece')} of evidence changed or {agree_verb(len(bad), 'are')} gone."
         if bad and not session.json
         else "",

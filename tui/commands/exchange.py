@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from store.base.citations import cite
 from store.base.clock import format_how_long_ago, format_local_time
-from store.base.errors import Conflict, Declined, InvalidInput, NotFound
+from store.base.errors import Conflict, Declined, ExitStatus, InvalidInput, NotFound
 from store.base.vocabulary import EXPORT_FORMS, SOURCE_NAMES
 from store.database.values import clean_text
 from store.exchange.backups import (
@@ -240,7 +240,11 @@ def _verify_backup(session: Session, given: ParsedArguments) -> Outcome:
     path, problem = verify_backup(session.memory.database, _backup_path(session, given.file))
     said = f"{path} is damaged: {problem}." if problem else f"{path} is intact: restored and compared row by row."
     size = os.path.getsize(path) if os.path.exists(path) else None
-    return Outcome(said, lambda: {"file": path, "bytes": size, "problem": problem}, status=1 if problem else 0)
+    return Outcome(
+        said,
+        lambda: {"file": path, "bytes": size, "problem": problem},
+        status=ExitStatus.PERSON if problem else ExitStatus.DONE,
+    )
 
 
 def list_backups(session: Session, given: ParsedArguments) -> Outcome:
@@ -313,10 +317,10 @@ def _import_source(session: Session, given: ParsedArguments) -> Outcome:
             if _is_unreadable(seen)
             else f"Importing {title} would bring {_import_amount(seen)}."
         )
-        return Outcome(said, lambda: _source_json(source, seen, given), lines, status=int(_is_unreadable(seen)))
+        return Outcome(said, lambda: _source_json(source, seen, given), lines, status=_preview_status(seen))
     if not seen.fresh and not seen.turns:
         said = (SOURCE_UNREAD if _is_unreadable(seen) else NOTHING_NEW).format(title)
-        return Outcome(said, lambda: _source_json(source, seen, given), lines, status=int(_is_unreadable(seen)))
+        return Outcome(said, lambda: _source_json(source, seen, given), lines, status=_preview_status(seen))
     becomes = "as they are" if given.trust else "as proposals"
     question = f"Import {title}: {_import_amount(seen)} would come, {becomes}. Go on?"
     if not given.yes and not session.ask(question, lines):
@@ -325,7 +329,10 @@ def _import_source(session: Session, given: ParsedArguments) -> Outcome:
         done = _apply_import(session, source, given.trust)
     finally:
         session.wait("")
-    return Outcome(_import_message(title, done), lambda: _source_json(source, seen, given, done), lines)
+    status = ExitStatus.UNFINISHED if done.stopped else ExitStatus.DONE
+    return Outcome(
+        _import_message(title, done), lambda: _source_json(source, seen, given, done), lines, status=status
+    )
 
 
 def _apply_import(session: Session, source: SourceImport, trust: bool) -> SourceImportReport:
@@ -400,6 +407,11 @@ def _is_unreadable(seen: SourcePreview) -> bool:
     """Tell whether nothing was read of a source because its files cannot be read."""
     found = seen.fresh, seen.known, seen.purged, seen.elsewhere, seen.turns_elsewhere, seen.long, seen.turns
     return not any((*found, seen.documents)) and any(not trouble.line for trouble in seen.troubles)
+
+
+def _preview_status(seen: SourcePreview) -> ExitStatus:
+    """Return how an import ends that changes nothing."""
+    return ExitStatus.CANNOT if _is_unreadable(seen) else ExitStatus.DONE
 
 
 def _clean_text(text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from store.base.citations import cite
-from store.base.errors import Declined, InvalidInput
+from store.base.errors import Declined, ExitStatus, InvalidInput, MemorandaError
 from store.base.models import Proposal, as_json
 from store.conversations.extraction_queue import count_queued_turns
 from store.inbox.duplicates import compare_new_facts, find_decision_matches, find_similar_facts, propose_duplicates
@@ -105,7 +105,10 @@ def duplicates(session: Session, given: ParsedArguments) -> Outcome:
     if found.left:
         said += f" {found.left:,} more wait for the next time."
     data: dict[str, Any] = {name: getattr(found, name) for name in type(found).__slots__}
-    return Outcome(said, lambda: {**data, "proposals": _proposals_json(session, found.proposals)}, lines)
+    status = ExitStatus.UNFINISHED if found.left else ExitStatus.DONE
+    return Outcome(
+        said, lambda: {**data, "proposals": _proposals_json(session, found.proposals)}, lines, status=status
+    )
 
 
 def _proposal_ids(session: Session, given: ParsedArguments, verb: str) -> list[int]:
@@ -147,8 +150,15 @@ def _decide_choices(session: Session, choices: Sequence[InboxChoice], anyway: bo
         f"{_accept_message(done)}{first}",
         lambda: _proposals_json(session, [choice.number for choice in choices]),
         lines,
-        status=1 if done.left else 0,
+        status=_accept_status(list(done.left.values())),
     )
+
+
+def _accept_status(left: Sequence[MemorandaError]) -> ExitStatus:
+    """Return how accepting ends, by why proposals were left waiting."""
+    if all(isinstance(error, DoubtfulProposal) for error in left):
+        return ExitStatus.PERSON if left else ExitStatus.DONE
+    return ExitStatus.CANNOT
 
 
 def _checkpoint_before(session: Session, act: str, proposals: int) -> str:

@@ -14,7 +14,16 @@ from typing import Any
 
 import store
 from store.base.clock import utc_now
-from store.base.errors import Conflict, Declined, InvalidInput, MemorandaError, NotFound, NotOurs, StorageError
+from store.base.errors import (
+    Conflict,
+    Declined,
+    ExitStatus,
+    InvalidInput,
+    MemorandaError,
+    NotFound,
+    NotOurs,
+    StorageError,
+)
 from store.base.location import Location, locate, locate_new_memory
 from store.conversion import convert_memory
 from store.database.database import Database
@@ -191,7 +200,8 @@ def adopt(session: Session, given: ParsedArguments) -> Outcome:
             f"{format_count(done.proposals, 'proposal')} {wait} in the inbox of a new memory: {location.path}.{left}"
         )
         lines = [f"What was there is in {done.aside} now.", *filter(None, [done.warning])]
-        return Outcome(said, done.as_dict, lines=lines)
+        status = ExitStatus.CANNOT if done.left else ExitStatus.DONE
+        return Outcome(said, done.as_dict, lines=lines, status=status)
     done = adopt_whole(location, earlier=mine is False and _is_unmarked(location))
     lines = [f"It holds for this process alone: {done.trouble}"] if done.trouble else []
     lines += filter(None, [done.warning])
@@ -288,7 +298,7 @@ def doctor(session: Session, given: ParsedArguments) -> Outcome:
                 {"subject": one.subject, "state": one.state, "says": one.says, "next": one.next} for one in found
             ],
         },
-        status=1 if wrong else 0,
+        status=ExitStatus.PERSON if wrong else ExitStatus.DONE,
     )
 
 

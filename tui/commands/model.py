@@ -10,7 +10,7 @@ from shutil import which
 from time import monotonic
 
 from store.base.clock import format_how_long_ago
-from store.base.errors import InvalidInput, ModelFailed, NotFound
+from store.base.errors import ExitStatus, InvalidInput, ModelFailed, NotFound
 from store.config.configuration import Config, SettingValue, load_config, user_settings_path, write_setting
 from store.librarian.chat import (
     LOCAL_HOSTS,
@@ -356,6 +356,7 @@ def _try_model(session: Session, name: str) -> Outcome:
             "seconds": round(spent, 3),
             "questions": [one._asdict() for one in found],
         },
+        status=ExitStatus.UNFINISHED if len(found) < every else ExitStatus.DONE,
     )
 
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from store.base.citations import cite, parse_citation
 from store.base.clock import format_local_time
-from store.base.errors import Declined, InvalidInput, NotFound
+from store.base.errors import Declined, ExitStatus, InvalidInput, NotFound
 from store.base.vocabulary import PURGEABLE_KINDS, unpack_key
 from store.config.configuration import user_settings_path
 from store.database.tombstones import is_purge_pending
+from store.guard.database import guard_path
 from store.memory import Memory
 from store.purge.proof import NOT_SEARCHED_NOTE, PurgeTraces, PurgeVerdict, find_traces
 from store.purge.purge import PurgePlan, PurgeResult
+from store.purge.registry import list_store_files
 from store.purge.secret_scan import (
     PERSONAL_DATA_SCANNER,
     SECRET_SCANNER,
@@ -39,7 +41,10 @@ from tui.render.lines import format_count
 from tui.theme.escape import visible
 
 FOUND_LIMIT = 100_000  # maximum hits of a search that are purged at once
+PERSON_FILES = ("file", "export")  # kinds of places that are files of the person
 NAMED_RECORDS = 10  # records listed in a question
+# of several ends of a purge, the first of these is that of the command
+PURGE_ENDS = (ExitStatus.CANNOT, ExitStatus.UNFINISHED, ExitStatus.ELSEWHERE, ExitStatus.DONE)
 
 
 def purge_records(session: Session, given: ParsedArguments) -> Outcome:
@@ -56,7 +61,7 @@ def purge_records(session: Session, given: ParsedArguments) -> Outcome:
         f"Erased {format_count(done.purged, 'record')} with all old versions.",
         lambda: purge_done_json(plan, chosen, done, traces),
         purge_done_lines(done, traces),
-        status=0 if is_finished(done, traces) else 1,
+        status=purge_status(plan, chosen, done, traces),
         error="" if is_finished(done, traces) else unfinished_words(done, traces),
     )
 
@@ -88,6 +93,16 @@ def is_finished(done: PurgeResult, traces: PurgeTraces) -> bool:
     ):
         return False
     return not done.finished.pending and (traces.is_clean or bool(done.left))
+
+
+def purge_status(plan: PurgePlan, chosen: Collection[int], done: PurgeResult, traces: PurgeTraces) -> ExitStatus:
+    """Return how a purge ends, by where words are left."""
+    if done.finished.pending:
+        return ExitStatus.UNFINISHED
+    if not is_finished(done, traces) or any(_was_left(plan.places[index], done) for index in chosen):
+        return ExitStatus.CANNOT
+    in_git = any(note for _, note in done.files)
+    return ExitStatus.ELSEWHERE if done.left or in_git else ExitStatus.DONE
 
 
 def verify_forgotten(session: Session, given: ParsedArguments) -> Outcome:
@@ -123,8 +138,21 @@ def verify_forgotten(session: Session, given: ParsedArguments) -> Outcome:
             "records": holding,
         },
         [*lines, NOT_SEARCHED_NOTE],
-        status=0 if traces.is_clean else 1,
+        status=_verified_status(traces, memory, own),
     )
+
+
+def _verified_status(traces: PurgeTraces, memory: Memory, own: Memory | None) -> ExitStatus:
+    """Return how a search for what is left of a text ends, by where it is left."""
+    if traces.is_clean:
+        return ExitStatus.DONE
+    if (traces.files_with_text or traces.places) and is_purge_pending(memory.database):
+        return ExitStatus.UNFINISHED
+    memories = [memory] if own is None else [memory, own]
+    stored = {guard_path(), *(file for one in memories for file in list_store_files(one.database.path))}
+    inside = any(one.table not in PERSON_FILES for one in traces.places)
+    inside = inside or any(one.file in stored for one in traces.files_with_text)
+    return ExitStatus.CANNOT if inside or traces.unread_files else ExitStatus.ELSEWHERE
 
 
 def _personal_memory(memory: Memory) -> Memory | None:
@@ -369,7 +397,7 @@ def purge_done_json(
 
 def _was_left(place: RemainingMatch, done: PurgeResult) -> bool:
     """Tell whether a chosen place was left because its file changed meanwhile."""
-    return place.table == "file" and any((one.key, one.span) == (place.key, place.span) for one in done.left)
+    return any((one.table, one.key, one.span) == (place.table, place.key, place.span) for one in done.left)
 
 
 def verdict_line(verdict: PurgeVerdict, path: str) -> str:
@@ -525,17 +553,18 @@ def _purge_both(session: Session, given: ParsedArguments, both: PlanOfBoth) -> O
         f"{question} personal memory and here? This cannot be undone.", both.elsewhere
     ):
         raise Declined("Nothing was purged.")
-    error = ""
+    error, ends = "", [ExitStatus.ELSEWHERE if both.elsewhere else ExitStatus.DONE]
     for where, at, plan in both.parts(memory):
         done = at.purge.run_plan(plan, plan.default_places())
         traces = trace_purged(at, plan, done)
         lines += [where, *purge_done_lines(done, traces)]
         error = error if is_finished(done, traces) else unfinished_words(done, traces)
+        ends.append(purge_status(plan, plan.default_places(), done, traces))
     return Outcome(
         f"Erased {format_count(len(names), 'record')} with all old versions.",
         lambda: {"purged": names, "elsewhere": both.elsewhere},
         [*lines, *both.elsewhere],
-        status=1 if error else 0,
+        status=next(one for one in PURGE_ENDS if one in ends),
         error=error,
     )
 
@@ -644,7 +673,11 @@ def scan_for_secrets(session: Session, given: ParsedArguments) -> Outcome:
             database, (), scanner=scanner
         )  # a scrub that was interrupted left the log or a backup
         said = f"No {thing} was found in what is stored." + (pending_said if pending else "")
-        return Outcome(said, lambda: {"found": [], "scrubbed": 0, "pending": pending}, status=int(pending))
+        return Outcome(
+            said,
+            lambda: {"found": [], "scrubbed": 0, "pending": pending},
+            status=ExitStatus.UNFINISHED if pending else ExitStatus.DONE,
+        )
     lines = _align_cells([_leak_cells(leak) for leak in leaks])
     found_leaks = [_leak_json(leak) for leak in leaks]
     number = sum(leak.count for leak in leaks)
@@ -654,7 +687,7 @@ def scan_for_secrets(session: Session, given: ParsedArguments) -> Outcome:
         return Outcome(
             data=lambda: {"found": found_leaks, "scrubbed": 0, "pending": False},
             lines=[*lines, "", f"{total} in {format_count(len(leaks), 'place')}. {again} cuts them out{none}"],
-            status=0 if given.personal else 1,
+            status=ExitStatus.DONE if given.personal else ExitStatus.PERSON,
         )
     if not given.yes and not session.ask(f"Cut {total} out of {_first_places(leaks)} for good?"):
         raise Declined("Nothing was changed.")
@@ -670,7 +703,7 @@ def scan_for_secrets(session: Session, given: ParsedArguments) -> Outcome:
         said if wiped else said + pending_said,
         lambda: {"found": found_leaks, "scrubbed": len(leaks) - left, "pending": not wiped},
         [*lines, "Exports and copies elsewhere still contain them."],
-        status=0 if wiped and not left else 1,
+        status=ExitStatus.UNFINISHED if not wiped else ExitStatus.CANNOT if left else ExitStatus.DONE,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from store.base.citations import cite
 from store.base.clock import format_local_time
-from store.base.errors import Declined, InvalidInput
+from store.base.errors import Declined, ExitStatus, InvalidInput
 from store.base.location import is_personal_memory, personal_memory_path
 from store.config.configuration import load_config
 from store.embedding.provider_selection import choose_provider
@@ -413,7 +413,7 @@ def _list_members(team: Team) -> Outcome:
             for state, records in found
         ],
         lines,
-        status=1 if any(state.said for state, _ in found) else 0,
+        status=ExitStatus.PERSON if any(state.said for state, _ in found) else ExitStatus.DONE,
     )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 from store.base.clock import format_local_time, from_ms, utc_now
-from store.base.errors import Conflict, Declined, InvalidInput
+from store.base.errors import Conflict, Declined, ExitStatus, InvalidInput
 from store.base.vocabulary import GUEST_TOOLS
 from store.config.configuration import Config, load_config
 from store.database.values import clean_text
@@ -604,13 +604,15 @@ def scan(session: Session, given: ParsedArguments) -> Outcome:
         )
     finally:
         session.wait("")
-    status = int(bool(given.check and report.findings) or _all_unread(report))
+    status = ExitStatus.PERSON if given.check and report.findings else ExitStatus.DONE
+    status = ExitStatus.CANNOT if _all_unread(report) else status
     if given.md and not session.json:
         return Outcome(document=lambda: _scan_document(report), status=status)
     lines = [*([] if early else _source_lines(report)), *_finding_lines(report, given.limit), *_start_lines(report)]
     if not given.save:
         return Outcome(lines=lines, data=report.as_dict, status=status)
     saved = save_transcripts(one.path for one in report.list_findings("expiring"))
+    status = ExitStatus.CANNOT if saved.troubles else status
     return Outcome(
         lines=[*lines, "", saved_words(saved)],
         data=lambda: {**report.as_dict(), "saved": saved.as_dict()},

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from store.base.errors import MemorandaError
+from store.base.errors import ExitStatus, MemorandaError
 from tui.theme.escape import visible
 
 
@@ -18,7 +18,7 @@ class UsageError(MemorandaError):
     """The arguments do not match the command's usage."""
 
     code = "usage"
-    exit_status = 2
+    exit_status = ExitStatus.USAGE
 
 
 @dataclass(slots=True, eq=False, repr=False)

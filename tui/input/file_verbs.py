@@ -350,7 +350,7 @@ FILE_COMMANDS = (
         "tools.scan",
         Argument("folder", "any", "FOLDER", "folders of Markdown to read too", file=True),
         Argument("md", "flag", "", "as a Markdown document"),
-        Argument("check", "flag", "", "exit status 1 if something is wrong, for CI"),
+        Argument("check", "flag", "", "exit status 5 if something is wrong, for CI"),
         Argument("no-transcripts", "flag", "", "do not search conversations for secrets"),
         Argument("save", "flag", "", "copy conversations that are about to be deleted, without their secrets"),
         Argument("limit", "value", "N", "how many findings of each kind are shown (5)", 5, whole=True),

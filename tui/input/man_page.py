@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from store.base.errors import ExitStatus
 from tui.input.arguments import Argument, Verb
 from tui.input.completion import GLOBAL_OPTIONS
 from tui.input.verb_table import VERBS
@@ -22,11 +23,6 @@ MAN_FILES = (
     (".memoranda/backups/", "verified copies of it"),
     (".memoranda/config.toml", "settings of this project, which win over yours"),
     ("~/.config/memoranda/config.toml", "your settings; memoranda config says where the file is on this system"),
-)
-MAN_STATUSES = (
-    ("0", "done"),
-    ("1", "it could not be done; the error says why and what to do"),
-    ("2", "wrong usage, or a question that nobody was there to answer"),
 )
 _HEAD = """\
 .TH MEMORANDA 1 "" "memoranda {version}" "User Commands"
@@ -67,7 +63,7 @@ def manual_page(version: str) -> str:
         ".SH FILES",
         *_entries((_italic(name), help) for name, help in MAN_FILES),
         ".SH EXIT STATUS",
-        *_entries((_bold(number), help) for number, help in MAN_STATUSES),
+        *_entries((_bold(str(status.value)), status.says) for status in ExitStatus),
     ]
     return "\n".join(lines) + "\n"
 

@@ -1,6 +1,6 @@
 -- Memoranda, schema 13: the last calls of the model can be looked at.
 
--- For a day (store/llm/call_log.py). No text of it is searched or sent to a model.
+-- For a day (store/librarian/call_log.py). No text of it is searched or sent to a model.
 CREATE TABLE model_calls(
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   at TEXT NOT NULL,

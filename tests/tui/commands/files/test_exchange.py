@@ -148,7 +148,7 @@ def test_a_backup_is_made_listed_proven_and_gone_back_to(do: Do, story: Story, t
     whole = Path(listed["path"]).read_bytes()
     Path(listed["path"]).write_bytes(whole[:-4096])
     said = do("--db", story.path, "backup", "--verify")
-    assert said.status == 1 and "is damaged" in said.out
+    assert said.status == 5 and "is damaged" in said.out
     assert "DAMAGED" in do("--db", story.path, "backups").out
     findings = do("--db", story.path, "doctor", "--json").data["findings"]
     assert [one["state"] for one in findings if one["subject"] == "backups"] == ["wrong"]

@@ -142,7 +142,7 @@ def test_a_pull_is_stopped_by_the_keys_for_it_and_goes_on(server: ModelServer, t
         assert server.held.wait(60)
         child.send_signal(2)
         out, err = child.communicate(timeout=60)
-    assert child.returncode == 1 and out == b""
+    assert child.returncode == 4 and out == b""
     assert err.decode().splitlines()[-1] == f"{USUAL_MODEL} is not there yet. Run again, it continues where it stopped."
     assert server.left.wait(30) and not server.installed
 
@@ -193,7 +193,7 @@ def test_a_trial_shows_how_far_it_is_and_ctrl_c_keeps_what_is_known(
             assert going.wait(30)
             terminal.write(b"\x03")
             terminal.wait_for(r"of 2 right, .* each; stopped before the other 8\.")
-            assert terminal.process.wait(30) == 0
+            assert terminal.process.wait(30) == 4
             shown = terminal.screen
         assert sum(line.startswith(("right", "wrong")) for line in shown) == 2
         assert not any("answers" in line for line in shown)
