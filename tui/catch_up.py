@@ -12,7 +12,13 @@ from store.inbox.duplicates import compare_new_facts, has_uncompared_facts
 from store.memory import Memory
 from store.sync.synced_files import list_synced_files
 from store.upkeep.background_embedding import embed_waiting, is_embedding_due
-from store.upkeep.maintenance import make_due_backup, readable_repository, run_maintenance, take_due_checkpoint
+from store.upkeep.maintenance import (
+    finish_pending_purge,
+    make_due_backup,
+    readable_repository,
+    run_maintenance,
+    take_due_checkpoint,
+)
 from tui.cli_output import print_notice
 from tui.commands.record_lines import sync_message
 
@@ -89,6 +95,14 @@ def _keep_backups(memory: Memory, late: Callable[[], bool]) -> None:
         make_due_backup(memory, late, BACKUP_BYTES)
     except MemorandaError as error:
         print_notice(f"No backup could be made: {error}")
+
+
+def finish_purge(memory: Memory) -> None:
+    """Finish a purge that was interrupted or had to wait."""
+    try:
+        finish_pending_purge(memory.database, print_notice)
+    except MemorandaError as error:
+        print_notice(f"Erasing is not finished: {error}")
 
 
 def catch_up_with_meaning(memory: Memory, late: Callable[[], bool]) -> None:

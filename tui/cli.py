@@ -7,7 +7,9 @@ folders and checkpoints, which may be untrusted."""
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from store.base.errors import ExitStatus, MemorandaError, StorageError
 from store.base.location import locate
@@ -26,6 +28,19 @@ from tui.theme.escape import visible
 
 HELP_WORDS = ("-h", "--help", "help")
 TRY_AGAIN = "Nothing was changed in part; check the disk and the memory of the system, and try again."
+
+
+def run_process(arguments: Sequence[str]) -> NoReturn:
+    """Run one command, and end the process as it says."""
+    status = run_command(arguments)
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:
+        pass  # the reader closed the pipe
+    except OSError:
+        status = status or ExitStatus.CANNOT  # reported already, if possible
+    os._exit(status)  # the memory is closed: nothing is left to finalise
 
 
 def run_command(arguments: Sequence[str]) -> ExitStatus:
@@ -62,21 +77,19 @@ def _run_line(arguments: list[str]) -> ExitStatus:
     cwd = current_folder()
     place = locate(option, os.environ, cwd)
     place.look = look
-    if not rest:
-        from tui.run_verb import show_memory  # help and version need neither a memory nor the application
-
-        return show_memory(place, cwd, as_json)
     found = find_verb(rest)
-    if found is None:
+    if rest and found is None:
         raise _unknown_command(command_word(rest))
-    verb, typed = found
-    if any(word in HELP_WORDS[:2] for word in _before_dashes(typed)):
+    verb, typed = found or (None, [])
+    if verb and any(word in HELP_WORDS[:2] for word in _before_dashes(typed)):
         print_text(printable(_verb_help(verb)))
         return ExitStatus.DONE
-    given = parse_arguments(verb.name, verb.arguments, typed)
-    from tui.run_verb import run_verb  # as above
+    given = parse_arguments(verb.name, verb.arguments, typed) if verb else None
+    from tui import run_verb  # help and version need neither a memory nor the application
 
-    return run_verb(place, cwd, as_json, verb, given)
+    if verb is None or given is None:
+        return run_verb.show_memory(place, cwd, as_json)
+    return run_verb.run_verb(place, cwd, as_json, verb, given)
 
 
 def _verb_help(verb: Verb) -> str:

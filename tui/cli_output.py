@@ -1,18 +1,18 @@
-"""Print the command line's outcomes, errors and messages.
+"""Print the command line's texts, errors and messages.
 
 Everything is escaped first, including names of folders and checkpoints, which may be untrusted."""
 
 from __future__ import annotations
 
+import codecs
+import json
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from store.base.errors import MemorandaError, StorageError
 from store.base.location import locate
-
-if TYPE_CHECKING:
-    from tui.commands.call import Outcome
+from store.config.configuration import load_config
+from tui.theme.escape import ascii_table, is_ascii_locale, replace_glyphs, visible, visible_lines
 
 
 def use_ascii_fallback() -> None:
@@ -22,10 +22,6 @@ def use_ascii_fallback() -> None:
             if (stream.encoding or "").lower().startswith("utf"):
                 stream.reconfigure(errors="replace")  # a lone surrogate
             else:
-                import codecs
-
-                from tui.theme.escape import replace_glyphs
-
                 codecs.register_error("memoranda", replace_glyphs)
                 stream.reconfigure(errors="memoranda")
 
@@ -38,29 +34,7 @@ def current_folder() -> str:
         raise StorageError("The folder you are in is gone.", "Change to another one.") from None
 
 
-def print_outcome(outcome: Outcome, as_json: bool) -> None:
-    """Print the outcome of a verb: a document in pieces, an object as JSON, or its message and lines."""
-    if outcome.document:
-        _in_utf8()
-        from contextlib import closing
-
-        with closing(outcome.document()) as pieces:  # its reads must end before the memory is closed
-            for piece in pieces:
-                print_text(piece, end="", flush=False)
-        print_text("", end="")
-        return
-    if as_json:
-        import json
-
-        _in_utf8()
-        print_text(json.dumps(outcome.data(), ensure_ascii=False))
-        return
-    texts = [outcome.message, *outcome.lines] if outcome.message else outcome.lines
-    if texts:
-        print_text("\n".join(map(printable, texts)))
-
-
-def _in_utf8() -> None:
+def write_utf8() -> None:
     """Write UTF-8 for scripts whatever the terminal's encoding is: a `?` would lose data."""
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8")
@@ -78,8 +52,6 @@ def print_text(text: str, end: str = "\n", flush: bool = True) -> None:
 
 def print_notice(text: str, end: str = "\n") -> None:
     """Print one line on standard error."""
-    from tui.theme.escape import visible
-
     try:
         print(_with_ascii_glyphs(visible(text)), end=end, flush=True, file=sys.stderr)
     except OSError:
@@ -91,27 +63,10 @@ def print_result_line(line: str) -> None:
     print_text(printable(line))
 
 
-class ProgressLine:
-    """Shows a progress message on a terminal's standard error, replacing the last one; without a message, clears it."""
-
-    def __init__(self) -> None:
-        self._shown = False
-
-    def __call__(self, words: str) -> None:
-        if (words or self._shown) and sys.stderr.isatty():
-            import shutil
-
-            print("\r\x1b[K", end="", flush=True, file=sys.stderr)
-            print_notice(words[: shutil.get_terminal_size().columns - 1], end="")
-            self._shown = bool(words)
-
-
 def printable(text: str) -> str:
     """Return a text as it is printed: escaped, and with ASCII for glyphs if the user or the locale wants it."""
     if text.isascii() and text.isprintable():
         return text
-    from tui.theme.escape import visible_lines
-
     return _with_ascii_glyphs(visible_lines(text))
 
 
@@ -119,15 +74,11 @@ def _with_ascii_glyphs(text: str) -> str:
     """Return `text` with ASCII for our glyphs if the user or the locale wants that."""
     if text.isascii():
         return text
-    from tui.theme.escape import ascii_table, is_ascii_locale
-
     return text.translate(ascii_table()) if is_ascii_locale() or _wants_ascii() else text
 
 
 def _wants_ascii() -> bool:
     """Return whether the configuration asks for ASCII; False if it cannot be read."""
-    from store.config.configuration import load_config
-
     try:
         place = locate(_database_option.option, os.environ, current_folder())
         return bool(load_config(place)["badges"] == "ascii")
@@ -152,8 +103,6 @@ def set_database_option(option: str | None) -> None:
 def print_error(error: MemorandaError, as_json: bool) -> None:
     """Print an error on standard error: as a sentence, or as an object of JSON."""
     if as_json:
-        import json
-
         body = {"error": {"code": error.code, "message": error.message, "next": error.next}}
         print(json.dumps(body, ensure_ascii=False), file=sys.stderr)
         return

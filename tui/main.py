@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+import store
+
 
 def main() -> None:
     """Run the console script, and end the process."""
@@ -14,19 +16,9 @@ def main() -> None:
     _check_store()
     if "hook" in sys.argv[1:4] and sys.argv[-1] not in ("-h", "--help"):
         _run_hook()
-    from store.base.errors import ExitStatus
-    from tui.cli import run_command
+    from tui.cli import run_process  # of the package that was checked; and a hook needs none of it
 
-    status = run_command(sys.argv[1:])
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except BrokenPipeError:
-        pass  # the reader closed the pipe
-    except OSError:
-        status = status or ExitStatus.CANNOT  # reported already, if possible
-    # the memory is closed, and finalising the interpreter would take 2 ms of a command's 30
-    os._exit(status)
+    run_process(sys.argv[1:])
 
 
 def _run_hook() -> None:
@@ -63,8 +55,6 @@ def _open_closed_streams() -> None:
 
 def _check_store() -> None:
     """Check that `store` is the package installed with `tui`, since both are common names."""
-    import store
-
     home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     found = os.path.dirname(os.path.dirname(os.path.abspath(store.__file__ or "")))
     if found != home or not hasattr(store, "__memoranda__"):

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from tempfile import TemporaryDirectory
 
-from store.base.errors import DiskFull, ExitStatus, InvalidInput, MemorandaError, NotFound, NotOurs
+from store.base.errors import DiskFull, ExitStatus, InvalidInput, NotFound, NotOurs
 from store.base.location import Location
 from store.database.files import free_reserve, refuse_lost_file
 from store.database.tombstones import is_purge_pending
 from store.memory import Memory
 from store.trust.ownership import ADOPT_ADVICE
-from tui.cli_output import ProgressLine, print_notice, print_outcome, print_result_line
+from tui.cli_output import print_notice, print_result_line, print_text, printable, write_utf8
 from tui.commands.call import Outcome, Session
 from tui.commands.dispatch import run_handler
 from tui.input.arguments import ParsedArguments, Verb
@@ -31,7 +33,8 @@ def run_verb(place: Location, cwd: str, as_json: bool, verb: Verb, given: Parsed
 
     if verb.opens == "nothing":
         application = _application if _at_a_terminal(as_json) else None
-        outcome = _run_verb(verb, Session(place, None, cwd, ask, as_json, application, wait=ProgressLine()), given)
+        session = Session(place, None, cwd, ask, as_json, application, wait=ProgressLine())
+        outcome = run_handler(session, verb.handler, given)
         print_outcome(outcome, as_json)
         return outcome.status
     if place.look and verb.name in SERVE_AGENTS:
@@ -40,14 +43,10 @@ def run_verb(place: Location, cwd: str, as_json: bool, verb: Verb, given: Parsed
         lines = print_result_line if sys.stdout.isatty() and not as_json else None
         session = Session(place, memory, cwd, ask, as_json, tell=lines, wait=ProgressLine())
         if verb.reads:
-            from tui.catch_up import catch_up, catch_up_with_meaning
-
-            late = catch_up(memory, cwd)
-            if verb.name == "ask" or (verb.name == "search" and not given.keywords):
-                catch_up_with_meaning(memory, late)
-        else:
-            _finish_purge(memory)
-        outcome = _run_verb(verb, session, given)
+            _catch_up(memory, cwd, verb.name == "ask" or (verb.name == "search" and not given.keywords))
+        elif is_purge_pending(memory.database):
+            _catch_up(memory)
+        outcome = run_handler(session, verb.handler, given)
         print_outcome(outcome, as_json)
         if outcome.error:
             print_notice(outcome.error)
@@ -65,24 +64,20 @@ def _open_for_verb(place: Location, verb: Verb, looks: bool) -> AbstractContextM
     """Open the memory for a command, and close it afterwards. A command that only reads gets an empty memory where
     there is none, which is deleted afterwards."""
     if looks and not place.look and _is_absent(place.path):
+        print_notice("There is no memory here yet, and none was started: memoranda init does.")
         return _empty_memory(place)
     memory = _open_memory(place, verb)
     _announce(memory)
     return memory
 
 
-def _empty_memory(place: Location) -> AbstractContextManager[Memory]:
-    """Open an empty memory in a temporary folder, and say that none was started."""
-
-    @contextmanager
-    def empty() -> Iterator[Memory]:
-        print_notice("There is no memory here yet, and none was started: memoranda init does.")
-        with TemporaryDirectory(prefix="memoranda-") as folder:
-            path = os.path.join(folder, os.path.basename(place.path))
-            with Memory(Location(path, place.kind, place.reason, place.project), "cli", passing=True) as new:
-                yield new
-
-    return empty()
+@contextmanager
+def _empty_memory(place: Location) -> Iterator[Memory]:
+    """Open an empty memory in a temporary folder."""
+    with TemporaryDirectory(prefix="memoranda-") as folder:
+        path = os.path.join(folder, os.path.basename(place.path))
+        with Memory(Location(path, place.kind, place.reason, place.project), "cli", passing=True) as new:
+            yield new
 
 
 def _open_memory(place: Location, verb: Verb) -> Memory:
@@ -105,8 +100,35 @@ def _open_memory(place: Location, verb: Verb) -> Memory:
         return Memory(place, "cli")
 
 
-def _run_verb(verb: Verb, session: Session, given: ParsedArguments) -> Outcome:
-    return run_handler(session, verb.handler, given)
+def print_outcome(outcome: Outcome, as_json: bool) -> None:
+    """Print the outcome of a verb: a document in pieces, an object as JSON, or its message and lines."""
+    if outcome.document:
+        write_utf8()
+        with closing(outcome.document()) as pieces:  # its reads must end before the memory is closed
+            for piece in pieces:
+                print_text(piece, end="", flush=False)
+        print_text("", end="")
+        return
+    if as_json:
+        write_utf8()
+        print_text(json.dumps(outcome.data(), ensure_ascii=False))
+        return
+    texts = [outcome.message, *outcome.lines] if outcome.message else outcome.lines
+    if texts:
+        print_text("\n".join(map(printable, texts)))
+
+
+class ProgressLine:
+    """Shows a progress message on a terminal's standard error, replacing the last one; without a message, clears it."""
+
+    def __init__(self) -> None:
+        self._shown = False
+
+    def __call__(self, words: str) -> None:
+        if (words or self._shown) and sys.stderr.isatty():
+            print("\r\x1b[K", end="", flush=True, file=sys.stderr)
+            print_notice(words[: shutil.get_terminal_size().columns - 1], end="")
+            self._shown = bool(words)
 
 
 def _at_a_terminal(as_json: bool) -> bool:
@@ -137,8 +159,7 @@ def _application(place: Location, cwd: str) -> ExitStatus:
 def _overview(place: Location, cwd: str, as_json: bool) -> ExitStatus:
     """Print the overview, if there is no terminal for the application. Raise NotFound where there is no memory: nobody
     asked for one."""
-    from tui.catch_up import catch_up  # as in `run_verb`
-    from tui.commands.stats import memory_figures, overview_lines
+    from tui.commands.stats import memory_figures, overview_lines  # counting takes modules that no verb needs
 
     if not place.look and _is_absent(place.path):
         raise NotFound(
@@ -147,7 +168,7 @@ def _overview(place: Location, cwd: str, as_json: bool) -> ExitStatus:
         )
     with Memory(place, "cli") as memory:
         _announce(memory)
-        catch_up(memory, cwd)
+        _catch_up(memory, cwd)
         session = Session(place, memory, cwd, _ask_on_terminal)
         print_outcome(
             Outcome(data=lambda: memory_figures(session), lines=[] if as_json else overview_lines(session)), as_json
@@ -176,16 +197,17 @@ def _is_absent(path: str) -> bool:
     return False
 
 
-def _finish_purge(memory: Memory) -> None:
-    """Finish a purge that was interrupted or had to wait; without one this reads one row."""
-    if not is_purge_pending(memory.database):
-        return
-    try:
-        from store.upkeep.maintenance import finish_pending_purge  # rare: a purge was broken off
+def _catch_up(memory: Memory, cwd: str | None = None, meaning: bool = False) -> None:
+    """Bring up to date what a verb reads, in the folder `cwd`; `meaning`: vectors too. Without a folder only finish a
+    purge that was interrupted or had to wait."""
+    from tui import catch_up  # it reads git, documents and vectors, which takes a command that writes its time
 
-        finish_pending_purge(memory.database, print_notice)
-    except MemorandaError as error:
-        print_notice(f"Erasing is not finished: {error}")
+    if cwd is None:
+        catch_up.finish_purge(memory)
+        return
+    late = catch_up.catch_up(memory, cwd)
+    if meaning:
+        catch_up.catch_up_with_meaning(memory, late)
 
 
 def _ask_on_terminal(

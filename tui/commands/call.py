@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import current_thread, main_thread
 from types import FrameType
 from typing import TypeVar
@@ -20,6 +20,7 @@ from tui.input.arguments import ParsedArguments
 Result = TypeVar("Result")
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Session:
     """The context of a verb: the memory (None for verbs that open none), the folder, and functions that the door
     provides.
@@ -29,27 +30,14 @@ class Session:
     status; None without a terminal. `tell` prints a line of the result early; None where nobody reads it. `wait` shows
     a progress message until it is called without one; it shows nothing without a terminal."""
 
-    __slots__ = ("_memory", "application", "ask", "cwd", "json", "location", "tell", "wait")
-
-    def __init__(
-        self,
-        location: Location,
-        memory: Memory | None,
-        cwd: str,
-        ask: AskYesNo,
-        json: bool = False,
-        application: RunApplication | None = None,
-        tell: Callable[[str], None] | None = None,
-        wait: Callable[[str], None] = lambda words: None,
-    ) -> None:
-        self.location = location
-        self._memory = memory
-        self.cwd = cwd
-        self.ask = ask
-        self.json = json
-        self.application = application
-        self.tell = tell
-        self.wait = wait
+    location: Location
+    _memory: Memory | None
+    cwd: str
+    ask: AskYesNo
+    json: bool = False
+    application: RunApplication | None = None
+    tell: Callable[[str], None] | None = None
+    wait: Callable[[str], None] = lambda words: None
 
     @property
     def memory(self) -> Memory:
@@ -83,7 +71,7 @@ def session_for(session: Session, given: ParsedArguments, of_global: bool = Fals
     if not vars(given).get("global") and not of_global:
         return session
     own = session.memory.require_personal()
-    return Session(own.location, own, session.cwd, session.ask, session.json, session.application, session.tell)
+    return replace(session, location=own.location, _memory=own)
 
 
 def step_reason(session: Session, meant: Session, step: Step) -> str:
@@ -135,16 +123,14 @@ def ask_if_purged(session: Session, given: ParsedArguments, work: Callable[[bool
 STOP_HINT = "^C stops it"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Interrupt:
     """Record the first ^C, so that the work can stop at a safe place; a second ^C ends it at once. A KeyboardInterrupt
     could be raised, and lost, anywhere. On another thread than the main one, as in the application, none comes."""
 
-    __slots__ = ("_before", "_comes", "asked")
-
-    def __init__(self) -> None:
-        self.asked = False
-        self._comes = current_thread() is main_thread()
-        self._before: Callable[[int, FrameType | None], object] | int | None = signal.SIG_DFL
+    asked: bool = False
+    _comes: bool = field(default_factory=lambda: current_thread() is main_thread(), init=False)
+    _before: Callable[[int, FrameType | None], object] | int | None = field(default=signal.SIG_DFL, init=False)
 
     def __enter__(self) -> Interrupt:
         if self._comes:

@@ -64,7 +64,7 @@ def may_replace(session: Session, given: ParsedArguments, path: str) -> bool:
 def export(session: Session, given: ParsedArguments) -> Outcome:
     database = session.memory.database
     if given.file == "-" and not given.form:
-        given.set("file", None)
+        given.file = None
     if given.form:
         return _export_folder(session, given)
     readable = given.markdown or (given.file or "").endswith((".md", ".md.gz"))
@@ -284,7 +284,7 @@ def import_any(session: Session, given: ParsedArguments) -> Outcome:
         raise InvalidInput(
             f"{given.source} is not one of the tools that can be read.", f"They are: {', '.join(SOURCE_NAMES)}."
         )
-    given.set("file", given.source)
+    given.file = given.source
     return import_file(session, given)
 
 

@@ -25,6 +25,7 @@ from store.base.errors import (
     StorageError,
 )
 from store.base.location import Location, locate, locate_new_memory
+from store.base.state_files import state_folder
 from store.conversion import convert_memory
 from store.database.database import Database
 from store.doors.connection import examine_agents
@@ -109,9 +110,7 @@ KEPT_RECENT = 20
 
 def recent_path() -> str:
     """Return the path of the list of recent memories."""
-    from platformdirs import user_state_path
-
-    return str(user_state_path("memoranda", appauthor=False) / "recent")
+    return os.path.join(state_folder(), "recent")
 
 
 def read_recent() -> list[str]:

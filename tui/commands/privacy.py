@@ -180,8 +180,8 @@ def take_words_as_query(given: ParsedArguments) -> None:
         return True
 
     if given.ids and given.query is None and not given.yes and not any(map(cites, given.ids)):
-        given.set("query", " ".join(given.ids))
-        given.set("ids", [])
+        given.query = " ".join(given.ids)
+        given.ids = []
 
 
 def plan_purge(memory: Memory, given: ParsedArguments) -> PurgePlan:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 from store.base.errors import ExitStatus, MemorandaError
@@ -54,17 +55,10 @@ class Argument:
         return {"one": "{}", "maybe": "[{}]", "many": "{}…", "any": "[{}…]"}[self.form].format(self.shown)
 
 
-class ParsedArguments:
+class ParsedArguments(SimpleNamespace):
     """The arguments of one call, by name; `--dry-run` is `dry_run`."""
 
-    def __init__(self, values: dict[str, Any]) -> None:
-        self.__dict__.update({name.replace("-", "_"): value for name, value in values.items()})
-
-    def set(self, name: str, value: Any) -> None:
-        self.__dict__[name] = value
-
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(name)
+    __repr__ = object.__repr__  # a traceback prints no text of a person
 
 
 def parse_arguments(verb: str, arguments: Sequence[Argument], words: Sequence[str]) -> ParsedArguments:
@@ -86,7 +80,7 @@ def parse_arguments(verb: str, arguments: Sequence[Argument], words: Sequence[st
             raise UsageError(f"{verb} wants --{argument.name} {argument.shown}.", f"See `memoranda {verb} --help`.")
         default = list(argument.default or ()) if argument.form in ("list", "any") else argument.default
         values.setdefault(argument.name, False if argument.form == "flag" else default)
-    return ParsedArguments(values)
+    return ParsedArguments(**{name.replace("-", "_"): value for name, value in values.items()})
 
 
 def _parse_option(verb: str, options: dict[str, Argument], word: str, rest: Any, values: dict[str, Any]) -> None:

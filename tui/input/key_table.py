@@ -6,6 +6,7 @@ configuration (`[keys]`): see `remap_keys`."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -48,43 +49,28 @@ def show_key(key: str) -> str:
     return prefix + KEY_SIGNS.get(key, key)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Key:
     """`id` is stable (for remapping), `keys` are in Textual's notation, `action` is a method of the screen; `label` is
     shown in the footer (empty: not in the footer); `panes` are those whose footer shows it and whose palette lists it
-    first; `verb` is the verb it runs; `words` are other labels for some panes, or for a state of the record at the
-    cursor; `kinds` of records that it applies to (empty: all); `looks`: it is read-only, and allowed in a past view."""
+    first; `verb` is the verb it runs, whose summary is its `help` where it has none of its own; `words` are other
+    labels for some panes, or for a state of the record at the cursor; `kinds` of records that it applies to (empty:
+    all); `looks`: it is read-only, and allowed in a past view."""
 
-    __slots__ = ("_help", "action", "id", "keys", "kinds", "label", "looks", "panes", "verb", "words")
+    id: str
+    keys: str
+    action: str
+    label: str = ""
+    help: str = ""
+    _: KW_ONLY
+    verb: str = ""
+    panes: tuple[str, ...] = ()
+    words: Mapping[str, str] = field(default_factory=dict)
+    kinds: tuple[str, ...] = ()
+    looks: bool = False
 
-    def __init__(
-        self,
-        id: str,
-        keys: str,
-        action: str,
-        label: str = "",
-        help: str = "",
-        *,
-        verb: str = "",
-        panes: tuple[str, ...] = (),
-        words: Mapping[str, str] = {},
-        kinds: tuple[str, ...] = (),
-        looks: bool = False,
-    ) -> None:
-        self.id = id
-        self.keys = keys
-        self.action = action
-        self.label = label
-        self.panes = panes
-        self.verb = verb
-        self.words = words
-        self.kinds = kinds
-        self.looks = looks
-        self._help = help
-
-    @property
-    def help(self) -> str:
-        """Return one line on what the key does."""
-        return self._help or VERBS_BY_NAME[self.verb].summary
+    def __post_init__(self) -> None:
+        self.help = self.help or VERBS_BY_NAME[self.verb].summary
 
     @property
     def action_name(self) -> str:

@@ -329,7 +329,7 @@ def _run_verb(screen: Host, verb: Verb, given: ParsedArguments, text: str, agree
     if engine is None:
         return
     if verb.name == "export" and not given.form and given.file in (None, "", "-"):  # nothing is printed here
-        given.set("file", default_export_path(engine.location.display_name))
+        given.file = default_export_path(engine.location.display_name)
 
     def done(result: object, error: MemorandaError | None) -> None:
         screen.later(finish, result, error)

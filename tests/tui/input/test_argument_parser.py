@@ -98,7 +98,7 @@ def test_calls_do_not_share_their_lists():
 
 def test_what_no_verb_asked_for_is_an_error_of_ours():
     with pytest.raises(AttributeError):
-        ParsedArguments({"colour": "red"}).color  # noqa: B018
+        ParsedArguments(colour="red").color  # noqa: B018
 
 
 @given(st.lists(st.text()), st.lists(st.text()), st.text())
