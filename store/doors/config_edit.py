@@ -388,23 +388,6 @@ def get_value_at(text: str, edit: ConfigEdit) -> Any:
     return at.get(edit.path[-1]) if isinstance(at, dict) else None
 
 
-def write_whole_file(path: str, text: str, mode: int) -> None:
-    """Give a file its text, whole, with a mode: whoever reads it meanwhile has the old one. Raise OSError."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    part = f"{path}.{os.urandom(4).hex()}.part"
-    handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        with open(handle, "wb") as file:
-            os.fchmod(handle, mode)
-            file.write(text.encode("utf-8"))
-            file.flush()
-            os.fsync(handle)
-        os.replace(part, path)
-    except BaseException:
-        os.unlink(part)
-        raise
-
-
 def merge_both_changes(base: str, ours: str, theirs: str) -> str | None:
     """Return what `base` becomes with both changes, `ours` and `theirs`; None where they meet (`git merge-file`)."""
     with tempfile.TemporaryDirectory() as folder:

@@ -60,9 +60,14 @@ from store.doors.config_edit import (
     merge_both_changes,
     parse_config,
     revert_edit,
+)
+from store.doors.git_hooks import (
+    GIT_HOOKS,
+    has_wanted_git_hooks,
+    list_installed_hooks,
+    uninstall_git_hooks,
     write_whole_file,
 )
-from store.doors.git_hooks import GIT_HOOKS, has_wanted_git_hooks, list_installed_hooks, uninstall_git_hooks
 from store.git.process import GitError, run_git
 from store.guard.database import delete_guard, guard_path
 from store.upkeep.checks import NOTE, OK, Finding
