@@ -50,7 +50,7 @@ from store.doors.git_hooks import (
 from store.doors.trust import pause_doors, resume_doors
 from store.memory import Memory
 from tui.browser import INSTALL_HINT
-from tui.commands.call import Outcome, Session
+from tui.commands.call import Outcome, Session, absolute_path
 from tui.input.arguments import ParsedArguments
 from tui.render.details import activity_lines, agent_call_line, injection_line
 from tui.theme.escape import visible
@@ -206,7 +206,7 @@ def disconnect(session: Session, given: ParsedArguments) -> Outcome:
 
 
 def plugin(session: Session, given: ParsedArguments) -> Outcome:
-    folder = os.path.abspath(os.path.join(session.cwd, os.path.expanduser(given.folder)))
+    folder = absolute_path(session, given.folder)
     written = write_claude_plugin(folder)
     return Outcome(
         f"Wrote a plugin of Claude Code to {visible(folder)}.",

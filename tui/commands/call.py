@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Callable, Generator
@@ -28,7 +29,7 @@ class Session:
     `ask` shows a yes-or-no question, with optional lines to read first; it returns True or False, and raises
     InvalidInput where no person can answer. `application` runs the app on a memory and a folder and returns its exit
     status; None without a terminal. `tell` prints a line of the result early; None where nobody reads it. `wait` shows
-    a progress message until it is called without one; it shows nothing without a terminal."""
+    a progress message until it is called without one, or the verb ends; it shows nothing without a terminal."""
 
     location: Location
     _memory: Memory | None
@@ -93,6 +94,11 @@ def parse_reference(text: str, default: str, *kinds: str) -> Citation:
 def parse_id(text: str, kind: str) -> int:
     """Parse the id of a record of a kind: `12` or `F#12`. Raise InvalidInput."""
     return int(parse_reference(text, kind).target)
+
+
+def absolute_path(session: Session, text: str) -> str:
+    """Return the absolute path of a typed file name."""
+    return os.path.abspath(os.path.join(session.cwd, os.path.expanduser(text)))
 
 
 def typed_or_piped_text(session: Session, words: list[str], example: str) -> str:

@@ -35,34 +35,31 @@ def ingest(session: Session, given: ParsedArguments) -> Outcome:
     sources = _transcript_files(session, given.source, failures)
     if memory.database.door == "app":
         _refuse_large(sources)
-    try:
-        with Interrupt() as interrupt:
-            for source in sources:
-                if interrupt.asked:
-                    break
-                try:
-                    ingest_file(
-                        memory.database,
-                        sys.stdin.buffer if source == "-" else source,
-                        session=given.session,
-                        project=memory.location.project or "",
-                        report=report,
-                        progress=_reading_progress(session, source),
-                        cancelled=lambda: interrupt.asked,
-                    )
-                except MemorandaError as error:
-                    failures.append((source, error))
-        if failures and not report.files and len(failures) == len(given.source) == 1:
-            raise failures[0][1]
-        goes_on = memory.database.door == "app"  # the application continues in the background
-        if not interrupt.asked:
-            session.wait("Summing up what was said")
-            flush_due_sessions(memory)
-            if not goes_on:
-                summarize_ended_sessions(memory)
-        read = run_rule_pass(memory, seconds=0 if goes_on or interrupt.asked else READING_SECONDS)
-    finally:
-        session.wait("")
+    with Interrupt() as interrupt:
+        for source in sources:
+            if interrupt.asked:
+                break
+            try:
+                ingest_file(
+                    memory.database,
+                    sys.stdin.buffer if source == "-" else source,
+                    session=given.session,
+                    project=memory.location.project or "",
+                    report=report,
+                    progress=_reading_progress(session, source),
+                    cancelled=lambda: interrupt.asked,
+                )
+            except MemorandaError as error:
+                failures.append((source, error))
+    if failures and not report.files and len(failures) == len(given.source) == 1:
+        raise failures[0][1]
+    goes_on = memory.database.door == "app"  # the application continues in the background
+    if not interrupt.asked:
+        session.wait("Summing up what was said")
+        flush_due_sessions(memory)
+        if not goes_on:
+            summarize_ended_sessions(memory)
+    read = run_rule_pass(memory, seconds=0 if goes_on or interrupt.asked else READING_SECONDS)
     lines = [*_ingest_lines(report), *_learned_lines(read), *(str(error) for _, error in failures)]
     message = _ingest_message(report) if report.files or not failures else "Nothing could be read."
     status = ExitStatus.CANNOT if failures else ExitStatus.DONE

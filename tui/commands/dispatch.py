@@ -44,6 +44,8 @@ def run_handler(session: Session, handler: str, arguments: ParsedArguments) -> O
         refused = to_memoranda_error(error, session.location.path)
         refused.next = refused.next.replace("nothing was changed", "then say the same again")  # a part may be done
         raise refused from None
+    finally:
+        session.wait("")
 
 
 def _checkpoint_first(session: Session, handler: str, given: ParsedArguments) -> str:

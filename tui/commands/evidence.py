@@ -45,10 +45,8 @@ def verify(session: Session, given: ParsedArguments) -> Outcome:
             one for text in dict.fromkeys(given.ids) for one in evidence.list_bound(*_parse_fact_or_decision(text))
         ]
     session.wait("Looking at the evidence")
-    try:
-        found = evidence.verify(wanted)
-    finally:
-        session.wait("")
+    found = evidence.verify(wanted)
+    session.wait("")
     notes: list[str] = []
     if given.run:
         found, notes = run_allowed(session, found)
@@ -84,7 +82,6 @@ def run_allowed(session: Session, found: Sequence[BoundEvidence]) -> tuple[list[
             after[id(one)] = evidence.run_item(one)
         elif text not in left:
             left.append(text)
-    session.wait("")
     shown = [f"Not allowed here, and so not looked at: {visible(text)}" for text in left]
     return list(after.values()), shown
 

@@ -26,7 +26,7 @@ from store.history.restore_plan import select_changes
 from store.sources.registry import get_source
 from store.upkeep.session_flush import summarize_ended_sessions
 from store.upkeep.source_import import SourceImport, SourceImportReport, SourcePreview, find_sources
-from tui.commands.call import Interrupt, Outcome, Session
+from tui.commands.call import Interrupt, Outcome, Session, absolute_path
 from tui.commands.history import dry_run_outcome
 from tui.commands.record_lines import more_line, shorten
 from tui.input.arguments import ParsedArguments
@@ -42,11 +42,11 @@ IMPORT_WORDS = {
 }
 
 
-def _absolute_path(session: Session, text: str) -> str:
+def _file_path(session: Session, text: str) -> str:
     """Return the absolute path of a typed file name. Raise InvalidInput for `-`."""
     if text == "-":
         raise InvalidInput("- is the name of no file here.", "Name a file; export without one prints.")
-    return os.path.abspath(os.path.join(session.cwd, os.path.expanduser(text)))
+    return absolute_path(session, text)
 
 
 def may_replace(session: Session, given: ParsedArguments, path: str) -> bool:
@@ -80,7 +80,7 @@ def export(session: Session, given: ParsedArguments) -> Outcome:
         if given.gzip:
             raise InvalidInput("A packed document cannot be written to standard output.", "Name a FILE.")
         return Outcome(document=document)
-    path = _absolute_path(session, given.file)
+    path = _file_path(session, given.file)
     packed = given.gzip or path.endswith(".gz")
     size = save_export(database, path, may_replace(session, given, path), packed, document if readable else None)
     return Outcome(f"Exported to {path}, {size:,} bytes.", lambda: {"file": path, "bytes": size})
@@ -91,7 +91,7 @@ def _export_folder(session: Session, given: ParsedArguments) -> Outcome:
         raise InvalidInput("There is no such form.", f"Choose one of: {', '.join(EXPORT_FORMS)}.")
     if not given.file or given.gzip or given.markdown:
         raise InvalidInput("A form takes a folder, and is neither packed nor one file.", "Name a new folder.")
-    path = _absolute_path(session, given.file)
+    path = _file_path(session, given.file)
     records = export_folder(session.memory.database, path, given.form)
     return Outcome(
         f"Exported {format_count(records, 'record')} to {path}.", lambda: {"file": path, "records": records}
@@ -102,7 +102,7 @@ def _export_folder(session: Session, given: ParsedArguments) -> Outcome:
 
 
 def import_file(session: Session, given: ParsedArguments) -> Outcome:
-    path = _absolute_path(session, given.file)
+    path = _file_path(session, given.file)
     with Import(session.memory.database, path, given.strategy) as found:
         lines = _import_preview(found, given.limit)
         if given.dry_run:
@@ -192,7 +192,7 @@ def backup(session: Session, given: ParsedArguments) -> Outcome:
     if session.memory.passing:
         raise NotFound("There is no memory here, so there is nothing to back up.", "memoranda init starts one.")
     if given.file:
-        path = _absolute_path(session, given.file)
+        path = _file_path(session, given.file)
         size = save_backup_as(database, path, may_replace(session, given, path))
         return Outcome(f"Backed up to {path}, {size:,} bytes; it was restored and compared, and is intact.",
                        lambda: {"file": path, "bytes": size, "problem": ""})  # fmt: skip
@@ -205,8 +205,8 @@ def backup(session: Session, given: ParsedArguments) -> Outcome:
 def _backup_path(session: Session, text: str | None) -> str | None:
     """Return the path of a backup that is named by its file, or its name in the folder of backups; None for the
     newest."""
-    if text and (os.path.dirname(text) or os.path.lexists(_absolute_path(session, text))):
-        return _absolute_path(session, text)
+    if text and (os.path.dirname(text) or os.path.lexists(_file_path(session, text))):
+        return _file_path(session, text)
     return text
 
 
@@ -303,13 +303,11 @@ def _list_sources(session: Session) -> Outcome:
 
 
 def _import_source(session: Session, given: ParsedArguments) -> Outcome:
-    path = os.path.abspath(os.path.join(session.cwd, os.path.expanduser(given.path))) if given.path else ""
+    path = absolute_path(session, given.path) if given.path else ""
     source = SourceImport(session.memory, given.source, path, given.all, given.only or "")
     title = source.reader.title
-    try:
-        seen = source.read_preview(lambda done: session.wait(f"Reading {title}: {done:,}"))
-    finally:
-        session.wait("")
+    seen = source.read_preview(lambda done: session.wait(f"Reading {title}: {done:,}"))
+    session.wait("")
     lines = _source_preview(seen, given.limit)
     if given.dry_run:
         said = (
@@ -325,10 +323,7 @@ def _import_source(session: Session, given: ParsedArguments) -> Outcome:
     question = f"Import {title}: {_import_amount(seen)} would come, {becomes}. Go on?"
     if not given.yes and not session.ask(question, lines):
         raise Declined("Nothing was changed.")
-    try:
-        done = _apply_import(session, source, given.trust)
-    finally:
-        session.wait("")
+    done = _apply_import(session, source, given.trust)
     status = ExitStatus.UNFINISHED if done.stopped else ExitStatus.DONE
     return Outcome(
         _import_message(title, done), lambda: _source_json(source, seen, given, done), lines, status=status

@@ -34,7 +34,7 @@ from store.trust.ownership import Trust, require_trust
 from store.upkeep.adoption import adopt_as_proposals, adopt_whole
 from store.upkeep.checks import WRONG, Finding, ignore_progress
 from store.upkeep.doctor import examine
-from tui.commands.call import Outcome, Session
+from tui.commands.call import Outcome, Session, absolute_path
 from tui.demo import build_demo
 from tui.demo.tour import begin_tour
 from tui.input.arguments import ParsedArguments
@@ -79,7 +79,7 @@ def _demo_folder(session: Session, named: str | None) -> str:
     """Return the folder for the demo: a new temporary one, or the one named, if it is new or empty. Raises Conflict."""
     if named is None:
         return tempfile.mkdtemp(prefix="memoranda-demo-")
-    folder = os.path.abspath(os.path.join(session.cwd, os.path.expanduser(named)))
+    folder = absolute_path(session, named)
     try:
         empty = not os.listdir(folder)
     except FileNotFoundError:
@@ -316,8 +316,8 @@ def _show_progress(what: str, done: int, total: int) -> None:
 def salvage(session: Session, given: ParsedArguments) -> Outcome:
     """Salvage in a separate process: closing a second handle to the file releases the POSIX locks of an open SQLite
     connection in this one, as the application has."""
-    path = _absolute_file(session, given.file)
-    into = _absolute_file(session, given.into) if given.into else None
+    path = absolute_path(session, given.file)
+    into = absolute_path(session, given.into) if given.into else None
     report = _salvage_apart(path, into, _show_progress if sys.stderr.isatty() and not session.json else None)
     lines = [f"  {table['table']:<14} {_salvaged_words(table)}" for table in report["tables"]]
     lines += [*report["notes"], f"The damaged file is as it was: {path}"]
@@ -332,11 +332,6 @@ def _salvaged_words(table: dict[str, Any]) -> str:
     if table["lost"]:
         said += f", {table['lost']:,} lost"
     return said
-
-
-def _absolute_file(session: Session, text: str) -> str:
-    """Return the absolute path of a typed file name."""
-    return os.path.abspath(os.path.join(session.cwd, os.path.expanduser(text)))
 
 
 def _salvage_apart(path: str, into: str | None, progress: Callable[[str, int, int], None] | None) -> dict[str, Any]:

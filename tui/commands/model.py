@@ -340,7 +340,6 @@ def _try_model(session: Session, name: str) -> Outcome:
             if not (found and interrupt.asked):
                 raise
         finally:
-            session.wait("")
             chat.close()
     right, spent = sum(one.right for one in found), sum(one.seconds for one in found)
     lines = [f"{'right' if one.right else 'wrong':6}{one.seconds:6.1f} s  {one.question}" for one in found]

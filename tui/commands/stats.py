@@ -13,7 +13,7 @@ from store.memory import Memory
 from store.records.timeline import measure_trends
 from store.search.lookup import records_by_key
 from store.upkeep.metrics import measure
-from tui.commands.call import Outcome, Session
+from tui.commands.call import Outcome, Session, absolute_path
 from tui.commands.context import draw_bar
 from tui.commands.exchange import may_replace
 from tui.commands.record_lines import fact_line, keyed_line, shorten
@@ -34,7 +34,7 @@ def plot_trends(session: Session, given: ParsedArguments) -> Outcome:
         lines = ["".join(text for text, _ in line) for one in found for line in draw_trend(one, width, PLOT_LINES)]
         data = {one.name: dict(zip(one.labels, one.values, strict=True)) for one in found}
         return Outcome(lines=lines, data=lambda: data)
-    path = os.path.abspath(os.path.join(session.cwd, os.path.expanduser(given.plot)))
+    path = absolute_path(session, given.plot)
 
     def picture() -> Generator[str, None, None]:
         yield trends_svg(found, session.location.display_name)
