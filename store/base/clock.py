@@ -16,7 +16,11 @@ DAY_MS = 86_400_000
 
 
 def utc_now() -> str:
-    """Return this moment, for example `2026-11-21T23:12:27.042Z`."""
+    """Return this moment, for example `2026-11-21T23:12:27.042Z`.
+
+    >>> len(utc_now())
+    24
+    """
     return from_ms(time.time_ns() // 1_000_000)
 
 

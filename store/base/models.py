@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
@@ -22,8 +23,46 @@ _LIST_OR_TRAILER = re.compile(
 )  # begins a line that is none: of a list, a trailer
 
 
+_TIME_FIELDS = ("created_at", "decided_at", "committed_at", "started_at", "at")  # the first that a record has
+_TEXT_FIELDS = {  # of the records that have no field `text`
+    "Fact": ("fact",),
+    "GlobalFact": ("fact",),
+    "Decision": ("title", "chosen"),
+    "Commit": ("message",),
+    "Iteration": ("command", "description"),
+    "Event": ("event_type", "phase"),
+    "Checkpoint": ("title",),
+    "Step": ("reason",),
+    "Summary": ("prompt_line",),
+}
+
+
+class DatedRecord:
+    """A record that has a time."""
+
+    __slots__ = ()
+
+    @property
+    def created(self) -> datetime:
+        """When it came to be, in the time zone of this machine."""
+        held = getattr(self, "own", self)
+        stored: str = next(getattr(held, name) for name in _TIME_FIELDS if hasattr(held, name))
+        return datetime.fromisoformat(stored).astimezone()
+
+
+class WordedRecord:
+    """A record whose text is that of its fields."""
+
+    __slots__ = ()
+
+    @property
+    def text(self) -> str:
+        """What it says, in short."""
+        return ": ".join(filter(None, (getattr(self, name) for name in _TEXT_FIELDS[type(self).__name__])))
+
+
 @dataclass(frozen=True, slots=True)
-class CitedRecord:
+class CitedRecord(DatedRecord):
     """A record that is cited by its number, as the kind that its class is named after."""
 
     id: int
@@ -34,7 +73,7 @@ class CitedRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Fact(CitedRecord):
+class Fact(CitedRecord, WordedRecord):
     """Something that is true of the person or the project until it ages, is corrected or forgotten."""
 
     domain: str
@@ -53,10 +92,11 @@ class Fact(CitedRecord):
     tags: tuple[str, ...]
     session: str = ""  # that a fact of scope `session` belongs to
     evidence_state: str = ""  # the worst of what it is bound to, as it was last seen
+    is_new: bool = field(default=False, compare=False, repr=False)  # whether the call that returns it stored it
 
 
 @dataclass(frozen=True, slots=True)
-class GlobalFact:
+class GlobalFact(DatedRecord, WordedRecord):
     """A fact of the person's own memory, as a project shows it: `own` is what it is there."""
 
     own: Fact
@@ -68,6 +108,10 @@ class GlobalFact:
     @property
     def fact(self) -> str:
         return self.own.fact
+
+    @property
+    def is_new(self) -> bool:
+        return self.own.is_new
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -83,7 +127,7 @@ class GlobalFact:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision(CitedRecord):
+class Decision(CitedRecord, WordedRecord):
     """What was chosen, instead of what, and why."""
 
     iteration_id: int | None
@@ -111,7 +155,7 @@ def format_evidence_note(record: Fact | Decision) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Commit(CitedRecord):
+class Commit(CitedRecord, WordedRecord):
     """A commit of the project's git history; `reachable` is false once history was rewritten without it, `short` is the
     shortest prefix of its sha that is unique here, seven characters or more; `origin` is who reported it, git once it
     was read from the repository."""
@@ -158,7 +202,7 @@ def commit_subject_lines(message: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Iteration(CitedRecord):
+class Iteration(CitedRecord, WordedRecord):
     """One cycle of work: a feature, a fix, a spike."""
 
     command: str
@@ -172,7 +216,7 @@ class Iteration(CitedRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class Event(CitedRecord):
+class Event(CitedRecord, WordedRecord):
     """An event of the workflow: a phase completed, a gate passed."""
 
     iteration_id: int | None
@@ -206,7 +250,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Checkpoint(CitedRecord):
+class Checkpoint(CitedRecord, WordedRecord):
     """A point in history, everything up to step `seq`, and what a session needs to continue, in short; its content is
     `checkpoints.contents`.
 
@@ -265,7 +309,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Step(DatedRecord, WordedRecord):
     """One change of the memory: who, when, through which door, why, and whether it is still in force."""
 
     seq: int
@@ -276,6 +320,10 @@ class Step:
     undoes: int | None
     undone_by: int | None
     changes: int
+
+    @property
+    def id(self) -> int:
+        return self.seq
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,7 +394,7 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary(CitedRecord):
+class Summary(CitedRecord, WordedRecord):
     """A summary of the turns `first` to `last` of a session, by number; never rewritten."""
 
     session: str
@@ -387,7 +435,7 @@ def format_summary_line(
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(DatedRecord):
     """Some lines of a document, `first` to `last` counted from 1; `heading` is the path of headings above them."""
 
     id: int
@@ -409,7 +457,12 @@ Record = (
 
 
 def as_json(one: Record | Link | Step | Change | Session) -> dict[str, Any]:
-    """Return a record's own fields, and its citation where it has one, ready for `json.dumps`."""
+    """Return a record's own fields, and its citation where it has one, ready for `json.dumps`.
+
+    >>> as_json(memory.get("F#1"))["fact"]
+    'We deploy on Tuesdays'
+    """
     fields = asdict(one.own if isinstance(one, GlobalFact) else one)
+    fields.pop("is_new", None)
     citation = getattr(one, "citation", None)
     return {"citation": citation, **fields} if citation else fields

@@ -79,7 +79,7 @@ def find_doubts(database: Database, documents: Documents, evidence: Iterable[Quo
         except MemorandaError as error:
             yield Doubt(f"{one.citation} is not there any more: {error.message}", one.quote, "")
             continue
-        if not contains_quote(one.quote, text):
+        if one.quote and not contains_quote(one.quote, text):
             yield Doubt(f"{one.citation} no longer says what was quoted from it.", one.quote, text)
 
 
