@@ -196,13 +196,15 @@ class Decisions(RecordTable[Decision]):
         supersedes: int | None = None,
         evidence: Sequence[str] = (),
         tags: Sequence[str] = (),
+        at: str = "",
         actor: str = PERSON_ORIGIN,
         key: str = "",
         again: bool = False,
     ) -> int:
-        """Record a decision; return its id. Without an iteration it joins the active one. The decision it supersedes is
-        marked. With a `key` that was used before nothing is written, and the earlier id is returned. A purged text is
-        recorded only `again` if a person wants it. Raise InvalidInput, NotFound, Conflict or Purged."""
+        """Record a decision, made now or `at` a time; return its id. Without an iteration it joins the active one. The
+        decision it supersedes is marked. With a `key` that was used before nothing is written, and the earlier id is
+        returned. A purged text is recorded only `again` if a person wants it. Raise InvalidInput, NotFound, Conflict or
+        Purged."""
         for name, text in (("title", title), ("chosen option", chosen)):
             if not text.strip():
                 raise InvalidInput(f"A decision has a {name}.", 'decide "Use SQLite" --chosen "SQLite, WAL"')
@@ -224,7 +226,7 @@ class Decisions(RecordTable[Decision]):
                 rationale=rationale.strip(),
                 impact=Verbatim(impact),
                 phase=phase.strip(),
-                decided_at=Verbatim(write.at),
+                decided_at=Verbatim(at or write.at),
                 status=Verbatim("active"),
                 supersedes=supersedes,
                 origin=actor,

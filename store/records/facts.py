@@ -265,14 +265,16 @@ class Facts(RecordTable[Fact]):
         evidence: Sequence[str] = (),
         tags: Sequence[str] = (),
         session: str = "",
+        at: str = "",
         key: str = "",
         again: bool = False,
         verb: str = "remember",
     ) -> tuple[int, bool]:
         """Remember a fact; return (its id, whether it was new). A known one, in other capitals, spaces or final
         punctuation, is confirmed instead. A domain outside the list becomes `general` with the word as a tag. With a
-        `key` that was used before nothing is written, and the earlier result is returned. A purged text is stored only
-        `again` if a person wants it. `verb` begins the reason of a step that creates a fact.
+        `key` that was used before nothing is written, and the earlier result is returned. `at` is when it was learned,
+        if not now. A purged text is stored only `again` if a person wants it. `verb` begins the reason of a step that
+        creates a fact.
 
         A fact of scope `session` belongs to the named `session`, or else to the open one, and ends with it; without an
         open one it belongs to none. Remembered again in a wider scope, or in another session, it has that one from then
@@ -305,7 +307,7 @@ class Facts(RecordTable[Fact]):
             known = find_same_fact(write, fact)
             if known is not None:
                 write.reason = f"confirm {cite('fact', known)}"
-                self._touch(write, known)
+                self._touch(write, known, at)
                 if pinned:
                     write.execute("UPDATE facts SET pinned = 1 WHERE id = ?", (known,))
                 of = session_for_fact(write, session) if scope == "session" else ""
@@ -329,6 +331,7 @@ class Facts(RecordTable[Fact]):
                 origin=Verbatim(write.actor),
                 evidence=Json(list(evidence)),
                 tags=Json(list(tags)),
+                at=at,
             )
             if actor == PERSON_ORIGIN:
                 write.execute("INSERT INTO uncompared VALUES (?)", (number,))  # see store/inbox/duplicates.py
@@ -394,12 +397,15 @@ class Facts(RecordTable[Fact]):
         pinned: bool | None = None,
         scope: str | None = None,
         words: str = "",
+        since: str | None = None,
+        before: str | None = None,
         sort: str = "oldest",
         limit: int = -1,
         offset: int = 0,
     ) -> array[int]:
         """Return the ids of the facts that match the filters, in the order `sort` (a key of FACT_SORTS), packed.
-        `words` is a substring, `tag` a whole tag in any capitals, `state` an index of AGE_STATES."""
+        `words` is a substring, `tag` a whole tag in any capitals, `state` an index of AGE_STATES; created from `since`
+        on, and `before` a moment."""
         require_one_of("order", sort, tuple(FACT_SORTS))
         for status in statuses:
             require_one_of("status", status, FACT_STATUSES)
@@ -414,6 +420,8 @@ class Facts(RecordTable[Fact]):
             (f"{expression} = ?", state),
             ("pinned = ?", pinned),
             ("scope = ?", scope),
+            ("created_at >= ?", since),
+            ("created_at < ?", before),
         ):
             if value is not None:
                 clauses.append(clause)
@@ -520,8 +528,12 @@ class Facts(RecordTable[Fact]):
 
     # shared by writing
 
-    def _touch(self, write: Transaction, number: int) -> None:
-        write.execute("UPDATE facts SET last_confirmed_at = ? WHERE id = ?", (Verbatim(write.at), number))
+    def _touch(self, write: Transaction, number: int, at: str = "") -> None:
+        """Record that a fact held now, or `at` a time; what was known later stays."""
+        confirmed = "max(last_confirmed_at, ?)" if at else "?"
+        write.execute(
+            f"UPDATE facts SET last_confirmed_at = {confirmed} WHERE id = ?", (Verbatim(at or write.at), number)
+        )
 
     def _require_not_forgotten(self, write: Transaction, numbers: Iterable[int]) -> None:
         """Raise unless each of these facts exists and is not forgotten."""
