@@ -96,6 +96,9 @@ class Context:
     milliseconds: float
     ranked_by: str = "rules"
 
+    def __str__(self) -> str:
+        return self.text
+
     @property
     def costs(self) -> dict[str, int]:
         """The tokens of each part by name, which add up to `tokens`: the lines between the parts are of the last that
@@ -284,6 +287,7 @@ class ContextBuilder:
         form: str = ANSWER_FORM,
         tools: Sequence[AgentTool] = (),
         rank: RankFacts | None = None,
+        limit: int = MAX_PROMPT_TOKENS,
     ) -> Context:
         """Return the context for a question in a session (the newest, unless named). Without a question it is the last
         thing that the person said in the session, or for which an agent was sent a context.
@@ -292,7 +296,8 @@ class ContextBuilder:
 
         `who` and `form` are the standing part; `form` is left out while the session's last answer had it. Takes some 30
         ms, and more where a model must be loaded: for a thread that may wait. Nothing is written; `sent.keep` records
-        what was given to an agent. Raise InvalidInput for a standing part that is too long.
+        what was given to an agent. Raise InvalidInput for a standing part that is too long, and for a `limit` of tokens
+        that is too small.
         """
         start = time.perf_counter()
         session, turns = self._load_turns(session)
@@ -346,7 +351,7 @@ class ContextBuilder:
             "tools": fit_last_pieces("tools", [_tool_piece(tool) for tool in tools], PART_LIMITS["tools"], cut=True),
             "question": asked,
         }
-        parts = reduce_to_limit(parts)
+        parts = reduce_to_limit(parts, min(limit, MAX_PROMPT_TOKENS))
         text = join_parts(parts.values())
         return Context(
             question,

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from store.base.citations import cite, find_citations
 from store.base.clock import format_age, whole_days_between
+from store.base.errors import InvalidInput
 from store.base.models import Fact, GlobalFact, Turn, format_evidence_note
 from store.base.vocabulary import PERSON_ORIGIN, pack_key, unpack_key
 from store.database.database import Database
@@ -201,10 +202,11 @@ def join_parts(parts: Iterable[ContextPart]) -> str:
     return "\n\n".join(part.text for part in parts if part.text)
 
 
-def reduce_to_limit(parts: dict[str, ContextPart]) -> dict[str, ContextPart]:
-    """Return the parts, by name and in order, reduced until the whole is within its limit."""
+def reduce_to_limit(parts: dict[str, ContextPart], limit: int = MAX_PROMPT_TOKENS) -> dict[str, ContextPart]:
+    """Return the parts, by name and in order, reduced until the whole is within its limit. Raise InvalidInput for a
+    limit that the parts which cannot be reduced exceed."""
     parts = dict(parts)
-    while count_tokens(join_parts(parts.values())) > MAX_PROMPT_TOKENS:
+    while count_tokens(join_parts(parts.values())) > limit:
         name = next((name for name in ("summaries", "log") if parts[name].pieces), "window")
         part = parts[name]
         if len(part.pieces) > 1:
@@ -212,10 +214,12 @@ def reduce_to_limit(parts: dict[str, ContextPart]) -> dict[str, ContextPart]:
         elif name != "window":
             parts[name] = ContextPart(name, "", 0, (), part.left_out + 1)
         else:
-            over = count_tokens(join_parts(parts.values())) - MAX_PROMPT_TOKENS
+            over = count_tokens(join_parts(parts.values())) - limit
             parts[name] = fit_last_pieces(name, part.pieces, max(0, part.tokens - over))
             if parts[name].tokens >= part.tokens:
-                raise RuntimeError("a context cannot be brought within its budget")
+                raise InvalidInput(
+                    f"This context does not fit into {limit:,} tokens.", f"Allow {limit + over:,} or more."
+                )
     return parts
 
 

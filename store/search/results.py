@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -55,6 +55,14 @@ class Hit:
     def citation(self) -> str:
         return self.record.citation
 
+    def __repr__(self) -> str:
+        return f"Hit({self.citation}, {self.level})"
+
+    @property
+    def nearness(self) -> float | None:
+        """How near it is to the query in meaning, from 0 to 1; None where no model compared them."""
+        return self.similarity
+
 
 @dataclass(slots=True, eq=False, repr=False)
 class SearchAnswer:
@@ -78,6 +86,12 @@ class SearchAnswer:
     waiting: list[Hit] = field(init=False, default_factory=list)
     waits: int = field(init=False, default=0)
     refused: int = field(init=False, default=0)
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.verdict}: {len(self.hits)} of {self.total})"
 
     @property
     def verdict(self) -> str:
