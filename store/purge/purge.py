@@ -9,7 +9,7 @@ from typing import Any
 from store.base.citations import cite, list_citations
 from store.base.errors import Conflict, DiskFull, InvalidInput, MemorandaError, NotFound
 from store.base.hook_resident import release_memories
-from store.base.vocabulary import KIND_BY_TABLE, PERSON_ORIGIN
+from store.base.vocabulary import KIND_BY_TABLE, PERSON_ORIGIN, PURGEABLE_KINDS, unpack_key
 from store.conversations.hook_spool import count_matching_lines, drop_matching_lines
 from store.database.change_capture import PURGED_VALUES, list_table_columns
 from store.database.database import Database
@@ -63,7 +63,10 @@ from store.purge.word_search import (
     find_texts_elsewhere,
     find_unique_words,
 )
+from store.search.pipeline import Search
+from store.search.query_parser import parse_query, require_valid_query
 
+MAX_FOUND_RECORDS = 100_000  # hits of a search that are purged at once
 # what can be purged: a kind of record, its table, and the columns that hold its words, its own text first
 PURGED_TEXT_COLUMNS = {
     "fact": ("facts", ("fact",)),
@@ -228,6 +231,30 @@ class Purge:
         if not found:
             raise NotFound("Nothing here was written by that origin.", "See who wrote: `memoranda history`.")
         return found
+
+    def list_by_words(self, search: Search, query: str) -> tuple[list[tuple[str, int]], list[str]]:
+        """Return the records that can be purged and contain every word of a query literally, and the words, which are
+        erased too. Raise InvalidInput, and NotFound if there is none."""
+        now = self._database.clock()
+
+        def words_of(text: str) -> set[str]:
+            return {word.casefold() for word in parse_query(text, now).words}
+
+        require_valid_query(self._database, query)
+        words = words_of(query)
+        found = []
+        for hit in search(query, MAX_FOUND_RECORDS, meaning=False).hits:
+            kind, number = unpack_key(hit.key)
+            said = self._database.row("SELECT title, text FROM corpus WHERE id = ?", (hit.key,)) or ()
+            if kind in PURGEABLE_KINDS and words <= words_of("\n".join(said)):
+                found.append((kind, number))
+        if not found:
+            raise NotFound(
+                "That search finds nothing that can be purged.",
+                "It leaves out what was forgotten or rejected, and earlier versions:"
+                " memoranda verify-forgotten TEXT names the records that hold it, to be purged by their numbers.",
+            )
+        return found, [parse_query(query, now).text]
 
     def list_created_before(self, at: str, kind: str | None = None) -> list[tuple[str, int]]:
         """List all records created before a moment that can be purged, of one kind or of all kinds. Raise

@@ -10,7 +10,7 @@ from typing import Any
 from store.base.citations import cite, parse_citation
 from store.base.clock import format_local_time
 from store.base.errors import Declined, ExitStatus, InvalidInput, NotFound
-from store.base.vocabulary import PURGEABLE_KINDS, unpack_key
+from store.base.vocabulary import PURGEABLE_KINDS
 from store.config.configuration import user_settings_path
 from store.database.tombstones import is_purge_pending
 from store.guard.database import guard_path
@@ -31,7 +31,6 @@ from store.purge.secret_scan import (
 from store.purge.word_search import RemainingMatch
 from store.redaction.allowlist import add_allowance, list_allowances, remove_allowance
 from store.redaction.rules import load_labels
-from store.search.query_parser import parse_query, require_valid_query
 from store.team.exchange import erase_shared_records, with_shared_places
 from store.upkeep.as_of import point_in_time
 from tui.commands.call import Outcome, Session, parse_reference, typed_or_piped_text
@@ -40,7 +39,6 @@ from tui.input.arguments import ParsedArguments
 from tui.render.lines import format_count
 from tui.theme.escape import visible
 
-FOUND_LIMIT = 100_000  # maximum hits of a search that are purged at once
 PERSON_FILES = ("file", "export")  # kinds of places that are files of the person
 NAMED_RECORDS = 10  # records listed in a question
 # of several ends of a purge, the first of these is that of the command
@@ -203,7 +201,7 @@ def _plan_selected(memory: Memory, given: ParsedArguments) -> PurgePlan:
     if given.origin is not None:
         return memory.purge.plan(memory.purge.list_by_origin(given.origin))
     if given.query is not None:
-        return memory.purge.plan(*_records_found(memory, given.query))
+        return memory.purge.plan(*memory.purge.list_by_words(memory.search, given.query))
     citations = [parse_reference(text, "fact", *PURGEABLE_KINDS) for text in given.ids]
     return memory.purge.plan([(citation.kind, int(citation.target)) for citation in citations])
 
@@ -216,30 +214,6 @@ def _records_before(memory: Memory, before: str, kind: str | None) -> list[tuple
             f"Nothing that can be purged is older than {at.words}.", "memoranda timeline shows what there is."
         )
     return found
-
-
-def _records_found(memory: Memory, query: str) -> tuple[list[tuple[str, int]], list[str]]:
-    """Return the purgeable records that contain every word of a query literally, and the words, which are erased
-    too. Raise NotFound if there is none."""
-
-    def words_of(text: str) -> set[str]:
-        return {word.casefold() for word in parse_query(text, memory.now).words}
-
-    require_valid_query(memory.database, query)
-    words = words_of(query)
-    found = []
-    for hit in memory.search(query, FOUND_LIMIT, meaning=False).hits:
-        kind, number = unpack_key(hit.key)
-        said = memory.database.row("SELECT title, text FROM corpus WHERE id = ?", (hit.key,)) or ()
-        if kind in PURGEABLE_KINDS and words <= words_of("\n".join(said)):
-            found.append((kind, number))
-    if not found:
-        raise NotFound(
-            "That search finds nothing that can be purged.",
-            "It leaves out what was forgotten or rejected, and earlier versions:"
-            " memoranda verify-forgotten TEXT names the records that hold it, to be purged by their numbers.",
-        )
-    return found, [parse_query(query, memory.now).text]
 
 
 def _places_to_scrub(plan: PurgePlan, only: list[str], leave: list[str]) -> frozenset[int]:
