@@ -1,4 +1,7 @@
-"""`Memory`: one open memory file and its parts. It forwards nothing: `memory.facts.remember(…)`."""
+"""`Memory`: one open memory file and its parts. It forwards nothing: `memory.facts.remember(…)`.
+
+A part that `memoranda remember` does not need is imported when it is first asked for.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,18 @@ from typing import TYPE_CHECKING
 from store.base.clock import Clock, utc_now
 from store.base.errors import MemorandaError
 from store.base.location import Location, locate
+from store.config.configuration import Config, load_config
 from store.conversion import convert_memory
 from store.database.database import Database
+from store.personal.memory import GlobalFacts, personal_location, require_personal_memory
+from store.records.facts import Facts
+from store.records.mutes import Mutes
+from store.records.tags import Tagging
+from store.records.timeline import Timeline
+from store.records.workflow import Events, Iterations, Tasks
+from store.trust.ownership import Trust, require_trust, require_writable_state, update_known_step
 
 if TYPE_CHECKING:
-    from store.config.configuration import Config
     from store.context.builder import ContextBuilder
     from store.conversations.sessions import Sessions
     from store.conversations.summaries import Summaries
@@ -26,15 +36,9 @@ if TYPE_CHECKING:
     from store.history.moves import Moves
     from store.history.restore_plan import Plans
     from store.inbox.inbox import Inbox
-    from store.personal.memory import GlobalFacts
     from store.purge.purge import Purge
     from store.records.commits import Commits
     from store.records.decisions import Decisions
-    from store.records.facts import Facts
-    from store.records.mutes import Mutes
-    from store.records.tags import Tagging
-    from store.records.timeline import Timeline
-    from store.records.workflow import Events, Iterations, Tasks
     from store.search.answer_cache import AnswerCache
     from store.search.pipeline import Search
     from store.sync.sync import Sync
@@ -59,8 +63,6 @@ class Memory:
         elif passing:  # a file that is gone afterwards: it is not kept that it is ours
             self.database = Database(location.path, door, clock, convert=convert_memory)
         else:
-            from store.trust.ownership import Trust, require_trust, require_writable_state
-
             if self.created and create:
                 require_writable_state(location.path)
             ours = Trust(location.path, require_trust(location.path))
@@ -94,8 +96,6 @@ class Memory:
     def require_personal(self) -> Memory:
         """Return the person's own memory, as `personal`. Raise NotFound where there is none, and StorageError where it
         cannot be opened."""
-        from store.personal.memory import personal_location, require_personal_memory
-
         own = require_personal_memory(self.database)
         if own is self.database:
             return self
@@ -117,8 +117,6 @@ class Memory:
     def close(self) -> None:
         for one in (self.database, self.database.beside):
             if one is not None and one.last_step is not None:
-                from store.trust.ownership import update_known_step
-
                 update_known_step(one.connection, one.path)
         self.database.close()
 
@@ -139,8 +137,6 @@ class Memory:
     def config(self) -> Config:
         """What is set for this memory, as it was when first asked for."""
         if self._config is None:
-            from store.config.configuration import load_config
-
             self._config = load_config(self.location)
         return self._config
 
@@ -168,22 +164,16 @@ class Memory:
     @cached_property
     def events(self) -> Events:
         """Events."""
-        from store.records.workflow import Events
-
         return Events(self.database)
 
     @cached_property
     def facts(self) -> Facts:
         """Facts of this project."""
-        from store.records.facts import Facts
-
         return Facts(self.database)
 
     @cached_property
     def globals(self) -> GlobalFacts:
         """The person's global facts, as this project sees them."""
-        from store.personal.memory import GlobalFacts
-
         return GlobalFacts(self.database)
 
     @cached_property
@@ -196,8 +186,6 @@ class Memory:
     @cached_property
     def iterations(self) -> Iterations:
         """Iterations."""
-        from store.records.workflow import Iterations
-
         return Iterations(self.database)
 
     @cached_property
@@ -210,8 +198,6 @@ class Memory:
     @cached_property
     def mutes(self) -> Mutes:
         """Records that no agent is sent."""
-        from store.records.mutes import Mutes
-
         return Mutes(self.database)
 
     @cached_property
@@ -238,22 +224,16 @@ class Memory:
     @cached_property
     def tagging(self) -> Tagging:
         """Tags of records."""
-        from store.records.tags import Tagging
-
         return Tagging(self.database)
 
     @cached_property
     def tasks(self) -> Tasks:
         """Tasks."""
-        from store.records.workflow import Tasks
-
         return Tasks(self.database)
 
     @cached_property
     def timeline(self) -> Timeline:
         """What happened, newest first."""
-        from store.records.timeline import Timeline
-
         return Timeline(self.database)
 
     @cached_property
