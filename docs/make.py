@@ -5,8 +5,10 @@ nothing is written: the tables that differ are named, and the exit status is 1 i
 """
 
 import ast
+import inspect
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -16,6 +18,7 @@ sys.path[:0] = [str(FOLDER.parent)]
 import store  # noqa: E402
 from bench import results  # noqa: E402
 from store.base.errors import ExitStatus  # noqa: E402
+from store.base.models import DatedRecord  # noqa: E402
 from store.base.vocabulary import CITATION_LETTERS, TASK_STATUS_LABELS  # noqa: E402
 from store.config.settings import ENVIRONMENT_SETTINGS, SETTINGS, Setting, find_setting  # noqa: E402
 from store.database.schema import (  # noqa: E402
@@ -131,15 +134,100 @@ def tables() -> str:
     return head + table(("kind", "tables"), ((kind, ", ".join(map(code, names))) for kind, names in rows))
 
 
+# what the memory holds in which each example of docs/api.md begins
+API_MEMORY = """\
+memory.remember("We deploy on Tuesdays", tags="deploy")
+memory.remember("Ana owns the billing service", domain="work", at="2026-11-02")
+memory.decide("Database", "SQLite in WAL mode", alternatives=["PostgreSQL"], rationale="one file to copy")
+memory.propose("add", text="Standup is at 9:30", source="mcp:codex")
+"""
+SIGNATURE_WIDTH = 100
+
+
 def api() -> str:
-    """The public names by the package that defines them."""
-    packages: dict[str, list[str]] = {}
-    for name, module in store.PUBLIC.items():
-        packages.setdefault(".".join(module.split(".")[:2]), []).append(name)
-    return table(
-        ("defined in", "names"),
-        ((code(package), ", ".join(map(code, names))) for package, names in sorted(packages.items())),
-    )
+    """The functions, the records and results, the errors and the words of the store's API."""
+    named = {name: getattr(store, name) for name in store.PUBLIC}
+    rest = {name: value for name, value in named.items() if name != "Memory"}
+    classes = {name: value for name, value in rest.items() if isinstance(value, type)}
+    errors = {name: value for name, value in classes.items() if issubclass(value, Exception)}
+    functions = {name: value for name, value in rest.items() if inspect.isfunction(value)}
+    words = {name: value for name, value in rest.items() if isinstance(value, tuple)}
+    methods = {name: getattr(store.Memory, name) for name in vars(store.Memory) if not name.startswith("_")}
+    sections = [
+        f"\n## Functions\n\nEach example begins in a new memory with this in it:\n\n```python\n{API_MEMORY}```\n",
+        *(
+            api_function(f"Memory.{name}" if name == "open" else f"memory.{name}", one)
+            for name, one in methods.items()
+        ),
+        *(api_function(name, one) for name, one in functions.items()),
+        "## Records and results\n",
+        *(api_class(name, one) for name, one in classes.items() if name not in errors),
+        "## Errors\n",
+        table(
+            ("error", "when"), ((code(name), " ".join((one.__doc__ or "").split())) for name, one in errors.items())
+        ),
+        "## Words\n",
+        table(("list", "words"), ((code(name), ", ".join(map(code, one))) for name, one in words.items())),
+    ]
+    return "\n".join(sections) + "\n"
+
+
+def api_function(shown: str, function: Callable[..., object]) -> str:
+    """The section of one function: its signature, what it does, and its examples."""
+    about, _, examples = inspect.cleandoc(function.__doc__ or "").partition("\n\n>>> ")
+    example = f"\n```python\n>>> {examples}\n```\n" if examples else ""
+    return f"### {shown}\n\n```python\n{api_signature(shown, function)}\n```\n\n{about}\n{example}"
+
+
+def api_signature(shown: str, function: Callable[..., object]) -> str:
+    """A signature as it is called, on lines that fit a page."""
+    signature, parts, apart = inspect.signature(function), [], False
+    for one in signature.parameters.values():
+        if one.name == "self":
+            continue
+        if one.kind is one.KEYWORD_ONLY and not apart and "*" not in "".join(parts):
+            parts.append("*")
+        apart = apart or one.kind is one.KEYWORD_ONLY
+        default = (
+            ""
+            if one.default is one.empty
+            else f" = {getattr(one.default, '__name__', None) or api_value(one.default)}"
+        )
+        star = "*" if one.kind is one.VAR_POSITIONAL else ""
+        parts.append(f"{star}{one.name}: {api_type(one.annotation)}{default}")
+    returned = f" -> {api_type(signature.return_annotation)}"
+    whole = f"{shown}({', '.join(parts)}){returned}"
+    if len(whole) <= SIGNATURE_WIDTH:
+        return whole
+    kept = ", ".join(part.replace(" ", "\0") for part in parts)
+    lines = textwrap.fill(kept, SIGNATURE_WIDTH - 4, break_long_words=False, break_on_hyphens=False)
+    return f"{shown}(\n{textwrap.indent(lines, '    ')}\n){returned}".replace("\0", " ")
+
+
+def api_value(value: object) -> str:
+    """A default as it is written in code here."""
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+def api_type(annotation: object) -> str:
+    """A type as it is written in code."""
+    written = getattr(annotation, "__forward_arg__", annotation)
+    return (written.__name__ if isinstance(written, type) else str(written)).replace("'", '"')
+
+
+def api_class(name: str, one: type) -> str:
+    """The section of a record or a result: what it is, and its attributes."""
+    first = ("id", "citation", "text", "created") if issubclass(one, DatedRecord) else ()
+    found = {attribute: "" for attribute in first if hasattr(one, attribute)}
+    for base in reversed(one.__mro__):
+        found |= {name: api_type(kind) for name, kind in inspect.get_annotations(base).items()}
+    found |= {name: "" for name in getattr(one, "__slots__", ()) if name not in found}
+    for base in one.__mro__:
+        for attribute, value in vars(base).items():
+            if isinstance(value, property) and value.fget and not found.get(attribute):
+                found[attribute] = api_type(inspect.get_annotations(value.fget).get("return", ""))
+    shown = ", ".join(f"{code(name)} {kind}".strip() for name, kind in found.items() if not name.startswith("_"))
+    return f"### {name}\n\n{inspect.cleandoc(one.__doc__ or '')}\n\nAttributes: {shown}.\n"
 
 
 def benches() -> str:
