@@ -381,6 +381,7 @@ class TestTimeline:
         for key, name in (("1", "facts"), ("2", "timeline")):
             await person.press(key, "j")
             await person.until(lambda name=name: name == "facts" or "+LIMIT = 1000" in person.preview)
+            assert person.lines, "a widget takes its colours when it is drawn"
             for widget in (person.main.pane.preview, person.main.list_of(name)):
                 shown = [*map(widget.render_line, range(widget.size.height))]
                 assert any(strip.text.strip() for strip in shown)
