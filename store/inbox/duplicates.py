@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from rapidfuzz.fuzz import ratio
-
 from store.base.citations import cite
 from store.base.clock import days_before
 from store.base.errors import MemorandaError
@@ -40,6 +38,7 @@ from store.text.similarity import (
     ParsedSentence,
     compare_sentences,
     parse_sentence,
+    text_ratio,
 )
 from store.text.words import normalize_text
 
@@ -259,7 +258,7 @@ def _relation_to_decision(parsed: ParsedSentence, decision: Decision) -> str:
     for way in (claim, f"{claim}: {decision.chosen}"):
         other = parse_sentence(way)
         if len(other.words) + len(other.values) >= MIN_CLAIM_WORDS:
-            ways.append(compare_sentences(parsed, other, ratio(parsed.plain, other.plain) / 100))
+            ways.append(compare_sentences(parsed, other, text_ratio(parsed.plain, other.plain) / 100))
     return next((how for how in (CONTRADICTS, SAME_STATEMENT, SIMILAR_STATEMENT) if how in ways), NO_RELATION)
 
 
@@ -455,7 +454,7 @@ def find_similar_pairs(
     frames = Counter(frozenset(parsed.words) for parsed in apart)
     found = []
     for one, other in alike.union(find_pairs_by_words([{*parsed.words, *parsed.values} for parsed in apart])):
-        likeness = ratio(apart[one].plain, apart[other].plain) / 100
+        likeness = text_ratio(apart[one].plain, apart[other].plain) / 100
         meaning = None if near is None else near.get((one, other), 0.0)
         how = compare_sentences(apart[one], apart[other], likeness, meaning)
         if (
@@ -497,7 +496,7 @@ def find_similar_facts(
         if fact.status != "active":
             continue
         other = parse_sentence(fact.fact)
-        likeness = ratio(parsed.plain, other.plain) / 100
+        likeness = text_ratio(parsed.plain, other.plain) / 100
         how = compare_sentences(parsed, other, likeness)
         if how != NO_RELATION:
             found.append(SimilarFact(fact, how, round(1.0 if how == SAME_STATEMENT else likeness, 3)))

@@ -9,9 +9,6 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rapidfuzz.fuzz import token_sort_ratio
-from rapidfuzz.process import extract
-
 from store.base.errors import ModelFailed
 from store.base.models import Turn
 from store.base.vocabulary import MODEL_ORIGIN_PREFIX
@@ -294,8 +291,15 @@ def _decision_quotes(planned: Sequence[LearningAction]) -> str:
 
 def _is_already_told(text: str, others: Sequence[str]) -> bool:
     """Return whether one of the other texts says the same of the same subject, maybe in another order."""
-    near = extract(
-        text, others, scorer=token_sort_ratio, processor=normal_form, score_cutoff=MIN_LIKENESS, limit=MOST_SIMILAR
+    from rapidfuzz import fuzz, process  # 19 ms, as in `text_ratio`
+
+    near = process.extract(
+        text,
+        others,
+        scorer=fuzz.token_sort_ratio,
+        processor=normal_form,
+        score_cutoff=MIN_LIKENESS,
+        limit=MOST_SIMILAR,
     )
     return any(_means_same(text, other, score / 100) for other, score, _ in near)
 

@@ -11,8 +11,6 @@ from dataclasses import asdict, dataclass, field, replace
 from operator import add
 from typing import NamedTuple
 
-from rapidfuzz.fuzz import ratio
-
 from store.base.citations import cite
 from store.base.clock import days_before
 from store.base.errors import MemorandaError, ModelFailed
@@ -56,7 +54,7 @@ from store.learning.sentences import Sentence, sign_pattern, split_own_sentences
 from store.learning.tasks import DecisionDraft, decision_by_rule
 from store.memory import Memory
 from store.records.facts import Facts, find_same_fact, insert_fact, text_hash
-from store.text.similarity import parse_sentence
+from store.text.similarity import parse_sentence, text_ratio
 from store.text.words import fold_text
 
 # Active facts that a sentence may be about, found by shared words, and what the sentence does to them.
@@ -94,7 +92,7 @@ def find_still_holding(text: str, known: Sequence[KnownFact]) -> int | None:
 def find_most_alike(text: str, known: Sequence[KnownFact]) -> KnownFact | None:
     """Return the fact most similar to a text by letters, if at least MIN_LIKENESS percent."""
     likeness, fact = max(
-        ((ratio(normal_form(text), normal_form(fact[1])), fact) for fact in known), default=(0.0, None)
+        ((text_ratio(normal_form(text), normal_form(fact[1])), fact) for fact in known), default=(0.0, None)
     )
     return fact if likeness >= MIN_LIKENESS else None
 

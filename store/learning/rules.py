@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from rapidfuzz.distance import OSA
-
 from store.learning.sentences import (
     COLON_MARKS,
     FIGURE_PATTERN,
@@ -885,8 +883,15 @@ def _is_almost_equal(one: str, other: str) -> bool:
         return one == other
     if long in (short + "s", short + "es"):
         return len(short) > 2
-    exchanged = len(one) >= MIN_SWAP_LETTERS and sorted(one) == sorted(other) and OSA.distance(one, other) == 1
-    return exchanged and one[0] == other[0] and not {one, one.removesuffix("s")} & grammar_words("exchanged_words")
+    if len(one) < MIN_SWAP_LETTERS or sorted(one) != sorted(other):
+        return False
+    from rapidfuzz.distance import OSA  # 19 ms, as in `text_ratio`
+
+    return (
+        OSA.distance(one, other) == 1
+        and one[0] == other[0]
+        and not {one, one.removesuffix("s")} & grammar_words("exchanged_words")
+    )
 
 
 def _number_words(words: Sequence[str]) -> list[str]:

@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from http.client import HTTPConnection, HTTPSConnection
 from math import inf
 from shutil import which
 from time import monotonic
@@ -154,6 +153,8 @@ def _get_reply_part(
     """Return a part of the JSON object that the server replies, within so many seconds. Raise ModelFailed, also where
     it is not of this kind."""
     parts = split_address(address)
+    from http.client import HTTPConnection, HTTPSConnection  # with ssl 5 MB, which only a local model needs
+
     protocol = HTTPSConnection if parts.scheme == "https" else HTTPConnection
     connection = protocol(parts.hostname or "", parts.port, timeout=seconds)
 

@@ -11,8 +11,6 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
-
 from store.base.clock import days_before
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
@@ -253,10 +251,17 @@ class ModelChoice:
         return {**handler(core), "enum": self._words}
 
 
+def _adapt_type(form: type) -> Any:
+    """Return pydantic's reader and schema of a form."""
+    from pydantic import TypeAdapter  # 60 ms and 12 MB, which only a process that asks a model needs
+
+    return TypeAdapter(form)
+
+
 def make_form_schema(form: type) -> dict[str, Any]:
     """Return the JSON schema of a form, without titles, descriptions and defaults, references resolved in place:
     servers support little more."""
-    raw = TypeAdapter(form).json_schema()
+    raw = _adapt_type(form).json_schema()
     parts = raw.pop("$defs", {})
 
     def plain(node: Any) -> Any:
@@ -282,8 +287,9 @@ def parse_form(raw: str, form: type[Form]) -> Form:
     start = raw.find("{")
     try:
         value, _ = json.JSONDecoder().raw_decode(raw, start) if start >= 0 else (json.loads(raw), 0)
-        return TypeAdapter(form).validate_python(_clean_value(value))
-    except (ValueError, RecursionError, ValidationError):
+        checked: Form = _adapt_type(form).validate_python(_clean_value(value))
+        return checked
+    except (ValueError, RecursionError):  # a ValidationError is a ValueError
         raise ModelFailed("broken", "The model's answer does not have the requested form.", "") from None
 
 
