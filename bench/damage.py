@@ -26,8 +26,8 @@ from store.base.state_files import KnownMemory, find_known_memory, save_known_me
 from store.database.schema import JOURNAL_TABLES, RECORDED_TABLES
 from store.history.history import primary_key
 from store.memory import Memory
-from store.salvage.pages import PageReader, table_shapes, tree_pages
-from store.salvage.salvage import salvage_file
+from store.rescue.pages import PageReader, table_shapes, tree_pages
+from store.rescue.salvage import salvage_file
 from store.upkeep.checks import WRONG
 from store.upkeep.doctor import examine
 

@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 class _Bench:
     def __init__(self, home: str, files: int, megabytes: int) -> None:
-        from store.sources.source import Machine
+        from store.tools.source import Machine
 
         self.machine, self.chance, self.seen = Machine(home), random.Random(1), 0
         self.paths: list[str] = []
@@ -76,15 +76,14 @@ class _Bench:
         self._proof()
 
     def _look(self, what: str, aim: float | None = None) -> None:
-        from store.guard import database, moments
-        from store.guard import moments as looking
+        from store.tools import guard_database, guard_moments
 
         start = time.perf_counter()
-        found = looking.look_at_files(SETTINGS, self.machine, looking.current_ms())  # type: ignore[arg-type]
+        found = guard_moments.look_at_files(SETTINGS, self.machine, guard_moments.current_ms())  # type: ignore[arg-type]
         seconds = time.perf_counter() - start
-        with database.open_guard() as open_database:
-            moments.mark_told(
-                open_database, moments.recent_moments(open_database, 9)
+        with guard_database.open_guard() as open_database:
+            guard_moments.mark_told(
+                open_database, guard_moments.recent_moments(open_database, 9)
             )  # each night is a moment of its own
         kept = f"{found.files:,} files  {found.bytes / 1e6:7.2f} MB kept of {self.seen / 1e6:8.2f} MB of versions"
         print(f"{what:20} {seconds:7.3f} s  {kept}  {verdict(seconds, aim, ' s')}".rstrip(), flush=True)
@@ -112,17 +111,16 @@ class _Bench:
         self._count([*changed, *new], database=True)
 
     def _restore(self) -> None:
-        from store.guard import database, moments, restoring
-        from store.guard import moments as looking
+        from store.tools import guard_database, guard_moments, guard_restoring
 
-        with database.open_guard() as kept:
-            last = next(one for one in moments.recent_moments(kept, 9) if one.tool == "claude-code")
-        now = looking.current_ms() + 60_000  # two seconds after the last change are over
+        with guard_database.open_guard() as kept:
+            last = next(one for one in guard_moments.recent_moments(kept, 9) if one.tool == "claude-code")
+        now = guard_moments.current_ms() + 60_000  # two seconds after the last change are over
         start = time.perf_counter()
-        plan = restoring.plan_guard_restore(SETTINGS, self.machine, now, last.number)  # type: ignore[arg-type]
+        plan = guard_restoring.plan_guard_restore(SETTINGS, self.machine, now, last.number)  # type: ignore[arg-type]
         print(f"{'preview':20} {time.perf_counter() - start:7.3f} s  {len(plan.files):,} files", flush=True)
         start = time.perf_counter()
-        restoring.run_guard_restore(SETTINGS, self.machine, now, plan)  # type: ignore[arg-type]
+        guard_restoring.run_guard_restore(SETTINGS, self.machine, now, plan)  # type: ignore[arg-type]
         print(
             f"{'restore':20} {time.perf_counter() - start:7.3f} s  {len(plan.files):,} files, each synced",
             flush=True,

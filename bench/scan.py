@@ -23,8 +23,8 @@ from pathlib import Path
 
 from bench.store import heading, verdict
 from store.base.clock import utc_now
-from store.scan.machine_scan import scan_machine
-from store.sources.source import Machine
+from store.tools.machine_scan import scan_machine
+from store.tools.source import Machine
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FILES_SECONDS, TRANSCRIPTS_SECONDS, FIRST_SECONDS = 2.0, 60.0, 5.0

@@ -31,7 +31,7 @@ from bench.scan import ROOT, git, repository
 from bench.scan_seeds import Group, contradictions, duplicates, orders
 from bench.store import heading
 from store.base.clock import to_ms, utc_now
-from store.scan.machine_scan import (
+from store.tools.machine_scan import (
     _check_texts,
     _find_cross_project,
     _find_dead_links,
@@ -39,7 +39,9 @@ from store.scan.machine_scan import (
     find_missing_references,
     paths_mentioned,
 )
-from store.scan.transcripts import (
+from store.tools.note_readers import parse_markdown_notes
+from store.tools.source import FoundMemory
+from store.tools.transcript_scan import (
     CONTRADICTION,
     CROSS_PROJECT,
     DAY_SECONDS,
@@ -52,8 +54,6 @@ from store.scan.transcripts import (
     SECRET,
     find_expiring,
 )
-from store.sources.note_readers import parse_markdown_notes
-from store.sources.source import FoundMemory
 
 sys.path.insert(0, os.path.join(ROOT, "tests"))
 

@@ -23,7 +23,7 @@ from store.base.vocabulary import SOURCE_NAMES
 CHILD = """
 import json, os, resource, sys, time
 from store.memory import Memory
-from store.upkeep.source_import import SourceImport
+from store.tools.source_import import SourceImport
 name, path, file = sys.argv[1:]
 with Memory.open(file) as memory:
     times = []

@@ -4,7 +4,6 @@ This module is the store's public API (docs/api.md): a program of somebody else 
 Every name is imported when it is first asked for, so that `import store` costs nothing.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from store.version import __version__ as __version__
@@ -84,7 +83,9 @@ def __getattr__(name: str) -> object:
     """Import a public name from the module that defines it."""
     if name not in PUBLIC:
         raise AttributeError(f"module 'store' has no public name {name!r}; docs/api.md lists all of them", name=name)
-    return getattr(import_module(PUBLIC[name]), name)
+    from store.parts import load_attribute  # late: `import store` imports nothing
+
+    return load_attribute(PUBLIC[name], name)
 
 
 def __dir__() -> list[str]:

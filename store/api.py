@@ -39,10 +39,10 @@ from store.records.tags import parse_tags
 from store.search.lookup import get_record, records_by_key
 from store.search.query_parser import require_valid_query
 from store.search.results import Hit, SearchAnswer
-from store.team.exchange import erase_shared_records, with_shared_places
 from store.text.dates import parse_typed_moment
 from store.text.fence import is_suspicious
 from store.text.words import normalize_text
+from store.upkeep.optional import find_sharing, with_shared_places
 from store.upkeep.session_flush import summarize_ended_sessions
 
 __all__ = [  # what `store` exports of it, for type checkers
@@ -359,7 +359,8 @@ class Memory:
             left = [place for index, place in enumerate(plan.places) if index not in cut]
             return PurgeResult(purged, tuple(place.citation for place in left), None)
         done = parts.purge.run_plan(plan)
-        erase_shared_records(parts)
+        if sharing := find_sharing(parts):
+            sharing.erase_purged(parts)
         proof = _prove(parts, plan.texts, plan.names, erased=not done.finished.pending)
         return PurgeResult(purged, tuple(place.citation for place in done.left), proof)
 

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 from support.ours import renamed
 from support.parts import APART, pytest_sessionfinish
 
+from store import parts  # noqa: F401
 from store.base import hook_resident
 from store.base.clock import from_ms, to_ms
 from store.base.errors import MemorandaError

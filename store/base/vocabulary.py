@@ -76,7 +76,7 @@ PURGEABLE_KINDS = ("fact", "decision", "task", "turn", "event", "summary", "prop
 CHECKPOINT_LEVELS = ("micro", "meso", "macro", "archival")
 AUTOMATIC_TRIGGERS = ("interval", "usage", "session_end")  # triggers of automatic checkpoints
 FACT_ORDERS = ("oldest", "newest", "domain", "text", "state")
-# tools whose memories can be brought in (store/sources/registry.py)
+# tools whose memories can be brought in (store/tools/source_import.py)
 SOURCE_NAMES = (
     *("claude-code", "codex", "gemini", "opencode", "openclaw", "engram", "claude-mem", "basic-memory"),
     *("mcp-memory-service", "mem0", "server-memory", "okf", "markdown", "obsidian"),

@@ -24,6 +24,7 @@ from typing import Any
 from platformdirs import user_cache_path
 
 from store.base import state_files
+from store.base.errors import Unsupported
 from store.base.hook_resident import end_resident
 from store.base.location import MEMORANDA_FOLDER, Location, checkout_root
 from store.base.state_files import (
@@ -69,7 +70,7 @@ from store.doors.git_hooks import (
     write_whole_file,
 )
 from store.git.process import GitError, run_git
-from store.guard.database import delete_guard, guard_path
+from store.purge.file_eraser import guard_path, has_kept_versions, require_sealed_texts
 from store.upkeep.checks import NOTE, OK, Finding
 
 # Ask a client itself whether it sees our server and runs our hooks.
@@ -695,7 +696,7 @@ def find_installed_parts(home: str, environ: Mapping[str, str]) -> Removal:
     found.memories = sorted(str(path) for path in paths if path.exists() and path.parent.name != "backups")
     roots = {str(path.parent.parent) for path in paths if path.parent.name == MEMORANDA_FOLDER}
     found.checkouts = sorted(root for root in roots if os.path.isdir(root) and list_installed_hooks(root))
-    found.guard = guard_path() if os.path.exists(guard_path()) else ""
+    found.guard = guard_path() if has_kept_versions() else ""
     models = str(user_cache_path("memoranda", appauthor=False))  # that were fetched
     found.folders = [folder for folder in (state_folder(), models) if os.path.isdir(folder)]
     return found
@@ -722,7 +723,10 @@ def remove_installed_parts(found: Removal) -> list[str]:
     if troubles:
         return troubles
     if found.guard:
-        delete_guard()
+        try:
+            require_sealed_texts().delete()
+        except Unsupported as error:
+            return [f"{found.guard} cannot be deleted: {error}"]
     end_resident()
     for folder in found.folders:
         try:

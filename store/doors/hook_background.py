@@ -3,14 +3,14 @@
 import os
 import sys
 
-from store.base.clock import to_ms
+from store import parts  # noqa: F401  # for what is asked of an optional part
 from store.base.errors import MemorandaError
 from store.conversations.hook_spool import drain_spool
 from store.doors.hook_events import EVENT_END, EVENT_START
 from store.learning.rule_pass import run_rule_pass
 from store.memory import Memory
-from store.team.exchange import Team, has_shared_records
 from store.upkeep.maintenance import end_broken_off_sessions, run_maintenance, take_due_checkpoint
+from store.upkeep.optional import find_sharing
 from store.upkeep.session_flush import clear_session, flush_due_sessions, flush_session
 
 LEARN_SECONDS = 20.0
@@ -55,18 +55,8 @@ def do_background_work(path: str, kind: str, session: str, tokens: int, window: 
             take_due_checkpoint(memory)
         if kind in (EVENT_START, EVENT_END) and memory.location.project:
             run_maintenance(memory, memory.location.project)
-        if memory.config["team.hooks"]:
-            exchange_with_team(memory)
-
-
-def exchange_with_team(memory: Memory) -> None:
-    """Exchange with the team, where something is shared and `team.minutes` passed since the last time. Raise what
-    Team.exchange does."""
-    minutes = int(memory.config["team.minutes"])
-    if minutes and has_shared_records(memory):
-        with Team(memory) as team:
-            if not team.last_attempt or to_ms(memory.now) - to_ms(team.last_attempt) >= minutes * 60_000:
-                team.exchange()
+        if memory.config["team.hooks"] and (sharing := find_sharing(memory)):
+            sharing.exchange_due(memory)
 
 
 def main(path: str, kind: str, session: str, tokens: str, window: str) -> None:

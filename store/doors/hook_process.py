@@ -9,6 +9,7 @@ import os
 import sys
 from typing import BinaryIO
 
+from store import parts  # noqa: F401  # for what is asked of an optional part
 from store.base.clock import utc_now
 from store.base.errors import MemorandaError
 from store.base.location import Location, checkout_root, locate

@@ -14,6 +14,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
+from store import parts  # noqa: F401  # for what is asked of an optional part
 from store.base.location import Location
 from store.doors.mcp_answers import ToolAnswer
 from store.doors.mcp_protocol import (

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 
+from store import parts  # noqa: F401  # for what is asked of an optional part
 from store.base.errors import MemorandaError
 from store.base.location import locate
 from store.conversations.extraction_queue import has_due_entries

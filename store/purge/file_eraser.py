@@ -12,11 +12,13 @@ import stat
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from hashlib import sha256
 
 from store.base.citations import Citation
 from store.base.errors import InvalidInput, MemorandaError, NotFound
-from store.base.location import checkout_root
+from store.base.extensions import require_extension
+from store.base.location import checkout_root, personal_memory_path
 from store.conversations.sessions import rename_cut_snapshot
 from store.database.database import Database, Transaction
 from store.database.files import is_database
@@ -31,15 +33,6 @@ from store.documents.files import (
     why_not_replaceable,
 )
 from store.exchange.export_schema import EXPORT_FORMAT
-from store.guard.database import (
-    KeptContent,
-    cut_from_versions,
-    guard_path,
-    has_kept_versions,
-    kept_contents,
-    open_guard,
-)
-from store.guard.files import guarded_tool_title
 from store.purge.byte_scanner import GZIP_MAGIC, ByteSearch, search_file_bytes, split_long_texts
 from store.purge.registry import EXPORT_ENDINGS, list_person_files
 from store.purge.row_eraser import find_record_vectors
@@ -253,89 +246,70 @@ def _read_file_texts(path: str, words: PurgedTexts) -> Iterator[str]:
             yield line.decode().rstrip().rstrip(",")
 
 
-# The versions of other tools' files that guard keeps: find the words that are purged in them, and cut them out.
+# The versions of other tools' files that guard keeps, sealed: the part `tools` alone can read them.
 
 GUARD_TABLE = "guard"
 GUARD_LABEL = "kept by guard"
 GUARD_UNREADABLE = "guard cannot read what it keeps"
 
 
-HasWords = Callable[[KeptContent], bool]
+@dataclass(frozen=True, slots=True)
+class SealedTexts:
+    """What the part `tools` does with the versions that guard keeps: lists the places that have the words; yields every
+    text, as far as it can be read; says how many bytes there are, and in which encodings a text was found; cuts the
+    words out of places; deletes all of it. Each but the second raises MemorandaError."""
+
+    find_matches: Callable[[PurgedTexts], list[RemainingMatch]]
+    read_texts: Callable[[], Iterator[str]]
+    search_bytes: Callable[[Sequence[str]], tuple[int, set[str]]]
+    cut_out: Callable[[Collection[RemainingMatch], PurgedTexts], None]
+    delete: Callable[[], int]
+
+
+def guard_path() -> str:
+    """Return where the database of the kept versions of this person is."""
+    return os.path.join(os.path.dirname(personal_memory_path()), "guard.db")
+
+
+def has_kept_versions() -> bool:
+    """Tell whether anything was ever kept."""
+    return os.path.lexists(guard_path())
+
+
+def require_sealed_texts() -> SealedTexts:
+    """Return what reads the kept versions. Raise Unsupported where the part is not installed."""
+    return require_extension("tools", SealedTexts)
 
 
 def find_guard_matches(words: PurgedTexts) -> list[RemainingMatch]:
     """List the matches in versions that guard keeps, one for each file."""
     if not words or not has_kept_versions():
         return []
-    found: dict[str, list[KeptContent]] = {}
-    holds = _make_version_test(words)
     try:
-        with open_guard() as kept:
-            for one in kept_contents(kept):
-                if holds(one):
-                    found.setdefault(one.file.path, []).append(one)
+        return require_sealed_texts().find_matches(words)
     except NotFound:
         return []
     except MemorandaError as error:
-        return [
-            RemainingMatch(
-                GUARD_TABLE, GUARD_TABLE, guard_path(), f"{GUARD_UNREADABLE}: {error.message}", "", can=False
-            )
-        ]
-    return [_guard_match(path, several, words) for path, several in found.items()]
+        why = f"{GUARD_UNREADABLE}: {error.message}"
+        return [RemainingMatch(GUARD_TABLE, GUARD_TABLE, guard_path(), why, "", can=False)]
 
 
 def read_guard_texts() -> Iterator[str]:
     """Yield every text that guard keeps, as far as it can be read."""
     if has_kept_versions():
-        with suppress(MemorandaError), open_guard() as kept:
-            for one in kept_contents(kept):
-                yield one.readable_text
+        with suppress(MemorandaError):
+            yield from require_sealed_texts().read_texts()
 
 
 def search_guard_bytes(texts: Sequence[str]) -> tuple[int, set[str]] | None:
     """Look for texts in every byte that is kept, unsealed; return how many bytes there are, and the encodings in
-    which a text was found. Return None if nothing is kept. Raise StorageError if not all can be read."""
+    which a text was found. Return None if nothing is kept. Raise MemorandaError if not all can be read."""
     if not has_kept_versions():
         return None
-    search, size, found = ByteSearch(split_long_texts(list(texts)), []), 0, set[str]()
     try:
-        with open_guard() as kept:
-            for one in kept_contents(kept):
-                for part in (one.raw, os.fsencode(one.file.path)):
-                    search.search_part(part, found)
-                    size += len(part)
+        return require_sealed_texts().search_bytes(texts)
     except NotFound:
         return None
-    return size, found
-
-
-def _guard_match(path: str, several: Sequence[KeptContent], words: PurgedTexts) -> RemainingMatch:
-    """Return the match for a file, from its versions that contain the words."""
-    last = several[-1]
-    what = (
-        f"{GUARD_LABEL}, {len(several):,} version{'s' * (len(several) > 1)} of "
-        f"a file of {guarded_tool_title(last.file.tool)}"
-    )
-    note = "the file itself has it too: edit it there" if any(one.now for one in several) else ""
-    home = os.path.join(os.path.expanduser("~"), "")
-    name = f"~/{path.removeprefix(home)}" if path.startswith(home) else path
-    return RemainingMatch(
-        f"{GUARD_TABLE}:{name}", GUARD_TABLE, path, what, words.excerpt(last.readable_text), note=note
-    )
-
-
-def _make_version_test(words: PurgedTexts) -> HasWords:
-    """Return what tells whether a version contains the words; a database spreads a text over pages."""
-    search = ByteSearch(split_long_texts(list(words.texts)), [])
-
-    def holds(one: KeptContent) -> bool:
-        found = set[str]()
-        if one.file.is_database:
-            search.search_part(one.raw, found)
-        return bool(found) or words.occur_in(one.readable_text) or words.occur_in(one.file.path)
-
-    return holds
 
 
 def cut_from_guard(chosen: Iterable[RemainingMatch], words: PurgedTexts) -> dict[RemainingMatch, str]:
@@ -344,20 +318,7 @@ def cut_from_guard(chosen: Iterable[RemainingMatch], words: PurgedTexts) -> dict
     if not wanted:
         return {}
     try:
-        with open_guard(locked=True) as kept:
-            paths = {place.key for place in wanted}
-            cut_from_versions(kept, paths, _make_version_test(words), words.occur_in, _make_cutter(words))
+        require_sealed_texts().cut_out(wanted, words)
     except MemorandaError as error:
         return dict.fromkeys(wanted, error.message)
     return {}
-
-
-def _make_cutter(words: PurgedTexts) -> Callable[[str], str]:
-    """Return a function that cuts the words out of a text."""
-
-    def without(text: str) -> str:
-        for start, end in reversed(find_cut_spans(text, words)):
-            text = text[:start] + text[end:]
-        return text
-
-    return without

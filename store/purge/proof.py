@@ -16,8 +16,7 @@ from store.conversations.hook_spool import count_matching_lines
 from store.database.database import Database
 from store.database.values import make_storable
 from store.documents.documents import Documents
-from store.guard.database import guard_path
-from store.purge.file_eraser import find_file_matches, find_guard_matches, search_guard_bytes
+from store.purge.file_eraser import find_file_matches, find_guard_matches, guard_path, search_guard_bytes
 from store.purge.registry import list_person_files, list_store_files
 from store.purge.word_search import (
     PurgedCopies,

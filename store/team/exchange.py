@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Set
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass, field
 from zlib import crc32
 
 from store.base.errors import Conflict, InvalidInput
-from store.base.models import Decision, Fact
 from store.base.state_files import save_team_path, team_folder
 from store.config.configuration import may_capture
 from store.embedding.provider import EmbeddingProvider
@@ -27,7 +26,6 @@ from store.team.arrivals import (
     settle_offers,
 )
 from store.team.collect import (
-    SHARED_LETTER_BY_KIND,
     TEAM_ORIGIN,
     Collector,
     LocalRecord,
@@ -40,7 +38,8 @@ from store.team.merge import FormerStreams, FormerWriter, StreamMerge, read_form
 from store.team.postgres import Replica, ReplicationResult, record_batches
 from store.team.remote import INCOMING_REFS, StreamRepository, reaching_environment, remote_addresses, usual_remote
 from store.team.stream import MOST_NAME_CHARACTERS, Operation, SharedRecord, identity_writer, split_segments
-from store.team.team_file import HeldRecord, StreamState, TeamFile, has_team_file
+from store.team.team_file import HeldRecord, StreamState, TeamFile
+from store.upkeep.optional import ExchangeReport
 
 # Link commits to shared decisions that their messages name by their writer: `Decision: D12@3c7vjyhh2avx`.
 
@@ -67,21 +66,6 @@ def link_team_decisions(memory: Memory, team: TeamFile) -> int:
             made = add_commit_links(write, [(sha, held[id], "implements") for sha, id in pairs])
     team.put_choice(LINKED_KEY, known)
     return made
-
-
-def shared_identity(memory: Memory, record: Fact | Decision) -> str:
-    """Return what a record is called on every machine: `D12@3c7vjyhh2avx`; empty if it is not shared."""
-    folder = team_folder(memory.database.path)
-    if not has_team_file(folder):
-        return ""
-    team = TeamFile(folder)
-    try:
-        letter = SHARED_LETTER_BY_KIND[type(record).__name__.lower()]
-        return next(
-            (id for id, number in team.held_numbers().items() if number == record.id and id[0] == letter), ""
-        )
-    finally:
-        team.close()
 
 
 # Where a shared record stays after a purge of it here: said before it is done.
@@ -149,6 +133,48 @@ class ExchangeResult:
     arrived: ArrivalResult = field(default_factory=ArrivalResult)
     linked: int = 0
     warnings: list[str] = field(default_factory=list)
+
+    def describe(self) -> str:
+        """Return what the exchange did, in a sentence."""
+        arrived = sum(self.arrived.new.values()) + sum(self.arrived.changed.values())
+        if not (self.sent or self.received or arrived):
+            return "Nothing new on either side."
+        return f"Sent {_count(self.sent, 'change')}, received {_count(self.received, 'change')}."
+
+    def describe_arrivals(self, names: Mapping[str, str]) -> list[str]:
+        """Return what arrived, by writer, and what is wrong."""
+        lines = []
+        for writer in sorted({*self.arrived.new, *self.arrived.changed}):
+            new, changed = self.arrived.new.get(writer, 0), self.arrived.changed.get(writer, 0)
+            parts = [f"shared {new:,}" if new else "", f"changed {changed:,}" if changed else ""]
+            lines.append(f"{names.get(writer, writer)} {', '.join(filter(None, parts))}: see the inbox.")
+        if self.arrived.believed:
+            lines.append(
+                f"{_count(self.arrived.believed, 'record')} of writers whom you believe were taken at once."
+            )
+        if self.arrived.erased:
+            lines.append(f"Erased here, since their authors purged them: {_count(self.arrived.erased, 'record')}.")
+        if self.linked:
+            lines.append(f"{_count(self.linked, 'commit')} linked to decisions that they name.")
+        return [*lines, *self.arrived.notes, *self.warnings]
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the result for scripts."""
+        return {
+            "sent": self.sent,
+            "received": self.received,
+            "new": self.arrived.new,
+            "changed": self.arrived.changed,
+            "believed": self.arrived.believed,
+            "purged": self.arrived.erased,
+            "linked": self.linked,
+            "notes": self.arrived.notes,
+            "warnings": self.warnings,
+        }
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'s' * (number != 1)}"
 
 
 class Team:
@@ -358,6 +384,12 @@ class Team:
         done.warnings += merge.notes
         return done
 
+    def report_exchange(self, wait: Callable[[str], None] = lambda words: None) -> ExchangeReport:
+        """Exchange, and return what that did, in words too. Raise what `exchange` does."""
+        done = self.exchange(wait)
+        names = {state.writer: state.display_name for state, _ in self.members()}
+        return ExchangeReport(done.describe(), done.describe_arrivals(names), done.as_dict())
+
     def replicate(self, replica: Replica, provider: EmbeddingProvider | None = None) -> ReplicationResult:
         """Bring a database up to what is known here of the team; compute vectors too, with a provider. Raise
         ReplicaError or GitError."""
@@ -565,34 +597,6 @@ class Team:
             RECORD_TABLE,
             INPUT_TABLE,
         )
-
-
-# Ask about the team of a memory, which most do not have: nothing is opened, or made, where there is none.
-
-
-def with_shared_places(memory: Memory, plan: PurgePlan) -> PurgePlan:
-    """Return the plan of a purge with the places on which its records were shared: the remote and other machines, which
-    a purge reaches only with the next exchange, and never for certain."""
-    if not has_team_file(team_folder(memory.database.path)):
-        return plan
-    with Team(memory) as team:
-        places = team.shared_places(plan)
-    return replace(plan, places=(*plan.places, *places))
-
-
-def erase_shared_records(memory: Memory) -> None:
-    """Remove from the streams of a memory's team, if there are any, what was purged from it. Raise Busy or GitError."""
-    if has_team_file(team_folder(memory.database.path)):
-        with Team(memory) as team:
-            team.erase_purged()
-
-
-def has_shared_records(memory: Memory) -> bool:
-    """Tell whether something of a memory is shared, or was received from a team."""
-    if not has_team_file(team_folder(memory.database.path)):
-        return False
-    with Team(memory) as team:
-        return bool(team.choice or team.members())
 
 
 def git_user_name(folder: str) -> str:

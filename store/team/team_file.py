@@ -19,8 +19,8 @@ import apsw
 from store.base.errors import Busy, StorageError
 from store.base.state_files import last_state_problem, read_state, write_state
 from store.team.stream import SharedRecord
+from store.upkeep.optional import TEAM_FILE
 
-TEAM_FILE = "team.db"
 WRITERS_ENTRY = "writers"  # kind of entry of the installation: the writer of each memory
 TEAM_BUSY_MS = 2_000
 STREAM_COLUMNS = (
@@ -357,11 +357,6 @@ class TeamFile:
 
     def drop_offer(self, id: str) -> None:
         self._connection.execute("DELETE FROM offers WHERE id = ?", (id,))
-
-
-def has_team_file(folder: str) -> bool:
-    """Tell whether a memory's folder for its team has such a file."""
-    return os.path.lexists(os.path.join(folder, TEAM_FILE))
 
 
 def machine_id() -> str:

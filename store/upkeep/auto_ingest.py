@@ -10,14 +10,16 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
+from store import parts  # noqa: F401  # for what is asked of an optional part
 from store.base.errors import MemorandaError
+from store.base.extensions import require_extension
 from store.database.database import Lease, LeaseLost
 from store.ingest.formats import note_checked_size, source_name, transcript_folder
 from store.ingest.runner import IngestReport, ingest_file
 from store.memory import Memory
 from store.upkeep.maintenance import keep_renewing
+from store.upkeep.optional import ForeignMemories
 from store.upkeep.session_flush import flush_after_import
-from store.upkeep.source_import import CONVERSATION_PART, SourceImport
 
 INGESTED_SUFFIX = ".jsonl"
 INGEST_LEASE = "ingest"
@@ -100,15 +102,8 @@ def ingest_changed_sources(memory: Memory, cancelled: Callable[[], bool] = lambd
 
 
 def ingest_agents(memory: Memory, agents: Sequence[str], cancelled: Callable[[], bool]) -> IngestReport:
-    """Import the conversations that these agents keep of the project. Others may have written them, so what is
-    learned from them is proposed. An agent that cannot be read does not stop the others."""
-    report = IngestReport()
-    for agent in agents:
-        try:
-            SourceImport(memory, agent, only=CONVERSATION_PART).read_conversations(report, cancelled=cancelled)
-        except MemorandaError as error:
-            report.troubles.append((agent, 0, str(error)))
-    return report
+    """Import the conversations that these agents keep of the project. Raise Unsupported without the part `tools`."""
+    return require_extension("tools", ForeignMemories).read_conversations(memory, agents, cancelled)
 
 
 class IngestProcess:

@@ -25,13 +25,13 @@ for name in ("rename", "link", "unlink", "fsync"):
         return real(*words, **more)
     setattr(os, name, counted)
 
-from store.guard import restoring
-from store.sources.source import Machine
+from store.tools import guard_restoring
+from store.tools.source import Machine
 
 machine = Machine(folder)
-plan = restoring.plan_guard_restore(settings, machine, now, 1)
+plan = guard_restoring.plan_guard_restore(settings, machine, now, 1)
 counting = True
-restoring.run_guard_restore(settings, machine, now, plan)
+guard_restoring.run_guard_restore(settings, machine, now, plan)
 counting = False
 print(number - left)
 """

@@ -326,7 +326,7 @@ def test_killed_before_guard_is_cut(project: Path, tmp_path: Path, monkeypatch: 
     home.look()
     home.write("notes.md", "Good. Bye.\n")
     home.look(30)
-    stage = "store.guard.database.cut_from_versions"
+    stage = "store.tools.guard_database.cut_from_versions"
     done = run_program(KILLED, path_of(project), stage)
     assert done.returncode == -signal.SIGKILL
     assert home.shown(1) == [f"-1 Good. {TEXT} Bye.", "+0 Good. Bye."]

@@ -28,11 +28,11 @@ from store.text.sentences import is_small_talk as small_talk
 from store.ingest import formats as plain
 from store.text.dates import find_period as period
 from store.conversations.turns import why_topic_changes as shift
-from store.sources import markdown_text
-from store.sources.source import FoundMemory
-from store.scan.machine_scan import find_memory_pairs as pairs
+from store.tools import note_readers
+from store.tools.source import FoundMemory
+from store.tools.machine_scan import find_memory_pairs as pairs
 from store.text.fence import has_reader_instructions as instructs, is_order_to_reader as orders
-from store.sources import note_readers
+from store.tools import note_readers
 
 def claude(text):
     return read({"type": "user", "sessionId": "s", "message": {"content": text}})
@@ -44,9 +44,9 @@ def short_ones(text):
     plain.fence_after_line(text, "")
 
 def notes(text):
-    markdown_text.parse_front_matter("---\\n" + text)
-    markdown_text.prose_paragraphs(text)
-    for bullet in markdown_text.parse_bullets("- " + text):
+    note_readers.parse_front_matter("---\\n" + text)
+    note_readers.prose_paragraphs(text)
+    for bullet in note_readers.parse_bullets("- " + text):
         note_readers.split_observation(bullet.text)
         note_readers._RELATION.fullmatch(bullet.text)
     note_readers.obsidian_markdown(text)

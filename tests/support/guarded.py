@@ -7,13 +7,11 @@ from typing import Any
 
 from support.samples import copied
 
-from store.guard import moments, restoring
-from store.guard import moments as looking
-from store.guard import restoring as comparing
-from store.guard.database import open_guard
-from store.guard.moments import GuardMoment, LookResult
-from store.guard.restoring import GuardRestorePlan
-from store.sources.source import Machine
+from store.tools import guard_moments, guard_restoring
+from store.tools.guard_database import open_guard
+from store.tools.guard_moments import GuardMoment, LookResult
+from store.tools.guard_restoring import GuardRestorePlan
+from store.tools.source import Machine
 
 SETTINGS: dict[str, Any] = {"guard.days": 90, "guard.megabytes": 500, "guard.paths": [], "guard.key": "file"}
 NIGHT = 1_795_575_000_000  # 03:10 of a night, in milliseconds
@@ -57,17 +55,17 @@ class GuardedHome:
 
     def look(self, minutes: float = 0, databases: bool = True) -> LookResult:
         self.now += round(minutes * MINUTE)
-        return looking.look_at_files(self.settings, Machine(str(self.folder)), self.now, databases)  # type: ignore[arg-type]
+        return guard_moments.look_at_files(self.settings, Machine(str(self.folder)), self.now, databases)  # type: ignore[arg-type]
 
     def plan(self, number: int | None = None, name: str = "") -> GuardRestorePlan:
         """Plan a restore, a minute later; without a number the undo of the last one."""
         self.now += MINUTE
-        name, lines = restoring.parse_restore_target(name)
+        name, lines = guard_restoring.parse_restore_target(name)
         machine = Machine(str(self.folder))
-        return restoring.plan_guard_restore(self.settings, machine, self.now, number, name, lines)  # type: ignore[arg-type]
+        return guard_restoring.plan_guard_restore(self.settings, machine, self.now, number, name, lines)  # type: ignore[arg-type]
 
     def run(self, plan: GuardRestorePlan) -> int:
-        return restoring.run_guard_restore(self.settings, Machine(str(self.folder)), self.now, plan)  # type: ignore[arg-type]
+        return guard_restoring.run_guard_restore(self.settings, Machine(str(self.folder)), self.now, plan)  # type: ignore[arg-type]
 
     def restore(self, number: int | None = None, name: str = "") -> int:
         return self.run(self.plan(number, name))
@@ -77,7 +75,7 @@ class GuardedHome:
 
     def moments(self) -> list[GuardMoment]:
         with open_guard() as kept:
-            return moments.recent_moments(kept, 100)
+            return guard_moments.recent_moments(kept, 100)
 
     def changes(self) -> list[list[tuple[str, str]]]:
         """What became of which file, for each moment, the newest first."""
@@ -87,9 +85,11 @@ class GuardedHome:
         """The lines of a moment's differences: sign, number before, text."""
         with open_guard() as kept:
             lines = []
-            for one in moments.get_moment(kept, number).files:
-                before, after = (comparing.version_lines(kept, one.file, v) for v in (one.before, one.after))
-                lines += [f"{line.sign}{line.before} {line.text}" for line in comparing.compare_lines(before, after)]
+            for one in guard_moments.get_moment(kept, number).files:
+                before, after = (guard_restoring.version_lines(kept, one.file, v) for v in (one.before, one.after))
+                lines += [
+                    f"{line.sign}{line.before} {line.text}" for line in guard_restoring.compare_lines(before, after)
+                ]
             return lines
 
 

@@ -11,11 +11,9 @@ from support.samples import SAMPLES, copied
 
 from store.base.vocabulary import GUEST_TOOLS
 from store.config.configuration import Config
-from store.guests import changing
-from store.guests import texts as listing
-from store.guests.changing import GuestPlan
-from store.guests.texts import GuestText
-from store.sources.source import Machine
+from store.tools import guests
+from store.tools.guests import GuestPlan, GuestText
+from store.tools.source import Machine
 
 # as the store code of Engram makes it
 INDEX = """
@@ -85,7 +83,7 @@ class GuestHome:
         return SETTINGS  # type: ignore[return-value]
 
     def texts(self, *tools: str) -> list[GuestText]:
-        return listing.list_guest_texts(self.machine, tools or GUEST_TOOLS).texts
+        return guests.list_guest_texts(self.machine, tools or GUEST_TOOLS).texts
 
     def text(self, part: str, *tools: str) -> GuestText:
         """The text that has these words, the smallest where several have."""
@@ -93,16 +91,16 @@ class GuestHome:
 
     def run(self, plan: GuestPlan) -> int:
         self.now += 60_000
-        return changing.run_guest_plan(self.config, self.machine, self.now, plan)
+        return guests.run_guest_plan(self.config, self.machine, self.now, plan)
 
     def correct(self, one: GuestText, text: str) -> int:
-        return self.run(changing.plan_guest_correction(self.config, self.machine, self.now, one, text))
+        return self.run(guests.plan_guest_correction(self.config, self.machine, self.now, one, text))
 
     def delete(self, one: GuestText) -> int:
-        return self.run(changing.plan_guest_deletion(self.config, self.machine, self.now, one))
+        return self.run(guests.plan_guest_deletion(self.config, self.machine, self.now, one))
 
     def undo(self) -> int:
-        return self.run(changing.plan_guest_undo(self.config, self.machine, self.now))
+        return self.run(guests.plan_guest_undo(self.config, self.machine, self.now))
 
     def files(self) -> dict[str, bytes]:
         return {

@@ -17,7 +17,7 @@ from store.purge.purge import PurgePlan
 from store.search.lookup import kind_of_record
 from store.search.pipeline import searchable_text
 from store.sync.sync import SyncReport
-from store.team.exchange import with_shared_places
+from store.upkeep.optional import with_shared_places
 from tui.actions.inbox import decide_in_editor, edit_proposal
 from tui.actions.support import (
     CANNOT_CHANGE,

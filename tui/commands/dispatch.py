@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from store.base.citations import cite, parse_citation
+from store.base.extensions import require_part
 from store.database.connection import DISK_ERRORS, to_memoranda_error
 from store.memory import Memory
+from store.parts import PART_PACKAGES
 from tui.commands.call import Outcome, Session
 from tui.input.arguments import ParsedArguments
 from tui.render.lines import add_cuts, cuts_notice, take_cuts
@@ -23,9 +25,17 @@ ACTS_ON_MANY = {
 VerbHandler = Callable[[Session, ParsedArguments], Outcome]
 
 
+def require_part_of(handler: str) -> None:
+    """Raise Unsupported if a verb's handler is of an optional part that is not installed: the module `team` holds those
+    of the part `team`."""
+    if (module := handler.partition(".")[0]) in PART_PACKAGES:
+        require_part(module)
+
+
 def run_handler(session: Session, handler: str, arguments: ParsedArguments) -> Outcome:
     """Run a verb's handler, imported on first use. Errors of SQLite outside `Database.write` get the messages of those
     inside."""
+    require_part_of(handler)
     module, _, function = handler.rpartition(".")
     found: VerbHandler = getattr(__import__(f"tui.commands.{module}", fromlist=[function]), function)
     try:

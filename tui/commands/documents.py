@@ -8,10 +8,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Generator
+from dataclasses import replace
 from threading import current_thread, main_thread
 
 from store.base.citations import cite
 from store.base.errors import Conflict, Declined, ExitStatus, ForeignFile, InvalidInput, MemorandaError
+from store.base.extensions import require_extension
 from store.database.values import clean_text
 from store.documents.documents import DocumentScan
 from store.embedding.fastembed import FastEmbed, download_model
@@ -19,12 +21,11 @@ from store.embedding.vectors import Vectors
 from store.memory import Memory
 from store.search.fulltext import check_text_index, rebuild_text_index
 from store.sync.sync import SyncReport, find_movable_parts, is_large_file
-from store.team.exchange import Team, has_shared_records
 from store.upkeep.background_embedding import embed_waiting, is_embedding_due, uses_other_provider
 from store.upkeep.maintenance import run_maintenance
+from store.upkeep.optional import ExchangeReport, OpenTeam, Sharing, has_shared_records
 from tui.commands.call import Interrupt, Outcome, Session
 from tui.commands.record_lines import shorten, sync_message
-from tui.commands.team import exchange_json, exchange_lines, exchange_message, show_exchange
 from tui.desktop.editor_process import NoEditor, editor_command, run_editor
 from tui.input.arguments import ParsedArguments
 from tui.render.lines import format_count
@@ -243,7 +244,7 @@ def sync(session: Session, given: ParsedArguments) -> Outcome:
 def _exchange_too(session: Session, done: Outcome, reports: list[SyncReport]) -> Outcome:
     """Exchange with the team, and add the result to the outcome. Files stay synced where the team cannot be
     reached."""
-    with Team(session.memory) as team:
+    with require_extension("team", Sharing).open_team(session.memory) as team:
         try:
             exchanged = show_exchange(session, team)
         except MemorandaError as error:
@@ -252,13 +253,21 @@ def _exchange_too(session: Session, done: Outcome, reports: list[SyncReport]) ->
             done.lines.append(f"The team could not be reached: {error}")
             done.status = ExitStatus.CANNOT
             return done
-        lines = exchange_lines(team, exchanged)
     files = [sync_json(report) for report in reports]
     return Outcome(
-        f"{done.message} {exchange_message(exchanged)}".strip(),
-        lambda: {"files": files, "team": exchange_json(exchanged)},
-        [*done.lines, *lines],
+        f"{done.message} {exchanged.message}".strip(),
+        lambda: {"files": files, "team": exchanged.data},
+        [*done.lines, *exchanged.lines],
     )
+
+
+def show_exchange(session: Session, team: OpenTeam) -> ExchangeReport:
+    """Exchange with the team, and show progress. Raise what `Team.exchange` does."""
+    try:
+        done = team.report_exchange(session.wait)
+    finally:
+        session.wait("")
+    return replace(done, lines=[*map(visible, done.lines)])
 
 
 def _synced_name(session: Session, typed: str | None) -> str:

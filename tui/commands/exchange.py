@@ -9,8 +9,8 @@ from dataclasses import asdict
 from store.base.citations import cite
 from store.base.clock import format_how_long_ago, format_local_time
 from store.base.errors import Conflict, Declined, ExitStatus, InvalidInput, NotFound
+from store.base.extensions import require_part
 from store.base.vocabulary import EXPORT_FORMS, SOURCE_NAMES
-from store.database.values import clean_text
 from store.exchange.backups import (
     Backup,
     backup_folder,
@@ -23,14 +23,12 @@ from store.exchange.backups import (
 from store.exchange.exporter import export_folder, export_markdown, export_text, save_export
 from store.exchange.importer import Import
 from store.history.restore_plan import select_changes
-from store.sources.registry import get_source
 from store.upkeep.session_flush import summarize_ended_sessions
-from store.upkeep.source_import import SourceImport, SourceImportReport, SourcePreview, find_sources
-from tui.commands.call import Interrupt, Outcome, Session, absolute_path
+from tui.commands.call import Outcome, Session, absolute_path
 from tui.commands.history import dry_run_outcome
 from tui.commands.record_lines import more_line, shorten
 from tui.input.arguments import ParsedArguments
-from tui.render.lines import agree_verb, cuts_words, format_count
+from tui.render.lines import cuts_words, format_count
 from tui.theme.escape import visible
 
 IMPORT_WORDS = {
@@ -266,184 +264,16 @@ def _backup_line(one: Backup, now: str) -> str:
     return f"{format_local_time(one.made_at):>17}  {size}  {by:<7}  {verdict}  {visible(one.name)}"
 
 
-# import: of another tool's memory; of an export, a backup or a memory file see `exchange`.
-
-NOTHING_NEW = "Nothing of {} is new here; nothing was changed."
-SOURCE_UNREAD = "Nothing of {} could be read; nothing was changed."
-PERMISSION_DENIED = "permission denied"
-LISTED_TROUBLES = 10  # troubles that are listed one by one
-
-
 def import_any(session: Session, given: ParsedArguments) -> Outcome:
     """Import the memory of another tool, or a file; without a source, list what was found."""
-    if given.source is None:
-        return _list_sources(session)
-    if given.source in SOURCE_NAMES:
-        return _import_source(session, given)
+    if given.source is None or given.source in SOURCE_NAMES:
+        require_part("tools")
+        from tui.commands.tools import import_source, list_sources  # of an optional part
+
+        return list_sources(session) if given.source is None else import_source(session, given)
     if given.path or given.trust or given.all or given.only:
         raise InvalidInput(
             f"{given.source} is not one of the tools that can be read.", f"They are: {', '.join(SOURCE_NAMES)}."
         )
     given.file = given.source
     return import_file(session, given)
-
-
-def _list_sources(session: Session) -> Outcome:
-    found = find_sources(session.memory)
-    lines = [
-        f"{name:<18}  {get_source(name).title}: {visible(place)}"
-        for name, places in found.items()
-        for place in places
-    ]
-    return Outcome(
-        "" if found else "No other tool's memory was found here. Name one: memoranda import SOURCE PATH.",
-        lambda: [{"source": name, "places": places} for name, places in found.items()],
-        lines,
-    )
-
-
-def _import_source(session: Session, given: ParsedArguments) -> Outcome:
-    path = absolute_path(session, given.path) if given.path else ""
-    source = SourceImport(session.memory, given.source, path, given.all, given.only or "")
-    title = source.reader.title
-    seen = source.read_preview(lambda done: session.wait(f"Reading {title}: {done:,}"))
-    session.wait("")
-    lines = _source_preview(seen, given.limit)
-    if given.dry_run:
-        said = (
-            SOURCE_UNREAD.format(title)
-            if _is_unreadable(seen)
-            else f"Importing {title} would bring {_import_amount(seen)}."
-        )
-        return Outcome(said, lambda: _source_json(source, seen, given), lines, status=_preview_status(seen))
-    if not seen.fresh and not seen.turns:
-        said = (SOURCE_UNREAD if _is_unreadable(seen) else NOTHING_NEW).format(title)
-        return Outcome(said, lambda: _source_json(source, seen, given), lines, status=_preview_status(seen))
-    becomes = "as they are" if given.trust else "as proposals"
-    question = f"Import {title}: {_import_amount(seen)} would come, {becomes}. Go on?"
-    if not given.yes and not session.ask(question, lines):
-        raise Declined("Nothing was changed.")
-    done = _apply_import(session, source, given.trust)
-    status = ExitStatus.UNFINISHED if done.stopped else ExitStatus.DONE
-    return Outcome(
-        _import_message(title, done), lambda: _source_json(source, seen, given, done), lines, status=status
-    )
-
-
-def _apply_import(session: Session, source: SourceImport, trust: bool) -> SourceImportReport:
-    """Import with progress; on the command line, ^C stops it."""
-
-    def progress(done: int) -> None:
-        session.wait(f"Importing {source.reader.title}: {done:,}")
-
-    with Interrupt() as interrupt:
-        return source.import_found(trust, progress, lambda: interrupt.asked)
-
-
-def _import_amount(seen: SourcePreview) -> str:
-    """Return how many facts, decisions and turns would be imported, in words."""
-    numbers = ((len(seen.fresh) - seen.decisions, "fact"), (seen.decisions, "decision"), (seen.turns, "turn"))
-    *parts, last = [format_count(number, word) for number, word in numbers if number] or ["nothing"]
-    return f"{', '.join(parts)} and {last}" if parts else last
-
-
-def _import_message(title: str, done: SourceImportReport) -> str:
-    """Return the message about what was imported, and how to undo it."""
-    parts = []
-    if done.proposed:
-        parts.append(f"{format_count(done.proposed, 'proposal')} {agree_verb(done.proposed, 'wait in the inbox')}")
-    if done.accepted:
-        parts.append(f"{format_count(done.accepted, 'record')} imported unchanged")
-    if done.turns:
-        parts.append(f"{format_count(done.turns, 'turn')} of {format_count(done.sessions, 'session')} imported")
-    if not parts and not done.stopped:
-        return NOTHING_NEW.format(title)
-    said = f"{'Stopped importing' if done.stopped else 'Imported'} {title}: {', '.join(parts) or 'nothing yet'}."
-    if done.steps:
-        *steps, last = [f"`undo {step}`" for step in reversed(done.steps)]
-        said = f"{said} {', '.join(steps)} and {last} undo it." if steps else f"{said} {last} undoes it."
-    return f"{said} The same import continues." if done.stopped else said
-
-
-def _source_preview(seen: SourcePreview, limit: int) -> list[str]:
-    """Preview an import: the first memories, what is left out and why, what could not be read."""
-    lines = []
-    for one in seen.fresh[:limit]:
-        kind = "decision" if one.decision else "fact"
-        name = os.path.basename(one.path)
-        place = f"{name}, {one.place}" if one.place else f"{name}:{one.line}"
-        lines.append(f"+ {kind:<9} {shorten(_clean_text(one.text))}  {visible(place)}")
-    if len(seen.fresh) > limit:
-        lines.append(f"… and {len(seen.fresh) - limit:,} more; --limit shows them")
-    for number, says in (
-        (seen.secret, "hold a secret, which is cut out"),
-        (seen.flagged, "look like instructions to agents"),
-        (seen.known, "repeat what is known, was decided on or stands above"),
-        (seen.purged, "stay out, as erased here once"),
-        (seen.elsewhere + seen.turns_elsewhere, "are left out, as of other projects; --all brings them"),
-        (seen.long, "are too long for a fact, and left out"),
-    ):
-        if number:
-            lines.append(f"{number:,} {agree_verb(number, says)}")
-    if prose := len(seen.documents):
-        stays = agree_verb(prose, "stay in place")
-        lines.append(f"{format_count(prose, 'file')} of prose {stays}; documents.extraPaths makes prose searchable")
-    for trouble in seen.troubles[:LISTED_TROUBLES]:
-        at = f", line {trouble.line:,}" if trouble.line else ""
-        lines.append(f"{visible(trouble.path)}{at}: {trouble.why}")
-    if len(seen.troubles) > LISTED_TROUBLES:
-        lines.append(f"… and {len(seen.troubles) - LISTED_TROUBLES:,} more that cannot be read")
-    if any(trouble.why == PERMISSION_DENIED for trouble in seen.troubles):
-        lines.append("Look at the permissions of what is named, and of the folders above it, then import again.")
-    return lines
-
-
-def _is_unreadable(seen: SourcePreview) -> bool:
-    """Tell whether nothing was read of a source because its files cannot be read."""
-    found = seen.fresh, seen.known, seen.purged, seen.elsewhere, seen.turns_elsewhere, seen.long, seen.turns
-    return not any((*found, seen.documents)) and any(not trouble.line for trouble in seen.troubles)
-
-
-def _preview_status(seen: SourcePreview) -> ExitStatus:
-    """Return how an import ends that changes nothing."""
-    return ExitStatus.CANNOT if _is_unreadable(seen) else ExitStatus.DONE
-
-
-def _clean_text(text: str) -> str:
-    return clean_text(text)
-
-
-def _source_json(
-    source: SourceImport, seen: SourcePreview, given: ParsedArguments, done: SourceImportReport | None = None
-) -> dict[str, object]:
-    """Return an import for scripts."""
-    return {
-        "source": source.name,
-        "places": source.places,
-        "new": len(seen.fresh),
-        "decisions": seen.decisions,
-        "turns": seen.turns,
-        "known": seen.known,
-        "purged": seen.purged,
-        "elsewhere": seen.elsewhere + seen.turns_elsewhere,
-        "long": seen.long,
-        "flagged": seen.flagged,
-        "secrets": seen.secret,
-        "documents": seen.documents,
-        "troubles": [{"path": one.path, "line": one.line, "problem": one.why} for one in seen.troubles],
-        "records": [
-            {
-                "kind": "decision" if one.decision else "fact",
-                "text": _clean_text(one.text),
-                "path": one.path,
-                "line": one.line,
-                "created": one.created,
-            }
-            for one in seen.fresh[: given.limit]
-        ],
-        "steps": done.steps if done else [],
-        "proposed": done.proposed if done else 0,
-        "taken": done.accepted if done else 0,
-        "added_turns": done.turns if done else 0,
-        "stopped": bool(done and done.stopped),
-    }

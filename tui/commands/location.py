@@ -24,12 +24,14 @@ from store.base.errors import (
     NotOurs,
     StorageError,
 )
+from store.base.extensions import require_part
 from store.base.location import Location, locate, locate_new_memory
 from store.base.state_files import state_folder
 from store.conversion import convert_memory
 from store.database.database import Database
 from store.doors.connection import examine_agents
 from store.memory import Memory
+from store.parts import PART_PACKAGES
 from store.trust.ownership import Trust, require_trust
 from store.upkeep.adoption import adopt_as_proposals, adopt_whole
 from store.upkeep.checks import WRONG, Finding, ignore_progress
@@ -316,6 +318,7 @@ def _show_progress(what: str, done: int, total: int) -> None:
 def salvage(session: Session, given: ParsedArguments) -> Outcome:
     """Salvage in a separate process: closing a second handle to the file releases the POSIX locks of an open SQLite
     connection in this one, as the application has."""
+    require_part("rescue")
     path = absolute_path(session, given.file)
     into = absolute_path(session, given.into) if given.into else None
     report = _salvage_apart(path, into, _show_progress if sys.stderr.isatty() and not session.json else None)
@@ -337,7 +340,7 @@ def _salvaged_words(table: dict[str, Any]) -> str:
 def _salvage_apart(path: str, into: str | None, progress: Callable[[str, int, int], None] | None) -> dict[str, Any]:
     """Salvage in a new process, which reports its progress line by line. Raises what the process raised."""
     home = os.path.dirname(os.path.dirname(os.path.abspath(store.__file__)))
-    words = [sys.executable, "-m", "store.salvage", path, *([into] if into else [])]
+    words = [sys.executable, "-m", f"{PART_PACKAGES['rescue']}.part", path, *([into] if into else [])]
     with subprocess.Popen(
         words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, encoding="utf-8", cwd=home
     ) as child:

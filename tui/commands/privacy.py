@@ -13,8 +13,8 @@ from store.base.errors import Declined, ExitStatus, InvalidInput, NotFound
 from store.base.vocabulary import PURGEABLE_KINDS
 from store.config.configuration import user_settings_path
 from store.database.tombstones import is_purge_pending
-from store.guard.database import guard_path
 from store.memory import Memory
+from store.purge.file_eraser import guard_path
 from store.purge.proof import NOT_SEARCHED_NOTE, PurgeTraces, PurgeVerdict, find_traces
 from store.purge.purge import PurgePlan, PurgeResult
 from store.purge.registry import list_store_files
@@ -31,8 +31,8 @@ from store.purge.secret_scan import (
 from store.purge.word_search import RemainingMatch
 from store.redaction.allowlist import add_allowance, list_allowances, remove_allowance
 from store.redaction.rules import load_labels
-from store.team.exchange import erase_shared_records, with_shared_places
 from store.upkeep.as_of import point_in_time
+from store.upkeep.optional import find_sharing, with_shared_places
 from tui.commands.call import Outcome, Session, parse_reference, typed_or_piped_text
 from tui.commands.record_lines import more_line, shorten
 from tui.input.arguments import ParsedArguments
@@ -78,7 +78,8 @@ def unfinished_words(done: PurgeResult, traces: PurgeTraces) -> str:
 
 def trace_purged(memory: Memory, plan: PurgePlan, done: PurgeResult) -> PurgeTraces:
     """Find what is left of the purged words, wherever text is kept."""
-    erase_shared_records(memory)
+    if sharing := find_sharing(memory):
+        sharing.erase_purged(memory)
     return find_traces(memory.database, memory.documents, plan.texts, plan.names, erased=not done.finished.pending)
 
 

@@ -13,9 +13,9 @@ from store.search.lookup import get_record, json_with_links, key_of_record, reco
 from store.search.pipeline import search_for_person
 from store.search.query_parser import query_hints, require_valid_query
 from store.search.results import Hit
-from store.team.exchange import shared_identity
 from store.text.fence import is_suspicious
 from store.upkeep.maintenance import timeline_repository
+from store.upkeep.optional import find_sharing
 from tui.commands.call import Outcome, Session, parse_id
 from tui.commands.record_lines import empty_list_line, keyed_line, more_line
 from tui.input.arguments import ParsedArguments
@@ -125,7 +125,9 @@ def show(session: Session, given: ParsedArguments) -> Outcome:
         visible(line) for line in plain_lines(describe_record(memory, record))
     ]  # a name with a newline cannot add a line
     data = json_with_links(memory.database, record)
-    if isinstance(record, Decision | Fact) and (shared := shared_identity(memory, record)):
+    sharing = find_sharing(memory)
+    shared = sharing.record_identity(memory, record) if sharing and isinstance(record, Decision | Fact) else ""
+    if shared:
         lines.append(f"Shared as {shared}: on every machine, as in a commit that ends in `Decision: {shared}`.")
         data["shared"] = shared
     if given.diff:

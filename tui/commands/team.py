@@ -13,9 +13,11 @@ from store.config.configuration import load_config
 from store.embedding.provider_selection import choose_provider
 from store.memory import Memory
 from store.team.collect import SHAREABLE_DOMAINS, LocalRecord, ShareChoice
-from store.team.exchange import ExchangeResult, Team, git_user_name, has_shared_records
+from store.team.exchange import Team, git_user_name
 from store.team.postgres import Replica, ReplicaReader, ReplicaRecord, ReplicaTeam
+from store.upkeep.optional import has_shared_records
 from tui.commands.call import Outcome, Session
+from tui.commands.documents import show_exchange
 from tui.input.arguments import ParsedArguments
 from tui.render.lines import KIND_GLYPHS, format_count
 from tui.render.metrics import format_size
@@ -194,8 +196,8 @@ def share(session: Session, given: ParsedArguments) -> Outcome:
             )
         return Outcome(
             said,
-            lambda: {**_share_json(choice, new), **exchange_json(done)},
-            [*lines, *exchange_lines(team, done)],
+            lambda: {**_share_json(choice, new), **done.data},
+            [*lines, *done.lines],
         )
 
 
@@ -210,7 +212,7 @@ def team(session: Session, given: ParsedArguments) -> Outcome:
             return _list_members(members)
         if given.act == "sync":
             done = show_exchange(session, members)
-            return Outcome(exchange_message(done), lambda: exchange_json(done), exchange_lines(members, done))
+            return Outcome(done.message, lambda: done.data, done.lines)
         if given.act == "believe":
             if not given.who:
                 raise InvalidInput("Whom?", "team believe ANA work decisions; team believe ANA takes it back")
@@ -232,8 +234,8 @@ def team(session: Session, given: ParsedArguments) -> Outcome:
             )
             return Outcome(
                 f"{said} What waited was taken in; from now on anything else waits again.",
-                lambda: {"writer": state.writer, "key": state.key, **exchange_json(done)},
-                exchange_lines(members, done),
+                lambda: {"writer": state.writer, "key": state.key, **done.data},
+                done.lines,
             )
         if given.act == "was":
             if not given.who:
@@ -243,12 +245,10 @@ def team(session: Session, given: ParsedArguments) -> Outcome:
             said = (
                 f"{found.display_name} was you: what you forget, restore or purge of theirs is done in their stream."
             )
-            return Outcome(
-                said, lambda: {"writer": found.writer, **exchange_json(done)}, exchange_lines(members, done)
-            )
+            return Outcome(said, lambda: {"writer": found.writer, **done.data}, done.lines)
         new = members.start_anew()
         done = show_exchange(session, members)
-        return Outcome(f"This memory goes on as {new}.", lambda: {"writer": new, **exchange_json(done)})
+        return Outcome(f"This memory goes on as {new}.", lambda: {"writer": new, **done.data})
 
 
 def replicate(session: Session, given: ParsedArguments) -> Outcome:
@@ -316,48 +316,6 @@ def share_preview(new: Sequence[LocalRecord]) -> list[str]:
     return lines
 
 
-def exchange_message(done: ExchangeResult) -> str:
-    """Return what an exchange did, in a sentence."""
-    arrived = sum(done.arrived.new.values()) + sum(done.arrived.changed.values())
-    if not (done.sent or done.received or arrived):
-        return "Nothing new on either side."
-    return f"Sent {format_count(done.sent, 'change')}, received {format_count(done.received, 'change')}."
-
-
-def exchange_lines(team: Team, done: ExchangeResult) -> list[str]:
-    """Return what arrived, by writer, and what is wrong."""
-    names = {state.writer: state.display_name for state, _ in team.members()}
-    lines = []
-    for writer in sorted({*done.arrived.new, *done.arrived.changed}):
-        new, changed = done.arrived.new.get(writer, 0), done.arrived.changed.get(writer, 0)
-        parts = [f"shared {new:,}" if new else "", f"changed {changed:,}" if changed else ""]
-        lines.append(f"{visible(names.get(writer, writer))} {', '.join(filter(None, parts))}: see the inbox.")
-    if done.arrived.believed:
-        lines.append(
-            f"{format_count(done.arrived.believed, 'record')} of writers whom you believe were taken at once."
-        )
-    if done.arrived.erased:
-        lines.append(f"Erased here, since their authors purged them: {format_count(done.arrived.erased, 'record')}.")
-    if done.linked:
-        lines.append(f"{format_count(done.linked, 'commit')} linked to decisions that they name.")
-    return [*lines, *(visible(one) for one in (*done.arrived.notes, *done.warnings))]
-
-
-def exchange_json(done: ExchangeResult) -> dict[str, object]:
-    """Return an exchange for scripts."""
-    return {
-        "sent": done.sent,
-        "received": done.received,
-        "new": done.arrived.new,
-        "changed": done.arrived.changed,
-        "believed": done.arrived.believed,
-        "purged": done.arrived.erased,
-        "linked": done.linked,
-        "notes": done.arrived.notes,
-        "warnings": done.warnings,
-    }
-
-
 def _share_status(memory: Memory, team: Team) -> Outcome:
     choice = team.choice
     new = team.list_unshared(choice)
@@ -415,14 +373,6 @@ def _list_members(team: Team) -> Outcome:
         lines,
         status=ExitStatus.PERSON if any(state.said for state, _ in found) else ExitStatus.DONE,
     )
-
-
-def show_exchange(session: Session, team: Team) -> ExchangeResult:
-    """Exchange with the team, and show progress. Raise what `Team.exchange` does."""
-    try:
-        return team.exchange(session.wait)
-    finally:
-        session.wait("")
 
 
 def _git_user_name(session: Session) -> str:

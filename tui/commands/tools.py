@@ -1,7 +1,4 @@
-"""guard, guest, scan: the memories of other tools.
-
-guard.
-"""
+"""guard, guest, scan, import: the memories of other tools."""
 
 from __future__ import annotations
 
@@ -17,9 +14,9 @@ from store.base.errors import Conflict, Declined, ExitStatus, InvalidInput
 from store.base.vocabulary import GUEST_TOOLS
 from store.config.configuration import Config, load_config
 from store.database.values import clean_text
-from store.guard import watching
-from store.guard.database import delete_guard, guard_path, open_guard
-from store.guard.moments import (
+from store.purge.file_eraser import guard_path
+from store.tools.guard_database import delete_guard, open_guard
+from store.tools.guard_moments import (
     GuardedChange,
     GuardMoment,
     LookResult,
@@ -31,8 +28,9 @@ from store.guard.moments import (
     parse_moment_number,
     recent_moments,
     untold_moments,
+    watch_guarded_files,
 )
-from store.guard.restoring import (
+from store.tools.guard_restoring import (
     DiffLine,
     GuardRestorePlan,
     compare_lines,
@@ -41,23 +39,30 @@ from store.guard.restoring import (
     run_guard_restore,
     version_lines,
 )
-from store.guests.changing import (
+from store.tools.guests import (
+    GuestList,
     GuestPlan,
+    GuestText,
     cut_secrets,
+    filter_guest_texts,
+    find_guest_text,
+    guest_tool_title,
+    list_guest_texts,
     plan_guest_correction,
     plan_guest_deletion,
     plan_guest_undo,
     run_guest_plan,
 )
-from store.guests.texts import (
-    GuestList,
-    GuestText,
-    filter_guest_texts,
-    find_guest_text,
-    guest_tool_title,
-    list_guest_texts,
+from store.tools.machine_scan import scan_machine
+from store.tools.source_import import (
+    SourceImport,
+    SourceImportReport,
+    SourcePreview,
+    find_sources,
+    get_source,
+    this_machine,
 )
-from store.scan.transcripts import (
+from store.tools.transcript_scan import (
     PRICE_PER_MILLION,
     SavedTranscripts,
     ScanFinding,
@@ -66,12 +71,13 @@ from store.scan.transcripts import (
     cost_in_dollars,
     save_transcripts,
 )
-from store.upkeep.source_import import this_machine
-from tui.commands.call import Outcome, Session
+from tui.commands.call import Interrupt, Outcome, Session
+from tui.commands.record_lines import shorten
 from tui.input.arguments import ParsedArguments
-from tui.render.lines import format_count
+from tui.render.lines import agree_verb, format_count
 from tui.theme.escape import visible, visible_lines
 
+PERMISSION_DENIED = "permission denied"
 LISTED_FILES = 10  # files named below a moment
 
 
@@ -128,7 +134,7 @@ def _watch_files(session: Session) -> Outcome:
     def document() -> Generator[str, None, None]:
         stop, told = threading.Event(), False
         try:
-            for found in watching.watch_guarded_files(guard_config(session), this_machine(), stop):
+            for found in watch_guarded_files(guard_config(session), this_machine(), stop):
                 moments: list[GuardMoment] = []
                 if found.moments:
                     with open_guard() as kept:
@@ -576,8 +582,6 @@ FINDING_ADVICE = {
 
 
 def scan(session: Session, given: ParsedArguments) -> Outcome:
-    from store.scan.machine_scan import scan_machine
-
     folders = [os.path.abspath(os.path.join(session.cwd, os.path.expanduser(one))) for one in given.folder]
 
     def progress(what: str, done: int, total: int) -> None:
@@ -691,7 +695,7 @@ def _unread_lines(report: ScanReport, limit: int) -> list[str]:
     for one in report.troubles[:limit]:
         lines.append(f"  {visible(one.path)}{f':{one.line}' if one.line else ''}  {one.why}")
     lines += [f"  … and {unread - limit:,} more; --limit shows them"] if unread > limit else []
-    shut = any(one.why == "permission denied" for one in report.troubles)
+    shut = any(one.why == PERMISSION_DENIED for one in report.troubles)
     return [*lines, *(["  Look at the permissions of these, and of the folders above them."] if shut else [])]
 
 
@@ -739,3 +743,172 @@ def _scan_document(report: ScanReport) -> Generator[str, None, None]:
     if starts:
         yield "\n## Loaded at each start\n\n"
         yield from (f"- {line}\n" for line in starts)
+
+
+# import, of the memory of another tool.
+
+NOTHING_NEW = "Nothing of {} is new here; nothing was changed."
+SOURCE_UNREAD = "Nothing of {} could be read; nothing was changed."
+LISTED_TROUBLES = 10  # troubles that are listed one by one
+
+
+def list_sources(session: Session) -> Outcome:
+    found = find_sources(session.memory)
+    lines = [
+        f"{name:<18}  {get_source(name).title}: {visible(place)}"
+        for name, places in found.items()
+        for place in places
+    ]
+    return Outcome(
+        "" if found else "No other tool's memory was found here. Name one: memoranda import SOURCE PATH.",
+        lambda: [{"source": name, "places": places} for name, places in found.items()],
+        lines,
+    )
+
+
+def import_source(session: Session, given: ParsedArguments) -> Outcome:
+    path = os.path.abspath(os.path.join(session.cwd, os.path.expanduser(given.path))) if given.path else ""
+    source = SourceImport(session.memory, given.source, path, given.all, given.only or "")
+    title = source.reader.title
+    try:
+        seen = source.read_preview(lambda done: session.wait(f"Reading {title}: {done:,}"))
+    finally:
+        session.wait("")
+    lines = _source_preview(seen, given.limit)
+    if given.dry_run:
+        said = (
+            SOURCE_UNREAD.format(title)
+            if _is_unreadable(seen)
+            else f"Importing {title} would bring {_import_amount(seen)}."
+        )
+        return Outcome(said, lambda: _source_json(source, seen, given), lines, status=_preview_status(seen))
+    if not seen.fresh and not seen.turns:
+        said = (SOURCE_UNREAD if _is_unreadable(seen) else NOTHING_NEW).format(title)
+        return Outcome(said, lambda: _source_json(source, seen, given), lines, status=_preview_status(seen))
+    becomes = "as they are" if given.trust else "as proposals"
+    question = f"Import {title}: {_import_amount(seen)} would come, {becomes}. Go on?"
+    if not given.yes and not session.ask(question, lines):
+        raise Declined("Nothing was changed.")
+    try:
+        done = _apply_import(session, source, given.trust)
+    finally:
+        session.wait("")
+    status = ExitStatus.UNFINISHED if done.stopped else ExitStatus.DONE
+    return Outcome(
+        _import_message(title, done), lambda: _source_json(source, seen, given, done), lines, status=status
+    )
+
+
+def _apply_import(session: Session, source: SourceImport, trust: bool) -> SourceImportReport:
+    """Import with progress; on the command line, ^C stops it."""
+
+    def progress(done: int) -> None:
+        session.wait(f"Importing {source.reader.title}: {done:,}")
+
+    with Interrupt() as interrupt:
+        return source.import_found(trust, progress, lambda: interrupt.asked)
+
+
+def _import_amount(seen: SourcePreview) -> str:
+    """Return how many facts, decisions and turns would be imported, in words."""
+    numbers = ((len(seen.fresh) - seen.decisions, "fact"), (seen.decisions, "decision"), (seen.turns, "turn"))
+    *parts, last = [format_count(number, word) for number, word in numbers if number] or ["nothing"]
+    return f"{', '.join(parts)} and {last}" if parts else last
+
+
+def _import_message(title: str, done: SourceImportReport) -> str:
+    """Return the message about what was imported, and how to undo it."""
+    parts = []
+    if done.proposed:
+        parts.append(f"{format_count(done.proposed, 'proposal')} {agree_verb(done.proposed, 'wait in the inbox')}")
+    if done.accepted:
+        parts.append(f"{format_count(done.accepted, 'record')} imported unchanged")
+    if done.turns:
+        parts.append(f"{format_count(done.turns, 'turn')} of {format_count(done.sessions, 'session')} imported")
+    if not parts and not done.stopped:
+        return NOTHING_NEW.format(title)
+    said = f"{'Stopped importing' if done.stopped else 'Imported'} {title}: {', '.join(parts) or 'nothing yet'}."
+    if done.steps:
+        *steps, last = [f"`undo {step}`" for step in reversed(done.steps)]
+        said = f"{said} {', '.join(steps)} and {last} undo it." if steps else f"{said} {last} undoes it."
+    return f"{said} The same import continues." if done.stopped else said
+
+
+def _source_preview(seen: SourcePreview, limit: int) -> list[str]:
+    """Preview an import: the first memories, what is left out and why, what could not be read."""
+    lines = []
+    for one in seen.fresh[:limit]:
+        kind = "decision" if one.decision else "fact"
+        name = os.path.basename(one.path)
+        place = f"{name}, {one.place}" if one.place else f"{name}:{one.line}"
+        lines.append(f"+ {kind:<9} {shorten(clean_text(one.text))}  {visible(place)}")
+    if len(seen.fresh) > limit:
+        lines.append(f"… and {len(seen.fresh) - limit:,} more; --limit shows them")
+    for number, says in (
+        (seen.secret, "hold a secret, which is cut out"),
+        (seen.flagged, "look like instructions to agents"),
+        (seen.known, "repeat what is known, was decided on or stands above"),
+        (seen.purged, "stay out, as erased here once"),
+        (seen.elsewhere + seen.turns_elsewhere, "are left out, as of other projects; --all brings them"),
+        (seen.long, "are too long for a fact, and left out"),
+    ):
+        if number:
+            lines.append(f"{number:,} {agree_verb(number, says)}")
+    if prose := len(seen.documents):
+        stays = agree_verb(prose, "stay in place")
+        lines.append(f"{format_count(prose, 'file')} of prose {stays}; documents.extraPaths makes prose searchable")
+    for trouble in seen.troubles[:LISTED_TROUBLES]:
+        at = f", line {trouble.line:,}" if trouble.line else ""
+        lines.append(f"{visible(trouble.path)}{at}: {trouble.why}")
+    if len(seen.troubles) > LISTED_TROUBLES:
+        lines.append(f"… and {len(seen.troubles) - LISTED_TROUBLES:,} more that cannot be read")
+    if any(trouble.why == PERMISSION_DENIED for trouble in seen.troubles):
+        lines.append("Look at the permissions of what is named, and of the folders above it, then import again.")
+    return lines
+
+
+def _is_unreadable(seen: SourcePreview) -> bool:
+    """Tell whether nothing was read of a source because its files cannot be read."""
+    found = seen.fresh, seen.known, seen.purged, seen.elsewhere, seen.turns_elsewhere, seen.long, seen.turns
+    return not any((*found, seen.documents)) and any(not trouble.line for trouble in seen.troubles)
+
+
+def _preview_status(seen: SourcePreview) -> ExitStatus:
+    """Return how an import ends that changes nothing."""
+    return ExitStatus.CANNOT if _is_unreadable(seen) else ExitStatus.DONE
+
+
+def _source_json(
+    source: SourceImport, seen: SourcePreview, given: ParsedArguments, done: SourceImportReport | None = None
+) -> dict[str, object]:
+    """Return an import for scripts."""
+    return {
+        "source": source.name,
+        "places": source.places,
+        "new": len(seen.fresh),
+        "decisions": seen.decisions,
+        "turns": seen.turns,
+        "known": seen.known,
+        "purged": seen.purged,
+        "elsewhere": seen.elsewhere + seen.turns_elsewhere,
+        "long": seen.long,
+        "flagged": seen.flagged,
+        "secrets": seen.secret,
+        "documents": seen.documents,
+        "troubles": [{"path": one.path, "line": one.line, "problem": one.why} for one in seen.troubles],
+        "records": [
+            {
+                "kind": "decision" if one.decision else "fact",
+                "text": clean_text(one.text),
+                "path": one.path,
+                "line": one.line,
+                "created": one.created,
+            }
+            for one in seen.fresh[: given.limit]
+        ],
+        "steps": done.steps if done else [],
+        "proposed": done.proposed if done else 0,
+        "taken": done.accepted if done else 0,
+        "added_turns": done.turns if done else 0,
+        "stopped": bool(done and done.stopped),
+    }

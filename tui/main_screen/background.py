@@ -625,11 +625,9 @@ class TeamController:
         lines: list[str] = []
         trouble = ""
         try:
-            done = engine.team.exchange() if engine is not None else None
+            lines = (engine.team.exchange() if engine is not None else None) or []
         except MemorandaError as error:
             trouble = f"The team could not be reached: {error}"
-        else:
-            lines = done[1] if done is not None else []
         if trouble and trouble != self._said and engine is not None and not engine.is_closed:
             self.host.later(self.host.say, trouble, "warning", 8)
         self._said = trouble

@@ -25,6 +25,7 @@ from tui.actions.history import take_back_now
 from tui.actions.texts import default_export_path, edit_synced_file, show_purge
 from tui.commands.agents import SERVE_HINT, UNINSTALL_HINT
 from tui.commands.call import Outcome, parse_id
+from tui.commands.dispatch import require_part_of
 from tui.commands.facts import fact_filters
 from tui.commands.history import AS_OF_KINDS
 from tui.commands.location import DEMO_HINT, locate_memory
@@ -42,7 +43,6 @@ from tui.screens.health import DoctorScreen, EvidenceScreen, PlotsScreen
 from tui.screens.menus import MoreScreen, RecentScreen
 from tui.screens.plans import PlanScreen
 from tui.screens.settings import SettingsScreen
-from tui.screens.team import ReplicaScreen, TeamScreen
 from tui.theme.line_filters import Piece, fit_cells, pieces_width
 from tui.widgets.inputs import YES_ANSWERS, AskBar
 from tui.workers.engine import ConfirmationNeeded
@@ -88,6 +88,7 @@ def run_line(screen: Host, text: str, agreed: tuple[str, ...] = ()) -> None:
             screen.say(error.message, "warning")
         return
     try:
+        require_part_of(verb.handler)
         done = _run_in_view(screen, verb, given)
     except MemorandaError as error:
         screen.say(str(error), "warning")
@@ -170,13 +171,13 @@ def _run_in_view(screen: Host, verb: Verb, given: ParsedArguments) -> bool:
             "An agent starts that, and speaks to it in JSON. docs/agents.md says how it is set up.", "warning"
         )
     elif verb.name == "guard" and not (given.what or given.once or given.watch):
-        _show_guard(screen)
+        _show_tools(screen, verb.name, given)
     elif verb.name == "guard" and given.watch:
         screen.say("That stays until it is ended: run memoranda guard --watch in a terminal of its own.", "warning")
-    elif verb.name == "guest" and given.what in (None, "list", "search"):
-        _show_guests(screen, given)
-    elif verb.name == "scan" and not (given.md or given.check or given.save or screen.moment):
-        _show_scan(screen, given)
+    elif (verb.name == "guest" and given.what in (None, "list", "search")) or (
+        verb.name == "scan" and not (given.md or given.check or given.save or screen.moment)
+    ):
+        _show_tools(screen, verb.name, given)
     elif verb.name == "verify":
         _show_evidence(screen)
     elif verb.name == "uninstall":
@@ -249,31 +250,21 @@ def _show_purge(screen: Host, given: ParsedArguments) -> None:
     )
 
 
-def _show_guard(screen: Host) -> None:
-    """Show the screen of the guard."""
-    from tui.screens.tools import GuardScreen  # reads what machines hold: a quarter of a start
+def _show_tools(screen: Host, verb: str, given: ParsedArguments) -> None:
+    """Show the screen of `guard`, of `scan`, or of `guest`, searched with the words of the verb."""
+    from tui.screens import tools  # of an optional part
 
-    if screen.engine is not None:
-        screen.app.push_screen(GuardScreen(screen.engine.location))
-
-
-def _show_guests(screen: Host, given: ParsedArguments) -> None:
-    """Show the screen of the guests, searched with the words of the verb."""
-    from tui.screens.tools import GuestsScreen  # reads what machines hold: a quarter of a start
-
-    if screen.engine is not None:
-        tools = (given.tool,) if given.tool else ()
-        query, editor = " ".join(given.words), screen.setting("editor")
-        screen.app.push_screen(GuestsScreen(screen.engine.location, tools, query, editor))
-
-
-def _show_scan(screen: Host, given: ParsedArguments) -> None:
-    """Show the screen of the scan."""
-    from tui.screens.tools import ScanScreen  # reads what machines hold: a quarter of a start
-
-    if screen.engine is not None:
+    if screen.engine is None:
+        return
+    location, editor = screen.engine.location, screen.setting("editor")
+    if verb == "guard":
+        screen.app.push_screen(tools.GuardScreen(location))
+    elif verb == "guest":
+        named = (given.tool,) if given.tool else ()
+        screen.app.push_screen(tools.GuestsScreen(location, named, " ".join(given.words), editor))
+    else:
         clock = screen.engine.screen.database.clock
-        screen.app.push_screen(ScanScreen(screen.cwd, given.folder, clock, screen.setting("editor")))
+        screen.app.push_screen(tools.ScanScreen(screen.cwd, given.folder, clock, editor))
 
 
 def _show_evidence(screen: Host) -> None:
@@ -427,12 +418,16 @@ class CommandController:
 
     def action_team(self) -> None:
         """Show who shares with this memory, and what."""
+        from tui.screens.team import TeamScreen  # of an optional part
+
         if self.host.engine is not None:
             screen = TeamScreen(self.host.location, self.host.clock, self.host.engine.team)
             self.host.app.push_screen(screen)
 
     def action_replica(self, query: str = "", team: str = "") -> None:
         """Show what teams shared, in the database of `team.replica`."""
+        from tui.screens.team import ReplicaScreen  # of an optional part
+
         self.host.app.push_screen(ReplicaScreen(self.host.location, self.host.clock, query, team))
 
     def action_plots(self) -> None:

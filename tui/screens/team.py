@@ -380,7 +380,7 @@ class TeamScreen(ListScreen["str | None"]):
         try:
             if exchange:
                 done = self._worker.exchange(wait=True)
-                said = (done[1] or ["Nothing new on either side."]) if done else ["Nothing is shared here yet."]
+                said = ["Nothing is shared here yet."] if done is None else done or ["Nothing new on either side."]
             with Memory(self._location, "app", self._clock, create=False) as memory:
                 members = read_members(memory)
         except MemorandaError as error:

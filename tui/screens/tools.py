@@ -27,8 +27,8 @@ from store.base.location import Location
 from store.base.vocabulary import GUEST_TOOLS
 from store.config.configuration import Config, load_config
 from store.database.values import clean_text
-from store.guard.database import open_guard
-from store.guard.moments import (
+from store.tools.guard_database import open_guard
+from store.tools.guard_moments import (
     GuardedChange,
     GuardMoment,
     LookResult,
@@ -37,7 +37,7 @@ from store.guard.moments import (
     mark_told,
     recent_moments,
 )
-from store.guard.restoring import (
+from store.tools.guard_restoring import (
     DiffLine,
     GuardRestorePlan,
     compare_lines,
@@ -45,19 +45,22 @@ from store.guard.restoring import (
     run_guard_restore,
     version_lines,
 )
-from store.guests.changing import (
+from store.tools.guests import (
+    GuestList,
     GuestPlan,
+    GuestText,
     cut_secrets,
+    filter_guest_texts,
+    list_guest_texts,
     plan_guest_correction,
     plan_guest_deletion,
     plan_guest_undo,
     run_guest_plan,
 )
-from store.guests.texts import GuestList, GuestText, filter_guest_texts, list_guest_texts
-from store.scan.machine_scan import scan_machine
-from store.scan.transcripts import ScanFinding, ScanReport, save_transcripts
-from store.sources.source import Machine
-from store.upkeep.source_import import this_machine
+from store.tools.machine_scan import scan_machine
+from store.tools.source import Machine
+from store.tools.source_import import this_machine
+from store.tools.transcript_scan import ScanFinding, ScanReport, save_transcripts
 from tui.commands.tools import (
     FINDING_TITLES,
     NO_GUEST_TEXTS,

@@ -30,7 +30,6 @@ from store.learning.rule_pass import RulePassResult, run_rule_pass
 from store.learning.tasks import turn_summarizer
 from store.memory import Memory
 from store.sync.sync import SyncReport
-from store.team.exchange import ExchangeResult, Team, has_shared_records
 from store.upkeep.auto_ingest import IngestProcess, list_changed_sources
 from store.upkeep.background_embedding import embed_waiting, is_embedding_due
 from store.upkeep.daily_log import write_daily_log
@@ -44,8 +43,9 @@ from store.upkeep.maintenance import (
     run_maintenance,
     take_due_checkpoint,
 )
+from store.upkeep.optional import OpenTeam, find_sharing
 from store.upkeep.session_flush import flush_due_sessions
-from tui.commands.team import exchange_lines
+from tui.theme.escape import visible
 
 # The base class of background workers: a memory for each thread, one run at a time, and an end.
 
@@ -577,19 +577,19 @@ class TeamWorker(Worker):
 
     def __init__(self, location: Location, clock: Clock) -> None:
         super().__init__(location, clock, "worker")
-        self._team: Team | None = None
+        self._team: OpenTeam | None = None
 
-    def exchange(self, wait: bool = False) -> tuple[ExchangeResult, list[str]] | None:
-        """Exchange with the team; if told to `wait`, after an exchange in progress. Return the result and its
-        lines to read; None where nothing is shared, or if an exchange is in progress. Raise MemorandaError."""
+    def exchange(self, wait: bool = False) -> list[str] | None:
+        """Exchange with the team; if told to `wait`, after an exchange in progress. Return lines to read on what
+        arrived; None where nothing is shared, or if an exchange is in progress. Raise MemorandaError."""
         with self.exclusive(wait) as held, self.memory() as memory:
-            if not held or self.closing() or not has_shared_records(memory):
+            sharing = find_sharing(memory) if held and not self.closing() else None
+            if sharing is None or not sharing.has_records(memory):
                 return None
-            with Team(memory) as team:
+            with sharing.open_team(memory) as team:
                 self._team = team
                 try:
-                    done = team.exchange()
-                    return done, exchange_lines(team, done)
+                    return [*map(visible, team.report_exchange().lines)]
                 finally:
                     self._team = None
 

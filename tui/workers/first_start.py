@@ -6,11 +6,10 @@ import os
 import shutil
 from dataclasses import dataclass
 
-from store.base.errors import MemorandaError
+from store.base.extensions import find_extension
 from store.base.vocabulary import SOURCE_PARTS
 from store.memory import Memory
-from store.sources.registry import get_source
-from store.upkeep.source_import import SourceImport, count_conversations, find_sources
+from store.upkeep.optional import ForeignMemories, ToolCount
 from tui.input.key_table import key_name
 from tui.render.lines import format_count
 
@@ -50,10 +49,6 @@ class Ledger:
     offers: tuple[StartOffer, ...]
 
 
-class _Enough(Exception):
-    """More was read than is counted."""
-
-
 def read_ledger(memory: Memory, cwd: str) -> Ledger:
     """Look at what there is; for a worker thread, since other tools' memories may be long. No conversation is read."""
     project = memory.location.project
@@ -77,20 +72,15 @@ def read_ledger(memory: Memory, cwd: str) -> Ledger:
             searched = name == MEMORY_MD or name in extra
             told = "and is searched" if searched else "for the agents that read it; it is not searched"
             found.append(f"{name}, {format_count(size, 'line')}; it was left as it is, {told}")
-    memories = _tool_memories(memory)
-    if memories:
-        listed = ", ".join(f"{title} {number}" for _, title, number in memories)
-        found.append(f"memories that other tools keep on this project: {listed}")
-        lines = tuple(("import", name, "--only", MEMORIES_PART, "--yes") for name, _, _ in memories)
+    tools = find_extension("tools", ForeignMemories)
+    if tools and (memories := tools.count_memories(memory, MOST_COUNTED)):
+        found.append(f"memories that other tools keep on this project: {_listed_counts(memories)}")
+        lines = tuple(("import", one.name, "--only", MEMORIES_PART, "--yes") for one in memories)
         offers.append(StartOffer("i", "bring them in; each waits in the inbox until you accept it", lines))
-    if kept := count_conversations(memory):
-        listed = ", ".join(
-            f"{get_source(name).title} {number:,}{' and more' if number >= MOST_COUNTED else ''}"
-            for name, number in kept.items()
-        )
-        found.append(f"conversations that agents keep of this project: {listed}{NONE_READ}")
+    if tools and (kept := tools.count_conversations(memory, MOST_COUNTED)):
+        found.append(f"conversations that agents keep of this project: {_listed_counts(kept)}{NONE_READ}")
         says = "read the conversations, to find and quote them; nothing in them is obeyed"
-        offers.append(StartOffer("r", says, (), agents=tuple(kept)))
+        offers.append(StartOffer("r", says, (), agents=tuple(one.name for one in kept)))
     here = [(name, title) for name, (folder, title) in KNOWN_AGENTS.items() if os.path.isdir(_home_path(folder))]
     if here:
         name, title = here[0]
@@ -106,28 +96,9 @@ def read_ledger(memory: Memory, cwd: str) -> Ledger:
     return Ledger(title, tuple(found), tuple(did), tuple(offers[:MOST_OFFERS]))
 
 
-def _tool_memories(memory: Memory) -> list[tuple[str, str, str]]:
-    """Return (name, title, number of new memories) of the tools that keep some on this project."""
-    found = []
-    for name in find_sources(memory):
-        read = 0
-
-        def progress(done: int) -> None:
-            nonlocal read
-            read = done
-            if done >= MOST_COUNTED:
-                raise _Enough
-
-        try:
-            fresh = len(SourceImport(memory, name, only=MEMORIES_PART).read_preview(progress).fresh)
-            number = f"{fresh:,}" if fresh else ""
-        except _Enough:
-            number = f"{read:,} and more"
-        except MemorandaError:
-            continue  # `import` says what is wrong with it
-        if number:
-            found.append((name, get_source(name).title, number))
-    return found
+def _listed_counts(counts: list[ToolCount]) -> str:
+    """Return what tools keep, one after another."""
+    return ", ".join(f"{one.title} {one.number:,}{' and more' if one.more else ''}" for one in counts)
 
 
 def _home_path(folder: str) -> str:

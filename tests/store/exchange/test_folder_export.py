@@ -8,8 +8,8 @@ from store.base.errors import Conflict
 from store.base.vocabulary import EXPORT_FORMS
 from store.exchange import exporter as folder_export
 from store.memory import Memory
-from store.sources.registry import get_source
-from store.sources.source import FoundMemory, ReadTrouble
+from store.tools.source import FoundMemory, ReadTrouble
+from store.tools.source_import import get_source
 
 FACTS = [
     ("The team is five.", "work"),

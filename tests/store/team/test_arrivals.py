@@ -12,7 +12,9 @@ from store.inbox.inbox import InboxChoice
 from store.purge.proof import list_text_files
 from store.team.arrivals import Arrivals
 from store.team.collect import ShareChoice
-from store.team.exchange import Team, erase_shared_records, with_shared_places
+from store.team.exchange import Team
+from store.team.part import erase_shared_records
+from store.upkeep.optional import with_shared_places
 
 FIRST, SECOND, THIRD = (
     "The safe opens with swordfish",

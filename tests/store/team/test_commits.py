@@ -10,7 +10,7 @@ from support.team import Join, Person
 
 from store.git.repository import Repository
 from store.records.decisions import GIT_IMPORTER, find_shared_decisions
-from store.team.exchange import shared_identity
+from store.team.part import shared_identity
 from store.upkeep.maintenance import read_new_commits
 
 ANA = "3c7vjyhh2avx"

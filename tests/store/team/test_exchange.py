@@ -13,9 +13,10 @@ from support.team import WORK, Join, Person, holding, shared
 from store.base.errors import Conflict, InvalidInput
 from store.team import collect
 from store.team.collect import Collector, ShareChoice
-from store.team.exchange import Team, has_shared_records
+from store.team.exchange import Team
 from store.team.remote import StreamRepository
 from store.team.team_file import HeldRecord
+from store.upkeep.optional import has_shared_records
 from tui.render.lines import writer_name
 
 

@@ -11,9 +11,10 @@ from support.team import Join, Person, holding, shared
 
 from store.base.errors import Conflict, InvalidInput
 from store.git.process import GitError
-from store.team.exchange import Team, with_shared_places
+from store.team.exchange import Team
 from store.team.remote import INCOMING_REFS, StreamRepository
 from store.team.stream import Operation, parse_segment, segment_digest, split_segments
+from store.upkeep.optional import with_shared_places
 
 SECRET, KNOWN = "The safe opens with swordfish", "Releases are cut on Tuesdays"
 MOMENT = "2026-11-25T12:00:00.000Z"

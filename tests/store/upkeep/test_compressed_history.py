@@ -11,7 +11,7 @@ from bench.damage import live, look
 from store.database.schema import RECORDED_TABLES
 from store.history import compression
 from store.memory import Memory
-from store.salvage.salvage import salvage_file
+from store.rescue.salvage import salvage_file
 from tests.support.chain import read_all_rows
 
 

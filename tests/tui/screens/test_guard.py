@@ -7,7 +7,7 @@ from support.guarded import GuardedHome
 from support.screen import NARROW, WIDE, Person, opened
 from support.stories import Story
 
-from store.guard.moments import current_ms
+from store.tools.guard_moments import current_ms
 from tui.screens.tools import GuardScreen
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList

@@ -7,7 +7,7 @@ from support.guests import GuestHome
 from support.screen import NARROW, WIDE, Person, opened
 from support.stories import Story
 
-from store.guard.moments import current_ms
+from store.tools.guard_moments import current_ms
 from tui.screens.tools import GuestsScreen
 from tui.widgets.preview import Preview
 

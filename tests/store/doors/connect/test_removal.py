@@ -10,8 +10,8 @@ from store.base import state_files as installation
 from store.doors import connection, git_hooks
 from store.doors import connection as removal
 from store.doors.client import CLIENTS, SCOPE_LOCAL, SCOPE_PROJECT, SCOPE_USER, ClientPlace
-from store.guard import database as guard
 from store.memory import Memory
+from store.tools import guard_database
 
 
 @pytest.fixture
@@ -102,11 +102,11 @@ def test_what_guard_keeps_goes_with_its_key(machine: Path) -> None:
     from store.base.location import locate
     from store.config.configuration import load_config
 
-    with guard.open_guard(load_config(locate(None, {}, str(machine / "one")))):
+    with guard_database.open_guard(load_config(locate(None, {}, str(machine / "one")))):
         pass
     found = removal.find_installed_parts(str(machine / "home"), {})
-    assert found.guard == guard.guard_path() and os.path.exists(found.guard)
-    assert removal.remove_installed_parts(found) == [] and not os.path.exists(guard.guard_path())
+    assert found.guard == guard_database.guard_path() and os.path.exists(found.guard)
+    assert removal.remove_installed_parts(found) == [] and not os.path.exists(guard_database.guard_path())
 
 
 def test_a_machine_without_anything_has_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

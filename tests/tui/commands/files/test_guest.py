@@ -8,7 +8,7 @@ import pytest
 from support.commands import Do, Said
 from support.guests import GuestHome
 
-from store.guard.moments import current_ms
+from store.tools.guard_moments import current_ms
 from tui import cli
 
 

@@ -95,7 +95,7 @@ def test_one_of_each_is_said_as_one(do: Do, tmp_path: Path) -> None:
 
 
 def test_each_of_its_steps_is_said(do: Do, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("store.upkeep.source_import.STEP_RECORDS", 1)
+    monkeypatch.setattr("store.tools.source_import.STEP_RECORDS", 1)
     (tmp_path / "project" / "a.md").write_text("- Tea\n- Milk\n- Rice\n")
     said = do("import", "markdown", "a.md", "--yes").out
     assert "3 proposals wait in the inbox. `undo 3`, `undo 2` and `undo 1` undo it." in said

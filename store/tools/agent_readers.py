@@ -1,0 +1,495 @@
+"""Claude Code: its own memory, a fact a file, and its transcripts, both below `~/.claude/projects/<folder>/`.
+
+`memory/MEMORY.md` is an index of the other files; its bullets that lead to none of them are facts. The folder's name
+cannot be turned back into the project's path, so a memory's project is the working folder that the transcripts beside
+it name. Where the person's own settings name one folder for the memory of all projects (`autoMemoryDirectory`), that is
+read too.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from itertools import groupby
+
+from store.ingest.formats import BrokenLine, is_claude_line, parse_claude_line
+from store.tools.note_readers import is_unfilled, parse_bullets, parse_front_matter, prose_paragraphs
+from store.tools.source import (
+    CopiedDatabase,
+    FoundDecision,
+    FoundDocument,
+    FoundItem,
+    FoundMemory,
+    FoundTurn,
+    Machine,
+    MemorySource,
+    ReadTrouble,
+    existing_paths,
+    files_below,
+    modification_time,
+    note_unreadable,
+    open_database_copy,
+    parse_foreign_time,
+    read_json_file,
+    read_json_lines,
+    read_text_file,
+    stripped_text,
+)
+
+MEMORY_INDEX = "MEMORY.md"
+CLAUDE_CODE_DOMAINS = {"user": "personal", "feedback": "preferences", "project": "projects", "reference": "work"}
+_REASON = re.compile(r"^\*\*(?:Why|Por qué)\s*:?\s*\*\*\s*:?\s*(?P<why>.+?)(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
+_INDEX_ENTRY = re.compile(r"\]\([^()\s]+\.md(?:#[^()\s]*)?\)|\[\[[^\]\n]+\]\]")  # a link to another file
+SEARCHED_LINES = 200  # lines of a transcript in which the working folder is looked for
+
+
+def claude_projects_folder(machine: Machine) -> str:
+    """Return the folder in which Claude Code has a folder for each project."""
+    base = machine.environment.get("CLAUDE_CONFIG_DIR") or os.path.join(machine.home, ".claude")
+    return os.path.join(base, "projects")
+
+
+def read_claude_settings(machine: Machine) -> dict[str, object]:
+    """Return the person's own settings of Claude Code, empty if there are none. A checkout's settings are never
+    read: what it says may not lead to other places."""
+    path = os.path.join(os.path.dirname(claude_projects_folder(machine)), "settings.json")
+    try:
+        if not os.path.isfile(path):  # a pipe would block for ever
+            return {}
+        with open(path, encoding="utf-8-sig") as file:
+            value = json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def own_memory_folder(machine: Machine) -> str:
+    """Return the folder that the settings name for the memory of all projects; empty without one."""
+    named = stripped_text(read_claude_settings(machine).get("autoMemoryDirectory"))
+    path = os.path.join(machine.home, named.removeprefix("~/")) if named.startswith("~/") else named
+    if "\0" in path or not os.path.isabs(path) or os.path.realpath(path) in ("/", os.path.realpath(machine.home)):
+        return ""
+    return path
+
+
+def detect_claude_code(machine: Machine) -> list[str]:
+    """List the places of Claude Code's memory on this machine; of one project if the machine names it."""
+    base, own = claude_projects_folder(machine), own_memory_folder(machine)
+    if machine.project:
+        name = re.sub(r"[^A-Za-z0-9]", "-", os.path.realpath(machine.project))
+        return existing_paths(os.path.join(base, name), own)
+    try:
+        with os.scandir(base) as entries:
+            found = sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
+    except PermissionError:
+        found = [base]
+    except OSError:
+        found = []
+    return [*found, *existing_paths(own)]
+
+
+def read_claude_code(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+    """Yield the memories and the turns of a file or a folder of Claude Code."""
+    if os.path.isfile(path):
+        if path.endswith(".jsonl"):
+            yield from _transcript_turns(path, troubles)
+        else:
+            yield from _read_memory_file(path, "", troubles)
+        return
+    for folder in _project_folders(path, troubles):
+        yield from read_folder_memories(folder, troubles)
+        for file in list_transcripts(folder, troubles):
+            yield from _transcript_turns(file, troubles)
+
+
+def read_claude_memories(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+    """Yield the memories of a file or a folder of Claude Code, without its turns."""
+    if os.path.isfile(path):
+        yield from read_claude_code(path, troubles) if not path.endswith(".jsonl") else ()
+        return
+    for folder in _project_folders(path, troubles):
+        yield from read_folder_memories(folder, troubles)
+
+
+def claude_code_session_folders(path: str) -> Iterator[str]:
+    """Yield an empty text for each transcript of a project's folder; only their names are looked at."""
+    for _ in list_transcripts(path, []):
+        yield ""
+
+
+def claude_memory_folder(folder: str) -> str:
+    """Return where the memories of a project's folder are: `memory` in it, or itself."""
+    inner = os.path.join(folder, "memory")
+    return inner if os.path.isdir(inner) and not os.path.isfile(os.path.join(folder, MEMORY_INDEX)) else folder
+
+
+def project_working_folder(folder: str) -> str:
+    """Return the working folder that the transcripts of a project's folder name; empty if none does."""
+    place = os.path.dirname(folder) if os.path.basename(folder) == "memory" else folder
+    for path in list_transcripts(place, []):
+        for number, value in read_json_lines(path, []):
+            if isinstance(cwd := value.get("cwd"), str) and cwd:
+                return cwd
+            if number > SEARCHED_LINES:
+                break
+    return ""
+
+
+def list_transcripts(folder: str, troubles: list[ReadTrouble]) -> list[str]:
+    """List the transcripts in a project's folder, without those of sub-agents."""
+    return [os.path.join(folder, name) for name in _list_names(folder, troubles) if name.endswith(".jsonl")]
+
+
+def _list_names(folder: str, troubles: list[ReadTrouble]) -> list[str]:
+    """List the names in a folder; note a trouble if it cannot be read."""
+    try:
+        return sorted(os.listdir(folder))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        note_unreadable(troubles, folder, error)
+        return []
+
+
+def _project_folders(path: str, troubles: list[ReadTrouble]) -> list[str]:
+    """Return the project folders at a path: itself, or the folders below `projects`."""
+    inner = os.path.join(path, "projects")
+    base = inner if os.path.isdir(inner) else path
+    if os.path.basename(base) != "projects":
+        return [base]
+    return [place for name in _list_names(base, troubles) if os.path.isdir(place := os.path.join(base, name))]
+
+
+def read_folder_memories(folder: str, troubles: list[ReadTrouble]) -> Iterator[FoundMemory | FoundDocument]:
+    """Yield the memories of a project's folder, without reading its transcripts beyond the working folder."""
+    project = None
+    for path in files_below(claude_memory_folder(folder), ".md", troubles):
+        project = project_working_folder(folder) if project is None else project
+        yield from _read_memory_file(path, project, troubles)
+
+
+def _read_memory_file(path: str, project: str, troubles: list[ReadTrouble]) -> Iterator[FoundMemory | FoundDocument]:
+    """Yield the memories of one Markdown file."""
+    text = read_text_file(path, troubles)
+    if text is not None:
+        yield from (_index_memories if os.path.basename(path) == MEMORY_INDEX else _file_memory)(path, project, text)
+
+
+def _index_memories(path: str, project: str, text: str) -> Iterator[FoundMemory | FoundDocument]:
+    """Yield what an index says itself: older versions wrote everything into it, and people still do."""
+    _, body, above = parse_front_matter(text)
+    for one in parse_bullets(body, above + 1):
+        if not _INDEX_ENTRY.search(one.text) and not is_unfilled(one.text):
+            tags = (one.heading,) if one.heading else ()
+            yield FoundMemory(
+                one.text, path, one.line, one.last, project=project, created=modification_time(path), tags=tags
+            )
+    if prose_paragraphs(body):
+        yield FoundDocument(path, body.strip())
+
+
+def _file_memory(path: str, project: str, text: str) -> Iterator[FoundMemory]:
+    """Yield the memory that a file is: a fact, or a decision if it gives a reason."""
+    head, body, above = parse_front_matter(text)
+    said = body.strip()
+    if not said:
+        return
+    inner = head.get("metadata")
+    about = {**head, **inner} if isinstance(inner, dict) else head
+    kind = stripped_text(about.get("type"))
+    first = above + 1 + body[: body.index(said[0])].count("\n")
+    why = _REASON.search(said) if kind == "project" else None
+    title = stripped_text(head.get("description")) or stripped_text(head.get("name"))
+    decision = None
+    if why is not None and title:
+        chosen = _REASON.sub("", said).strip()
+        decision = FoundDecision(chosen or title, (), why["why"].strip())
+    yield FoundMemory(
+        text=title if decision else said,
+        path=path,
+        line=first,
+        last=first + said.count("\n"),
+        session=stripped_text(about.get("originSessionId")),
+        project=project,
+        created=parse_foreign_time(stripped_text(about.get("modified"))) or modification_time(path),
+        domain=CLAUDE_CODE_DOMAINS.get(kind, "general"),
+        decision=decision,
+    )
+
+
+def _transcript_turns(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundTurn]:
+    """Yield the turns of a transcript, without those of its tools."""
+    for number, value in read_json_lines(path, troubles):
+        if not is_claude_line(value):
+            continue
+        try:
+            turns = parse_claude_line(value)
+        except BrokenLine as error:
+            troubles.append(ReadTrouble(path, number, str(error)))
+            continue
+        for turn in turns:
+            if not turn.kind:
+                yield FoundTurn(turn.session, turn.role, turn.text, path, number, turn.at, turn.id, turn.cwd)
+
+
+CLAUDE_CODE_SOURCE = MemorySource(
+    "claude-code", "Claude Code", detect_claude_code, read_claude_code, claude_code_session_folders
+)
+
+
+# Agents of which conversations are read: Gemini CLI, Codex, OpenCode.
+
+# Codex: conversations as `~/.codex/sessions/YYYY/MM/DD/rollout-….jsonl`.
+#
+# A turn is there twice, as what the model is sent (`response_item`) and as an event; the first is taken. AGENTS.md and
+# the environment come in the person's role, and are no turns.
+
+CODEX_INSERTED = (
+    *("# AGENTS.md instructions", "<environment_context>", "<user_instructions>", "<INSTRUCTIONS>"),
+    *("<turn_aborted>", "<permissions", "<user_shell_command>"),
+)
+CODEX_TEXT_PARTS = ("input_text", "output_text", "text")
+
+
+def detect_codex(machine: Machine) -> list[str]:
+    """List the folders of Codex's conversations that exist."""
+    base = machine.environment.get("CODEX_HOME") or os.path.join(machine.home, ".codex")
+    return existing_paths(os.path.join(base, "sessions"), os.path.join(base, "archived_sessions"))
+
+
+def read_codex(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+    """Yield the turns of a conversation or a folder of conversations."""
+    for file in [path] if os.path.isfile(path) else files_below(path, ".jsonl", troubles):
+        yield from _codex_turns(file, troubles)
+    for file in files_below(path, ".jsonl.zst", troubles):
+        troubles.append(ReadTrouble(file, 0, "it is packed; unpack it with zstd -d"))
+
+
+def codex_session_folders(path: str) -> Iterator[str]:
+    """Yield the working folder of each conversation; only the first line of its file is read."""
+    for file in files_below(path, ".jsonl", []):
+        for _, value in read_json_lines(file, []):
+            about = value.get("payload")
+            if value.get("type") == "session_meta" and isinstance(about, dict) and not _is_subagent(about):
+                yield stripped_text(about.get("cwd"))
+            break
+
+
+def _is_subagent(about: dict[str, object]) -> bool:
+    source = about.get("source")
+    return isinstance(source, dict) and "subagent" in source
+
+
+def _codex_turns(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundTurn]:
+    """Yield the turns of one conversation."""
+    session, cwd = os.path.basename(path).removesuffix(".jsonl"), ""
+    for number, value in read_json_lines(path, troubles):
+        payload = value.get("payload")
+        if not isinstance(payload, dict):
+            continue
+        if value.get("type") == "session_meta":
+            if _is_subagent(payload):
+                return
+            session = stripped_text(payload.get("id")) or session
+        if value.get("type") in ("session_meta", "turn_context"):
+            cwd = stripped_text(payload.get("cwd")) or cwd
+        if value.get("type") != "response_item" or payload.get("type") != "message":
+            continue
+        role = payload.get("role")
+        text = _codex_text(payload.get("content")) if role in ("user", "assistant") else ""
+        if text:
+            at, name = (
+                parse_foreign_time(value.get("timestamp")),
+                stripped_text(payload.get("id")) or f"{session}/{number}",
+            )
+            yield FoundTurn(session, str(role), text, path, number, at, name, cwd)
+
+
+def _codex_text(content: object) -> str:
+    """Return what a message says, without what the client inserted."""
+    parts = [
+        stripped_text(part.get("text"))
+        for part in (content if isinstance(content, list) else ())
+        if isinstance(part, dict) and part.get("type") in CODEX_TEXT_PARTS
+    ]
+    return "\n\n".join(part for part in parts if part and not part.startswith(CODEX_INSERTED))
+
+
+CODEX_SOURCE = MemorySource("codex", "Codex", detect_codex, read_codex, codex_session_folders)
+
+
+GEMINI_ROLES = {"user": "user", "gemini": "assistant"}
+GEMINI_INSERTED = ("<session_context>", "<untrusted_context>", "<state_snapshot>")
+
+
+def detect_gemini(machine: Machine) -> list[str]:
+    """Return the folder of Gemini's conversations if there are any, or if it cannot be read."""
+    base = os.path.join(machine.home, ".gemini", "tmp")
+    unread: list[ReadTrouble] = []
+    there = any(any(files_below(base, suffix, unread)) for suffix in (".jsonl", ".json"))
+    return [base] if there or unread else []
+
+
+def gemini_session_folders(path: str) -> Iterator[str]:
+    """Yield the project of each conversation, by where its file lies: the file is not read."""
+    for suffix in (".jsonl", ".json"):
+        for file in files_below(path, suffix, []):
+            if os.path.basename(os.path.dirname(file)) == "chats":
+                yield _gemini_project(file)
+
+
+def read_gemini(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+    """Yield the turns of a conversation or a folder of conversations."""
+    if os.path.isfile(path):
+        yield from _gemini_turns(path, troubles)
+        return
+    for suffix in (".jsonl", ".json"):
+        for file in files_below(path, suffix, troubles):
+            if os.path.basename(os.path.dirname(file)) == "chats":
+                yield from _gemini_turns(file, troubles)
+
+
+def _gemini_turns(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundTurn]:
+    """Yield the turns of one conversation."""
+    about: dict[str, object] = {}
+    messages: dict[str, tuple[int, dict[str, object]]] = {}
+    for number, value in _gemini_values(path, troubles):
+        changes = value.get("$set")
+        for state in (value, changes) if isinstance(changes, dict) else (value,):
+            if isinstance(state.get("sessionId"), str):
+                about.update({name: state[name] for name in ("sessionId", "kind") if name in state})
+            several = state.get("messages")
+            for message in several if isinstance(several, list) else (state,):
+                if not isinstance(message, dict) or not isinstance(name := message.get("id"), str):
+                    continue
+                if _gemini_text(message) or name not in messages:
+                    messages[name] = (messages[name][0] if name in messages else number, message)
+    if about.get("kind", "main") != "main":
+        return
+    session = str(about.get("sessionId") or os.path.basename(path).rsplit(".", 1)[0])
+    cwd = _gemini_project(path)
+    for name, (number, message) in messages.items():
+        if text := _gemini_text(message):
+            role = GEMINI_ROLES[str(message["type"])]
+            yield FoundTurn(
+                session, role, text, path, number, parse_foreign_time(message.get("timestamp")), name, cwd
+            )
+
+
+def _gemini_values(path: str, troubles: list[ReadTrouble]) -> Iterator[tuple[int, dict[str, object]]]:
+    """Yield the objects of a file with their line numbers."""
+    if path.endswith(".jsonl"):
+        yield from read_json_lines(path, troubles)
+        return
+    value = read_json_file(path, troubles)
+    if isinstance(value, dict):
+        yield 1, value
+    elif value is not None:
+        troubles.append(ReadTrouble(path, 0, "it is not a conversation"))
+
+
+def _gemini_text(message: dict[str, object]) -> str:
+    """Return what a message says, without thoughts and what the client inserted."""
+    if message.get("type") not in GEMINI_ROLES:
+        return ""
+    content = message.get("content")
+    if isinstance(content, str):
+        parts = [content.strip()]
+    else:
+        found = content if isinstance(content, list) else ()
+        parts = [
+            stripped_text(part.get("text")) for part in found if isinstance(part, dict) and not part.get("thought")
+        ]
+    return "\n\n".join(part for part in parts if part and not part.startswith(GEMINI_INSERTED))
+
+
+def _gemini_project(path: str) -> str:
+    """Return the project of a conversation: the folder that `.project_root` or `projects.json` name, else the folder's
+    own name, which is that of the project or, in older versions, a digest of its path."""
+    named = os.path.dirname(os.path.dirname(path))
+    marker = os.path.join(named, ".project_root")
+    if os.path.isfile(marker) and os.path.isabs(folder := (read_text_file(marker, []) or "").strip()):
+        return folder
+    for above in (os.path.dirname(os.path.dirname(named)), os.path.dirname(named)):
+        value = read_json_file(os.path.join(above, "projects.json"), [])
+        projects = value.get("projects") if isinstance(value, dict) else None
+        for folder, name in projects.items() if isinstance(projects, dict) else ():
+            if name == os.path.basename(named):
+                return str(folder)
+    return os.path.basename(named) if os.path.basename(os.path.dirname(path)) == "chats" else ""
+
+
+GEMINI_SOURCE = MemorySource("gemini", "Gemini CLI", detect_gemini, read_gemini, gemini_session_folders)
+
+
+# OpenCode: conversations in a SQLite database, `~/.local/share/opencode/opencode.db`.
+#
+# The texts of a message are its parts. `opencode run` puts the person's words in quotation marks, which are taken off;
+# sessions with a parent are those of sub-agents, and left out.
+
+OPENCODE_FILE = "opencode.db"
+
+
+def detect_opencode(machine: Machine) -> list[str]:
+    """Return the path of OpenCode's database, if it exists."""
+    base = machine.environment.get("XDG_DATA_HOME") or os.path.join(machine.home, ".local", "share")
+    return existing_paths(os.path.join(base, "opencode", OPENCODE_FILE))
+
+
+def read_opencode(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+    """Yield the turns of a database of OpenCode."""
+    file = os.path.join(path, OPENCODE_FILE) if os.path.isdir(path) else path
+    with open_database_copy(file, troubles) as database:
+        if database is None:
+            return
+        folders = _opencode_folders(database)
+        roles = {
+            str(row["id"]): (
+                str(_parse_json_object(row["data"]).get("role", "")),
+                parse_foreign_time(row["time_created"]),
+            )
+            for row in database.read_table("message", "id time_created data")
+        }
+        parts = database.read_table("part", "message_id session_id data", "message_id")
+        for message, rows in groupby(parts, key=lambda row: str(row["message_id"])):
+            several = list(rows)
+            session = str(several[0]["session_id"])
+            role, at = roles.get(message, ("", ""))
+            text = "\n\n".join(filter(None, (_opencode_text(_parse_json_object(row["data"])) for row in several)))
+            if session not in folders or role not in ("user", "assistant") or not text:
+                continue
+            if role == "user" and len(text) > 1 and text[0] == '"' == text[-1]:
+                text = text[1:-1].strip()
+            number = several[0]["rowid"]
+            line = number if isinstance(number, int) and number > 0 else 1
+            yield FoundTurn(session, role, text, file, line, at, message, folders[session])
+
+
+def opencode_session_folders(path: str) -> Iterator[str]:
+    """Yield the working folder of each conversation; no message is read."""
+    with open_database_copy(path, []) as database:
+        if database is not None:
+            yield from _opencode_folders(database).values()
+
+
+def _opencode_folders(database: CopiedDatabase) -> dict[str, str]:
+    """Return the working folder of each session that is not a sub-agent's."""
+    rows = database.read_table("session", "id parent_id directory")
+    return {str(row["id"]): stripped_text(row["directory"]) for row in rows if not row["parent_id"]}
+
+
+def _parse_json_object(value: object) -> dict[str, object]:
+    """Parse a JSON object; return an empty dict for anything else."""
+    try:
+        found = json.loads(value) if isinstance(value, str) else None
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _opencode_text(part: dict[str, object]) -> str:
+    """Return the text of a part of a message; empty for any other part."""
+    return stripped_text(part.get("text")) if part.get("type") == "text" and not part.get("synthetic") else ""
+
+
+OPENCODE_SOURCE = MemorySource("opencode", "OpenCode", detect_opencode, read_opencode, opencode_session_folders)

@@ -1,0 +1,864 @@
+"""The files that guard keeps versions of, and the database of those versions, one for a person.
+
+Guarded are the files in which the tools that were found keep what they remember. Not guarded are conversations (Codex,
+Gemini CLI and OpenCode keep little else, and their own instruction file of the person is guarded), search indexes,
+vectors, files of a project, which git keeps, and a person's own notes, unless `guard.paths` names them. A file is read
+through no link, and without changing a byte or a time of it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hmac
+import os
+import shutil
+import stat
+import tempfile
+import time
+import zlib
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import apsw
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from store.base.clock import DAY_MS
+from store.base.errors import Busy, DamagedFile, MemorandaError, NewerFile, NotFound, StorageError, UnsafeFile
+from store.base.state_files import (
+    delete_state,
+    last_state_problem,
+    read_state,
+    state_folder,
+    state_name_of,
+    write_state,
+)
+from store.config.configuration import Config
+from store.database.connection import (
+    DEFAULT_BUSY_MS,
+    configure_connection,
+    explain_sqlite_error,
+    guard_connection,
+    require_utf8_path,
+)
+from store.documents.files import Unreadable, decode_text
+from store.purge.file_eraser import guard_path
+from store.tools.agent_readers import claude_projects_folder, own_memory_folder
+from store.tools.source import (
+    COPY_FOLDER_PREFIX,
+    DATABASE_PARTS,
+    LARGEST_TEXT_FILE,
+    Machine,
+    ReadTrouble,
+    UnreadableDatabase,
+    copy_database,
+    describe_read_error,
+    files_below,
+    open_plain_file,
+)
+from store.tools.source_import import SOURCES_BY_NAME, get_source
+
+if TYPE_CHECKING:
+    from apsw import SQLiteValue
+
+
+OWN_TOOL = "own"
+OWN_TITLES = {OWN_TOOL: "your own folders"}
+DATABASE_ENDINGS = (".db", ".sqlite")
+UNGUARDED_TOOLS = ("markdown", "obsidian", "okf")  # whose places are a person's own
+GUARDED_SUFFIX = ".md"
+GUARD_COPY_PREFIX = "memoranda-guard-"  # what the name of a folder for a copy begins with
+COPY_EXPIRY_SECONDS = 3_600  # after which such a folder was left by a process that was killed
+LARGEST_GUARDED_DATABASE = 200 << 20  # bytes
+LARGEST_GUARDED_FILE = 50 << 20  # of a file of JSON lines
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedFile:
+    """A file that is guarded, by the tool that keeps it; a `database` is of SQLite."""
+
+    tool: str
+    path: str
+
+    @property
+    def is_database(self) -> bool:
+        """Tell whether the file is a database of SQLite."""
+        return self.path.endswith(DATABASE_ENDINGS)
+
+
+def guarded_tool_title(tool: str) -> str:
+    """Return the title of a tool whose files are guarded, for a sentence."""
+    return OWN_TITLES.get(tool) or get_source(tool).title
+
+
+def list_guarded_files(machine: Machine, extra: Sequence[str] = ()) -> list[GuardedFile]:
+    """List the files that are there now, each once; `extra` are files and folders of the person."""
+    found: dict[str, GuardedFile] = {}
+    for tool, places in _guarded_places(machine, extra):
+        for path in _files_in(places):
+            found.setdefault(path, GuardedFile(tool, path))
+    return list(found.values())
+
+
+def list_watched_folders(machine: Machine, extra: Sequence[str] = ()) -> list[str]:
+    """List the folders in which a guarded file may be changed, made or removed."""
+    found = set[str]()
+    for _, places in _guarded_places(machine, extra):
+        for place in places:
+            found.add(_nearest_folder(os.path.dirname(place)))
+            if os.path.isdir(place):
+                found.update(below for below, _, _ in _walk_folder(place))
+    base = claude_projects_folder(machine)
+    return sorted(found | {path for path in (base, *_subfolders(base)) if os.path.isdir(path)})
+
+
+def _guarded_places(machine: Machine, extra: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each tool with files, and folders of Markdown, whether they exist or not."""
+    own = [os.path.join(machine.home, path.removeprefix("~/")) for path in extra]
+    for tool in SOURCES_BY_NAME:
+        if tool in UNGUARDED_TOOLS:
+            continue
+        special = _PLACES_BY_TOOL.get(tool)
+        yield tool, special(machine) if special else get_source(tool).detect(machine)
+    yield OWN_TOOL, own
+
+
+def _claude_code_places(machine: Machine) -> list[str]:
+    """List what is guarded of Claude Code."""
+    base = claude_projects_folder(machine)
+    own = own_memory_folder(machine)
+    inner = (os.path.join(one, "memory") for one in _subfolders(base))
+    return [os.path.join(os.path.dirname(base), "CLAUDE.md"), *inner, *([own] if own else [])]
+
+
+def _codex_places(machine: Machine) -> list[str]:
+    """List what is guarded of Codex."""
+    base = machine.environment.get("CODEX_HOME") or os.path.join(machine.home, ".codex")
+    return [os.path.join(base, name) for name in ("AGENTS.md", "AGENTS.override.md", "memories")]
+
+
+def _gemini_places(machine: Machine) -> list[str]:
+    """List what is guarded of Gemini CLI."""
+    return [os.path.join(machine.home, ".gemini", "GEMINI.md")]
+
+
+def _opencode_places(machine: Machine) -> list[str]:
+    """List what is guarded of OpenCode."""
+    base = machine.environment.get("XDG_CONFIG_HOME") or os.path.join(machine.home, ".config")
+    return [os.path.join(base, "opencode", "AGENTS.md")]
+
+
+def _openclaw_places(machine: Machine) -> list[str]:
+    """List what is guarded of OpenClaw."""
+    inner = ("MEMORY.md", "USER.md", "memory")
+    return [os.path.join(one, name) for one in get_source("openclaw").detect(machine) for name in inner]
+
+
+_PLACES_BY_TOOL: dict[str, Callable[[Machine], list[str]]] = {
+    "claude-code": _claude_code_places,
+    "codex": _codex_places,
+    "gemini": _gemini_places,
+    "opencode": _opencode_places,
+    "openclaw": _openclaw_places,
+}
+
+
+def _files_in(places: Sequence[str]) -> Iterator[str]:
+    """Yield the files of these places. What a person chose as a place may be reached through a link, nothing below it
+    is: the path is that of the place behind it."""
+    for place in places:
+        if os.path.isdir(place):
+            yield from files_below(os.path.realpath(place), GUARDED_SUFFIX, [])
+        elif os.path.isfile(place) and not os.path.islink(place):
+            yield os.path.join(os.path.realpath(os.path.dirname(place)), os.path.basename(place))
+
+
+def _subfolders(base: str) -> list[str]:
+    """List the folders in a folder, without links; none if it cannot be read."""
+    try:
+        with os.scandir(base) as entries:
+            return sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
+    except OSError:
+        return []
+
+
+def _walk_folder(place: str) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Walk through a folder like os.walk, without hidden folders."""
+    for folder, inner, names in os.walk(os.path.realpath(place)):
+        inner[:] = [name for name in inner if not name.startswith(".")]
+        yield folder, inner, names
+
+
+def _nearest_folder(folder: str) -> str:
+    """Return the folder, or the nearest above it that exists."""
+    while not os.path.isdir(folder) and os.path.dirname(folder) != folder:
+        folder = os.path.dirname(folder)
+    return os.path.realpath(folder)
+
+
+# reading
+
+
+class UnreadableNow(Exception):
+    """A file cannot be read; the message says why, in a few words."""
+
+
+@dataclass(frozen=True, slots=True)
+class PresentFile:
+    """A file: its bytes, its mode, and the stamp by which it is known to be the same."""
+
+    raw: bytes
+    mode: int
+    stamp: str
+
+
+def stamp_guarded_file(file: GuardedFile) -> str:
+    """Return the stamp of a file; empty if there is none. Raise UnreadableNow if it cannot be told."""
+    parts = []
+    for end in DATABASE_PARTS if file.is_database else ("",):
+        try:
+            about = os.lstat(file.path + end)
+        except (FileNotFoundError, NotADirectoryError):
+            if not end:
+                return ""
+            continue
+        except OSError as error:
+            raise UnreadableNow((error.strerror or "it cannot be looked at").lower()) from None
+        parts.append(f"{about.st_mtime_ns} {about.st_size} {about.st_ino} {about.st_ctime_ns}")
+    return ", ".join(parts)
+
+
+def read_guarded_file(file: GuardedFile) -> PresentFile | None:
+    """Read a file. Return None if there is none. Raise UnreadableNow."""
+    before = stamp_guarded_file(file)
+    if not before:
+        return None
+    troubles: list[ReadTrouble] = []
+    if file.is_database:
+        mode, raw = stat.S_IMODE(os.lstat(file.path).st_mode), _database_image(file.path)
+    else:
+        source = open_plain_file(file.path, troubles)
+        if source is None:
+            raise UnreadableNow(troubles[0].why)
+        with source:
+            about = os.fstat(source.fileno())
+            largest = LARGEST_TEXT_FILE if file.path.endswith(".md") else LARGEST_GUARDED_FILE
+            if about.st_size > largest:
+                raise UnreadableNow(f"it is larger than {largest:,} bytes")
+            try:
+                mode, raw = stat.S_IMODE(about.st_mode), source.read(largest + 1)
+            except OSError as error:
+                raise UnreadableNow((error.strerror or "it cannot be read").lower()) from None
+    if stamp_guarded_file(file) != before:
+        raise UnreadableNow("it is being written")
+    return PresentFile(raw, mode, before)
+
+
+def _database_image(path: str) -> bytes:
+    """Return a database with its log folded in, from a copy. Raise NotNow."""
+    folder = tempfile.mkdtemp(prefix=GUARD_COPY_PREFIX)
+    try:
+        copy = copy_database(path, folder, LARGEST_GUARDED_DATABASE)
+        connection = apsw.Connection(copy)
+        try:
+            connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+            connection.pragma("schema_version")  # what is no database is noticed at the first reading
+            return connection.serialize("main")
+        except (apsw.NotADBError, apsw.CorruptError):
+            pass  # damaged: as it is, it is a version too
+        finally:
+            connection.close()
+        with open(copy, "rb") as file:
+            return file.read()
+    except (UnreadableDatabase, apsw.Error, OSError) as error:
+        raise UnreadableNow(describe_read_error(error)) from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def tidy_guard_copies() -> None:
+    """Delete copies of databases that a killed process left behind."""
+    base, uid, before = tempfile.gettempdir(), os.getuid(), time.time() - COPY_EXPIRY_SECONDS
+    try:
+        with os.scandir(base) as entries:
+            left = [entry for entry in entries if entry.name.startswith((GUARD_COPY_PREFIX, COPY_FOLDER_PREFIX))]
+        for entry in left:
+            about = entry.stat(follow_symlinks=False)
+            if stat.S_ISDIR(about.st_mode) and about.st_uid == uid and about.st_mtime < before:
+                shutil.rmtree(entry.path, ignore_errors=True)
+    except OSError:
+        pass  # another process deleted it
+
+
+# Encryption of what is kept: AES-256-GCM of the library `cryptography`, with a key that lies apart from the
+# database.
+
+KEY_IN_FILE, KEY_IN_KEYRING = "file", "keyring"
+KEY_PLACES = (KEY_IN_FILE, KEY_IN_KEYRING)
+KEY_NAME = "guard-key"  # of the file, and of the service in the keyring
+GUARD_KEY_BYTES, NONCE_BYTES = 32, 12
+START_OVER = "What was kept cannot be read without it; `memoranda guard off` starts over."
+
+
+class Sealer:
+    """Seals and opens bytes with one key."""
+
+    def __init__(self, key: bytes) -> None:
+        self._cipher = AESGCM(_derive_key(key, b"content"))
+        self._names = _derive_key(key, b"names")
+
+    def digest(self, content: bytes) -> bytes:
+        """Return the digest by which this content is found again: 32 bytes."""
+        return hmac.digest(self._names, content, "sha256")
+
+    def seal(self, content: bytes, about: bytes) -> bytes:
+        """Return the content packed and encrypted; it opens only with the same `about`."""
+        nonce = os.urandom(NONCE_BYTES)
+        return nonce + self._cipher.encrypt(nonce, zlib.compress(content), about)
+
+    def unseal(self, sealed: bytes, about: bytes) -> bytes:
+        """Return the content. Raise StorageError where the key or `about` is another, or a byte was changed."""
+        try:
+            return zlib.decompress(self._cipher.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], about))
+        except (InvalidTag, ValueError, zlib.error):
+            raise StorageError(
+                "A kept version cannot be opened: the key is another one, or it is damaged."
+            ) from None
+
+
+def _derive_key(key: bytes, purpose: bytes) -> bytes:
+    """Derive a key for one purpose from the stored key."""
+    return HKDF(algorithm=SHA256(), length=GUARD_KEY_BYTES, salt=None, info=b"memoranda guard " + purpose).derive(
+        key
+    )
+
+
+def create_guard_key(place: str, database: str) -> bytes:
+    """Create the key of a database and store it in a place of KEY_PLACES. Raise StorageError."""
+    key = os.urandom(GUARD_KEY_BYTES)
+    store_guard_key(place, database, key)
+    return key
+
+
+def read_guard_key(place: str, database: str) -> bytes:
+    """Return the key of a database. Raise StorageError where it is gone."""
+    try:
+        if place == KEY_IN_KEYRING:
+            found = bytes.fromhex(_load_keyring().get_password(KEY_NAME, database) or "")
+        else:
+            found = bytes.fromhex(read_state(_key_file(database)))
+    except ValueError:
+        found = b""
+    if len(found) != GUARD_KEY_BYTES:
+        where = (
+            "the system's keyring" if place == KEY_IN_KEYRING else os.path.join(state_folder(), _key_file(database))
+        )
+        raise StorageError(f"The key of the kept versions is not in {where}.", START_OVER)
+    return found
+
+
+def delete_guard_key(place: str, database: str) -> None:
+    """Delete the key: what it sealed is lost for good."""
+    if place == KEY_IN_FILE:
+        delete_state(_key_file(database))
+        return
+    import keyring.errors
+
+    try:
+        _load_keyring().delete_password(KEY_NAME, database)
+    except keyring.errors.PasswordDeleteError:
+        pass  # it was not there
+
+
+def store_guard_key(place: str, database: str, key: bytes) -> None:
+    """Store the key of a database in a place of KEY_PLACES. Raise StorageError."""
+    if place == KEY_IN_KEYRING:
+        ring = _load_keyring()
+        try:
+            ring.set_password(KEY_NAME, database, key.hex())
+            stored = ring.get_password(KEY_NAME, database)
+        except Exception as error:  # a backend's own: no service on the bus, a prompt that was dismissed
+            raise _keyring_error(type(error).__name__) from None
+        if stored != key.hex():
+            raise _keyring_error("it did not keep it")
+    elif not write_state(_key_file(database), key.hex()):
+        delete_state(_key_file(database))  # it would hold for this process alone
+        raise StorageError(last_state_problem(), "Name a folder that can be written in $XDG_STATE_HOME.")
+
+
+def _keyring_error(why: str) -> StorageError:
+    """Return the error for a keyring that does not take the key."""
+    return StorageError(
+        f"The system's keyring did not take the key ({why}).", "memoranda config guard.key file keeps it in a file."
+    )
+
+
+def _key_file(database: str) -> str:
+    """Return the name of the private file for the key of a database."""
+    return state_name_of(KEY_NAME, database)
+
+
+def _load_keyring() -> ModuleType:
+    """Return the library keyring. Raise StorageError if it is not installed."""
+    try:
+        import keyring
+    except ImportError:
+        raise StorageError(
+            "guard.key is keyring, and the library keyring is not installed.",
+            "pip install 'memoranda[keyring]', or: memoranda config guard.key file",
+        ) from None
+    return keyring
+
+
+# The database of kept versions, one for a person: opened, locked, made, and deleted.
+
+GUARD_LOCK = "guard.lock"
+GUARD_APPLICATION_ID, GUARD_VERSION = 0x4D67_7264, 1
+LOCK_SECONDS = 10.0  # seconds to wait for another process that holds the lock
+GUARD_SCHEMA = """
+CREATE TABLE meta(key TEXT PRIMARY KEY, value ANY) STRICT;
+-- `digest` and `path` are of the file's path, the second one sealed; `stamp` tells whether it must be read again;
+-- `version` is what was read last, NULL where there is no such file; one that is `erased` has no content any more
+CREATE TABLE files(
+    id INTEGER PRIMARY KEY, tool TEXT NOT NULL, digest BLOB NOT NULL UNIQUE, path BLOB NOT NULL,
+    stamp TEXT NOT NULL DEFAULT '', version INTEGER REFERENCES versions(id)
+) STRICT;
+CREATE TABLE versions(
+    id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES files(id) ON DELETE CASCADE, digest BLOB NOT NULL,
+    size INTEGER NOT NULL, mode INTEGER NOT NULL, erased INTEGER NOT NULL DEFAULT 0, UNIQUE(file, digest)
+) STRICT;
+CREATE TABLE pieces(id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, sealed BLOB NOT NULL) STRICT;
+CREATE TABLE version_pieces(
+    version INTEGER NOT NULL REFERENCES versions(id) ON DELETE CASCADE, place INTEGER NOT NULL,
+    piece INTEGER NOT NULL REFERENCES pieces(id), PRIMARY KEY(version, place)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX version_pieces_by_piece ON version_pieces(piece);
+-- times in milliseconds since 1970; `restores` is the moment that a restore puts back; one that is `pending` began
+CREATE TABLE moments(
+    id INTEGER PRIMARY KEY AUTOINCREMENT, tool TEXT NOT NULL, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL,
+    restores INTEGER, pending INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE changes(
+    id INTEGER PRIMARY KEY, moment INTEGER NOT NULL REFERENCES moments(id) ON DELETE CASCADE,
+    file INTEGER NOT NULL REFERENCES files(id) ON DELETE CASCADE,
+    before INTEGER REFERENCES versions(id), after INTEGER REFERENCES versions(id), at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX changes_by_moment ON changes(moment);
+CREATE INDEX changes_by_file ON changes(file);
+CREATE INDEX changes_by_before ON changes(before);
+CREATE INDEX changes_by_after ON changes(after);
+"""
+
+
+class KeptVersions:
+    """An open database of kept versions."""
+
+    def __init__(self, path: str, connection: apsw.Connection, sealer: Sealer) -> None:
+        self.path = path
+        self.connection = connection
+        self.sealer = sealer
+
+    def query(self, sql: str, parameters: tuple[SQLiteValue, ...] = ()) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
+        return list(self.connection.execute(sql, parameters))
+
+    def query_row(self, sql: str, parameters: tuple[SQLiteValue, ...] = ()) -> tuple[Any, ...] | None:
+        """Return the first row of a query; None without one."""
+        return next(iter(self.query(sql, parameters)), None)
+
+    def get_number(self, key: str, default: int = 0) -> int:
+        """Return a number of `meta`."""
+        found = self.query_row("SELECT value FROM meta WHERE key = ?", (key,))
+        return int(found[0]) if found else default
+
+    def set_value(self, key: str, value: int | str | bytes) -> None:
+        """Store a value of `meta`."""
+        self.connection.execute(
+            "INSERT INTO meta(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
+            (key, value),
+        )
+
+
+def nothing_kept_error() -> NotFound:
+    """Return the error for a person of whom nothing is kept yet."""
+    return NotFound("Nothing is kept yet.", "memoranda guard takes the first look.")
+
+
+@contextmanager
+def open_guard(config: Config | None = None, *, locked: bool = False) -> Iterator[KeptVersions]:
+    """Open the database to read it, `locked` to change it. With `config` it is locked too, and created where there is
+    none. Raise NotFound where there is none, StorageError, UnsafeFile, Busy, DamagedFile, NewerFile."""
+    path = guard_path()
+    if config is None and not os.path.lexists(path):
+        raise nothing_kept_error()
+    with _hold_lock(path) if locked or config is not None else nullcontext():
+        if config is not None:
+            _create_file(path)
+        connection = _connect(path)
+        try:
+            yield KeptVersions(path, connection, _open_sealer(connection, path, config))
+        except apsw.Error as error:
+            raise _explain_error(error, path) from None
+        finally:
+            connection.close()
+
+
+def delete_guard() -> int:
+    """Delete the database and its key; return how many bytes it had. Raise NotFound, StorageError, Busy."""
+    from store.tools.guard_database import delete_guard_key
+
+    path = guard_path()
+    if not os.path.lexists(path):
+        raise nothing_kept_error()
+    with _hold_lock(path):
+        size, where = os.lstat(path).st_size, "file"
+        with suppress(MemorandaError, apsw.Error):
+            connection = _connect(path)
+            where = str(connection.execute("SELECT value FROM meta WHERE key = 'key_in'").get or where)
+            connection.close()
+        delete_guard_key(where, path)
+        for end in ("", "-journal"):
+            with suppress(FileNotFoundError):
+                os.unlink(path + end)
+    return size
+
+
+@contextmanager
+def _hold_lock(path: str) -> Iterator[None]:
+    """Hold the lock of the database. Raise Busy if another process holds it for long, StorageError."""
+    folder = os.path.dirname(path)
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        handle = os.open(
+            os.path.join(folder, GUARD_LOCK), os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+        )
+    except OSError as error:
+        raise StorageError(f"{folder} cannot be written: {error.strerror}.", "Look at its permissions.") from None
+    try:
+        deadline = time.monotonic() + LOCK_SECONDS
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise Busy("Another process is looking at the memory files right now.", "Try again.") from None
+                time.sleep(0.05)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _create_file(path: str) -> None:
+    """Create the file, private, if there is none."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise StorageError(f"{path} cannot be made: {error.strerror}.", "Look at its folder.") from None
+
+
+def _connect(path: str) -> apsw.Connection:
+    """Connect to the database, and check that it is ours. Raise UnsafeFile, DamagedFile, NewerFile or
+    StorageError."""
+    status = os.lstat(path)
+    if not stat.S_ISREG(status.st_mode) or status.st_uid != os.getuid():
+        raise UnsafeFile(f"{path} is not a plain file of yours.", "Move it away.")
+    if stat.S_IMODE(status.st_mode) & 0o077:
+        os.chmod(path, 0o600)
+    require_utf8_path(path, "Name another folder in $XDG_DATA_HOME.")
+    try:
+        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    except apsw.Error as error:
+        raise _explain_error(error, path) from None
+    try:
+        connection.set_busy_timeout(DEFAULT_BUSY_MS)
+        guard_connection(connection)
+        if _is_empty(connection):
+            connection.pragma("auto_vacuum", 1)
+        elif connection.pragma("application_id") != GUARD_APPLICATION_ID:
+            raise _damage_error(path)
+        elif connection.pragma("user_version") > GUARD_VERSION:
+            raise NewerFile(f"{path} was written by a newer Memoranda.", "Upgrade this one.")
+        configure_connection(connection)
+        return connection
+    except apsw.Error as error:
+        connection.close()
+        raise _explain_error(error, path) from None
+    except MemorandaError:
+        connection.close()
+        raise
+
+
+def _is_empty(connection: apsw.Connection) -> bool:
+    """Tell whether a database has no tables yet."""
+    return not connection.execute("SELECT count(*) FROM sqlite_schema").get
+
+
+def _open_sealer(connection: apsw.Connection, path: str, config: Config | None) -> Sealer:
+    """Return the sealer with the database's key; of a new one make both. A key that is to be elsewhere is moved."""
+    from store.tools.guard_database import (
+        Sealer,
+        create_guard_key,
+        delete_guard_key,
+        read_guard_key,
+        store_guard_key,
+    )
+
+    wanted = str(config["guard.key"]) if config is not None else ""
+    if _is_empty(connection):
+        if not wanted:
+            raise nothing_kept_error()
+        sealer = Sealer(create_guard_key(wanted, path))
+        with connection:
+            connection.execute(GUARD_SCHEMA)
+            connection.pragma("application_id", GUARD_APPLICATION_ID)
+            connection.pragma("user_version", GUARD_VERSION)
+            _store_key_place(connection, wanted, sealer)
+        return sealer
+    where, check = (
+        connection.execute("SELECT value FROM meta WHERE key = ?", (name,)).get for name in ("key_in", "check")
+    )
+    key = read_guard_key(str(where), path)
+    sealer = Sealer(key)
+    sealer.unseal(bytes(check), b"check")
+    if wanted and wanted != where:
+        store_guard_key(wanted, path, key)
+        with connection:
+            _store_key_place(connection, wanted, sealer)
+        delete_guard_key(str(where), path)
+    return sealer
+
+
+def _store_key_place(connection: apsw.Connection, where: str, sealer: Sealer) -> None:
+    """Note where the key is, with a text that checks it."""
+    connection.execute(
+        "INSERT OR REPLACE INTO meta(key, value) VALUES ('key_in', ?), ('check', ?)",
+        (where, sealer.seal(b"", b"check")),
+    )
+
+
+def _explain_error(error: apsw.Error, path: str) -> MemorandaError:
+    """Return the error of SQLite as ours."""
+    if isinstance(error, apsw.NotADBError | apsw.CorruptError):
+        return _damage_error(path)
+    return explain_sqlite_error(error, path)
+
+
+def _damage_error(path: str) -> DamagedFile:
+    """Return the error for a damaged database."""
+    return DamagedFile(
+        f"{path} is damaged, or no database of kept versions.", "`memoranda guard off` deletes it and starts over."
+    )
+
+
+# Versions of files, in pieces that are each stored once, and how long they are kept.
+
+PIECE_BYTES = 1 << 18  # bytes; a database changes in few of them
+UNPRUNED_MS = DAY_MS  # what changed so recently is never dropped for its size
+
+
+def file_number(kept: KeptVersions, tool: str, path: str) -> int:
+    """Return the number of a file; it is new if the file was never seen."""
+    name = path.encode("utf-8", "surrogateescape")
+    digest = kept.sealer.digest(name)
+    if found := kept.query_row("SELECT id FROM files WHERE digest = ?", (digest,)):
+        return int(found[0])
+    kept.connection.execute(
+        "INSERT INTO files(tool, digest, path) VALUES (?, ?, ?)", (tool, digest, kept.sealer.seal(name, digest))
+    )
+    return kept.connection.last_insert_rowid()
+
+
+def unseal_path(kept: KeptVersions, digest: bytes, sealed: bytes) -> str:
+    """Return the path of a row of `files`."""
+    return kept.sealer.unseal(sealed, digest).decode("utf-8", "surrogateescape")
+
+
+def keep_version(kept: KeptVersions, file: int, raw: bytes, mode: int) -> int:
+    """Store a version of a file, unless it is kept already; return its number."""
+    digest = kept.sealer.digest(raw)
+    if found := kept.query_row("SELECT id FROM versions WHERE file = ? AND digest = ?", (file, digest)):
+        return int(found[0])
+    kept.connection.execute(
+        "INSERT INTO versions(file, digest, size, mode) VALUES (?, ?, ?, ?)", (file, digest, len(raw), mode)
+    )
+    version = kept.connection.last_insert_rowid()
+    kept.connection.executemany(
+        "INSERT INTO version_pieces(version, place, piece) VALUES (?, ?, ?)",
+        [
+            (version, at // PIECE_BYTES, _store_piece(kept, raw[at : at + PIECE_BYTES]))
+            for at in range(0, len(raw), PIECE_BYTES)
+        ],
+    )
+    return version
+
+
+def erase_version(kept: KeptVersions, version: int) -> None:
+    """Erase the content of a version: it is still told that there was one."""
+    digest = os.urandom(32)
+    kept.connection.execute("UPDATE versions SET erased = 1, size = 0, digest = ? WHERE id = ?", (digest, version))
+    kept.connection.execute("DELETE FROM version_pieces WHERE version = ?", (version,))
+
+
+def replace_version(kept: KeptVersions, file: int, version: int, raw: bytes) -> None:
+    """Let a version of a file have another content, everywhere that it is told of."""
+    mode = kept.query_row("SELECT mode FROM versions WHERE id = ?", (version,))
+    other = keep_version(kept, file, raw, mode[0] if mode else 0o600)
+    for table, column in (("files", "version"), ("changes", "before"), ("changes", "after")):
+        kept.connection.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (other, version))
+
+
+def _store_piece(kept: KeptVersions, part: bytes) -> int:
+    """Store a piece unless it is stored already; return its number."""
+    digest = kept.sealer.digest(part)
+    if found := kept.query_row("SELECT id FROM pieces WHERE digest = ?", (digest,)):
+        return int(found[0])
+    sealed = kept.sealer.seal(part, digest)
+    kept.connection.execute("INSERT INTO pieces(digest, sealed) VALUES (?, ?)", (digest, sealed))
+    return kept.connection.last_insert_rowid()
+
+
+def version_content(kept: KeptVersions, version: int) -> bytes:
+    """Return the bytes of a version. Raise NotFound where they were erased, StorageError where they cannot be
+    opened."""
+    if kept.query_row("SELECT 1 FROM versions WHERE id = ? AND erased", (version,)):
+        raise NotFound(
+            "That version was erased, for what was purged from it.", "Another moment may have what you need."
+        )
+    return b"".join(
+        kept.sealer.unseal(sealed, digest)
+        for digest, sealed in kept.query(
+            "SELECT p.digest, p.sealed FROM version_pieces v JOIN pieces p ON p.id = v.piece WHERE v.version = ?"
+            " ORDER BY v.place",
+            (version,),
+        )
+    )
+
+
+def is_version_erased(kept: KeptVersions, version: int) -> bool:
+    """Tell whether the content of a version was erased."""
+    return kept.query_row("SELECT 1 FROM versions WHERE id = ? AND erased", (version,)) is not None
+
+
+def is_same_content(kept: KeptVersions, version: int | None, raw: bytes | None) -> bool:
+    """Tell whether a version has these bytes; None stands for no file."""
+    if version is None or raw is None:
+        return version is None and raw is None
+    found = kept.query_row("SELECT digest FROM versions WHERE id = ?", (version,))
+    return found is not None and found[0] == kept.sealer.digest(raw)
+
+
+def kept_bytes(kept: KeptVersions) -> int:
+    """Return how many bytes are kept, as they are stored."""
+    found = kept.query_row("SELECT coalesce(sum(length(sealed)), 0) FROM pieces")
+    return int(found[0]) if found else 0
+
+
+def prune_versions(kept: KeptVersions, days: int, most: int, now: int) -> int:
+    """Drop moments older than `days` (0: none), then the oldest until `most` bytes are kept, never one of the last day;
+    return how many went. What is there now is always kept."""
+    gone = 0
+    if days:
+        gone += _drop_moments(kept, "last_at < ?", now - days * DAY_MS)
+    sweep_versions(kept)
+    while kept_bytes(kept) > most and (
+        oldest := kept.query_row(
+            "SELECT id FROM moments WHERE NOT pending AND last_at < ? ORDER BY last_at, id LIMIT 1",
+            (now - UNPRUNED_MS,),
+        )
+    ):
+        gone += _drop_moments(kept, "id = ?", int(oldest[0]))
+        sweep_versions(kept)
+    return gone
+
+
+def _drop_moments(kept: KeptVersions, where: str, value: int) -> int:
+    """Delete the moments that meet a condition; return how many."""
+    kept.connection.execute(f"DELETE FROM moments WHERE NOT pending AND {where}", (value,))
+    return kept.connection.changes()
+
+
+def sweep_versions(kept: KeptVersions) -> None:
+    """Delete versions that no moment and no present file needs, and what only they needed."""
+    kept.connection.execute(
+        "DELETE FROM versions WHERE id NOT IN (SELECT version FROM files WHERE version IS NOT NULL"
+        " UNION SELECT before FROM changes WHERE before IS NOT NULL"
+        " UNION SELECT after FROM changes WHERE after IS NOT NULL)"
+    )
+    kept.connection.execute("DELETE FROM pieces WHERE id NOT IN (SELECT piece FROM version_pieces)")
+    kept.connection.execute("DELETE FROM files WHERE version IS NULL AND id NOT IN (SELECT file FROM changes)")
+
+
+# Words that are purged, in what is kept: find them, and cut them out of each version. The tool's own files stay.
+
+
+@dataclass(frozen=True, slots=True)
+class KeptContent:
+    """A version: of which file, its number, its bytes, and whether it is what was there at the last look."""
+
+    number: int
+    file: GuardedFile
+    version: int
+    raw: bytes
+    now: bool
+
+    @property
+    def text(self) -> str | None:
+        """Its text; None for what is no Markdown in UTF-8, which cannot be cut."""
+        if not self.file.path.endswith(GUARDED_SUFFIX):
+            return None
+        try:
+            return self.raw.decode()
+        except UnicodeDecodeError:
+            return None
+
+    @property
+    def readable_text(self) -> str:
+        """What can be read of it, to look for words in it."""
+        try:
+            return decode_text(self.raw)[0]
+        except Unreadable:
+            return self.raw.decode("utf-8", "replace")
+
+
+def kept_contents(kept: KeptVersions) -> Iterator[KeptContent]:
+    """Yield every version, one at a time. Raise StorageError where one cannot be opened."""
+    rows = kept.query(
+        "SELECT f.id, f.tool, f.digest, f.path, v.id, v.id IS f.version FROM versions v JOIN files f ON f.id = v.file"
+        " WHERE NOT v.erased ORDER BY f.id, v.id"
+    )
+    for number, tool, digest, sealed, version, now in rows:
+        file = GuardedFile(tool, unseal_path(kept, digest, sealed))
+        yield KeptContent(number, file, version, version_content(kept, version), bool(now))
+
+
+def cut_from_versions(
+    kept: KeptVersions,
+    paths: Collection[str],
+    holds: Callable[[KeptContent], bool],
+    named: Callable[[str], bool],
+    without: Callable[[str], str],
+) -> None:
+    """Cut words out of the versions of these files that hold them: out of a text what `without` leaves out; any other
+    version is erased, and a file that is `named` so is forgotten."""
+    with kept.connection:
+        for one in kept_contents(kept):
+            if one.file.path not in paths or not holds(one):
+                continue
+            if named(one.file.path):
+                kept.connection.execute("UPDATE files SET version = NULL WHERE id = ?", (one.number,))
+                kept.connection.execute("DELETE FROM changes WHERE file = ?", (one.number,))
+            elif (text := one.text) is None:
+                erase_version(kept, one.version)
+            else:
+                replace_version(kept, one.number, one.version, without(text).encode())
+        kept.connection.execute("DELETE FROM moments WHERE id NOT IN (SELECT moment FROM changes)")
+        sweep_versions(kept)
+    kept.connection.execute("VACUUM")

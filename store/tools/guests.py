@@ -1,0 +1,812 @@
+"""Texts of other tools, one by one, where they lie: in Markdown files and in databases.
+
+Texts in the Markdown files of Claude Code, basic-memory and OpenClaw, by their bytes: what is changed is the asked
+text alone. Front matter, byte order mark, line endings and every other line stay as they are.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
+from hashlib import sha256
+
+import apsw
+
+from store.base.clock import from_ms
+from store.base.errors import Conflict, InvalidInput, NotFound
+from store.base.vocabulary import GUEST_TOOLS
+from store.config.configuration import Config
+from store.purge.file_eraser import has_kept_versions
+from store.redaction import REDACTION_MARKER
+from store.redaction.redactor import find_secrets, replace_findings
+from store.text.words import fold_text
+from store.tools import guard_moments
+from store.tools.agent_readers import MEMORY_INDEX, claude_projects_folder
+from store.tools.guard_database import (
+    GUARDED_SUFFIX,
+    GuardedFile,
+    KeptVersions,
+    PresentFile,
+    UnreadableNow,
+    file_number,
+    keep_version,
+    list_guarded_files,
+    open_guard,
+    read_guarded_file,
+    version_content,
+)
+from store.tools.guard_moments import (
+    TEXT_EDIT,
+    GuardedChange,
+    GuardMoment,
+    find_last_edit,
+    look_with_guard,
+    settle_restores,
+)
+from store.tools.guard_restoring import (
+    DiffLine,
+    FileRestore,
+    GuardRestorePlan,
+    begin_guard_restore,
+    compare_lines,
+    content_lines,
+    end_guard_restore,
+    plan_guard_restore,
+    require_quiet_file,
+    run_guard_restore,
+    unchanged_error,
+)
+from store.tools.note_readers import (
+    OBSERVATION_BULLET,
+    OBSERVED_DATE,
+    PLACEHOLDER_TEXT,
+    STATUS_MARK,
+    Bullet,
+    parse_bullets,
+    parse_front_matter,
+    prose_paragraphs,
+    split_observation,
+)
+from store.tools.source import (
+    CopiedDatabase,
+    Machine,
+    ReadTrouble,
+    describe_read_error,
+    open_database_copy,
+    read_file_bytes,
+    stripped_text,
+)
+from store.tools.source_import import get_source
+
+# One text in the memory of another tool, and where in its file it is.
+
+SHORT_NAME_DIGITS = 7  # digits of a name that are shown
+FEWEST_NAME_DIGITS = 4  # that find it again
+
+
+class NotEditable(Exception):
+    """A file cannot be read as what it should be, or edited; the message says why, in a few words."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuestText:
+    """A text of `tool`, from line `line` of the file at `path`; in a database `line` is the row's id.
+
+    `name` tells it from all others, and is another one as soon as the text is. `start` and `end` are its bytes in the
+    file, `cut` those that a deletion takes; `whole` is whether that is the file itself. Lines after its first begin
+    with `indent`. `note` says what the tool calls it.
+    """
+
+    tool: str
+    path: str
+    line: int
+    text: str
+    title: str = ""
+    note: str = ""
+    start: int = 0
+    end: int = 0
+    cut: tuple[int, int] = (0, 0)
+    whole: bool = False
+    indent: str = ""
+    name: str = ""
+
+    @property
+    def short(self) -> str:
+        """The name as it is shown."""
+        return self.name[:SHORT_NAME_DIGITS]
+
+
+def name_texts(texts: Iterable[GuestText]) -> list[GuestText]:
+    """Give the texts of one file their names: a digest of the file and the text, and of how often the text came
+    before."""
+    seen: dict[tuple[int, str], int] = {}
+    found = []
+    for one in texts:
+        row = one.line if not one.end else 0  # a row of a database has a number that stays
+        seen[row, one.text] = times = seen.get((row, one.text), -1) + 1
+        about = "\0".join((one.tool, one.path, str(row), str(one.whole), one.text, str(times)))
+        found.append(replace(one, name=sha256(about.encode("utf-8", "surrogateescape")).hexdigest()))
+    return found
+
+
+# Observations in the database of Engram: read from a copy, and changed a column at a time in a transaction of SQLite,
+# so that the program may have it open. Its own triggers keep its search index.
+
+ENGRAM_TOOL = "engram"
+TEXT_COLUMN, DELETED_COLUMN = "content", "deleted_at"
+ENGRAM_COLUMNS = {"id", "type", "title", TEXT_COLUMN, DELETED_COLUMN}
+ENGRAM_LOCKED = "it is locked: its tool is at work"
+ENGRAM_CHANGED = "it was changed meanwhile"
+ENGRAM_UNKNOWN = "its tables are not those that are known of Engram"
+_INDEX_VALUE = r"(?:'delete'|(?:new|old)\.\w+)"
+_INDEX_STATEMENT = rf"INSERT INTO observations_fts\s?\([\w, ]+\) VALUES \({_INDEX_VALUE}(?:, ?{_INDEX_VALUE})*\);"
+_INDEX_TRIGGER = re.compile(
+    rf"CREATE TRIGGER \w+ AFTER (?:INSERT|DELETE|UPDATE) ON observations BEGIN (?:{_INDEX_STATEMENT} )+END",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EngramCell:
+    """One column of one row, what it is `before` and what it is to be `after`."""
+
+    row: int
+    column: str
+    before: str | None
+    after: str | None
+
+
+def read_engram_texts(path: str, troubles: list[ReadTrouble]) -> list[GuestText]:
+    """Return the observations that are not deleted."""
+    with open_database_copy(path, troubles) as database:
+        return name_texts(_engram_texts(path, database)) if database is not None else []
+
+
+def _engram_texts(path: str, database: CopiedDatabase) -> Iterator[GuestText]:
+    """Yield the observations of a database that are not deleted."""
+    for row in database.read_table("observations", f"id type title {TEXT_COLUMN} {DELETED_COLUMN}", "id"):
+        number, text = row["id"], row[TEXT_COLUMN]
+        if isinstance(number, int) and isinstance(text, str) and text.strip() and not row[DELETED_COLUMN]:
+            yield GuestText(ENGRAM_TOOL, path, number, text, str(row["title"] or ""), str(row["type"] or ""))
+
+
+def write_engram_cells(path: str, cells: tuple[EngramCell, ...]) -> None:
+    """Change these columns, all or none. Raise NotEditable where one is not what it was, the database is locked, or its
+    tables are unknown: nothing is changed then."""
+    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
+    try:
+        with closing(apsw.Connection(path, flags=flags)) as connection:
+            connection.set_busy_timeout(0)
+            connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+            connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                _require_known_tables(connection)
+                for one in cells:
+                    _update_cell(connection, one)
+                connection.execute("COMMIT")
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+    except (apsw.BusyError, apsw.LockedError):
+        raise NotEditable(ENGRAM_LOCKED) from None
+    except apsw.Error as error:
+        raise NotEditable(describe_read_error(error)) from None
+
+
+def _update_cell(connection: apsw.Connection, one: EngramCell) -> None:
+    """Change one column of one row. Raise NotEditable if it is not what it was."""
+    found = connection.execute(f'SELECT "{one.column}" FROM observations WHERE id = ?', (one.row,)).fetchall()
+    if found != [(one.before,)]:
+        raise NotEditable(ENGRAM_CHANGED)
+    connection.execute(f'UPDATE observations SET "{one.column}" = ? WHERE id = ?', (one.after, one.row))
+
+
+def _require_known_tables(connection: apsw.Connection) -> None:
+    """Raise NotEditable unless the observations are an ordinary table with the known columns, and its triggers do
+    nothing but keep its index."""
+    kind = connection.execute("SELECT type, sql FROM sqlite_schema WHERE name = 'observations'").fetchall()
+    columns = {row[1] for row in connection.execute("PRAGMA table_info(observations)")}
+    triggers = connection.execute(
+        "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'observations' COLLATE NOCASE"
+    ).fetchall()
+    plain = len(kind) == 1 and kind[0][0] == "table" and "VIRTUAL" not in str(kind[0][1]).upper()
+    indexing = all(_INDEX_TRIGGER.fullmatch(" ".join(str(sql).split())) for (sql,) in triggers)
+    if not (plain and indexing and columns >= ENGRAM_COLUMNS):
+        raise NotEditable(ENGRAM_UNKNOWN)
+
+
+def cells_to_undo(before: bytes, after: bytes) -> tuple[EngramCell, ...]:
+    """Return the cells that undo the change between two versions of a database."""
+    were, are = _observation_values(before), _observation_values(after)
+    return tuple(
+        EngramCell(row, column, are[row][place], were[row][place])
+        for row in were.keys() & are.keys()
+        for place, column in enumerate((TEXT_COLUMN, DELETED_COLUMN))
+        if were[row][place] != are[row][place]
+    )
+
+
+def _observation_values(raw: bytes) -> dict[int, tuple[str | None, str | None]]:
+    """Return the text and the deletion time of each observation."""
+    with closing(apsw.Connection(":memory:")) as connection:
+        connection.deserialize("main", raw[:18] + b"\1\1" + raw[20:])  # its log is folded in
+        connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+        rows = connection.execute(f"SELECT id, {TEXT_COLUMN}, {DELETED_COLUMN} FROM observations")
+        return {row: (text, deleted) for row, text, deleted in rows}
+
+
+OPENCLAW_LISTS = ("MEMORY.md", "USER.md")
+LONGEST_COMPARED_TEXT = 5_000  # lines of a text that is compared with its new form line by line
+_LINE_BREAK = re.compile(rb"\r\n|\r|\n")
+_BULLET_MARKER = re.compile(r" {0,3}[-*+][ \t]+")
+_FILE_LINK = re.compile(r"\]\((?:\./)?(?P<target>[^()\s]+\.md)\)")
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")  # of UTF-16
+
+
+class _FileContent:
+    """A file's bytes, and where its lines are: each begins at `starts`, its text ends at `stops`."""
+
+    def __init__(self, raw: bytes) -> None:
+        if raw[:2] in _UTF16_MARKS:
+            raise NotEditable("it is UTF-16, which only an editor can change here")
+        try:
+            text = raw.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise NotEditable("a part of it is not UTF-8") from None
+        if "\0" in text:
+            raise NotEditable("it is binary, not text")
+        self.raw = raw
+        self.starts, self.stops = [3 if raw.startswith(b"\xef\xbb\xbf") else 0], list[int]()
+        for found in _LINE_BREAK.finditer(raw):
+            self.stops.append(found.start())
+            self.starts.append(found.end())
+        self.stops.append(len(raw))
+        self.head, self.body, self.above = parse_front_matter(_unix_lines(text))
+
+    def line_text(self, number: int) -> str:
+        """Return the text of a line, counted from 1."""
+        return self.raw[self.starts[number - 1] : self.stops[number - 1]].decode()
+
+    def next_line_start(self, number: int) -> int:
+        """Return where the line after this one begins."""
+        return self.starts[number] if number < len(self.starts) else len(self.raw)
+
+    def find_bullets(self) -> Iterator[Bullet]:
+        """Yield the bullets of the body."""
+        return parse_bullets(self.body, self.above + 1)
+
+
+def read_markdown_texts(tool: str, path: str, raw: bytes) -> list[GuestText]:
+    """Return the texts of a file with these bytes. Raise NotEditable for what is no text in UTF-8."""
+    content = _FileContent(raw)
+    name = os.path.basename(path)
+    if tool == "claude-code":
+        found = _index_texts(content, path) if name == MEMORY_INDEX else _fact_text(content, path)
+    elif tool == "basic-memory":
+        found = _note_texts(content, path)
+    else:
+        found = (
+            _list_texts(content, path)
+            if name in OPENCLAW_LISTS
+            else _whole_text(content, "openclaw", path, name, "day")
+        )
+    return name_texts(found)
+
+
+def _fact_text(content: _FileContent, path: str) -> Iterator[GuestText]:
+    """Yield the body of a file of Claude Code as a text."""
+    inner = content.head.get("metadata")
+    about = {**content.head, **inner} if isinstance(inner, dict) else content.head
+    title = stripped_text(content.head.get("name")) or os.path.basename(path)
+    yield from _whole_text(content, "claude-code", path, title, stripped_text(about.get("type")))
+
+
+def _index_texts(content: _FileContent, path: str) -> Iterator[GuestText]:
+    """Yield the bullets of an index."""
+    for bullet in content.find_bullets():
+        yield _bullet_text(content, "claude-code", path, bullet, MEMORY_INDEX, "index")
+
+
+def _note_texts(content: _FileContent, path: str) -> Iterator[GuestText]:
+    """Yield the observations of a note, and its body."""
+    title = stripped_text(content.head.get("title")) or os.path.basename(path).removesuffix(".md")
+    for bullet in content.find_bullets():
+        if found := OBSERVATION_BULLET.fullmatch(bullet.text):
+            yield _bullet_text(content, "basic-memory", path, bullet, title, found["category"].lower())
+    if prose_paragraphs(content.body):
+        yield from _whole_text(content, "basic-memory", path, title, "note")
+
+
+def _list_texts(content: _FileContent, path: str) -> Iterator[GuestText]:
+    """Yield the bullets of a list of OpenClaw, without placeholders."""
+    for bullet in content.find_bullets():
+        status, observed = STATUS_MARK.search(bullet.above), OBSERVED_DATE.search(bullet.above)
+        if PLACEHOLDER_TEXT.search(bullet.text) or (observed and PLACEHOLDER_TEXT.search(observed["date"])):
+            continue
+        note = status["status"] if status and status["status"] != "active" else ""
+        yield _bullet_text(content, "openclaw", path, bullet, bullet.heading or os.path.basename(path), note)
+
+
+def _whole_text(content: _FileContent, tool: str, path: str, title: str, note: str) -> Iterator[GuestText]:
+    """Yield the body of a file as one text."""
+    above = content.above
+    first = content.starts[above] if above < len(content.starts) else len(content.raw)
+    body = content.raw[first:].decode()
+    if not (said := body.strip()):
+        return
+    blank = body[: len(body) - len(body.lstrip())]
+    start = first + len(blank.encode())
+    line = above + 1 + _unix_lines(blank).count("\n")
+    end = start + len(said.encode())
+    yield GuestText(tool, path, line, _unix_lines(said), title, note, start, end, (0, len(content.raw)), whole=True)
+
+
+def _bullet_text(content: _FileContent, tool: str, path: str, bullet: Bullet, title: str, note: str) -> GuestText:
+    """Return a bullet as a text with its place in the file."""
+    first = content.starts[bullet.line - 1]
+    marker = _BULLET_MARKER.match(content.line_text(bullet.line))
+    start = first + len(marker[0].encode()) if marker else first
+    end = content.starts[bullet.last - 1] + len(content.line_text(bullet.last).rstrip().encode())
+    text = bullet.text
+    if tool == "basic-memory" and (observed := OBSERVATION_BULLET.fullmatch(text)):
+        ahead, said = text[: observed.start("text")], split_observation(observed["text"])[0]
+        behind = observed["text"][len(said) :]
+        if "\n" not in ahead + behind and content.raw[:end].endswith((said.split("\n")[-1] + behind).encode()):
+            start, end, text = start + len(ahead.encode()), end - len(behind.encode()), said
+    if bullet.comment and (OBSERVED_DATE.search(bullet.above) or STATUS_MARK.search(bullet.above)):
+        first = content.starts[bullet.comment - 1]  # it says when this one was seen, and would be about the next
+    rest = [content.line_text(number) for number in range(bullet.line + 1, bullet.last + 1)]
+    spaces = [line[: len(line) - len(line.lstrip())] for line in rest if line.strip()]
+    indent = min(spaces, key=len) if spaces else " " * len(marker[0] if marker else "- ")
+    cut = (first, content.next_line_start(bullet.last))
+    return GuestText(tool, path, bullet.line, text, title, note, start, end, cut, indent=indent)
+
+
+# changing
+
+
+def correct_text(raw: bytes, one: GuestText, text: str) -> bytes:
+    """Return the bytes of the file with another text in the place of this one. Raise InvalidInput where the file would
+    then be read differently besides."""
+    new = raw[: one.start] + _encode_text(raw, one, text) + raw[one.end :]
+    _require_same_reading(raw, new, one, text)
+    return new
+
+
+def remove_text(raw: bytes, one: GuestText) -> bytes | None:
+    """Return the bytes of the file without this text; None if nothing is left of it. Raise InvalidInput as
+    `correct_text` does."""
+    if one.whole:
+        return None
+    new = raw[: one.cut[0]] + raw[one.cut[1] :]
+    _require_same_reading(raw, new, one, None)
+    return new
+
+
+def remove_index_link(raw: bytes, name: str) -> bytes:
+    """Return the bytes of an index without the bullets that lead to the file `name` alone."""
+    content = _FileContent(raw)
+    for bullet in reversed(list(content.find_bullets())):
+        if set(_FILE_LINK.findall(bullet.text)) == {name}:
+            raw = raw[: content.starts[bullet.line - 1]] + raw[content.next_line_start(bullet.last) :]
+    return raw
+
+
+def _encode_text(raw: bytes, one: GuestText, text: str) -> bytes:
+    """Return the bytes of a new text; lines that the old text has too keep their bytes and their endings."""
+    pieces = _split_lines(raw[one.start : one.end])
+    usual = next((piece[1] for piece in pieces if piece[1]), b"") or next(iter(_LINE_BREAK.findall(raw)), b"\n")
+    old, new = one.text.split("\n"), text.split("\n")
+    if len(pieces) != len(old) or max(len(old), len(new)) > LONGEST_COMPARED_TEXT:
+        old, pieces = [], []
+    lines: list[tuple[bytes, bytes]] = []
+    for kind, first, end, start, stop in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        for step, at in enumerate(range(start, stop)):
+            before = pieces[first + step] if first + step < end else (b"", b"")
+            if kind == "equal" and bool(first + step) == bool(at):
+                lines.append(before)
+                continue
+            indented = f"{one.indent}{new[at]}" if at and new[at].strip() else new[at]
+            lines.append((indented.encode(), before[1]))
+    ends = [*(ending or usual for _, ending in lines[:-1]), b""]
+    return b"".join(line + ending for (line, _), ending in zip(lines, ends, strict=True))
+
+
+def _split_lines(raw: bytes) -> list[tuple[bytes, bytes]]:
+    """Split bytes into lines, each with its ending."""
+    pieces, last = [], 0
+    for found in _LINE_BREAK.finditer(raw):
+        pieces.append((raw[last : found.start()], found[0]))
+        last = found.end()
+    return [*pieces, (raw[last:], b"")]
+
+
+def _require_same_reading(raw: bytes, new: bytes, one: GuestText, text: str | None) -> None:
+    """Raise InvalidInput unless the new bytes read as the old ones do, but for this text."""
+    try:
+        before, after = (_same_kind(read_markdown_texts(one.tool, one.path, bytes_), one) for bytes_ in (raw, new))
+    except NotEditable as error:
+        raise InvalidInput(f"That would leave a file of which {error}.", "Leave such characters out.") from None
+    place = next(at for at, other in enumerate(before) if other.start == one.start)
+    wanted = [(other.text, other.title, other.note) for other in before]
+    wanted[place : place + 1] = [] if text is None else [(text, one.title, one.note)]
+    if [(other.text, other.title, other.note) for other in after] != wanted:
+        raise InvalidInput(
+            "Written so, the file would be read differently: a blank line, a list or a mark of Markdown ends the text.",
+            "Word it otherwise, or change the file in your editor.",
+        )
+
+
+def _same_kind(texts: Sequence[GuestText], one: GuestText) -> list[GuestText]:
+    """Return the texts of the same kind: a whole body, or bullets, which are texts of their own."""
+    return [other for other in texts if other.whole == one.whole]
+
+
+def _unix_lines(text: str) -> str:
+    """Return a text whose lines end with a line feed alone."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+# Every text of the tools whose memories can be edited in place, on this machine.
+
+
+@dataclass(slots=True)
+class GuestList:
+    """The texts, and what could not be read or is not touched, with the reason."""
+
+    texts: list[GuestText] = field(default_factory=list)
+    troubles: list[ReadTrouble] = field(default_factory=list)
+
+
+def list_guest_texts(machine: Machine, tools: Sequence[str] = GUEST_TOOLS) -> GuestList:
+    """Read the texts of these tools. Raise InvalidInput for a tool that is not among GUEST_TOOLS."""
+    if unknown := set(tools) - set(GUEST_TOOLS):
+        raise InvalidInput(
+            f"Memories of {min(unknown)} cannot be edited in place.",
+            f"Those of these can: {', '.join(GUEST_TOOLS)}.",
+        )
+    found = GuestList()
+    files = list_guest_files(machine, tools)
+    for file in files:
+        found.texts += read_guest_texts(file, found.troubles)
+    found.troubles += _symbolic_links(os.path.dirname(file.path) for file in files if not file.is_database)
+    return found
+
+
+def list_guest_files(machine: Machine, tools: Sequence[str] = GUEST_TOOLS) -> list[GuardedFile]:
+    """List the files that hold the texts; all of them are guarded. An index comes after the files it leads to."""
+    own = os.path.dirname(os.path.realpath(claude_projects_folder(machine)))  # with a person's own instructions
+    found = [
+        file
+        for file in list_guarded_files(machine)
+        if file.tool in tools and not (file.tool == "claude-code" and os.path.dirname(file.path) == own)
+    ]
+    found.sort(key=lambda file: (GUEST_TOOLS.index(file.tool), *_file_order(file.path)))
+    return found
+
+
+def _file_order(path: str) -> tuple[str, bool]:
+    """Return the order of a file: by folder, with the index last."""
+    folder, name = os.path.split(path)
+    return folder, name == MEMORY_INDEX
+
+
+def read_guest_texts(file: GuardedFile, troubles: list[ReadTrouble]) -> list[GuestText]:
+    """Return the texts of one file."""
+    if file.is_database:
+        return read_engram_texts(file.path, troubles)
+    raw = read_file_bytes(file.path, troubles)
+    if raw is None:
+        return []
+    try:
+        return read_markdown_texts(file.tool, file.path, raw)
+    except NotEditable as error:
+        troubles.append(ReadTrouble(file.path, 0, str(error)))
+        return []
+
+
+def filter_guest_texts(texts: Iterable[GuestText], query: str) -> list[GuestText]:
+    """Return the texts that have every word of a query, in any case and without accents; all for an empty query."""
+    words = [fold_text(word) for word in query.split()]
+    return [one for one in texts if all(word in fold_text(f"{one.title}\n{one.text}\n{one.path}") for word in words)]
+
+
+def find_guest_text(machine: Machine, name: str) -> GuestText:
+    """Return the text with this name, or whose name begins with it. Raise InvalidInput or NotFound."""
+    wanted = name.lower()
+    if len(wanted) < FEWEST_NAME_DIGITS or set(wanted) - set("0123456789abcdef"):
+        raise InvalidInput("That is no name of a text.", "memoranda guest list shows them, as in: 3f2a9c1")
+    found = [one for one in list_guest_texts(machine).texts if one.name.startswith(wanted)]
+    if not found:
+        raise NotFound(
+            f"There is no text {wanted}, or it changed since.", "memoranda guest list shows what is there."
+        )
+    if len(found) > 1:
+        several = ", ".join(one.name[:12] for one in found)
+        raise InvalidInput(f"Several names begin with {wanted}.", f"Name one of: {several}")
+    return found[0]
+
+
+def guest_tool_title(tool: str) -> str:
+    """Return the title of a tool whose texts can be edited, for a sentence."""
+    return get_source(tool).title
+
+
+def _symbolic_links(folders: Iterable[str]) -> Iterator[ReadTrouble]:
+    """Yield the symbolic links beside these files, which are not followed."""
+    for folder in sorted(set(folders)):
+        try:
+            with os.scandir(folder) as entries:
+                links = sorted(one.path for one in entries if one.name.endswith(GUARDED_SUFFIX) and one.is_symlink())
+        except OSError:
+            continue
+        for path in links:
+            yield ReadTrouble(path, 0, "symbolic links are not followed")
+
+
+# Correct or delete one text of another tool, and take that back: each is first shown, backed up by the guard, and
+# done only to what was shown. Each is a moment of the guard too.
+
+# A text as it is shown, with its secrets cut, and back: what a person makes of the shown form is written with the
+# secrets that were cut, never with the cuts.
+
+_SECRET_MARK = re.compile(re.escape(REDACTION_MARKER) + r"\w+\]")
+_TEXT_PART = re.compile(rf"({_SECRET_MARK.pattern}|\s+)")
+EDITOR_HINT = "Change the file itself in your editor, or leave them where they are."
+
+
+def cut_secrets(text: str) -> str:
+    """Return the text with each secret cut."""
+    return replace_findings(text, find_secrets(text))
+
+
+def restore_secrets(original: str, text: str) -> str:
+    """Return what to write for `text`, which a person made of the shown form of `original`. Raise InvalidInput if
+    it is not clear which secret a cut stands for, or the text has a secret of its own."""
+    held = _cut_values(original)
+    parts = _TEXT_PART.split(text)
+    if any(_SECRET_MARK.fullmatch(part) for part in parts):
+        parts = _fill_cuts(_TEXT_PART.split(cut_secrets(original)), parts, held)
+    written = "".join(parts)
+    known = [original[cut.start : cut.end] for cut in find_secrets(original)]
+    for cut in find_secrets(written):
+        value = written[cut.start : cut.end]
+        if not any(value in one or one in value for one in known):
+            raise InvalidInput(f"The new text holds a secret ({cut.label}).", "Leave it out: agents read this file.")
+    return written
+
+
+def _cut_values(original: str) -> list[str]:
+    """Return what each cut of the shown form stands for, in order; a cut that the text itself has stands for itself."""
+    secrets = {cut.start: original[cut.start : cut.end] for cut in find_secrets(original)}
+    own = {found.start(): found[0] for found in _SECRET_MARK.finditer(original)}
+    return [value for _, value in sorted((own | secrets).items())]
+
+
+def _fill_cuts(old: list[str], new: list[str], held: list[str]) -> list[str]:
+    """Put what the cuts stand for into the parts of a new text."""
+    place = {
+        at: number for number, at in enumerate(at for at, part in enumerate(old) if _SECRET_MARK.fullmatch(part))
+    }
+    found: dict[int, str] = {}
+    for first, start, size in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks():
+        for at in range(size):
+            if first + at in place and _word_before(old, first + at) == _word_before(new, start + at):
+                found[start + at] = held[place[first + at]]
+    for at, part in enumerate(new):
+        if _SECRET_MARK.fullmatch(part) and at not in found:
+            same = {held[number] for other, number in place.items() if old[other] == part}
+            if len(same) != 1 or new.count(part) > old.count(part):
+                raise InvalidInput(f"It is not clear what {part} stands for where it is now.", EDITOR_HINT)
+            found[at] = same.pop()
+    return [found.get(at, part) for at, part in enumerate(new)]
+
+
+def _word_before(parts: list[str], place: int) -> str:
+    return next((part for part in reversed(parts[:place]) if part.strip()), "")
+
+
+GUEST_CONTEXT_LINES = 0  # lines around a change: it is one text, and is to be seen at once
+_CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class GuestPlan:
+    """What a change would do: to whole files, or to `cells` of the one database. `undoes` is the moment that it takes
+    back, 0 for a new change."""
+
+    files: tuple[FileRestore, ...]
+    cells: tuple[EngramCell, ...] = ()
+    undoes: int = 0
+
+    def effect_on(self, one: FileRestore) -> str:
+        """Return what becomes of a file."""
+        return "rewritten" if self.cells else one.effect
+
+
+def plan_guest_correction(config: Config, machine: Machine, now: int, one: GuestText, text: str) -> GuestPlan:
+    """Return what gives a text other words; `text` is what a person made of its shown form. Raise InvalidInput,
+    Conflict."""
+    said = text.replace("\r\n", "\n").strip()
+    if not said:
+        raise InvalidInput("There is no text.", f"memoranda guest delete {one.short} deletes what is there.")
+    if _CONTROL_CHARACTER.search(said):
+        raise InvalidInput("The text has control characters.", "Leave them out.")
+    if said == cut_secrets(one.text):
+        raise InvalidInput("That is what it says.", "Give it other words.")
+    new = restore_secrets(one.text, said)
+    if one.tool == ENGRAM_TOOL:
+        return _plan_in_database(config, machine, now, one, EngramCell(one.line, TEXT_COLUMN, one.text, new), new)
+    return _plan_in_files(config, machine, now, one, lambda raw, here: correct_text(raw, here, new))
+
+
+def plan_guest_deletion(config: Config, machine: Machine, now: int, one: GuestText) -> GuestPlan:
+    """Return what deletes a text: with a file that is it the line of Claude Code's index that leads there; in Engram as
+    Engram does, by the time of it. Raise Conflict."""
+    if one.tool == ENGRAM_TOOL:
+        at = from_ms(now)[:19].replace("T", " ")
+        return _plan_in_database(config, machine, now, one, EngramCell(one.line, DELETED_COLUMN, None, at), "")
+    return _plan_in_files(config, machine, now, one, remove_text)
+
+
+def plan_guest_undo(config: Config, machine: Machine, now: int) -> GuestPlan:
+    """Plan to undo the last change. Raise NotFound, or Conflict if the file changed again."""
+    nothing = NotFound(
+        "Nothing was changed here, or all of it was undone.", "memoranda guard list shows what changed."
+    )
+    if not has_kept_versions():
+        raise nothing
+    with open_guard(config) as kept:
+        settle_restores(kept, now)
+        moment = find_last_edit(kept)
+        if moment is None:
+            raise nothing
+        first = moment.files[0]
+        if first.file.is_database and first.before is not None and first.after is not None:
+            cells = cells_to_undo(version_content(kept, first.before), version_content(kept, first.after))
+            if not cells:
+                raise nothing
+            put = FileRestore(first, first.after, None, False, _compare_cells(cells))
+            return GuestPlan((put,), cells, moment.number)
+    plan = plan_guard_restore(config, machine, now, moment.number, context=GUEST_CONTEXT_LINES)
+    if again := [one for one in plan.files if one.again]:
+        raise Conflict(
+            f"{again[0].change.file.path} changed again after {moment.name}; nothing was undone.",
+            f"memoranda guard restore {moment.name} shows what would be lost, and asks.",
+        )
+    return GuestPlan(plan.files, (), moment.number)
+
+
+def run_guest_plan(config: Config, machine: Machine, now: int, plan: GuestPlan) -> int:
+    """Do what a plan says; return the number of the moment that it is. Raise Conflict where something is not as it was
+    shown, was changed less than two seconds ago, or is locked: nothing is changed then."""
+    if plan.cells:
+        return _run_cell_plan(config, machine, now, plan)
+    if any(one.change.file.is_database for one in plan.files):
+        raise InvalidInput("Nothing would be changed.", "A database is changed a column at a time.")
+    tool = plan.files[0].change.file.tool
+    moment = GuardMoment(plan.undoes or TEXT_EDIT, tool, now, now, None, ())
+    return run_guard_restore(config, machine, now, GuardRestorePlan(moment, plan.files))
+
+
+# files
+
+
+def _plan_in_files(
+    config: Config, machine: Machine, now: int, one: GuestText, changed: Callable[[bytes, GuestText], bytes | None]
+) -> GuestPlan:
+    """Plan to change the file of a text, after a backup of what it has now."""
+    file = GuardedFile(one.tool, one.path)
+    with open_guard(config) as kept:
+        settle_restores(kept, now)
+        found, shown = _back_up(kept, config, machine, now, file)
+        try:
+            texts = read_markdown_texts(one.tool, one.path, found.raw)
+        except NotEditable as error:
+            raise unchanged_error(file, str(error)) from None
+        here = next((other for other in texts if other.name == one.name), None)
+        if here is None:
+            raise unchanged_error(file, "the text changed since it was shown")
+        wanted = changed(found.raw, here)
+        files = [_plan_file_change(kept, file, shown, found.raw, wanted)]
+        if wanted is None and one.tool == "claude-code":
+            files += _plan_index_removal(kept, config, machine, now, one.path)
+        return GuestPlan(tuple(files))
+
+
+def _plan_index_removal(
+    kept: KeptVersions, config: Config, machine: Machine, now: int, path: str
+) -> list[FileRestore]:
+    """Plan to take the line that leads to a file out of Claude Code's index."""
+    folder, _, name = path.rpartition("/")
+    index = GuardedFile("claude-code", f"{folder}/{MEMORY_INDEX}")
+    if index not in list_guest_files(machine, (index.tool,)):
+        return []
+    try:
+        found, shown = _back_up(kept, config, machine, now, index)
+        wanted = remove_index_link(found.raw, name)
+    except (Conflict, NotEditable):
+        return []  # the line stays, and leads nowhere; the scan says so
+    return [_plan_file_change(kept, index, shown, found.raw, wanted)] if wanted != found.raw else []
+
+
+def _back_up(
+    kept: KeptVersions, config: Config, machine: Machine, now: int, file: GuardedFile
+) -> tuple[PresentFile, int]:
+    """Keep what a file has now; return it and its version. Raise Conflict."""
+    look_with_guard(kept, config, machine, now, databases=file.is_database)
+    try:
+        found = read_guarded_file(file)
+    except UnreadableNow as error:
+        raise unchanged_error(file, str(error)) from None
+    if found is None:
+        raise unchanged_error(file, "it is gone")
+    with kept.connection:
+        number = file_number(kept, file.tool, file.path)
+        version = keep_version(kept, number, found.raw, found.mode)
+        kept.connection.execute(
+            "UPDATE files SET version = ?, stamp = ? WHERE id = ?", (version, found.stamp, number)
+        )
+    return found, version
+
+
+def _plan_file_change(
+    kept: KeptVersions, file: GuardedFile, shown: int, raw: bytes, wanted: bytes | None
+) -> FileRestore:
+    """Return the plan for one file: its version, and what it becomes."""
+    number = file_number(kept, file.tool, file.path)
+    difference = compare_lines(
+        content_lines(file, raw), [] if wanted is None else content_lines(file, wanted), GUEST_CONTEXT_LINES
+    )
+    return FileRestore(GuardedChange(number, file, shown, shown), shown, wanted, False, tuple(difference))
+
+
+# the database
+
+
+def _plan_in_database(
+    config: Config, machine: Machine, now: int, one: GuestText, cell: EngramCell, new: str
+) -> GuestPlan:
+    """Plan to change a column; a backup is taken when it is done, since the database may be at work."""
+    file = GuardedFile(one.tool, one.path)
+    here = next((other for other in read_guest_texts(file, []) if other.name == one.name), None)
+    if here is None:
+        raise unchanged_error(file, "the text changed since it was shown")
+    old, lines = (cut_secrets(text).split("\n") if text else [] for text in (one.text, new))
+    difference = tuple(compare_lines(old, lines, GUEST_CONTEXT_LINES))
+    put = FileRestore(GuardedChange(0, file, None, None), None, None, False, difference)
+    return GuestPlan((put,), (cell,))
+
+
+def _compare_cells(cells: tuple[EngramCell, ...]) -> tuple[DiffLine, ...]:
+    """Return the lines that differ between the cells before and after."""
+    found = []
+    for one in cells:
+        if one.column == TEXT_COLUMN:
+            before, after = (cut_secrets(text or "").split("\n") for text in (one.before, one.after))
+            found += compare_lines(before, after, GUEST_CONTEXT_LINES)
+        else:
+            found.append(DiffLine("+", 0, f"observation {one.row}, which is not deleted any more"))
+    return tuple(found)
+
+
+def _run_cell_plan(config: Config, machine: Machine, now: int, plan: GuestPlan) -> int:
+    """Change the columns of a database, and record it as a moment; return its number. Raise Conflict."""
+    file = plan.files[0].change.file
+    with open_guard(config) as kept:
+        settle_restores(kept, now)
+        require_quiet_file(kept, file.path, now)
+        _, before = _back_up(kept, config, machine, now, file)
+        number = file_number(kept, file.tool, file.path)
+        moment = begin_guard_restore(kept, file.tool, now, plan.undoes or TEXT_EDIT, [(number, before, None)])
+        try:
+            write_engram_cells(file.path, plan.cells)
+            guard_moments.note_restored_database(kept, moment, number, file)
+        except NotEditable as error:
+            raise unchanged_error(file, str(error)) from None
+        finally:
+            end_guard_restore(kept, moment, now)
+        return moment

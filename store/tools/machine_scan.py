@@ -1,0 +1,741 @@
+"""The scan: every memory of every tool on this machine, and what is wrong with it."""
+
+import os
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
+
+from rapidfuzz.fuzz import ratio
+
+from store.base.clock import days_before, to_ms
+from store.base.errors import MemorandaError
+from store.git.process import run_git
+from store.inbox.duplicates import find_pairs_by_words
+from store.ingest.formats import fence_after_line
+from store.redaction.redactor import redact
+from store.redaction.rules import load_token_families
+from store.text.fence import is_order_to_reader
+from store.text.similarity import (
+    CONTRADICTS,
+    SAME_STATEMENT,
+    SIMILAR_STATEMENT,
+    ParsedSentence,
+    compare_sentences,
+    parse_sentence,
+)
+from store.text.words import count_tokens, normalize_text
+from store.tools.agent_readers import (
+    MEMORY_INDEX,
+    claude_memory_folder,
+    claude_projects_folder,
+    list_transcripts,
+    own_memory_folder,
+    project_working_folder,
+    read_folder_memories,
+)
+from store.tools.note_readers import parse_front_matter, parse_markdown_notes
+from store.tools.source import (
+    FoundDocument,
+    FoundMemory,
+    FoundTurn,
+    Machine,
+    ReadTrouble,
+    files_below,
+    read_text_file,
+)
+from store.tools.source_import import detect_sources, get_source
+from store.tools.transcript_scan import (
+    CONTRADICTION,
+    CROSS_PROJECT,
+    DAY_SECONDS,
+    DEAD_LINK,
+    DUPLICATE,
+    INSTRUCTION,
+    KEPT_CONVERSATION,
+    KEPT_DOCUMENT,
+    KEPT_MEMORY,
+    MISSING_FILE,
+    MISSING_SYMBOL,
+    OLD_DAYS,
+    SECRET,
+    ContextLayer,
+    ProjectStart,
+    ScanFinding,
+    ScanReport,
+    SecretCounts,
+    SourceInventory,
+    claude_cleanup_days,
+    count_turn_secrets,
+    find_expiring,
+    find_sure_secrets,
+    find_transcript_secrets,
+    list_conversation_files,
+    secret_findings,
+)
+
+# Which instruction files an agent loads when it starts in a folder: CLAUDE.md with the rules beside it, AGENTS.md and
+# GEMINI.md from the home folder and every folder above, what they import, and Claude Code's own index of its memory.
+
+DEEPEST_IMPORT = 5  # imports of imports
+LOADED_INDEX_LINES = 200  # of MEMORY.md, which Claude Code loads
+CODEX_BYTES = 32_768  # of all its instructions together
+CODEX_NAMES = ("AGENTS.override.md", "AGENTS.md")  # of which it reads one a folder, the first that is not empty
+# of an organization, for everybody on the machine
+MANAGED_FILES = {"darwin": "/Library/Application Support/ClaudeCode/CLAUDE.md"}
+MANAGED_FILE_ELSEWHERE = "/etc/claude-code/CLAUDE.md"
+_FILE_IMPORT = re.compile(r"(?<![\w`@])@((?:~/|\.{0,2}/)?[\w.@-][\w./@-]*)")
+_CODE_SPAN = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+
+
+def context_layers(machine: Machine, folder: str) -> list[ContextLayer]:
+    """List the files that agents load when they start in this folder, the most general first."""
+    above = _folders_above(folder)
+    config = machine.environment.get("CLAUDE_CONFIG_DIR") or os.path.join(machine.home, ".claude")
+    claude = [
+        MANAGED_FILES.get(machine.system, MANAGED_FILE_ELSEWHERE),
+        os.path.join(config, "CLAUDE.md"),
+        *_rule_files(config),
+    ]
+    for place in above:
+        own = os.path.join(place, ".claude")
+        claude += [os.path.join(place, "CLAUDE.md"), os.path.join(own, "CLAUDE.md"), *_rule_files(own)]
+        claude.append(os.path.join(place, "CLAUDE.local.md"))
+    codex = [machine.environment.get("CODEX_HOME") or os.path.join(machine.home, ".codex")]
+    gemini = [os.path.join(machine.home, ".gemini", "GEMINI.md")]
+    inside = above[_checkout_index(above) :]
+    codex = [path for place in [*codex, *inside] if (path := _codex_file(place))]
+    gemini += [os.path.join(place, "GEMINI.md") for place in inside]
+    found = [*_load_layers("claude-code", claude, machine.home), *_load_memory_index(machine, folder)]
+    left = CODEX_BYTES
+    for layer in _load_layers("codex", codex, machine.home, imports=False):
+        tokens = min(layer.tokens, left // 4)
+        left = max(0, left - layer.tokens * 4)
+        found.append(ContextLayer(layer.agent, layer.path, tokens))
+    return [*found, *_load_layers("gemini", gemini, machine.home)]
+
+
+def _rule_files(folder: str) -> Iterator[str]:
+    """Yield the rules of a folder of Claude Code, without rules that apply to some paths only, which it loads with
+    these."""
+    for path in files_below(os.path.join(folder, "rules"), ".md", []):
+        if "paths" not in parse_front_matter(read_text_file(path, []) or "")[0]:
+            yield path
+
+
+def _codex_file(folder: str) -> str:
+    """Return the file of instructions that Codex reads in a folder; empty if there is none."""
+    paths = (os.path.join(folder, name) for name in CODEX_NAMES)
+    return next((path for path in paths if os.path.isfile(path) and (read_text_file(path, []) or "").strip()), "")
+
+
+def _folders_above(folder: str) -> list[str]:
+    """List the folders from the root down to this folder."""
+    places = [os.path.realpath(folder)]
+    while (parent := os.path.dirname(places[0])) != places[0]:
+        places.insert(0, parent)
+    return places
+
+
+def _checkout_index(above: list[str]) -> int:
+    """Return the index of the innermost folder with `.git`; of the last folder, if there is none."""
+    inside = [place for place, folder in enumerate(above) if os.path.lexists(os.path.join(folder, ".git"))]
+    return inside[-1] if inside else len(above) - 1
+
+
+def _load_layers(agent: str, paths: list[str], home: str, imports: bool = True) -> list[ContextLayer]:
+    """Return the files that an agent loads, with what they import."""
+    seen: set[str] = set()
+    found: list[ContextLayer] = []
+    for path in paths:
+        found += _load_file(agent, path, "", home, seen, DEEPEST_IMPORT if imports else 0)
+    return found
+
+
+def _load_file(agent: str, path: str, by: str, home: str, seen: set[str], deep: int) -> Iterator[ContextLayer]:
+    """Yield a file and what it imports, each once."""
+    real = os.path.realpath(path)
+    if real in seen or not os.path.isfile(real):
+        return
+    seen.add(real)
+    text = read_text_file(real, [])
+    if text is None:
+        return
+    yield ContextLayer(agent, path, count_tokens(text), by)
+    if deep:
+        for name in _FILE_IMPORT.findall(_CODE_SPAN.sub("", text)):
+            target = (
+                os.path.join(home, name[2:]) if name.startswith("~/") else os.path.join(os.path.dirname(real), name)
+            )
+            yield from _load_file(agent, os.path.normpath(target), path, home, seen, deep - 1)
+
+
+def _load_memory_index(machine: Machine, folder: str) -> Iterator[ContextLayer]:
+    """Yield the part of Claude Code's index of memories that is loaded."""
+    name = re.sub(r"[^A-Za-z0-9]", "-", os.path.realpath(folder))
+    path = os.path.join(
+        own_memory_folder(machine) or claude_memory_folder(os.path.join(claude_projects_folder(machine), name)),
+        MEMORY_INDEX,
+    )
+    text = read_text_file(path, []) if os.path.isfile(path) else None
+    if text:
+        yield ContextLayer("claude-code", path, count_tokens("\n".join(text.split("\n")[:LOADED_INDEX_LINES])))
+
+
+# Memories that say the same, and memories that cannot both hold, by words alone.
+
+LONGEST_COMPARED = (
+    400  # characters of a text that is compared for contradictions: of a longer one words prove little
+)
+SERIES_LENGTH = 3  # texts of the same words, with different numbers or days, from which on they are a list
+FEWEST_WORDS = 2  # words that carry meaning: of less it is the heading that says what it is about
+LONGEST_FIELD_VALUE = 4  # words of a value; a longer one describes
+SAYS_SAME = "it says the same as"
+MOST_DIFFERENT_WORDS = 4  # words, by which two texts are about two things and not against each other
+_NAMED_FIELD = re.compile(
+    r"\W{0,4}(?P<name>[^:\uff1a=\n]{1,40}?)\W{0,4}[:\uff1a=]+(?!(?<=\d:)\d)\W{0,4}(?P<value>\S.*)?"
+    r"|\*\*(?P<bold>[^*\n]{1,40})\*\*\s+(?P<rest>\S.*)",
+    re.DOTALL,
+)
+_LINK_PATTERN = r"\[[^\]\n]*\]\([^)\n]*\)|\[\[[^\]\n]*\]\]|https?://\S+|(?:[\w.@-]+/)+[\w.@-]+"
+_LINK_TARGET = re.compile(_LINK_PATTERN)
+_NAMED_THING = re.compile(rf"`[^`\n]+`|\$[^$\n]+\$|{_LINK_PATTERN}")  # what two texts must both name to say the same
+_SUBJECT = re.compile(r"\W{0,3}`([^`\n]+)`")  # code at the beginning is what a text is about
+# a cross before what is not to be done; a sample of how it is written
+_NO_STATEMENT = re.compile(r"^\W{0,3}[\u274c\u2716\u2717\U0001f6ab]|\byour[-_]")
+_UNSPACED_LETTERS = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_LETTERS = re.compile(r"\w+")
+# lines of a log, of a list of links or of files
+_MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|ene|abr|ago|dic)[a-z]{0,7}"
+_DAY = rf"\d{{4}}-\d\d-\d\d|{_MONTH} \d{{1,2}}\b|\d{{1,2}}(?: de)? {_MONTH}\b|\d\d:\d\d:\d\d"
+_LIST_ENTRY = re.compile(rf"\W{{0,3}}(?:{_DAY})|[*`\s]{{0,3}}(?:{_LINK_PATTERN}|`[\w.-]+\.\w+`)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _ParsedText:
+    """A text and its parts. A `name` before a colon, or in bold at its beginning, has a `value` behind it; `links` are
+    where it leads, and `named` what it names besides: code, formulas."""
+
+    text: str
+    part: ParsedSentence
+    name: str
+    value: str
+    links: tuple[str, ...]
+    named: frozenset[str]
+
+
+def find_memory_pairs(memories: Sequence[FoundMemory], documents: Set[str] = frozenset()) -> list[ScanFinding]:
+    """Return duplicates and likely contradictions among memories of one project, or of none. Of a text that is
+    there several times, each after the first is a duplicate once. A text in a file of `documents` is about what
+    its heading says, and contradicts nothing by its words alone."""
+    texts = [
+        _parse_memory(one.text if one.decision is None else f"{one.text}\n{one.decision.chosen}") for one in memories
+    ]
+    frames = Counter(frozenset(one.part.words) for one in texts)
+    names = Counter(one.name for one in texts if one.name)
+    facts = [_is_fact(one) and names[one.name] < SERIES_LENGTH for one in texts]
+    found, firsts, copies = list[ScanFinding](), dict[tuple[str, str], int](), set[int]()
+    for place, memory in enumerate(memories):
+        first = firsts.setdefault((texts[place].part.plain, memory.project), place)
+        if first != place and (facts[place] or len(texts[place].part.words) > LONGEST_FIELD_VALUE):
+            found.append(_pair_finding(DUPLICATE, memories[first], memory, SAYS_SAME))
+    different = list(firsts.values())
+    for early, late in find_pairs_by_words([texts[place].part.words for place in different]):
+        first, second = different[early], different[late]
+        where = memories[first], memories[second]
+        if where[0].project and where[1].project and where[0].project != where[1].project:
+            continue
+        one, other, fact = texts[first], texts[second], facts[first] and facts[second]
+        how = compare_sentences(one.part, other.part, ratio(one.part.plain, other.part.plain) / 100)
+        if _letters_only(one.part.plain).replace(" ", "") == _letters_only(other.part.plain).replace(" ", ""):
+            how = SAME_STATEMENT
+        if (how == SAME_STATEMENT and (fact or len(one.part.words) > LONGEST_FIELD_VALUE)) or (
+            how == SIMILAR_STATEMENT and fact and one.named == other.named
+        ):
+            if second not in copies:
+                copies.add(second)
+                found.append(_pair_finding(DUPLICATE, *where, SAYS_SAME))
+        elif how == CONTRADICTS and fact and documents.isdisjoint(memory.path for memory in where):
+            frame = frozenset(one.part.words)
+            alone = frame != frozenset(other.part.words) or frames[frame] < SERIES_LENGTH
+            apart = bool(one.name or other.name) and where[0].tags != where[1].tags  # a field is about its heading
+            if alone and not apart and _is_contradiction(one, other):
+                found.append(_pair_finding(CONTRADICTION, *where, "it does not agree with"))
+    return found
+
+
+def _parse_memory(text: str) -> _ParsedText:
+    """Take a memory's text apart."""
+    field = _NAMED_FIELD.match(text)
+    name = normalize_text(field["name"] or field["bold"]) if field else ""
+    value = (field["value"] or field["rest"] or "") if field else ""
+    links = tuple(_LINK_TARGET.findall(text[:LONGEST_COMPARED]))
+    named = frozenset(one.strip("`$") for one in _NAMED_THING.findall(text[:LONGEST_COMPARED]))
+    return _ParsedText(text, parse_sentence(text), name, value, links, named)
+
+
+def _is_fact(one: _ParsedText) -> bool:
+    """Return whether a text says something by itself, and is no line of a log or of a list of links."""
+    return len(one.part.words) + len(one.part.values) >= FEWEST_WORDS and not _LIST_ENTRY.match(one.text)
+
+
+def _is_contradiction(one: _ParsedText, other: _ParsedText) -> bool:
+    """Tell whether two texts are about one thing: few words are in only one of them, neither continues the other,
+    says more or leads elsewhere, and they do not describe one name, which may have several true descriptions."""
+    mine, yours = set(one.part.words), set(other.part.words)
+    all_mine, all_yours = mine | one.part.values, yours | other.part.values
+    if one.part.negations == other.part.negations and (all_mine <= all_yours or all_yours <= all_mine):
+        return False
+    short, long = sorted((_letters_only(one.part.plain), _letters_only(other.part.plain)), key=len)
+    if one.name and other.name and one.name != other.name:
+        return False
+    if (
+        one.name == other.name != ""
+        and max(_count_words(one.value), _count_words(other.value)) > LONGEST_FIELD_VALUE
+    ):
+        return False
+    if one.links and other.links and one.links != other.links:
+        return False
+    first, second = _SUBJECT.match(one.text), _SUBJECT.match(other.text)
+    if (first and second and first[1] != second[1]) or any(_NO_STATEMENT.search(part.text) for part in (one, other)):
+        return False
+    near = max(len(mine - yours), len(yours - mine)) <= MOST_DIFFERENT_WORDS
+    return near and max(len(one.text), len(other.text)) <= LONGEST_COMPARED and not long.startswith(short)
+
+
+def _count_words(value: str) -> int:
+    """Return about how many words a value has; in Chinese and Japanese nothing stands between them."""
+    return len(value.split()) + len(_UNSPACED_LETTERS.findall(value)) // 3
+
+
+def _letters_only(text: str) -> str:
+    """Return the words of a text without punctuation."""
+    return " ".join(_LETTERS.findall(text))
+
+
+def _pair_finding(kind: str, against: FoundMemory, one: FoundMemory, says: str) -> ScanFinding:
+    """Return the finding about a pair of memories."""
+    where = f"{against.path}:{against.line}"
+    return ScanFinding(kind, one.path, one.line, f"“{_shorten(one.text)}”: {says} “{_shorten(against.text)}”", where)
+
+
+def _shorten(text: str) -> str:
+    """Return the beginning of a text on one line, without secrets."""
+    plain = " ".join(redact(text).split())  # before it is cut: a part of a secret is not recognised
+    return plain if len(plain) <= 90 else plain[:89] + "…"
+
+
+# References of memories to files and functions of their project that are there no more.
+#
+# A file is missing if git knows that it was deleted; without git, if the folder that it names is there without it. A
+# function is missing if no file of code has its name and a commit once defined it. What was never there is nobody's
+# mistake: a plan, an example.
+
+GIT_SECONDS = 5.0  # for one project's deleted files, and for each question about a name
+MOST_SYMBOLS = 40  # names of one project that git is asked about
+CODE_PATHSPEC = ("--", ".", ":(exclude)*.md")  # a text about a function is not the function
+BUILD_FOLDERS = frozenset(
+    "out build dist target tmp temp node_modules .venv venv __pycache__ coverage logs log".split()
+)
+_PATH_NAME = re.compile(r"(?<![\w/.~@:$<{*-])((?:\./)?(?:[\w.@-]+/){1,12}[\w.@-]+\.[A-Za-z]\w{0,7})(?![\w/*%])")
+# with spaces only between marks that say from where to where it goes
+_PATH_PART = r"[^\s`\"'/:*<>|](?:[^\n`\"'/:*<>|]{0,80}[^\s`\"'/:*<>|])?"
+_QUOTED_PATH = re.compile(rf"([`\"'])((?:\./)?(?:{_PATH_PART}/){{1,12}}{_PATH_PART}\.[A-Za-z]\w{{0,7}})\1")
+# without a folder only what is code: manifest.json is a file of anything
+_CODE_FILE_NAME = re.compile(r"`([\w-][\w.-]*\.(?:py|[jt]sx?|mjs|go|rs|java|kt|swift|[ch]|cpp|cs|rb|php|sql|sh))`")
+_REMOVAL_WORD = re.compile(
+    r"\b(?:remov|delet|renam|replac|drop|retir|no longer|elimin|borr|quit[aó]|renombr|reemplaz|ya no)",
+    re.IGNORECASE,
+)
+_CALL = re.compile(r"`(?:[\w.:]{1,80}[.:])?([^\W\d]\w{4,60})\([^`\n]{0,200}\)`")
+# as git reads it: a definition with a word before the name, or a function that is assigned to it
+_DEFINITION = (
+    r"(^|[^A-Za-z0-9_])(def|function|func|fun|fn|sub|void|int|bool|string|str|static|public|private|protected|override"
+    r"|async|Task|Future|impl|virtual|inline)[^=(;]*[^A-Za-z0-9_.]{name}[[:space:]]*[(<]"
+    r"|(^|[^A-Za-z0-9_.]){name}[[:space:]]*[:=]+[[:space:]]*(async[[:space:]]*)?([(]|function|lambda)"
+)
+_EXAMPLE_PREFIXES = ("path/to/", "foo/", "example/", "your/")
+
+
+class ProjectFiles:
+    """The files of a project's folder, those that git knows were deleted, and the names in both."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.git = os.path.lexists(os.path.join(folder, ".git"))
+        self.files = set(self._list_with_git("ls-files", "-z", "--cached", "--others", "--exclude-standard"))
+        gone = self._list_with_git(
+            "log", "--all", "--no-renames", "--diff-filter=D", "--name-only", "--format=", "-z"
+        )
+        self.deleted = {path for path in gone if path} - self.files
+        self._names = {os.path.basename(path) for path in self.files}
+        self._deleted_names = {os.path.basename(path) for path in self.deleted}
+        self._ends = {end for path in self.files for end in _path_ends(path)}
+        self._deleted_ends = {end for path in self.deleted for end in _path_ends(path)}
+        self._symbols: dict[str, bool] = {}
+
+    def why_missing(self, path: str) -> str:
+        """Return why a file that a memory names is missing; empty if it is there, or may never have been."""
+        plain = os.path.normpath(path)
+        if plain.startswith(("..", *_EXAMPLE_PREFIXES)) or os.path.lexists(os.path.join(self.folder, plain)):
+            return ""
+        if os.sep not in plain:
+            gone = plain in self._deleted_names and plain not in self._names
+            return "git has it deleted" if gone else ""
+        if plain in self._ends:
+            return ""
+        if plain in self._deleted_ends:
+            return "git has it deleted"
+        first, above = plain.split(os.sep)[0], os.path.dirname(plain)
+        if self.git or first in BUILD_FOLDERS or " " in plain:  # a command has spaces too: only git knows
+            return ""
+        return "its folder is there without it" if os.path.isdir(os.path.join(self.folder, above)) else ""
+
+    def is_symbol_lost(self, name: str) -> bool:
+        """Tell whether no file has a function of this name any more, though a commit had."""
+        if name not in self._symbols:
+            known = self.git and len(self._symbols) < MOST_SYMBOLS
+            self._symbols[name] = known and not self._has_name(name) and self._had_definition(name)
+        return self._symbols[name]
+
+    def _has_name(self, name: str) -> bool:
+        """Tell whether a file of code has a name."""
+        return bool(
+            self._list_with_git(
+                "grep", "-l", "-z", "-w", "-F", "--untracked", "-e", name, *CODE_PATHSPEC, accepted=(0, 1)
+            )
+        )
+
+    def _had_definition(self, name: str) -> bool:
+        """Tell whether a commit had a definition of a name; a call alone may be of a library."""
+        once = ("log", "--all", "-1", "--format=%h")
+        if not self._list_with_git(*once, f"-S{name}", *CODE_PATHSPEC):
+            return False
+        return bool(
+            self._list_with_git(
+                *once, "--extended-regexp", f"-G{_DEFINITION.replace('{name}', name)}", *CODE_PATHSPEC
+            )
+        )
+
+    def _list_with_git(self, *arguments: str, accepted: Sequence[int] = (0,)) -> list[str]:
+        """Return git's list, separated by zero bytes or lines: what came in time, or nothing if git fails."""
+        if not self.git:
+            return []
+        end = time.monotonic() + GIT_SECONDS
+        try:
+            with run_git(self.folder, *arguments) as child:
+                data = b"".join(child.read_chunks(lambda: time.monotonic() > end))
+                if time.monotonic() <= end:
+                    child.check_exit(accepted)
+        except MemorandaError:
+            return []
+        return [one for one in re.split("[\0\n]", data.decode("utf-8", "replace")) if one]
+
+
+def _path_ends(path: str) -> Iterator[str]:
+    """Yield a path, and its ends of two parts or more: people name files from anywhere inside of a project."""
+    parts = path.split("/")
+    for start in range(max(1, len(parts) - 1)):
+        yield "/".join(parts[start:])
+
+
+def find_missing_references(memories: Sequence[FoundMemory]) -> list[ScanFinding]:
+    """Return the references that lead nowhere, of memories whose project is known and exists."""
+    projects: dict[str, ProjectFiles] = {}
+    found = []
+    for memory in memories:
+        names = list(paths_mentioned(memory.text))
+        calls = _CALL.findall(memory.text)
+        folder = memory.project
+        if not (names or calls) or not os.path.isabs(folder) or not os.path.isdir(folder):
+            continue
+        project = projects.get(folder) or projects.setdefault(folder, ProjectFiles(folder))
+        for name in names:
+            if why := project.why_missing(name):
+                says = f"{name} does not exist in {folder}: {why}"
+                found.append(ScanFinding(MISSING_FILE, memory.path, memory.line, says))
+        for name in dict.fromkeys(calls):
+            if ("_" in name.strip("_") or re.search("[a-z][A-Z]", name)) and project.is_symbol_lost(name):
+                says = f"{name}() is in no file of {folder} any more"
+                found.append(ScanFinding(MISSING_SYMBOL, memory.path, memory.line, says))
+    return found
+
+
+def paths_mentioned(text: str) -> Iterator[str]:
+    """Yield the files that a text names, each once, unless the text says that they were removed."""
+    found = [one for one in _PATH_NAME.findall(text) if "@" not in one.split("/")[0][1:]]  # a@b.org is no folder
+    found += [one for _, one in _QUOTED_PATH.findall(text) if " " in one]
+    found += _CODE_FILE_NAME.findall(text)
+    lines = text.split("\n") if found else []
+    for one in dict.fromkeys(found):
+        if not any(
+            one in line and _REMOVAL_WORD.search(line.replace(one, "")) for line in lines
+        ):  # it may say so itself
+            yield one.removeprefix("./")
+
+
+CONVERSATION_TOOLS = ("codex", "gemini")  # that keep nothing else, and in files
+NOTE_SOURCES = ("obsidian", "markdown")
+MOST_PROJECTS = 40  # whose instruction files are listed
+START_DAYS = 30
+AGENT_FILES = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", "MEMORY.md", "USER.md")
+SHOWN_CHARACTERS = 300  # characters of a memory in a list
+_INDEX_LINK = re.compile(r"\]\((?P<target>[^()\s]+\.md)\)")
+
+ReportScan = Callable[[str, int, int], None]
+
+
+def _ignore_progress(what: str, done: int, total: int) -> None:
+    """Report no progress."""
+
+
+def scan_machine(
+    machine: Machine,
+    now: str,
+    folder: str = "",
+    named: Sequence[str] = (),
+    progress: ReportScan = _ignore_progress,
+    first: Callable[[ScanReport], None] = lambda report: None,
+    search_transcripts: bool = True,
+) -> ScanReport:
+    """Scan this machine: what lies in the tools' default places and in the folders `named`; `folder` is the one whose
+    instruction files are listed first. `first` is called with the report before the transcripts are searched."""
+    report = ScanReport()
+    found = detect_sources(machine)
+    memories: list[FoundMemory] = []
+    spoken: list[str] = []
+    for name, places in found.items():
+        progress(get_source(name).title, 0, 0)
+        unread: list[ReadTrouble] = []
+        spoken_here = name in (*CONVERSATION_TOOLS, "claude-code")
+        files = list_conversation_files(name, places, unread) if spoken_here else []
+        spoken += files
+        memories += _scan_tool(report, name, places, files, now, search_transcripts, unread)
+    there = {(one.path, one.line) for one in memories}
+    notes: list[FoundMemory] = []
+    for name in NOTE_SOURCES:
+        if places := [place for place in named if (name == "obsidian") == _is_vault(place)]:
+            notes += _scan_tool(report, name, places, [], now)
+    notes = [one for one in notes if (one.path, one.line) not in there]  # a named folder may be that of a tool
+    memories += notes
+    claude = found.get("claude-code", [])
+    report.findings += find_memory_pairs(memories, {one.path for one in notes if not _is_agent_file(one.path)})
+    moment = to_ms(now) / 1000
+    report.starts = _project_starts(machine, folder, claude, moment)
+    loaded = list(_instruction_bullets(report))
+    report.findings += find_missing_references([*memories, *loaded])
+    markdown = _markdown_files(report, memories) | {one.path for one in loaded}
+    report.findings += _check_texts(memories, markdown)
+    report.findings += _check_files(markdown, _document_files(report))
+    for place in claude:
+        report.findings += _find_dead_links(place)
+    report.findings += _find_cross_project(claude, memories)
+    report.findings += find_expiring(claude, claude_cleanup_days(machine), moment)
+    first(report)
+    if search_transcripts:
+        report.findings += find_transcript_secrets(spoken, lambda done, total: progress("transcripts", done, total))
+        report.transcripts = True
+    return report
+
+
+def _is_agent_file(path: str) -> bool:
+    """Tell whether agents are given a file, so that its texts are facts and not part of a document."""
+    return os.path.basename(path) in AGENT_FILES
+
+
+def _is_vault(place: str) -> bool:
+    return os.path.isdir(os.path.join(place, ".obsidian"))
+
+
+def _scan_tool(
+    report: ScanReport,
+    name: str,
+    places: Sequence[str],
+    files: Sequence[str],
+    now: str,
+    search: bool = True,
+    unread: Sequence[ReadTrouble] = (),
+) -> list[FoundMemory]:
+    """Read the memories of one tool, and add what there is of it to the report; with `search` look for secrets in
+    the turns of its database too."""
+    reader = get_source(name)
+    memories: list[FoundMemory] = []
+    documents, said = set[str](), set[str]()
+    troubles: list[ReadTrouble] = [*unread]
+    told: SecretCounts = {}
+    for place in places if name not in CONVERSATION_TOOLS else ():
+        for one in read_folder_memories(place, troubles) if name == "claude-code" else reader.read(place, troubles):
+            if isinstance(one, FoundMemory):
+                memories.append(one)
+            elif isinstance(one, FoundDocument):
+                documents.add(one.path)
+            elif isinstance(one, FoundTurn):
+                said.add(one.session)
+                if search:
+                    count_turn_secrets(one, told)
+    report.kept.setdefault(name, []).extend(
+        (
+            *(ScanFinding(KEPT_MEMORY, one.path, max(1, one.line), one.text[:SHOWN_CHARACTERS]) for one in memories),
+            *(ScanFinding(KEPT_DOCUMENT, path, 1, "") for path in sorted(documents)),
+            *(ScanFinding(KEPT_CONVERSATION, path, 1, "") for path in sorted(files, key=_change_time, reverse=True)),
+        )
+    )
+    dated = sorted(one.created for one in memories if one.created)
+    border = days_before(now, OLD_DAYS)
+    report.troubles += troubles
+    report.findings += secret_findings(told)
+    report.sources.append(
+        SourceInventory(
+            source=name,
+            title=reader.title,
+            places=tuple(places),
+            memories=len(memories),
+            documents=len(documents),
+            conversations=len(files) or len(said),
+            bytes=sum(os.path.getsize(path) for path in files if os.path.isfile(path)),
+            unread=len(troubles),
+            oldest=dated[0] if dated else "",
+            newest=dated[-1] if dated else "",
+            old=sum(one < border for one in dated),
+        )
+    )
+    return memories
+
+
+def _change_time(path: str) -> float:
+    """Return when a file was changed, in seconds since 1970; 0 if it is missing."""
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0
+
+
+def _check_texts(memories: Sequence[FoundMemory], files: Set[str] = frozenset()) -> list[ScanFinding]:
+    """Return the secrets in clear, except in these files, and the texts that try to instruct an agent."""
+    found = []
+    for one in memories:
+        text = one.text if one.decision is None else f"{one.text}\n{one.decision.chosen}\n{one.decision.rationale}"
+        labels = dict.fromkeys(secret.label for secret in find_sure_secrets(text)) if one.path not in files else ()
+        found += [ScanFinding(SECRET, one.path, one.line, label) for label in labels]
+        if is_order_to_reader(text):
+            found.append(ScanFinding(INSTRUCTION, one.path, one.line, "it looks like an instruction to agents"))
+    return found
+
+
+def _markdown_files(report: ScanReport, memories: Sequence[FoundMemory]) -> set[str]:
+    """Return the files of Markdown that hold memories or prose: a secret may be in a table, or in a log of the
+    day."""
+    kept = {one.path for several in report.kept.values() for one in several if one.kind == KEPT_DOCUMENT}
+    return kept | {one.path for one in memories if one.path.lower().endswith(".md")}
+
+
+def _instruction_bullets(report: ScanReport) -> Iterator[FoundMemory]:
+    """Yield the bullets of the projects' instruction files that are not in a tool's memory, so that what they name
+    is checked too."""
+    tools = (kept for name, kept in report.kept.items() if name not in NOTE_SOURCES)
+    known = {one.path for kept in tools for one in kept if one.kind in (KEPT_MEMORY, KEPT_DOCUMENT)}
+    for start in report.starts:
+        for path in dict.fromkeys(layer.path for layer in start.layers):
+            if path not in known and _is_within(path, os.path.realpath(start.folder)):
+                known.add(path)
+                for one in parse_markdown_notes(path, read_text_file(path, []) or ""):
+                    if isinstance(one, FoundMemory):
+                        yield replace(one, project=start.folder)
+
+
+def _document_files(report: ScanReport) -> set[str]:
+    """Return the files that are only notes and documents: no tool's memory, and not given to agents."""
+    files = {name: {one.path for one in kept} for name, kept in report.kept.items()}
+    notes = set().union(*(files.pop(name, set()) for name in NOTE_SOURCES))
+    return {path for path in notes.difference(*files.values()) if not _is_agent_file(path)}
+
+
+def _check_files(paths: Iterable[str], documents: Set[str] = frozenset()) -> list[ScanFinding]:
+    """Return the secrets in clear in files, each kind once a line. In code of `documents` a password is an
+    example, and only what a service issued counts."""
+    issued = {family.label for family in load_token_families()} - {"CONNECTION_STRING"}
+    found: dict[ScanFinding, None] = {}
+    for path in sorted(paths):
+        text = read_text_file(path, []) or ""
+        secrets = list(find_sure_secrets(text))
+        code = _code_lines(text) if secrets and path in documents else frozenset()
+        for secret in secrets:
+            line = text.count("\n", 0, secret.start) + 1
+            if line not in code or secret.label in issued:
+                found[ScanFinding(SECRET, path, line, secret.label)] = None
+    return list(found)
+
+
+def _code_lines(text: str) -> frozenset[int]:
+    """Return the numbers of the lines in fenced code."""
+    fence, lines = "", set[int]()
+    for number, line in enumerate(text.split("\n"), 1):
+        before, fence = fence, fence_after_line(line, fence)
+        if before or fence:
+            lines.add(number)
+    return frozenset(lines)
+
+
+def _find_dead_links(place: str) -> list[ScanFinding]:
+    """Return the links of Claude Code's index of memories that lead to missing files."""
+    folder = claude_memory_folder(place)
+    path = os.path.join(folder, MEMORY_INDEX)
+    text = read_text_file(path, []) if os.path.isfile(path) else None
+    return [
+        ScanFinding(DEAD_LINK, path, number, f"{link} does not exist")
+        for number, line in enumerate((text or "").split("\n"), 1)
+        for link in _INDEX_LINK.findall(line)
+        if "://" not in link and not os.path.exists(os.path.join(folder, link))
+    ]
+
+
+def _find_cross_project(claude: Sequence[str], memories: Sequence[FoundMemory]) -> list[ScanFinding]:
+    """Return the memories of one project that are kept under another: written in a session of the other, or about
+    one of its files."""
+    sessions = {
+        os.path.basename(path).removesuffix(".jsonl"): place
+        for place in claude
+        for path in list_transcripts(place, [])
+    }
+    folders = {place: folder for place in claude if (folder := project_working_folder(place))}
+    names = sorted({one.project for one in memories if os.path.isabs(one.project)} | set(folders.values()))
+    found = []
+    for one in memories:
+        place = os.path.dirname(os.path.dirname(one.path))
+        home = sessions.get(one.session, place)
+        if place in claude and home != place:
+            says = f"it was written in a session of {folders.get(home, home)}"
+            found.append(ScanFinding(CROSS_PROJECT, one.path, one.line, says))
+            continue
+        if not os.path.isabs(one.project):
+            continue
+        for name in names:
+            if name not in one.text or _is_within(name, one.project) or _is_within(one.project, name):
+                continue
+            if re.search(rf"(?<![\w/.-]){re.escape(name)}(?![\w.-])", one.text):
+                says = f"it lies under {one.project} and is about {name}"
+                found.append(ScanFinding(CROSS_PROJECT, one.path, one.line, says))
+                break
+    return found
+
+
+def _is_within(path: str, folder: str) -> bool:
+    """Tell whether a path is a folder, or below it."""
+    return path == folder or path.startswith(os.path.join(folder, ""))
+
+
+def _project_starts(machine: Machine, folder: str, claude: Sequence[str], moment: float) -> list[ProjectStart]:
+    """Return what a start loads in the folder that was named and in each project of Claude Code."""
+    counts: dict[str, int] = {}
+    for place in claude:
+        project = project_working_folder(place)
+        if project and os.path.isdir(project):
+            files = (path for path in list_transcripts(place, []) if os.path.isfile(path))
+            recent = sum(moment - os.path.getmtime(path) < START_DAYS * DAY_SECONDS for path in files)
+            counts[project] = counts.get(project, 0) + recent
+    chosen = list(dict.fromkeys([*([folder] if folder else []), *sorted(counts, key=lambda one: -counts[one])]))
+    made = (
+        ProjectStart(one, tuple(context_layers(machine, one)), counts.get(one, 0)) for one in chosen[:MOST_PROJECTS]
+    )
+    return [one for one in made if one.layers]

@@ -1,0 +1,436 @@
+"""What a reader finds in the memory of another tool, and what a source is."""
+
+import errno
+import json
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import BinaryIO
+
+import apsw
+
+from store.base.clock import from_ms
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDecision:
+    """The parts of a decision besides its title."""
+
+    chosen: str
+    alternatives: tuple[str, ...] = ()
+    rationale: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMemory:
+    """A fact, or with `decision` a decision, whose title is `text`.
+
+    It comes from lines `line` to `last` of the file at `path`, counted from 1; in a database or a JSON document `line`
+    is the number of the record, and `place` says which in words. `id` is the tool's own, empty where it has none.
+    `created` is UTC, empty where unknown or unreadable; `project` a folder, or its name where the tool keeps none.
+    `note` is something to know before it is accepted.
+    """
+
+    text: str
+    path: str
+    line: int = 1
+    last: int = 0
+    place: str = ""
+    id: str = ""
+    session: str = ""
+    project: str = ""
+    created: str = ""
+    tags: tuple[str, ...] = ()
+    domain: str = "general"
+    pinned: bool = False
+    note: str = ""
+    decision: FoundDecision | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTurn:
+    """A turn of a conversation; `role` is user or assistant, `at` UTC or empty; `cwd` the working folder, the
+    name of the project where the tool keeps no folder, or empty."""
+
+    session: str
+    role: str
+    text: str
+    path: str
+    line: int = 1
+    at: str = ""
+    id: str = ""
+    cwd: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDocument:
+    """Prose of a file, which is searched where it lies and is no fact."""
+
+    path: str
+    text: str
+
+
+FoundItem = FoundMemory | FoundTurn | FoundDocument
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTrouble:
+    """What could not be read: `line` is 0 for a whole file."""
+
+    path: str
+    line: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Where tools are looked for: the home folder, the environment, the system (a `sys.platform`), and the folder of
+    the project that alone is wanted, empty for all."""
+
+    home: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+    system: str = "linux"
+    project: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySource:
+    """A tool whose memory can be read. Reading writes nothing, beside the source neither; damaged parts are appended to
+    the troubles while the rest is still read."""
+
+    name: str
+    title: str
+    detect: Callable[[Machine], list[str]]
+    """List the files and folders where the tool keeps its memory on this machine; nothing is read of them."""
+    read: Callable[[str, list[ReadTrouble]], Iterator[FoundItem]]
+    """Yield what lies in a file or a folder, one at a time."""
+    conversations: Callable[[str], Iterator[str]] = lambda path: iter(())
+    """Of an agent: yield the folder in which each conversation was held, or the project's name, or nothing where it is
+    this project's by its place; what was said is not read."""
+
+
+# Read files of other tools: regular ones of a limited size, through no symbolic link, and nothing is written.
+
+LARGEST_TEXT_FILE = 16_000_000  # bytes of a Markdown file, which is read whole
+LARGEST_JSON_DOCUMENT = 512 << 20  # bytes of a JSON document, which is read whole
+LONGEST_JSON_LINE = 32 << 20  # bytes of a line
+DEEPEST_FOLDER = 32  # folders
+SKIPPED_FOLDERS = frozenset(("node_modules", "__pycache__", "venv"))
+
+
+def note_unreadable(troubles: list[ReadTrouble], path: str, error: OSError) -> None:
+    """Note once that a file or folder cannot be read, and why."""
+    link = error.errno in (errno.ELOOP, errno.EMLINK)
+    why = "symbolic links are not followed" if link else (error.strerror or "it cannot be read").lower()
+    if (trouble := ReadTrouble(path, 0, why)) not in troubles:
+        troubles.append(trouble)
+
+
+def open_without_trace(path: str, flags: int) -> int:
+    """Open a file to read it, without a trace of that in its times where the system allows it: only its owner may. A
+    pipe is opened at once, and not when somebody writes to it."""
+    flags |= os.O_CLOEXEC | os.O_NONBLOCK
+    try:
+        return os.open(path, flags | getattr(os, "O_NOATIME", 0))
+    except PermissionError:
+        return os.open(path, flags)
+
+
+def open_plain_file(path: str, troubles: list[ReadTrouble], buffering: int = -1) -> BinaryIO | None:
+    """Open a plain file for reading. Return None, and note a trouble, for anything else."""
+    try:
+        handle = open_without_trace(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError as error:
+        note_unreadable(troubles, path, error)
+        return None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        troubles.append(ReadTrouble(path, 0, "it is not a plain file"))
+        return None
+    return os.fdopen(handle, "rb", buffering=buffering)
+
+
+def read_file_bytes(path: str, troubles: list[ReadTrouble], largest: int = LARGEST_TEXT_FILE) -> bytes | None:
+    """Return the bytes of a file. Return None, and note a trouble, if it cannot be read or is too long."""
+    file = open_plain_file(path, troubles)
+    if file is None:
+        return None
+    with file:
+        if os.fstat(file.fileno()).st_size > largest:
+            troubles.append(ReadTrouble(path, 0, f"it is longer than {largest:,} bytes"))
+            return None
+        try:
+            return file.read(largest + 1)
+        except OSError as error:
+            note_unreadable(troubles, path, error)
+            return None
+
+
+def read_text_file(path: str, troubles: list[ReadTrouble], largest: int = LARGEST_TEXT_FILE) -> str | None:
+    """Return a file's text with `\\n` at the ends of lines and without a mark of its encoding. Bytes that are not UTF-8
+    are replaced, and reported."""
+    raw = read_file_bytes(path, troubles, largest)
+    if raw is None:
+        return None
+    try:
+        text = raw.decode("utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    except UnicodeDecodeError:
+        troubles.append(ReadTrouble(path, 0, "a part of it is not UTF-8"))
+        text = raw.decode("utf-8-sig", "replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_json_file(path: str, troubles: list[ReadTrouble]) -> object:
+    """Return a JSON document. Return None, and note a trouble, if it cannot be read."""
+    raw = read_file_bytes(path, troubles, LARGEST_JSON_DOCUMENT)
+    if raw is None:
+        return None
+    try:
+        value: object = json.loads(raw.decode("utf-8-sig", "replace"))
+    except (ValueError, RecursionError):
+        troubles.append(ReadTrouble(path, 0, "it is not JSON"))
+        return None
+    return value
+
+
+def read_json_lines(path: str, troubles: list[ReadTrouble]) -> Iterator[tuple[int, dict[str, object]]]:
+    """Yield (number, object) of the lines of a file, one at a time in memory. The last line, if it has no end and is no
+    JSON, is still being written and is no trouble."""
+    file = open_plain_file(path, troubles, 1 << 18)
+    if file is None:
+        return
+    with file:
+        number = 0
+        while line := file.readline(LONGEST_JSON_LINE):
+            number += 1
+            whole = line.endswith(b"\n")
+            if len(line) == LONGEST_JSON_LINE and not whole:
+                more = line
+                while more and not more.endswith(b"\n"):
+                    more = file.readline(LONGEST_JSON_LINE)
+                troubles.append(ReadTrouble(path, number, "it is too long"))
+                continue
+            if not line.strip():
+                continue
+            try:
+                value = json.loads(line.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace"))
+            except (ValueError, RecursionError):
+                if whole:
+                    troubles.append(ReadTrouble(path, number, "it is not JSON"))
+                continue
+            if isinstance(value, dict):
+                yield number, value
+            else:
+                troubles.append(ReadTrouble(path, number, "it is not an object"))
+
+
+def files_below(
+    folder: str, suffix: str, troubles: list[ReadTrouble], skipped: frozenset[str] = SKIPPED_FOLDERS
+) -> Iterator[str]:
+    """Yield the plain files of a folder and those below whose name ends so, in order; nothing hidden, no links. A
+    folder that cannot be read is a trouble; one that is not there is none."""
+
+    def unread(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError | NotADirectoryError):
+            note_unreadable(troubles, error.filename, error)
+
+    for place, folders, names in os.walk(folder, onerror=unread):
+        deep = place.count(os.sep) - folder.count(os.sep)
+        folders[:] = sorted(
+            name for name in folders if not name.startswith(".") and name not in skipped and deep < DEEPEST_FOLDER
+        )
+        for name in sorted(names):
+            path = os.path.join(place, name)
+            if name.endswith(suffix) and not name.startswith(".") and not os.path.islink(path):
+                yield path
+
+
+def modification_time(path: str) -> str:
+    """Return when a file was last changed; empty if it is gone."""
+    try:
+        return from_ms(os.stat(path).st_mtime_ns // 1_000_000)
+    except OSError:
+        return ""
+
+
+def existing_paths(*paths: str) -> list[str]:
+    """Return the paths that exist, or may exist in a folder that cannot be read, each once."""
+    return list(dict.fromkeys(path for path in paths if path and _may_exist(path)))
+
+
+def _may_exist(path: str) -> bool:
+    try:
+        os.stat(path)
+    except PermissionError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def stripped_text(value: object) -> str:
+    """Return a text without spaces around it; empty for a value that is not a text."""
+    return value.strip() if isinstance(value, str) else ""
+
+
+def stripped_texts(value: object) -> tuple[str, ...]:
+    """Return the texts of a list, which may be JSON inside a text."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return ()
+    several = value if isinstance(value, list) else ()
+    return tuple(one.strip() for one in several if isinstance(one, str) and one.strip())
+
+
+# Times of other tools, as ours.
+
+FIRST_MILLISECONDS = (
+    10_000_000_000  # a number from here on counts milliseconds: in seconds it would be the year 2286
+)
+
+
+def parse_foreign_time(value: object) -> str:
+    """Parse a time of another tool into UTC: seconds or milliseconds since 1970, or ISO 8601, which is UTC without
+    an offset. Return an empty text for anything else."""
+    try:
+        if isinstance(value, bool) or value is None:
+            return ""
+        if isinstance(value, int | float):
+            return from_ms(round(value if abs(value) >= FIRST_MILLISECONDS else value * 1000))
+        moment = datetime.fromisoformat(str(value).strip())
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        return from_ms(round(moment.timestamp() * 1000))
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
+# Read a SQLite database of another program without touching it: its files are copied, and the copy is opened, so that
+# its log is read and not folded in.
+
+DATABASE_PARTS = ("", "-wal", "-journal")
+COPY_FOLDER_PREFIX = "memoranda-source-"  # what the name of a folder for a copy begins with
+COPY_TRIES = 3  # to copy a database that nobody writes meanwhile
+LARGEST_COPIED_DATABASE = 8 << 30  # bytes
+
+
+class UnreadableDatabase(Exception):
+    """A database cannot be read; the message says why, in a few words."""
+
+
+class CopiedDatabase:
+    """A copy of a database: its tables by name, columns that are missing read as None."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self.asked: set[str] = set()
+        self.tables = {
+            name
+            for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            if isinstance(name, str)
+        }
+
+    def read_table(self, table: str, columns: str, order: str = "rowid") -> Iterator[dict[str, object]]:
+        """Yield the rows of a table, with its rowid as `rowid`; nothing if there is no such table. `order` names one of
+        the columns."""
+        self.asked.add(table)
+        if table not in self.tables:
+            return
+        here = {row[1] for row in self._connection.execute(f"PRAGMA table_info({_quote_identifier(table)})")}
+        wanted = columns.split()
+        named = ", ".join(_quote_identifier(name) if name in here else "NULL" for name in wanted)
+        by = _quote_identifier(order) if order in here else "rowid"
+        for row in self._connection.execute(
+            f"SELECT rowid, {named} FROM {_quote_identifier(table)} ORDER BY {by}, rowid"
+        ):
+            yield dict(zip(("rowid", *wanted), row, strict=True))
+
+
+def _quote_identifier(name: str) -> str:
+    """Quote a name for SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+@contextmanager
+def open_database_copy(path: str, troubles: list[ReadTrouble]) -> Iterator[CopiedDatabase | None]:
+    """Open a copy of the database at a path. Yield None, and note a trouble, if it cannot be opened. An error
+    during the reading is a trouble too, and ends it."""
+    folder = tempfile.mkdtemp(prefix=COPY_FOLDER_PREFIX)
+    connection = None
+    try:
+        try:
+            copy = copy_database(path, folder)
+            connection = apsw.Connection(copy)
+            connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+            connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+            connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+            connection.config(apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0)
+            database = CopiedDatabase(connection)
+        except (UnreadableDatabase, apsw.Error, OSError) as error:
+            troubles.append(ReadTrouble(path, 0, describe_read_error(error)))
+            yield None
+            return
+        try:
+            yield database
+            if not database.asked & database.tables:
+                troubles.append(ReadTrouble(path, 0, "it has none of the tables that are known of this tool"))
+        except apsw.Error as error:
+            troubles.append(ReadTrouble(path, 0, describe_read_error(error)))
+    finally:
+        if connection is not None:
+            connection.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def describe_read_error(error: Exception) -> str:
+    """Return why a database could not be read, in a few words."""
+    if isinstance(error, apsw.NotADBError):
+        return "it is not an SQLite database"
+    if isinstance(error, apsw.CorruptError):
+        return "it is damaged, and was read as far as it goes"
+    if isinstance(error, UnreadableDatabase):
+        return str(error)
+    if isinstance(error, OSError):
+        return (error.strerror or "it cannot be read").lower()
+    return "SQLite cannot read it"
+
+
+def copy_database(path: str, folder: str, largest: int = LARGEST_COPIED_DATABASE) -> str:
+    """Copy a database and its log as they were at one moment. Return the path of the copy. Raise
+    UnreadableDatabase or OSError."""
+    if not os.path.isfile(path):
+        raise UnreadableDatabase("it is not a plain file")
+    copy = os.path.join(folder, "copy.db")
+    for _ in range(COPY_TRIES):
+        before = _file_stamps(path)
+        if sum(size for _, size in before.values()) > largest:
+            raise UnreadableDatabase(f"it is larger than {largest >> 20:,} MB")
+        for part in DATABASE_PARTS:
+            if os.path.lexists(copy + part):
+                os.unlink(copy + part)
+            if part in before:
+                with open(path + part, "rb", opener=open_without_trace) as source, open(copy + part, "xb") as target:
+                    if not stat.S_ISREG(os.fstat(source.fileno()).st_mode):
+                        raise UnreadableDatabase("a part of it is not a plain file")
+                    shutil.copyfileobj(source, target, 1 << 20)
+        if _file_stamps(path) == before:
+            return copy
+    raise UnreadableDatabase("another program is writing it right now")
+
+
+def _file_stamps(path: str) -> dict[str, tuple[int, int]]:
+    """Return the time and the size of each file of a database."""
+    found = {}
+    for part in DATABASE_PARTS:
+        try:
+            about = os.stat(path + part)
+        except OSError:
+            continue
+        found[part] = (about.st_mtime_ns, about.st_size)
+    return found

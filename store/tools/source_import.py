@@ -1,0 +1,430 @@
+"""The tools whose memories can be read. To add one, add its name here and to `SOURCE_NAMES`;
+tests/store/tools/sources/test_contract.py says what it has to do."""
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import islice
+
+from store.base.citations import Citation
+from store.base.errors import InvalidInput, MemorandaError, NotFound, Purged
+from store.base.vocabulary import SOURCE_NAMES, SOURCE_PARTS
+from store.database.tombstones import decision_text, make_tombstone_test
+from store.database.values import clean_text
+from store.inbox.proposals import ProposalQuestion
+from store.ingest.formats import ParsedLine
+from store.ingest.runner import DOUBTFUL_ORIGIN, IngestReport, ingest_lines
+from store.memory import Memory
+from store.records.facts import MAX_FACT_CHARACTERS, text_hash
+from store.text.fence import is_suspicious
+from store.tools.agent_readers import (
+    CLAUDE_CODE_SOURCE,
+    CODEX_SOURCE,
+    GEMINI_SOURCE,
+    OPENCODE_SOURCE,
+    read_claude_memories,
+)
+from store.tools.database_readers import (
+    CLAUDE_MEM_SOURCE,
+    ENGRAM_SOURCE,
+    MCP_MEMORY_SOURCE,
+    MEM0_SOURCE,
+    SERVER_MEMORY_SOURCE,
+)
+from store.tools.note_readers import (
+    BASIC_MEMORY_SOURCE,
+    MARKDOWN_SOURCE,
+    OBSIDIAN_SOURCE,
+    OKF_SOURCE,
+    OPENCLAW_SOURCE,
+)
+from store.tools.source import FoundDocument, FoundItem, FoundMemory, FoundTurn, Machine, MemorySource, ReadTrouble
+from store.upkeep.optional import ForeignMemories, ToolCount
+
+ALL_SOURCES = (
+    CLAUDE_CODE_SOURCE,
+    CODEX_SOURCE,
+    GEMINI_SOURCE,
+    OPENCODE_SOURCE,
+    OPENCLAW_SOURCE,
+    ENGRAM_SOURCE,
+    CLAUDE_MEM_SOURCE,
+    BASIC_MEMORY_SOURCE,
+    MCP_MEMORY_SOURCE,
+    MEM0_SOURCE,
+    SERVER_MEMORY_SOURCE,
+    OKF_SOURCE,
+    MARKDOWN_SOURCE,
+    OBSIDIAN_SOURCE,
+)
+SOURCES_BY_NAME = {source.name: source for source in ALL_SOURCES}
+AGENT_SOURCES = ("claude-code", "codex", "gemini", "opencode")
+
+
+def get_source(name: str) -> MemorySource:
+    """Return the source of a tool by its name. Raise InvalidInput."""
+    if name not in SOURCES_BY_NAME:
+        raise InvalidInput("There is no such source.", f"Choose one of: {', '.join(SOURCE_NAMES)}.")
+    return SOURCES_BY_NAME[name]
+
+
+def detect_sources(machine: Machine) -> dict[str, list[str]]:
+    """Return the places where each tool keeps something on this machine; tools without any are left out."""
+    found = {name: SOURCES_BY_NAME[name].detect(machine) for name in SOURCE_NAMES}
+    return {name: places for name, places in found.items() if places}
+
+
+# Bring in the memory of another tool: seen first, as proposals, with the place that each comes from.
+
+LARGEST_LINE_NUMBER = 999_999_999  # that a citation can name
+PROGRESS_EVERY = 200  # records between two reports of progress
+MEMORY_PART, CONVERSATION_PART = SOURCE_PARTS
+MOST_CONVERSATIONS = 5_000  # conversations of an agent that are counted
+STEP_RECORDS = 10_000  # records of one step of history, which keeps other writers waiting for some seconds
+
+
+class ImportStopped(Exception):
+    """A person stopped the import; nothing of the step under way is kept."""
+
+
+@dataclass(slots=True)
+class SourceImportReport:
+    """What was brought in: `proposed` proposals, or, trusted, `accepted` records, in one of the `steps` of history (in
+    several from STEP_RECORDS on); and turns."""
+
+    steps: list[int] = field(default_factory=list)
+    checkpoint: int | None = None
+    proposed: int = 0
+    accepted: int = 0
+    turns: int = 0
+    sessions: int = 0
+    stopped: bool = False
+
+
+@dataclass(slots=True)
+class SourcePreview:
+    """What a source holds for this memory. `fresh` would come; `known` came before or is a fact already, `purged` was
+    erased here, `elsewhere` is of another project, `long` is too long for a fact. Of those that would come `flagged`
+    reads like instructions to an agent, and `secret` holds a secret, which is cut. `documents` are files with prose,
+    which stay where they are."""
+
+    fresh: list[FoundMemory] = field(default_factory=list)
+    known: int = 0
+    purged: int = 0
+    elsewhere: int = 0
+    long: int = 0
+    flagged: int = 0
+    secret: int = 0
+    turns: int = 0
+    turns_elsewhere: int = 0
+    documents: list[str] = field(default_factory=list)
+    domains: Counter[str] = field(default_factory=Counter)
+    troubles: list[ReadTrouble] = field(default_factory=list)
+
+    @property
+    def decisions(self) -> int:
+        return sum(one.decision is not None for one in self.fresh)
+
+
+def this_machine(project: str = "") -> Machine:
+    """Return this machine, for the tools that are looked for."""
+    return Machine(os.path.expanduser("~"), os.environ, sys.platform, project)
+
+
+def find_sources(memory: Memory) -> dict[str, list[str]]:
+    """Find the tools that keep something on this machine for this memory's project. Return their places by name."""
+    return detect_sources(this_machine(memory.location.project or ""))
+
+
+def count_conversations(memory: Memory, most: int) -> list[ToolCount]:
+    """Return how many conversations agents on this machine keep of this memory's project. No more is looked at than
+    where each was held: for Claude Code the names of the files, for others what says the folder."""
+    project = memory.location.project
+    if not project:
+        return []
+    where, found = this_machine(project), []
+    for name in AGENT_SOURCES:
+        source = get_source(name)
+        folders = (folder for place in source.detect(where) for folder in source.conversations(place))
+        if number := sum(1 for _ in islice((one for one in folders if is_in_project(one, project)), most)):
+            found.append(ToolCount(name, source.title, number, number >= most))
+    return found
+
+
+def count_memories(memory: Memory, most: int) -> list[ToolCount]:
+    """Return how many new memories each tool keeps for this memory's project; of a tool that cannot be read nothing is
+    said, `import` does."""
+    found = []
+    for name in find_sources(memory):
+        read = 0
+
+        def progress(done: int) -> None:
+            nonlocal read
+            read = done
+            if done >= most:
+                raise ImportStopped
+
+        try:
+            number = len(SourceImport(memory, name, only=MEMORY_PART).read_preview(progress).fresh)
+        except ImportStopped:
+            found.append(ToolCount(name, get_source(name).title, read, True))
+            continue
+        except MemorandaError:
+            continue
+        if number:
+            found.append(ToolCount(name, get_source(name).title, number, False))
+    return found
+
+
+def read_conversations(memory: Memory, agents: Sequence[str], cancelled: Callable[[], bool]) -> IngestReport:
+    """Import the conversations that these agents keep of the project. Others may have written them, so what is
+    learned from them is proposed. An agent that cannot be read does not stop the others."""
+    report = IngestReport()
+    for agent in agents:
+        try:
+            SourceImport(memory, agent, only=CONVERSATION_PART).read_conversations(report, cancelled=cancelled)
+        except MemorandaError as error:
+            report.troubles.append((agent, 0, str(error)))
+    return report
+
+
+class SourceImport:
+    """One import of one tool's memory: `path` names where it is, else it is looked for where it lies by default, and
+    what belongs to other projects is left out unless `every`; `only` one of SOURCE_PARTS. Raise InvalidInput or
+    NotFound."""
+
+    def __init__(self, memory: Memory, name: str, path: str = "", every: bool = False, only: str = "") -> None:
+        self.memory = memory
+        self.only = only
+        self.reader = get_source(name)
+        self.name = name
+        self.project = "" if path or every else memory.location.project or ""
+        if path and not os.path.lexists(path):
+            raise NotFound(f"There is no {path}.", "Look at its name, or leave it out.")
+        self.places = [path] if path else self.reader.detect(this_machine(self.project))
+        if not self.places:
+            others = bool(self.project and self.reader.detect(this_machine()))
+            where = "for this project" if others else "here"
+            all_too = "; --all brings those of all projects" if others else ""
+            raise NotFound(
+                f"Nothing of {self.reader.title} was found {where}.", f"Name the place: import {name} PATH{all_too}."
+            )
+        self.preview = SourcePreview()
+
+    @property
+    def origin(self) -> str:
+        return f"import:{self.name}"
+
+    def read_preview(self, progress: Callable[[int], None] = lambda done: None) -> SourcePreview:
+        """Read the source, and sort what it holds; write nothing. `progress` is called with the records read."""
+        found, known, gone = SourcePreview(), self._known_hashes(), make_tombstone_test(self.memory.database)
+        documents = set[str]()
+        for done, one in enumerate(self._read_places(found.troubles), 1):
+            if done % PROGRESS_EVERY == 0:
+                progress(done)
+            if isinstance(one, FoundDocument):
+                documents.add(one.path)
+            elif isinstance(one, FoundTurn):
+                inside = self._is_inside(one.cwd)
+                found.turns += inside
+                found.turns_elsewhere += not inside
+            elif not self._is_inside(one.project):
+                found.elsewhere += 1
+            elif len(one.text) > MAX_FACT_CHARACTERS:
+                found.long += 1
+            elif (digest := text_hash(text := clean_text(one.text).strip())) in known:
+                found.known += 1
+            elif gone(text) or any(gone(part) for part in _decision_texts(one)):
+                found.purged += 1
+            else:
+                known.add(digest)
+                found.fresh.append(one)
+                found.domains[one.domain] += 1
+                found.flagged += is_suspicious(one.text)
+                found.secret += any(clean_text(part) != part for part in _memory_texts(one))
+        found.documents = sorted(documents)
+        self.preview = found
+        return found
+
+    def import_found(
+        self,
+        trust: bool = False,
+        progress: Callable[[int], None] = lambda done: None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> SourceImportReport:
+        """Import what `read_preview` found: first a checkpoint, then one step of history, then the turns in
+        batches. When it is stopped, the whole step is given up, and turns that came already stay; the next
+        import continues from there. Raise StorageError."""
+        report = SourceImportReport()
+        if self.preview.fresh:
+            report.checkpoint = self.memory.checkpoints.take_checkpoint(
+                f"before import {self.name}", actor=self.origin
+            )
+            for first in range(0, len(self.preview.fresh), STEP_RECORDS):
+                try:
+                    new = self._propose_step(
+                        self.preview.fresh[first : first + STEP_RECORDS], trust, report, progress, cancelled
+                    )
+                except ImportStopped:
+                    report.stopped = True
+                    return report
+                report.accepted += new * trust
+                report.proposed += new * (not trust)
+        if self.preview.turns and not cancelled():
+            turned = self.read_conversations(IngestReport(), progress, cancelled)
+            report.turns, report.sessions = turned.added, len(turned.sessions)
+        report.stopped = cancelled()
+        return report
+
+    def read_conversations(
+        self,
+        report: IngestReport,
+        progress: Callable[[int], None] = lambda done: None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> IngestReport:
+        """Import the turns alone, also without a preview before."""
+        return ingest_lines(
+            self.memory.database,
+            self._parsed_lines(),
+            origin=DOUBTFUL_ORIGIN,
+            project=self.project,
+            report=report,
+            progress=progress,
+            cancelled=cancelled,
+        )
+
+    def _propose_step(
+        self,
+        several: list[FoundMemory],
+        trust: bool,
+        report: SourceImportReport,
+        progress: Callable[[int], None],
+        cancelled: Callable[[], bool],
+    ) -> int:
+        """Write one step; return how many records are new. Raise Stopped."""
+        inbox, new = self.memory.inbox, 0
+        with self.memory.database.write(self.origin, "import") as write:
+            for done, one in enumerate(several, 1):
+                if done % PROGRESS_EVERY == 0:
+                    progress(done)
+                    if cancelled():
+                        raise ImportStopped
+                question = self._proposal_question(one, write.at)
+                try:
+                    new += (
+                        inbox.propose_and_accept(write, question) if trust else inbox.propose_within(write, question)
+                    )[1]
+                except (Purged, InvalidInput):
+                    continue
+            write.reason = f"import {new} of {self.name}"
+        if write.seq is not None:
+            report.steps.append(write.seq)
+        return new
+
+    def _proposal_question(self, one: FoundMemory, now: str) -> ProposalQuestion:
+        """Return the question to the inbox about a memory of another tool."""
+        line = min(one.line, LARGEST_LINE_NUMBER)
+        place = Citation("document", one.path, line, min(max(one.last, line), LARGEST_LINE_NUMBER))
+        change: dict[str, object] = {
+            "fact": one.text,
+            "domain": one.domain,
+            "confidence": "medium",
+            "tags": list(one.tags),
+            "created": min(one.created, now) if one.created else "",
+        }
+        if one.decision is not None:
+            change = {
+                "fact": one.text,
+                "created": change["created"],
+                "decision": {
+                    "chosen": one.decision.chosen,
+                    "alternatives": list(one.decision.alternatives),
+                    "rationale": one.decision.rationale,
+                },
+            }
+        about = [f"From {self.reader.title}", one.place, f"session {one.session}" if one.session else ""]
+        reason = [f"{', '.join(filter(None, about))}.", one.note]
+        if one.pinned:
+            reason.append("It is pinned there.")
+        if is_suspicious(one.text):
+            reason.append("It looks like an instruction to agents.")
+        quote = one.decision.chosen if one.decision else one.text
+        return ProposalQuestion(
+            "add",
+            {name: value for name, value in change.items() if value not in ("", [])},
+            None,
+            ({"citation": str(place), "quote": quote},),
+            self.origin,
+            " ".join(filter(None, reason)),
+        )
+
+    # reading
+
+    def _read_places(self, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+        """Yield what the places hold, limited to the chosen part."""
+        for place in self.places:
+            if self.only == MEMORY_PART and self.name == CLAUDE_CODE_SOURCE.name:
+                yield from read_claude_memories(place, troubles)
+            elif self.only != MEMORY_PART or self.name not in AGENT_SOURCES:
+                yield from (one for one in self.reader.read(place, troubles) if self._is_wanted(one))
+
+    def _is_wanted(self, one: FoundItem) -> bool:
+        """Tell whether an item belongs to the chosen part."""
+        return not self.only or isinstance(one, FoundTurn) == (self.only == CONVERSATION_PART)
+
+    def _parsed_lines(self) -> Iterator[tuple[str, ParsedLine]]:
+        """Yield the turns of this project as lines to ingest, each with the path of its file."""
+        for one in self._read_places([]):
+            if isinstance(one, FoundTurn) and self._is_inside(one.cwd):
+                cwd = one.cwd if os.path.isabs(one.cwd) else ""
+                yield one.path, ParsedLine(one.session, one.role, one.text, one.at, one.id, cwd=cwd, doubtful=True)
+
+    def _known_hashes(self) -> set[str]:
+        """Return the hashes of the texts that came from this source before, and of the facts that hold."""
+        database = self.memory.database
+        came = database.rows("SELECT text FROM proposals WHERE origin = ?", (self.origin,))
+        return {
+            *(text_hash(text) for (text,) in came),
+            *(digest for (digest,) in database.rows("SELECT text_hash FROM facts WHERE status = 'active'")),
+        }
+
+    def _is_inside(self, folder: str) -> bool:
+        """Tell whether a folder, or a project given by name or by the digest of its path, belongs to this memory's
+        project."""
+        return not self.project or is_in_project(folder, self.project)
+
+
+def is_in_project(folder: str, project: str) -> bool:
+    """Tell whether a folder, or a project given by name or by the digest of its path, is the project; true where
+    no folder is given."""
+    if not folder:
+        return True
+    if not os.path.isabs(folder):
+        digest = sha256(os.path.realpath(project).encode("utf-8", "surrogateescape")).hexdigest()
+        return folder.casefold() in (os.path.basename(project).casefold(), digest)
+    try:
+        real, own = os.path.realpath(folder), os.path.realpath(project)
+    except ValueError:  # a zero byte: no path
+        return False
+    return real == own or real.startswith(os.path.join(own, ""))
+
+
+def _decision_texts(one: FoundMemory) -> Iterator[str]:
+    """Yield the texts by which a purge knows a decision, and what was chosen."""
+    if one.decision is not None:
+        chosen = clean_text(one.decision.chosen).strip()
+        yield decision_text(clean_text(one.text).strip(), chosen)
+        yield chosen
+
+
+def _memory_texts(one: FoundMemory) -> tuple[str, ...]:
+    """Return all texts of a memory."""
+    if one.decision is None:
+        return (one.text,)
+    return (one.text, one.decision.chosen, one.decision.rationale, *one.decision.alternatives)
+
+
+FOREIGN_MEMORIES = ForeignMemories(count_memories, count_conversations, read_conversations)

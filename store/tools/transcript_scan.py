@@ -1,0 +1,460 @@
+"""Conversations that agents keep: how many, which of them Claude Code is about to delete, and secrets in them."""
+
+import errno
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from typing import Any, BinaryIO
+
+from store.base.errors import MemorandaError
+from store.base.location import saved_transcripts_folder
+from store.redaction.redactor import SecretFinding, find_secrets, redact, redact_tree
+from store.tools.agent_readers import list_transcripts, read_claude_settings
+from store.tools.source import (
+    LONGEST_JSON_LINE,
+    FoundTurn,
+    Machine,
+    ReadTrouble,
+    files_below,
+    note_unreadable,
+    open_plain_file,
+)
+
+# What a scan finds, as plain data.
+
+# kinds of findings, in the order of a report
+DUPLICATE, CONTRADICTION, MISSING_FILE, MISSING_SYMBOL = (
+    "duplicate",
+    "contradiction",
+    "missing-file",
+    "missing-symbol",
+)
+DEAD_LINK, SECRET, INSTRUCTION, CROSS_PROJECT, EXPIRING = "dead-link", "secret", "instruction", "bleed", "expiring"
+FINDING_KINDS = (
+    *(
+        SECRET,
+        CONTRADICTION,
+        DUPLICATE,
+        MISSING_FILE,
+        MISSING_SYMBOL,
+        DEAD_LINK,
+        CROSS_PROJECT,
+        INSTRUCTION,
+        EXPIRING,
+    ),
+)
+KEPT_MEMORY, KEPT_DOCUMENT, KEPT_CONVERSATION, LOADED_LAYER, UNREAD_PART = (
+    "memory",
+    "document",
+    "conversation",
+    "layer",
+    "unread",
+)  # of a list
+OLD_DAYS = 180  # of a memory that nobody changed
+PRICE_PER_MILLION = 3.0  # dollars a million tokens that are read: a common price of 2026, to give an idea
+
+
+@dataclass(frozen=True, slots=True)
+class ScanFinding:
+    """One thing to look at: at `line` of the file at `path`, and for a pair `other` as `path:line`."""
+
+    kind: str
+    path: str
+    line: int
+    says: str
+    other: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceInventory:
+    """What one tool keeps: times are of its memories, empty where it has none; `old` ones are older than OLD_DAYS,
+    `unread` is how many parts cannot be read."""
+
+    source: str
+    title: str
+    places: tuple[str, ...]
+    memories: int = 0
+    documents: int = 0
+    conversations: int = 0
+    bytes: int = 0
+    oldest: str = ""
+    newest: str = ""
+    old: int = 0
+    unread: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ContextLayer:
+    """A file that an agent loads at each start in a folder, with its estimated tokens; `by` is the file that imports
+    it."""
+
+    agent: str
+    path: str
+    tokens: int
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectStart:
+    """What a start in a folder loads, and how often one began there in 30 days, as far as transcripts tell."""
+
+    folder: str
+    layers: tuple[ContextLayer, ...]
+    starts: int
+
+    @property
+    def tokens(self) -> dict[str, int]:
+        """Tokens by agent."""
+        sums: dict[str, int] = {}
+        for layer in self.layers:
+            sums[layer.agent] = sums.get(layer.agent, 0) + layer.tokens
+        return sums
+
+    @property
+    def month_tokens(self) -> int:
+        """Tokens that 30 days of starts load, by the agent that has the transcripts."""
+        return self.tokens.get("claude-code", 0) * self.starts
+
+
+@dataclass(slots=True)
+class ScanReport:
+    """All of it. `transcripts` tells whether they were searched for secrets too."""
+
+    sources: list[SourceInventory] = field(default_factory=list)
+    findings: list[ScanFinding] = field(default_factory=list)
+    starts: list[ProjectStart] = field(default_factory=list)
+    troubles: list[ReadTrouble] = field(default_factory=list)
+    transcripts: bool = False
+    kept: dict[str, list[ScanFinding]] = field(default_factory=dict)
+    """What each tool keeps, one by one, by its name; not in the report that is written."""
+
+    def list_findings(self, kind: str, name: str = "") -> list[ScanFinding]:
+        """Return what a number of the report counts: the findings of a kind; what the tool `name` keeps of a kind,
+        the files that a start in the folder `name` loads, or what could not be read."""
+        if kind == UNREAD_PART:
+            return [ScanFinding(kind, one.path, max(1, one.line), one.why) for one in self.troubles]
+        if kind == LOADED_LAYER:
+            layers = [layer for start in self.starts if start.folder == name for layer in start.layers]
+            return [ScanFinding(kind, one.path, 1, f"{one.tokens:,} tokens, {one.agent}", one.by) for one in layers]
+        if kind in FINDING_KINDS:
+            return [one for one in self.findings if one.kind == kind]
+        return [one for one in self.kept.get(name, ()) if one.kind == kind]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {kind: sum(one.kind == kind for one in self.findings) for kind in FINDING_KINDS}
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "sources": [asdict(one) for one in self.sources],
+            "counts": self.counts,
+            "findings": [asdict(one) for one in self.findings],
+            "starts": [
+                {
+                    **asdict(one),
+                    "tokens": one.tokens,
+                    "month_tokens": one.month_tokens,
+                    "month_dollars": cost_in_dollars(one.month_tokens),
+                }
+                for one in self.starts
+            ],
+            "troubles": [asdict(one) for one in self.troubles],
+            "transcripts": self.transcripts,
+        }
+
+
+def cost_in_dollars(tokens: int) -> float:
+    """Return the cost of reading this many tokens, at PRICE_PER_MILLION."""
+    return round(tokens * PRICE_PER_MILLION / 1_000_000, 2)
+
+
+# Save conversations that their tool is about to delete: copies without secrets, in a private folder of the person.
+#
+# A copy has the time of its original, so that it is made once, and again when that grew. It can be brought into a
+# memory
+# like the original: `memoranda import claude-code FOLDER`.
+
+
+@dataclass(frozen=True, slots=True)
+class SavedTranscripts:
+    """What was saved in the `folder`: the `new` copies, how many were saved `before`, and what could not be."""
+
+    folder: str
+    new: tuple[str, ...]
+    before: int
+    troubles: tuple[ReadTrouble, ...]
+
+    def as_dict(self) -> dict[str, object]:
+        left = [{"path": one.path, "why": one.why} for one in self.troubles]
+        return {"folder": self.folder, "new": list(self.new), "before": self.before, "troubles": left}
+
+
+def save_transcripts(paths: Iterable[str]) -> SavedTranscripts:
+    """Copy these transcripts, each as a whole or not at all; a transcript that is saved as it is now is left
+    alone."""
+    folder = saved_transcripts_folder()
+    new, before, troubles = [], 0, list[ReadTrouble]()
+    for path in dict.fromkeys(paths):
+        target = os.path.join(folder, os.path.basename(os.path.dirname(path)), os.path.basename(path))
+        file = open_plain_file(path, troubles)
+        if file is None:
+            continue
+        with file:
+            at = os.fstat(file.fileno()).st_mtime_ns
+            if _modified_ns(target) == at:
+                before += 1
+                continue
+            try:
+                _copy_without_secrets(file, target, at)
+            except OSError as error:
+                troubles.append(ReadTrouble(path, 0, (error.strerror or "it cannot be saved").lower()))
+                continue
+        new.append(target)
+    return SavedTranscripts(folder, tuple(new), before, tuple(troubles))
+
+
+def _copy_without_secrets(file: BinaryIO, target: str, at: int) -> None:
+    """Write a copy of a transcript without secrets, with the time of the original. Raise OSError."""
+    os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
+    part = f"{target}.{os.urandom(4).hex()}"
+    handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    try:
+        with os.fdopen(handle, "wb") as copy:
+            for line in _read_lines(file):
+                copy.write(_redact_line(line))
+            copy.flush()
+            os.fsync(copy.fileno())
+        os.utime(part, ns=(at, at))
+        os.replace(part, target)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(part)
+        raise
+
+
+def _read_lines(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of a file; a very long line comes in parts."""
+    while line := file.readline(LONGEST_JSON_LINE):
+        yield line
+
+
+def _redact_line(line: bytes) -> bytes:
+    """Return a line of a transcript without secrets."""
+    text = line.decode("utf-8", "replace")
+    try:
+        value = json.loads(text)
+        return f"{json.dumps(redact_tree(value), ensure_ascii=False)}\n".encode("utf-8", "replace")
+    except (ValueError, RecursionError, TypeError, MemorandaError):  # no JSON, or too deep
+        return redact(text).encode("utf-8", "replace")
+
+
+def _modified_ns(path: str) -> int:
+    """Return when a file was changed, in nanoseconds; 0 if it is missing."""
+    try:
+        return os.lstat(path).st_mtime_ns
+    except OSError:
+        return 0
+
+
+# Secrets that a report names: what the redactor cuts, without what only looks like one. The redactor cuts in doubt,
+# which does no harm; a report that is wrong is not read again.
+
+LONGEST_MASKED = 24  # characters of a secret that is shown in part, with dots behind it
+# samples, those of every guide to JWT, AWS and Telegram too; a reference to a vault; the name of a session,
+# `agent:main:telegram:42`; the id of a client of Google
+_SAMPLE_SECRET = re.compile(
+    r"1234567890abcd|abcdef1234567890|^[a-z]+(?::[^\s:/]+){2,}$|KEY-----(?:\\n|\s)*\.\.\."
+    r"|eyJzdWIiOiIxMjM0NTY3ODkwI|^123456:|0123456789-0123456789|AKIA\w+EXAMPLE|^op://|^\s|^test[!@#$]{0,4}\d{1,5}$|^\d{9,14}-[a-z0-9]{30,}",
+    re.IGNORECASE,
+)
+_TEST_KEY = re.compile(r"(?:^|[-_])(?:test|dev|development|demo|your)[-_](?!.*\d{6})", re.IGNORECASE)
+_ADDRESS_PASSWORD = re.compile(r"(?P<user>[^\s:/@]*):(?P<password>[^\s:/@]+)@(?P<host>[\w.-]*)")
+_COMMON_PASSWORDS = ("password", "postgres", "root", "admin", "pass", "secret")
+_PUBLIC_KEY_BEFORE = re.compile(
+    r"(?:public|uuid)[ _-]?key\W{0,6}\Z|alt=media&(?:amp;|#x26;)?token=\Z", re.IGNORECASE
+)
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_ASSIGNMENT_BEFORE = re.compile(r"[:\uff1a=|>][\s`*_\"'|]*\Z|--\w[\w-]* \Z")
+# of a blockchain, which everybody may know, where nothing says that it is private
+_CHAIN_ADDRESS = re.compile(r"[1-9A-HJ-NP-Za-km-z]{43,44}")
+_PRIVATE_WORD = re.compile("secret|private|api|token|auth|pass", re.IGNORECASE)
+_WORDS_ONLY = re.compile(r"[a-z]+(?:[-_][a-z]+)+")
+_PASSWORD_WORD = re.compile("pass|pwd|clave|contras", re.IGNORECASE)
+_ASSIGNED_LABEL = "HARDCODED_CREDENTIAL"
+CONTEXT_CHARACTERS = 24  # characters before a secret that may say what it is
+
+
+def find_sure_secrets(text: str) -> Iterator[SecretFinding]:
+    """Yield the secrets of a text that are not samples, names, halves, or default passwords of a local database."""
+    for one in find_secrets(text):
+        value = text[one.start : one.end]
+        if len(value) < LONGEST_MASKED and (value.endswith(("...", "…")) or text.startswith(("...", "…"), one.end)):
+            continue
+        before = text[max(0, one.start - CONTEXT_CHARACTERS) : one.start]
+        if _SAMPLE_SECRET.search(value) or (one.label == _ASSIGNED_LABEL and _is_harmless_key(value, before)):
+            continue
+        if one.label == "SERVICE_KEY" and value.isalpha() and value.islower():  # a name
+            continue
+        if value.startswith("![") or (value.isupper() and "_" in value and not any(map(str.isdigit, value))):
+            continue
+        if not _is_default_password(value):
+            yield one
+
+
+def _is_harmless_key(value: str, before: str) -> bool:
+    """Tell whether a key is public, of a test, or only words: `hello-world`."""
+    if _UUID.fullmatch(value) and not _ASSIGNMENT_BEFORE.search(before):  # the token `…` was revoked: its id
+        return True
+    if (
+        _PUBLIC_KEY_BEFORE.search(before)
+        or _TEST_KEY.search(value)
+        or (_CHAIN_ADDRESS.fullmatch(value) and not _PRIVATE_WORD.search(before))
+    ):
+        return True
+    return _WORDS_ONLY.fullmatch(value) is not None and not _PASSWORD_WORD.search(before)
+
+
+def _is_default_password(value: str) -> bool:
+    """Tell whether a value is an address on this machine with a password that everybody knows:
+    `postgres:postgres@db`."""
+    found = _ADDRESS_PASSWORD.search(value)
+    return (
+        found is not None
+        and (
+            found["password"].lower() in (found["user"].lower(), *_COMMON_PASSWORDS)
+            or found["password"] == "DB_PASSWORD"
+        )
+        and ("." not in found["host"] or found["host"] in ("127.0.0.1", "host.docker.internal"))
+    )
+
+
+CLEANUP_DAYS = 30  # after which Claude Code deletes a transcript, unless `cleanupPeriodDays` says otherwise
+EXPIRING_DAYS = 7
+DAY_SECONDS = 86_400  # seconds
+SEARCH_BLOCK = 1 << 17  # bytes that are searched at a time; one with a secret is searched again
+LARGE_SEARCH = 16 << 20  # bytes in all, from which on several processes search
+SecretCounts = dict[str, dict[str, list[int]]]  # file → kind of secret → (its first line, how often it is there)
+JSON_ESCAPES = ((b"\\n", b" \n"), (b"\\t", b" \t"), (b'\\"', b' "'))  # of the same length
+
+
+def claude_cleanup_days(machine: Machine) -> int:
+    """Return after how many days Claude Code deletes a transcript."""
+    days = read_claude_settings(machine).get("cleanupPeriodDays", CLEANUP_DAYS)
+    return days if isinstance(days, int) and days > 0 else CLEANUP_DAYS
+
+
+def find_expiring(folders: Sequence[str], days: int, now: float) -> list[ScanFinding]:
+    """Return the transcripts that Claude Code deletes within a week; `now` is seconds since 1970."""
+    found = []
+    for folder in folders:
+        for path in list_transcripts(folder, []):
+            try:
+                left = days - (now - os.stat(path).st_mtime) / DAY_SECONDS
+            except OSError:
+                continue
+            if left <= EXPIRING_DAYS:
+                when = f"in {max(1, round(left))} d" if left > 0 else "at its next start"
+                found.append(ScanFinding(EXPIRING, path, 1, f"Claude Code deletes it {when}"))
+    return found
+
+
+def list_conversation_files(name: str, places: Sequence[str], troubles: list[ReadTrouble]) -> list[str]:
+    """List the files of conversations of an agent; what cannot be read is a trouble."""
+    if name == "claude-code":
+        return _note_unreadable_files(
+            [path for place in places for path in list_transcripts(place, troubles)], troubles
+        )
+    found = [path for place in places for path in files_below(place, ".jsonl", troubles)]
+    older = [path for place in places for path in files_below(place, ".json", troubles)] if name == "gemini" else []
+    found += [path for path in older if os.path.basename(os.path.dirname(path)) == "chats"]
+    return _note_unreadable_files(found, troubles)
+
+
+def _note_unreadable_files(paths: list[str], troubles: list[ReadTrouble]) -> list[str]:
+    """Return the paths as they are; note a trouble for each file that may not be read."""
+    for path in paths:
+        if os.path.isfile(path) and not os.access(path, os.R_OK):
+            note_unreadable(troubles, path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+    return paths
+
+
+def find_transcript_secrets(
+    paths: Sequence[str], progress: Callable[[int, int], None], processes: int = 0
+) -> list[ScanFinding]:
+    """Return the secrets in clear in files of conversations, a finding for each file and kind. `progress` is
+    called with the bytes done and in all."""
+    sizes = {path: os.path.getsize(path) for path in paths if os.path.isfile(path)}
+    total, done = sum(sizes.values()), 0
+    found: list[ScanFinding] = []
+    for path, several in _search_files(sizes, processes or min(4, os.cpu_count() or 1), total):
+        done += sizes[path]
+        progress(done, total)
+        found += several
+    return sorted(found, key=lambda one: (one.path, one.line))
+
+
+def _search_files(sizes: dict[str, int], processes: int, total: int) -> Iterator[tuple[str, list[ScanFinding]]]:
+    """Search the files, the largest first."""
+    paths = sorted(sizes, key=lambda path: -sizes[path])
+    if total < LARGE_SEARCH or processes < 2:
+        for path in paths:
+            yield path, search_file(path)
+        return
+    from multiprocessing import get_context
+
+    with get_context("spawn").Pool(processes) as pool:
+        yield from pool.imap_unordered(_search_with_path, paths)
+
+
+def _search_with_path(path: str) -> tuple[str, list[ScanFinding]]:
+    """Search a file, and return its path with the findings."""
+    return path, search_file(path)
+
+
+def search_file(path: str) -> list[ScanFinding]:
+    """Return the kinds of secrets in one file, each with its first line and how often it is there."""
+    file = open_plain_file(path, [], SEARCH_BLOCK)
+    if file is None:
+        return []
+    counts: dict[str, list[int]] = {}
+    with file:
+        line = 1
+        while block := file.read(SEARCH_BLOCK):
+            if not block.endswith(b"\n"):
+                block += file.readline(LONGEST_JSON_LINE)
+            _search_block(block, line, counts)
+            line += block.count(b"\n")
+    return secret_findings({path: counts})
+
+
+def count_turn_secrets(turn: FoundTurn, told: SecretCounts) -> None:
+    """Count the secrets in a turn of a database."""
+    counts = told.setdefault(turn.path, {})
+    for one in find_sure_secrets(turn.text):
+        counts.setdefault(one.label, [turn.line, 0])[1] += 1
+
+
+def secret_findings(told: SecretCounts) -> list[ScanFinding]:
+    """Return the counted secrets as findings."""
+    return [
+        ScanFinding(SECRET, path, first, f"{label}, {number} times" if number > 1 else label)
+        for path, counts in told.items()
+        for label, (first, number) in counts.items()
+    ]
+
+
+def _search_block(block: bytes, line: int, counts: dict[str, list[int]]) -> None:
+    """Count the secrets in a block of lines that begins at `line`."""
+    for escaped, plain in JSON_ESCAPES:
+        block = block.replace(escaped, plain)
+    text = block.decode("utf-8", "replace")
+    here, last = line, 0
+    for one in find_sure_secrets(text):
+        # an escaped end of a line is a space and an end now, and no line of the file
+        here += text.count("\n", last, one.start) - text.count(" \n", last, one.start)
+        last = one.start
+        held = counts.setdefault(one.label, [here, 0])
+        held[1] += 1

@@ -1,0 +1,73 @@
+"""Fields of a template that nobody filled in are no memories, and neither are comments."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from store.tools.note_readers import is_unfilled, parse_bullets, read_markdown, read_obsidian, read_openclaw
+from store.tools.source import FoundItem, FoundMemory, ReadTrouble
+
+Read = Callable[[str, list[ReadTrouble]], Iterator[FoundItem]]
+
+PERSON = """# USER.md
+
+_Update this as you go._
+
+- **Name:** Zoë
+- **What to call them:**
+- **Pronouns:** _(optional)_
+- **Timezone:** *(optional)*
+- **Notes:**
+  - Hates losing context
+- **名前：**
+"""
+
+
+@pytest.mark.parametrize(
+    "text", ["**Name:**", "**Name:** ", "Name:", "**名前：**", "**Pronouns:** _(optional)_", "**One:**\n- **Two:**"]
+)
+def test_a_label_alone_is_unfilled(text: str) -> None:
+    assert is_unfilled(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**Name:** Zoë",
+        "Tea (green)",
+        "Ask first: always",
+        "**Notes:**\n- One",
+        "Run `make`",
+        "At 10:30",
+        "**Bold**",
+        "x",
+    ],
+)
+def test_what_says_something_is_not(text: str) -> None:
+    assert not is_unfilled(text)
+
+
+def test_a_comment_in_a_bullet_hides_no_bullet() -> None:
+    text = "- Tabs <!-- since 2024 -->\n- <!-- to fill -->\n<!--\n- old\n-->\n- End\n"
+    assert [one.text for one in parse_bullets(text)] == ["Tabs <!-- since 2024 -->", "End"]
+
+
+def test_a_comment_that_begins_in_a_bullet_is_a_part_of_it() -> None:
+    text = (
+        "- Two <!-- begins\n- within\n--> here\n  goes on\n- Three <!-- a --> <!--\n-->\n- Never <!-- closed\n- End\n"
+    )
+    found = [(one.text, one.line, one.last) for one in parse_bullets(text)]
+    assert found == [
+        ("Two <!-- begins\n- within\n--> here\n  goes on", 1, 4),
+        ("Three <!-- a --> <!--\n-->", 5, 6),
+        ("Never <!-- closed", 7, 7),
+        ("End", 8, 8),
+    ]
+
+
+@pytest.mark.parametrize("read", [read_openclaw, read_markdown, read_obsidian])
+def test_no_field_of_a_template_is_read(tmp_path: Path, read: Read) -> None:
+    (tmp_path / "USER.md").write_text(PERSON)
+    found = [one.text for one in read(str(tmp_path), []) if isinstance(one, FoundMemory)]
+    assert found == ["**Name:** Zoë", "**Notes:**\n- Hates losing context"]
