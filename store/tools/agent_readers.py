@@ -232,11 +232,6 @@ def _transcript_turns(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundT
                 yield FoundTurn(turn.session, turn.role, turn.text, path, number, turn.at, turn.id, turn.cwd)
 
 
-CLAUDE_CODE_SOURCE = MemorySource(
-    "claude-code", "Claude Code", detect_claude_code, read_claude_code, claude_code_session_folders
-)
-
-
 # Agents of which conversations are read: Gemini CLI, Codex, OpenCode.
 
 # Codex: conversations as `~/.codex/sessions/YYYY/MM/DD/rollout-….jsonl`.
@@ -313,9 +308,6 @@ def _codex_text(content: object) -> str:
         if isinstance(part, dict) and part.get("type") in CODEX_TEXT_PARTS
     ]
     return "\n\n".join(part for part in parts if part and not part.startswith(CODEX_INSERTED))
-
-
-CODEX_SOURCE = MemorySource("codex", "Codex", detect_codex, read_codex, codex_session_folders)
 
 
 GEMINI_ROLES = {"user": "user", "gemini": "assistant"}
@@ -419,9 +411,6 @@ def _gemini_project(path: str) -> str:
     return os.path.basename(named) if os.path.basename(os.path.dirname(path)) == "chats" else ""
 
 
-GEMINI_SOURCE = MemorySource("gemini", "Gemini CLI", detect_gemini, read_gemini, gemini_session_folders)
-
-
 # OpenCode: conversations in a SQLite database, `~/.local/share/opencode/opencode.db`.
 #
 # The texts of a message are its parts. `opencode run` puts the person's words in quotation marks, which are taken off;
@@ -492,4 +481,9 @@ def _opencode_text(part: dict[str, object]) -> str:
     return stripped_text(part.get("text")) if part.get("type") == "text" and not part.get("synthetic") else ""
 
 
-OPENCODE_SOURCE = MemorySource("opencode", "OpenCode", detect_opencode, read_opencode, opencode_session_folders)
+AGENT_SOURCES = (
+    MemorySource("claude-code", "Claude Code", detect_claude_code, read_claude_code, claude_code_session_folders),
+    MemorySource("codex", "Codex", detect_codex, read_codex, codex_session_folders),
+    MemorySource("gemini", "Gemini CLI", detect_gemini, read_gemini, gemini_session_folders),
+    MemorySource("opencode", "OpenCode", detect_opencode, read_opencode, opencode_session_folders),
+)

@@ -15,8 +15,10 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 
 from store.tools.source import (
+    COPY_FOLDER_PREFIX,
     LARGEST_COPIED_DATABASE,
     LARGEST_JSON_DOCUMENT,
+    CopiedDatabase,
     FoundDecision,
     FoundItem,
     FoundMemory,
@@ -36,12 +38,56 @@ from store.tools.source import (
     stripped_texts,
 )
 
+# Rows of tables, of a database or of an export as JSON.
+
+Row = Mapping[str, object]
+
+
+class ExportedTables:
+    """The tables of an export, read as those of a database are; `names` says what it calls those that it calls
+    otherwise."""
+
+    def __init__(self, value: Mapping[str, object], names: Mapping[str, str]) -> None:
+        self._value = value
+        self._names = names
+
+    def read_table(self, table: str, columns: str, order: str = "") -> Iterator[Row]:
+        """Yield the objects of a list; none if there is no such list."""
+        rows = self._value.get(self._names.get(table, table))
+        yield from (row for row in (rows if isinstance(rows, list) else ()) if isinstance(row, dict))
+
+
+Tables = CopiedDatabase | ExportedTables
+
+
+def _read_export(path: str, tool: str, troubles: list[ReadTrouble]) -> dict[str, object] | None:
+    """Return the object that an export as JSON is. Return None, and note a trouble, for anything else."""
+    value = read_json_file(path, troubles)
+    if isinstance(value, dict):
+        return value
+    if value is not None:
+        troubles.append(ReadTrouble(path, 0, f"it is not an export of {tool}"))
+    return None
+
+
+def _row_number(row: Row, place: int) -> int:
+    """Return the number by which a tool knows a row, or else its place."""
+    name = row.get("id")
+    return name if isinstance(name, int) and name > 0 else place
+
+
+def _file_in(path: str, name: str) -> str:
+    """Return the path of the tool's file, which a folder stands for."""
+    return os.path.join(path, name) if os.path.isdir(path) else path
+
+
 # claude-mem: a SQLite database, `~/.claude-mem/claude-mem.db`, and its export as JSON.
 #
 # An observation says one thing four times (title, subtitle, facts, narrative): it becomes one memory. Older and newer
 # texts of one title lie side by side: both are brought, and each says so.
 
 CLAUDE_MEM_FILE = "claude-mem.db"
+CLAUDE_MEM_EXPORT = {"session_summaries": "summaries", "user_prompts": "prompts", "sdk_sessions": "sessions"}
 REJECTED_PREFIX = "rejected:"
 _CLAUDE_MEM_OBSERVATION = (
     "id memory_session_id sdk_session_id project merged_into_project text type title subtitle facts narrative concepts"
@@ -54,8 +100,6 @@ _CLAUDE_MEM_SUMMARY = (
 _CLAUDE_MEM_PROMPT = "id content_session_id prompt_text created_at created_at_epoch"
 _CLAUDE_MEM_SESSION = "content_session_id project"
 
-ClaudeMemRow = Mapping[str, object]
-
 
 def detect_claude_mem(machine: Machine) -> list[str]:
     """Return the path of claude-mem's database, if it exists."""
@@ -66,59 +110,38 @@ def detect_claude_mem(machine: Machine) -> list[str]:
 def read_claude_mem(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
     """Yield the memories and the turns of a database or an export of claude-mem."""
     if path.endswith(".json"):
-        value = read_json_file(path, troubles)
-        if isinstance(value, dict):
-            yield from _claude_mem_export(path, value)
-        elif value is not None:
-            troubles.append(ReadTrouble(path, 0, "it is not an export of claude-mem"))
+        if value := _read_export(path, "claude-mem", troubles):
+            yield from _claude_mem_items(path, ExportedTables(value, CLAUDE_MEM_EXPORT))
         return
-    file = os.path.join(path, CLAUDE_MEM_FILE) if os.path.isdir(path) else path
+    file = _file_in(path, CLAUDE_MEM_FILE)
     with open_database_copy(file, troubles) as database:
         if database is not None:
-            newest = _newest_by_title(database.read_table("observations", "title created_at created_at_epoch"))
-            yield from _claude_mem_memories(
-                file, database.read_table("observations", _CLAUDE_MEM_OBSERVATION, "id"), newest
-            )
-            yield from _claude_mem_summaries(
-                file, database.read_table("session_summaries", _CLAUDE_MEM_SUMMARY, "id")
-            )
-            sessions = _claude_mem_projects(database.read_table("sdk_sessions", _CLAUDE_MEM_SESSION))
-            yield from _claude_mem_prompts(
-                file, database.read_table("user_prompts", _CLAUDE_MEM_PROMPT, "id"), sessions
-            )
+            yield from _claude_mem_items(file, database)
 
 
-def _claude_mem_export(path: str, value: Mapping[str, object]) -> Iterator[FoundItem]:
-    """Yield the items of an export."""
-    observations = _claude_mem_rows(value.get("observations"))
-    yield from _claude_mem_memories(path, observations, _newest_by_title(observations))
-    yield from _claude_mem_summaries(path, _claude_mem_rows(value.get("summaries")))
-    yield from _claude_mem_prompts(
-        path, _claude_mem_rows(value.get("prompts")), _claude_mem_projects(_claude_mem_rows(value.get("sessions")))
-    )
+def _claude_mem_items(path: str, tables: Tables) -> Iterator[FoundItem]:
+    """Yield all items: memories, summaries of sessions, prompts."""
+    newest = _newest_by_title(tables.read_table("observations", "title created_at created_at_epoch"))
+    yield from _claude_mem_memories(path, tables.read_table("observations", _CLAUDE_MEM_OBSERVATION, "id"), newest)
+    yield from _claude_mem_summaries(path, tables.read_table("session_summaries", _CLAUDE_MEM_SUMMARY, "id"))
+    projects = {
+        stripped_text(row.get("content_session_id")): _claude_mem_project(row)
+        for row in tables.read_table("sdk_sessions", _CLAUDE_MEM_SESSION)
+    }
+    yield from _claude_mem_prompts(path, tables.read_table("user_prompts", _CLAUDE_MEM_PROMPT, "id"), projects)
 
 
-def _claude_mem_rows(value: object) -> list[ClaudeMemRow]:
-    """Return the objects of a list; none if it is not a list."""
-    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
-
-
-def _claude_mem_project(row: ClaudeMemRow) -> str:
+def _claude_mem_project(row: Row) -> str:
     """Return the name of a row's project; of a worktree, `name/worktree`, that of its repository."""
     return (stripped_text(row.get("merged_into_project")) or stripped_text(row.get("project"))).partition("/")[0]
 
 
-def _claude_mem_projects(sessions: Iterable[ClaudeMemRow]) -> dict[str, str]:
-    """Return the project of each session."""
-    return {stripped_text(row.get("content_session_id")): _claude_mem_project(row) for row in sessions}
-
-
-def _claude_mem_time(row: ClaudeMemRow) -> str:
+def _claude_mem_time(row: Row) -> str:
     """Return when a row was created, in UTC."""
     return parse_foreign_time(row.get("created_at_epoch")) or parse_foreign_time(row.get("created_at"))
 
 
-def _newest_by_title(rows: Iterable[ClaudeMemRow]) -> dict[str, str]:
+def _newest_by_title(rows: Iterable[Row]) -> dict[str, str]:
     """Return the newest time of each title that several observations share."""
     newest: dict[str, str] = {}
     several = set()
@@ -130,17 +153,14 @@ def _newest_by_title(rows: Iterable[ClaudeMemRow]) -> dict[str, str]:
     return {title: newest[title] for title in several}
 
 
-def _claude_mem_memories(
-    path: str, rows: Iterable[ClaudeMemRow], newest: Mapping[str, str]
-) -> Iterator[FoundMemory]:
+def _claude_mem_memories(path: str, rows: Iterable[Row], newest: Mapping[str, str]) -> Iterator[FoundMemory]:
     """Yield the memories of observations; `newest` holds the newest time of each repeated title."""
     for place, row in enumerate(rows, 1):
         title, facts = stripped_text(row.get("title")), stripped_texts(row.get("facts"))
         text = _observation_text(row, facts)
         if not text:
             continue
-        name = row.get("id")
-        number = name if isinstance(name, int) and name > 0 else place
+        number = _row_number(row, place)
         decision = None
         if row.get("type") == "decision" and title:
             against = tuple(
@@ -166,7 +186,7 @@ def _claude_mem_memories(
         )
 
 
-def _observation_text(row: ClaudeMemRow, facts: tuple[str, ...]) -> str:
+def _observation_text(row: Row, facts: tuple[str, ...]) -> str:
     """Return all that an observation says, without repeating anything."""
     text = stripped_text(row.get("narrative")) or stripped_text(row.get("text"))
     more = [one for one in facts if one not in text and not one.lower().startswith(REJECTED_PREFIX)]
@@ -175,7 +195,7 @@ def _observation_text(row: ClaudeMemRow, facts: tuple[str, ...]) -> str:
     return text or "\n".join(more) or stripped_text(row.get("subtitle")) or stripped_text(row.get("title"))
 
 
-def _claude_mem_summaries(path: str, rows: Iterable[ClaudeMemRow]) -> Iterator[FoundTurn]:
+def _claude_mem_summaries(path: str, rows: Iterable[Row]) -> Iterator[FoundTurn]:
     """Yield the summaries of sessions as turns of the assistant."""
     for place, row in enumerate(rows, 1):
         parts = [
@@ -195,7 +215,7 @@ def _claude_mem_summaries(path: str, rows: Iterable[ClaudeMemRow]) -> Iterator[F
             )
 
 
-def _claude_mem_prompts(path: str, rows: Iterable[ClaudeMemRow], projects: Mapping[str, str]) -> Iterator[FoundTurn]:
+def _claude_mem_prompts(path: str, rows: Iterable[Row], projects: Mapping[str, str]) -> Iterator[FoundTurn]:
     """Yield the person's prompts as turns."""
     for place, row in enumerate(rows, 1):
         if text := stripped_text(row.get("prompt_text")):
@@ -204,17 +224,15 @@ def _claude_mem_prompts(path: str, rows: Iterable[ClaudeMemRow], projects: Mappi
             yield FoundTurn(session, "user", text, path, place, _claude_mem_time(row), name, project)
 
 
-CLAUDE_MEM_SOURCE = MemorySource("claude-mem", "claude-mem", detect_claude_mem, read_claude_mem)
-
-
 ENGRAM_FILE = "engram.db"
+ENGRAM_EXPORT = {"memory_relations": "relations", "user_prompts": "prompts"}
 ENGRAM_DOMAINS = {"preference": "preferences", "decision": "decisions"}
 _DECISION_PART = re.compile(
     r"^\*\*(?P<name>[A-Z]\w+)\*\*:\s*(?P<text>.*?)(?=^\*\*[A-Z]\w+\*\*:|\Z)", re.MULTILINE | re.DOTALL
 )
+_ENGRAM_SESSION = "id project directory started_at summary"
+_ENGRAM_PROMPT = "id session_id content project created_at"
 _ENGRAM_OBSERVATION = "id session_id type title content project scope created_at deleted_at sync_id pinned"
-
-EngramRow = Mapping[str, object]
 
 
 def detect_engram(machine: Machine) -> list[str]:
@@ -232,11 +250,8 @@ def read_engram(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
         for chunk in files_below(path, ".jsonl.gz", troubles):
             yield from _read_engram_chunk(chunk, troubles)
     elif path.endswith(".json"):
-        value = read_json_file(path, troubles)
-        if isinstance(value, dict):
-            yield from _engram_export(path, value)
-        elif value is not None:
-            troubles.append(ReadTrouble(path, 0, "it is not an export of Engram"))
+        if value := _read_export(path, "Engram", troubles):
+            yield from _engram_items(path, ExportedTables(value, ENGRAM_EXPORT))
     elif path.endswith(".gz"):
         yield from _read_engram_chunk(path, troubles)
     else:
@@ -246,22 +261,8 @@ def read_engram(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
 def _read_engram_database(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
     """Yield the items of a database."""
     with open_database_copy(path, troubles) as database:
-        if database is None:
-            return
-        replaced = {
-            str(row["target_id"])
-            for row in database.read_table("memory_relations", "target_id relation judgment_status")
-            if row["relation"] == "supersedes" and row["judgment_status"] == "judged"
-        }
-        sessions = {
-            str(row["id"]): row for row in database.read_table("sessions", "id project directory started_at summary")
-        }
-        yield from _engram_memories(
-            path, database.read_table("observations", _ENGRAM_OBSERVATION, "id"), sessions, replaced
-        )
-        yield from _engram_turns(
-            path, database.read_table("user_prompts", "id session_id content project created_at", "id"), sessions
-        )
+        if database is not None:
+            yield from _engram_items(path, database)
 
 
 def _read_engram_chunk(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
@@ -285,35 +286,32 @@ def _read_engram_chunk(path: str, troubles: list[ReadTrouble]) -> Iterator[Found
             troubles.append(ReadTrouble(path, number, "it is not JSON"))
             continue
         if isinstance(value, dict):
-            yield from _engram_export(path, value)
+            yield from _engram_items(path, ExportedTables(value, ENGRAM_EXPORT))
 
 
-def _engram_export(path: str, value: dict[str, object]) -> Iterator[FoundItem]:
-    """Yield the items of an export."""
-    sessions = {str(row.get("id")): row for row in _engram_rows(value.get("sessions"))}
+def _engram_items(path: str, tables: Tables) -> Iterator[FoundItem]:
+    """Yield all items: memories, prompts, summaries of sessions."""
     replaced = {
         str(row.get("target_id"))
-        for row in _engram_rows(value.get("relations"))
+        for row in tables.read_table("memory_relations", "target_id relation judgment_status")
         if row.get("relation") == "supersedes" and row.get("judgment_status") == "judged"
     }
-    yield from _engram_memories(path, _engram_rows(value.get("observations")), sessions, replaced)
-    yield from _engram_turns(path, _engram_rows(value.get("prompts")), sessions)
-
-
-def _engram_rows(value: object) -> list[EngramRow]:
-    """Return the objects of a list; none if it is not a list."""
-    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
+    sessions: dict[str, Row] = {str(row.get("id")): row for row in tables.read_table("sessions", _ENGRAM_SESSION)}
+    yield from _engram_memories(
+        path, tables.read_table("observations", _ENGRAM_OBSERVATION, "id"), sessions, replaced
+    )
+    yield from _engram_turns(path, tables.read_table("user_prompts", _ENGRAM_PROMPT, "id"), sessions)
 
 
 def _engram_memories(
-    path: str, rows: Iterable[EngramRow], sessions: Mapping[str, EngramRow], replaced: set[str]
+    path: str, rows: Iterable[Row], sessions: Mapping[str, Row], replaced: set[str]
 ) -> Iterator[FoundMemory]:
     """Yield the memories of observations that are neither deleted nor replaced."""
     for place, row in enumerate(rows, 1):
-        content, name = stripped_text(row.get("content")), row.get("id")
+        content = stripped_text(row.get("content"))
         if not content or row.get("deleted_at") or str(row.get("sync_id")) in replaced:
             continue
-        number = name if isinstance(name, int) and name > 0 else place
+        number = _row_number(row, place)
         kind, session = str(row.get("type") or ""), str(row.get("session_id") or "")
         title = stripped_text(row.get("title"))
         decision = _engram_decision(content) if kind == "decision" and title else None
@@ -333,7 +331,7 @@ def _engram_memories(
         )
 
 
-def _engram_project(row: EngramRow, session: EngramRow) -> str:
+def _engram_project(row: Row, session: Row) -> str:
     """Return the folder of a session; of one that has none, as of what is saved by hand, the name of the project."""
     return (
         stripped_text(session.get("directory"))
@@ -351,22 +349,18 @@ def _engram_decision(content: str) -> FoundDecision:
     return FoundDecision(parts["What"], (), "\n".join(filter(None, rest)))
 
 
-def _engram_turns(path: str, prompts: Iterable[EngramRow], sessions: Mapping[str, EngramRow]) -> Iterator[FoundTurn]:
+def _engram_turns(path: str, prompts: Iterable[Row], sessions: Mapping[str, Row]) -> Iterator[FoundTurn]:
     """Yield the person's prompts and the summaries of sessions as turns."""
     for place, row in enumerate(prompts, 1):
         if text := stripped_text(row.get("content")):
-            session, name = str(row.get("session_id") or "engram"), row.get("id")
-            number = name if isinstance(name, int) and name > 0 else place
+            session = str(row.get("session_id") or "engram")
             cwd = _engram_project(row, sessions.get(session, {}))
             at = parse_foreign_time(row.get("created_at"))
-            yield FoundTurn(session, "user", text, path, number, at, f"prompt/{name}", cwd)
+            yield FoundTurn(session, "user", text, path, _row_number(row, place), at, f"prompt/{row.get('id')}", cwd)
     for place, (session, row) in enumerate(sessions.items(), 1):
         if text := stripped_text(row.get("summary")):
             at, cwd = parse_foreign_time(row.get("ended_at") or row.get("started_at")), _engram_project({}, row)
             yield FoundTurn(session, "assistant", text, path, place, at, "summary", cwd)
-
-
-ENGRAM_SOURCE = MemorySource("engram", "Engram", detect_engram, read_engram)
 
 
 # mcp-memory-service: a SQLite database, packed or not, and its export as JSON. Vectors are not read; what is deleted
@@ -377,8 +371,6 @@ LONGEST_MEMORY_TITLE = 80  # characters
 _MCP_MEMORY_COLUMNS = (
     "id content_hash content tags memory_type metadata created_at created_at_iso deleted_at superseded_by"
 )
-
-McpMemoryRow = Mapping[str, object]
 
 
 def detect_mcp_memory(machine: Machine) -> list[str]:
@@ -395,18 +387,16 @@ def detect_mcp_memory(machine: Machine) -> list[str]:
 def read_mcp_memory(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
     """Yield the memories of a database, packed or not, or of an export."""
     if path.endswith(".json"):
-        value = read_json_file(path, troubles)
-        rows = value.get("memories") if isinstance(value, dict) else None
-        if isinstance(rows, list):
-            yield from _mcp_memories(path, (row for row in rows if isinstance(row, dict)))
-        elif value is not None:
-            troubles.append(ReadTrouble(path, 0, "it is not an export of mcp-memory-service"))
+        if (value := _read_export(path, "mcp-memory-service", troubles)) is not None:
+            if not isinstance(value.get("memories"), list):
+                troubles.append(ReadTrouble(path, 0, "it is not an export of mcp-memory-service"))
+            yield from _mcp_memories(path, ExportedTables(value, {}).read_table("memories", _MCP_MEMORY_COLUMNS))
         return
-    file = os.path.join(path, MCP_MEMORY_FILE) if os.path.isdir(path) else path
+    file = _file_in(path, MCP_MEMORY_FILE)
     if not file.endswith(".gz"):
         yield from _read_mcp_memory_database(file, file, troubles)
         return
-    with tempfile.TemporaryDirectory(prefix="memoranda-source-") as folder:
+    with tempfile.TemporaryDirectory(prefix=COPY_FOLDER_PREFIX) as folder:
         copy = os.path.join(folder, MCP_MEMORY_FILE)
         try:
             _unpack_database(file, copy)
@@ -438,14 +428,13 @@ def _read_mcp_memory_database(path: str, copy: str, troubles: list[ReadTrouble])
     troubles += [ReadTrouble(path, one.line, one.why) for one in found]
 
 
-def _mcp_memories(path: str, rows: Iterable[McpMemoryRow]) -> Iterator[FoundMemory]:
+def _mcp_memories(path: str, rows: Iterable[Row]) -> Iterator[FoundMemory]:
     """Yield the memories of rows that are neither deleted nor superseded."""
     for place, row in enumerate(rows, 1):
         text, about = stripped_text(row.get("content")), _mcp_memory_metadata(row.get("metadata"))
         if not text or row.get("deleted_at") or row.get("superseded_by") or about.get("superseded_by"):
             continue
-        name = row.get("id")
-        number = name if isinstance(name, int) and name > 0 else place
+        number = _row_number(row, place)
         decision = row.get("memory_type") == "decision"
         yield FoundMemory(
             text=_title_from_text(text) if decision else text,
@@ -486,9 +475,6 @@ def _mcp_memory_metadata(value: object) -> dict[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-MCP_MEMORY_SOURCE = MemorySource("mcp-memory-service", "mcp-memory-service", detect_mcp_memory, read_mcp_memory)
-
-
 # mem0: the result of its `get_all` as JSON, or the database of its history, `~/.mem0/history.db`. Its vectors are
 # pickles, and are never read.
 
@@ -507,7 +493,7 @@ def read_mem0(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
     if path.endswith(".json"):
         yield from _mem0_export(path, troubles)
     else:
-        yield from _mem0_history(os.path.join(path, MEM0_FILE) if os.path.isdir(path) else path, troubles)
+        yield from _mem0_history(_file_in(path, MEM0_FILE), troubles)
 
 
 def _mem0_export(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundMemory]:
@@ -558,9 +544,6 @@ def _mem0_history(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundMemor
                 yield FoundMemory(text, path, line, place=f"event {line}", id=name, created=made)
 
 
-MEM0_SOURCE = MemorySource("mem0", "mem0", detect_mem0, read_mem0)
-
-
 # The reference memory server of MCP: entities with observations as JSON lines, without ids and dates. An entity's name
 # and type become tags.
 
@@ -608,6 +591,10 @@ def read_server_memory(path: str, troubles: list[ReadTrouble]) -> Iterator[Found
                 )
 
 
-SERVER_MEMORY_SOURCE = MemorySource(
-    "server-memory", "the reference memory server of MCP", detect_server_memory, read_server_memory
+DATABASE_SOURCES = (
+    MemorySource("claude-mem", "claude-mem", detect_claude_mem, read_claude_mem),
+    MemorySource("engram", "Engram", detect_engram, read_engram),
+    MemorySource("mcp-memory-service", "mcp-memory-service", detect_mcp_memory, read_mcp_memory),
+    MemorySource("mem0", "mem0", detect_mem0, read_mem0),
+    MemorySource("server-memory", "the reference memory server of MCP", detect_server_memory, read_server_memory),
 )

@@ -38,6 +38,7 @@ from store.base.state_files import (
     state_name_of,
     write_state,
 )
+from store.base.vocabulary import SOURCE_NAMES
 from store.config.configuration import Config
 from store.database.connection import (
     DEFAULT_BUSY_MS,
@@ -61,7 +62,7 @@ from store.tools.source import (
     files_below,
     open_plain_file,
 )
-from store.tools.source_import import SOURCES_BY_NAME, get_source
+from store.tools.source_import import get_source
 
 if TYPE_CHECKING:
     from apsw import SQLiteValue
@@ -120,7 +121,7 @@ def list_watched_folders(machine: Machine, extra: Sequence[str] = ()) -> list[st
 def _guarded_places(machine: Machine, extra: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield each tool with files, and folders of Markdown, whether they exist or not."""
     own = [os.path.join(machine.home, path.removeprefix("~/")) for path in extra]
-    for tool in SOURCES_BY_NAME:
+    for tool in SOURCE_NAMES:
         if tool in UNGUARDED_TOOLS:
             continue
         special = _PLACES_BY_TOOL.get(tool)

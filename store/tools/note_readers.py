@@ -290,9 +290,6 @@ def read_basic_memory(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundI
         yield from read_observation_note(file, troubles)
 
 
-BASIC_MEMORY_SOURCE = MemorySource("basic-memory", "basic-memory", detect_basic_memory, read_basic_memory)
-
-
 # A folder of Markdown files, or one file: bullets are facts, prose is a document. Tasks, labels without a text, code,
 # quotes and hidden files are left alone.
 
@@ -324,9 +321,6 @@ def parse_markdown_notes(path: str, text: str) -> Iterator[FoundItem]:
             yield FoundMemory(bullet.text, path, bullet.line, bullet.last, created=created, tags=tags)
     if prose_paragraphs(body):
         yield FoundDocument(path, body.strip())
-
-
-MARKDOWN_SOURCE = MemorySource("markdown", "Markdown files", detect_markdown, read_markdown)
 
 
 # A vault of Obsidian: the folder with `.obsidian`. Comments, block ids, embeds, queries and templates are no text.
@@ -381,9 +375,6 @@ def _move_trailing_tags(memory: FoundMemory) -> FoundMemory:
     return replace(memory, text=text, tags=parse_tag_list([*memory.tags, *tags])) if text.strip() else memory
 
 
-OBSIDIAN_SOURCE = MemorySource("obsidian", "an Obsidian vault", detect_obsidian, read_obsidian)
-
-
 # OKF bundles: folders of Markdown in which every concept has a `type`. `index.md` and `log.md` are no concepts; what
 # is deprecated is left out.
 
@@ -400,9 +391,6 @@ def read_okf(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
     for file in [path] if os.path.isfile(path) else files_below(path, ".md", troubles):
         if os.path.basename(file) not in OKF_RESERVED_FILES:
             yield from read_observation_note(file, troubles, plain_bullets=True)
-
-
-OKF_SOURCE = MemorySource("okf", "an OKF bundle", detect_okf, read_okf)
 
 
 # OpenClaw: a workspace of Markdown files, `~/.openclaw/workspace`, that of another profile or agent, or as the
@@ -490,4 +478,10 @@ def _openclaw_facts(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundMem
         )
 
 
-OPENCLAW_SOURCE = MemorySource("openclaw", "OpenClaw", detect_openclaw, read_openclaw)
+NOTE_SOURCES = (
+    MemorySource("basic-memory", "basic-memory", detect_basic_memory, read_basic_memory),
+    MemorySource("markdown", "Markdown files", detect_markdown, read_markdown),
+    MemorySource("obsidian", "an Obsidian vault", detect_obsidian, read_obsidian),
+    MemorySource("okf", "an OKF bundle", detect_okf, read_okf),
+    MemorySource("openclaw", "OpenClaw", detect_openclaw, read_openclaw),
+)

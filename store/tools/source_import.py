@@ -20,48 +20,13 @@ from store.ingest.runner import DOUBTFUL_ORIGIN, IngestReport, ingest_lines
 from store.memory import Memory
 from store.records.facts import MAX_FACT_CHARACTERS, text_hash
 from store.text.fence import is_suspicious
-from store.tools.agent_readers import (
-    CLAUDE_CODE_SOURCE,
-    CODEX_SOURCE,
-    GEMINI_SOURCE,
-    OPENCODE_SOURCE,
-    read_claude_memories,
-)
-from store.tools.database_readers import (
-    CLAUDE_MEM_SOURCE,
-    ENGRAM_SOURCE,
-    MCP_MEMORY_SOURCE,
-    MEM0_SOURCE,
-    SERVER_MEMORY_SOURCE,
-)
-from store.tools.note_readers import (
-    BASIC_MEMORY_SOURCE,
-    MARKDOWN_SOURCE,
-    OBSIDIAN_SOURCE,
-    OKF_SOURCE,
-    OPENCLAW_SOURCE,
-)
+from store.tools.agent_readers import AGENT_SOURCES, read_claude_memories
+from store.tools.database_readers import DATABASE_SOURCES
+from store.tools.note_readers import NOTE_SOURCES
 from store.tools.source import FoundDocument, FoundItem, FoundMemory, FoundTurn, Machine, MemorySource, ReadTrouble
 from store.upkeep.optional import ForeignMemories, ToolCount
 
-ALL_SOURCES = (
-    CLAUDE_CODE_SOURCE,
-    CODEX_SOURCE,
-    GEMINI_SOURCE,
-    OPENCODE_SOURCE,
-    OPENCLAW_SOURCE,
-    ENGRAM_SOURCE,
-    CLAUDE_MEM_SOURCE,
-    BASIC_MEMORY_SOURCE,
-    MCP_MEMORY_SOURCE,
-    MEM0_SOURCE,
-    SERVER_MEMORY_SOURCE,
-    OKF_SOURCE,
-    MARKDOWN_SOURCE,
-    OBSIDIAN_SOURCE,
-)
-SOURCES_BY_NAME = {source.name: source for source in ALL_SOURCES}
-AGENT_SOURCES = ("claude-code", "codex", "gemini", "opencode")
+SOURCES_BY_NAME = {source.name: source for source in (*AGENT_SOURCES, *DATABASE_SOURCES, *NOTE_SOURCES)}
 
 
 def get_source(name: str) -> MemorySource:
@@ -146,11 +111,10 @@ def count_conversations(memory: Memory, most: int) -> list[ToolCount]:
     if not project:
         return []
     where, found = this_machine(project), []
-    for name in AGENT_SOURCES:
-        source = get_source(name)
+    for source in AGENT_SOURCES:
         folders = (folder for place in source.detect(where) for folder in source.conversations(place))
         if number := sum(1 for _ in islice((one for one in folders if is_in_project(one, project)), most)):
-            found.append(ToolCount(name, source.title, number, number >= most))
+            found.append(ToolCount(source.name, source.title, number, number >= most))
     return found
 
 
@@ -366,9 +330,9 @@ class SourceImport:
     def _read_places(self, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
         """Yield what the places hold, limited to the chosen part."""
         for place in self.places:
-            if self.only == MEMORY_PART and self.name == CLAUDE_CODE_SOURCE.name:
+            if self.only == MEMORY_PART and self.name == "claude-code":
                 yield from read_claude_memories(place, troubles)
-            elif self.only != MEMORY_PART or self.name not in AGENT_SOURCES:
+            elif self.only != MEMORY_PART or self.reader not in AGENT_SOURCES:
                 yield from (one for one in self.reader.read(place, troubles) if self._is_wanted(one))
 
     def _is_wanted(self, one: FoundItem) -> bool:
