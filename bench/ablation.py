@@ -112,7 +112,9 @@ def _requests() -> Sequence[dict[str, Any]]:
 
 
 def _turns() -> Sequence[dict[str, Any]]:
-    return [one for one in _lines("extraction.jsonl") if one["split"] == "dev" and one["kind"] not in ("reconfirm",)]
+    return [
+        one for one in _lines("extraction.jsonl") if one["split"] == "dev" and one["kind"] not in ("reconfirm",)
+    ]
 
 
 def _questions() -> Sequence[dict[str, Any]]:

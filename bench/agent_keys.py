@@ -92,7 +92,9 @@ def _asked(path: str) -> int:
 
 def _told(number: int) -> str:
     """Return a turn that the application's queue sends to the model."""
-    return f"Our client number {number} is in building {number % 9} and pays on day {number % 28 + 1} of each month."
+    return (
+        f"Our client number {number} is in building {number % 9} and pays on day {number % 28 + 1} of each month."
+    )
 
 
 @contextlib.contextmanager

@@ -113,7 +113,9 @@ def _run(python: str, name: str, writers: int, seconds: float, held: bool, lengt
         path = os.path.join(folder, "shared.db")
         Memory.open(path).close()
         codes = [WRITER] * writers + [READER]
-        processes = [_start(python, code, path, seconds, n, length, folder) for n, code in enumerate(codes, start=1)]
+        processes = [
+            _start(python, code, path, seconds, n, length, folder) for n, code in enumerate(codes, start=1)
+        ]
         for process in processes:
             assert process.stdout is not None
             if process.stdout.readline() != "ready\n":

@@ -45,7 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if not options.meaning:
         os.environ["MEMORANDA_WITHOUT"] = "model"
-    heading("context", f"{options.facts:,} facts, a session of {options.turns} turns, {options.questions} questions")
+    heading(
+        "context", f"{options.facts:,} facts, a session of {options.turns} turns, {options.questions} questions"
+    )
     with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
         path = copy(memory(options.facts, 1_000), os.path.join(folder, "memory.db"))
         with Memory.open(path, "cli") as opened:
@@ -100,7 +102,9 @@ def _built(opened: Memory, questions: int) -> tuple[int, list[str]]:
         limits = {**PART_LIMITS, "summaries": SHARED_LIMIT, "log": SHARED_LIMIT, "question": PART_LIMITS["window"]}
         over += built.tokens > MAX_PROMPT_TOKENS or any(part.tokens > limits[part.name] for part in built.parts)
     print(f"\n{'':24} median    p95    most   limit")
-    print(f"{'building, ms':24}{statistics.median(times):7.1f}{quantile(times, 0.95):7.1f}{max(times):8.1f}", end="")
+    print(
+        f"{'building, ms':24}{statistics.median(times):7.1f}{quantile(times, 0.95):7.1f}{max(times):8.1f}", end=""
+    )
     print(f"   {verdict(quantile(times, 0.95), AIM_MS, ' ms')}")
     for name, values, limit in (
         *((name, parts[name], PART_LIMITS.get(name, PART_LIMITS["window"])) for name in PARTS),

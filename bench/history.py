@@ -90,7 +90,9 @@ def _size(paths: dict[str, str]) -> None:
         with Memory.open(paths[name]) as memory:
             steps = memory.database.value("SELECT count(*) FROM history")
             table, indexes, rows = (
-                memory.database.value(f"SELECT sum(pgsize) FROM dbstat JOIN sqlite_schema USING(name) WHERE {which}")
+                memory.database.value(
+                    f"SELECT sum(pgsize) FROM dbstat JOIN sqlite_schema USING(name) WHERE {which}"
+                )
                 / steps
                 for which in (
                     "name = 'history'",
@@ -247,7 +249,9 @@ def _processes(paths: dict[str, str]) -> None:
         times: dict[str, list[float]] = {path: [] for path in paths}
         for run in range(-2, 15):
             for which, path in paths.items():
-                seconds = _run([programs.memoranda, "--db", path, *(word.replace("{}", str(run)) for word in words)])
+                seconds = _run(
+                    [programs.memoranda, "--db", path, *(word.replace("{}", str(run)) for word in words)]
+                )
                 if run >= 0:
                     times[which].append(seconds * 1e3)
         _compare(f"memoranda {name}, ms", times)

@@ -86,7 +86,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _event(kind: str, path: str, number: int) -> bytes:
-    said = {"session_id": f"bench-{number}", "prompt_id": f"{number}", "cwd": os.path.dirname(os.path.dirname(path))}
+    said = {
+        "session_id": f"bench-{number}",
+        "prompt_id": f"{number}",
+        "cwd": os.path.dirname(os.path.dirname(path)),
+    }
     return json.dumps({**said, **EVENTS[kind]}).encode()
 
 

@@ -23,7 +23,12 @@ from bench.store import ALONE, ROOT, heading, installed, memory, quantile, verdi
 from bench.terminal import Terminal, key_latency
 
 SIZES = ((120, 40), (80, 24))
-KEYS = {"down": ("\x1b[B", 4.0), "page down": ("\x1b[6~", 15.0), "up": ("\x1b[A", 4.0), "page up": ("\x1b[5~", 15.0)}
+KEYS = {
+    "down": ("\x1b[B", 4.0),
+    "page down": ("\x1b[6~", 15.0),
+    "up": ("\x1b[A", 4.0),
+    "page up": ("\x1b[5~", 15.0),
+}
 SETTLE = 0.25  # seconds without a byte after which a key's effect is complete, on a busy machine too
 FLOOR = "import gc; gc.disable()\nfrom bench.screen_floor import demo\ndemo(preview=True)"
 COUNTED = r"All [\d,]{4,}"

@@ -54,7 +54,9 @@ class Rival(NamedTuple):
 RIVALS = {
     "server-memory": Rival(
         "create_entities",
-        lambda texts: {"entities": [{"name": text, "entityType": "note", "observations": [text]} for text in texts]},
+        lambda texts: {
+            "entities": [{"name": text, "entityType": "note", "observations": [text]} for text in texts]
+        },
         100,
         "search_nodes",
     ),
@@ -230,7 +232,8 @@ def _searches(program: str, source: str, folder: str, size: int, calls: int, var
         server.call(number, "memory_search", query=QUERIES[0])
     times = {
         name: [
-            server.call(number, f"memory_{name}", **given(QUERIES[number % len(QUERIES)])) for number in range(calls)
+            server.call(number, f"memory_{name}", **given(QUERIES[number % len(QUERIES)]))
+            for number in range(calls)
         ]
         for name, given in {
             "search": lambda query: {"query": query},

@@ -105,7 +105,9 @@ def _many(opened: Memory, count: int) -> dict[str, float]:
     plan, worked = timed(lambda: opened.purge.plan([("fact", number) for number in numbers]))
     _, erased = timed(lambda: opened.purge.erase(plan, plan.default_places()))
     _, finished = timed(lambda: complete_purge(opened.database, plan.texts, plan.names))
-    left, proved = timed(lambda: find_traces(opened.database, opened.documents, plan.texts, plan.names, erased=True))
+    left, proved = timed(
+        lambda: find_traces(opened.database, opened.documents, plan.texts, plan.names, erased=True)
+    )
     if not left.is_clean:
         print(f"the purge of {count} facts left traces: {left.files_with_text}")
     return {"plan of many": worked, "erase": erased, "finish": finished, "proof of many": proved}

@@ -30,7 +30,9 @@ LANGUAGES = ("en", "es")
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.requests", description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.requests", description=(__doc__ or "").partition("\n")[0]
+    )
     parser.add_argument("--show", action="store_true", help="print what went wrong, never of the part held back")
     parser.add_argument("--half", choices=HALVES, help="read this part alone")
     options = parser.parse_args()

@@ -227,7 +227,9 @@ class Remembered:
         assert look is not None
         filters = CorpusFilters(self.memory.database, parse_query(text, self.memory.now))
         return list(
-            dict.fromkeys(self._names[key & RECORD_KEY_MASK] for key in look.nearest_passages(filters, [], 3 * POOL))
+            dict.fromkeys(
+                self._names[key & RECORD_KEY_MASK] for key in look.nearest_passages(filters, [], 3 * POOL)
+            )
         )
 
     def _whole(self, text: str) -> list[str]:
@@ -301,7 +303,8 @@ def _cells(answered: Sequence[Outcome]) -> bool:
         shown = []
         for way in PARTS:
             apart = [
-                recall(one.found[SHOWN], one.evidence, 10) - recall(one.found[way], one.evidence, 10) for one in mine
+                recall(one.found[SHOWN], one.evidence, 10) - recall(one.found[way], one.evidence, 10)
+                for one in mine
             ]
             low, high = _interval(apart)
             good = good and high >= 0

@@ -74,7 +74,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         time.sleep(1)
         heading("scale", f"{' and '.join(f'{size[0]:,} facts + {size[1]:,} entries' for size in sizes.values())}")
         empty = _empty(programs)
-        figures: dict[str, Figures] = {name: _starts(programs, path, options.starts) for name, path in paths.items()}
+        figures: dict[str, Figures] = {
+            name: _starts(programs, path, options.starts) for name, path in paths.items()
+        }
         for name, path in paths.items():
             figures[name] |= _session(programs, path, options.presses)
     print(f"an empty Textual application: {empty:.0f} MB\n\n{'':42}   small    large      ×")

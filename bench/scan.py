@@ -84,7 +84,9 @@ def _home(folder: str, files: int) -> Machine:
         place = os.path.join(home, ".claude", "projects", "".join(c if c.isalnum() else "-" for c in project))
         os.makedirs(os.path.join(place, "memory"))
         with open(os.path.join(place, f"s{number}.jsonl"), "w", encoding="utf-8") as file:
-            file.write(f'{{"type":"user","sessionId":"s{number}","cwd":"{project}","message":{{"content":"hi"}}}}\n')
+            file.write(
+                f'{{"type":"user","sessionId":"s{number}","cwd":"{project}","message":{{"content":"hi"}}}}\n'
+            )
         for one in range(files // PROJECTS):
             with open(os.path.join(place, "memory", f"m{one}.md"), "w", encoding="utf-8") as file:
                 words = " ".join(chance.choices(WORDS, k=30))

@@ -79,7 +79,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{kind:18} {data:44} {labelled:8,} {found:6,} {right:6,}  {share:9.3f}  {right / max(1, there):6.3f}"
                   f"  {'reached' if share >= PRECISION else 'MISSED'}", flush=True)  # fmt: skip
     if not options.repositories:
-        print("\nPublic repositories were not read: clone those of bench/cases/scan.jsonl, and name --repositories.")
+        print(
+            "\nPublic repositories were not read: clone those of bench/cases/scan.jsonl, and name --repositories."
+        )
     return 0
 
 

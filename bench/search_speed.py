@@ -48,7 +48,9 @@ def questions(rounds: int) -> dict[str, list[str]]:
         ranks = [min(len(words[language]) - 1, int(chance.paretovariate(0.6))) for _ in range(count)]
         return [words[language][rank] for rank in ranks]
 
-    made: dict[str, list[str]] = {name: [] for name in ("question", "two words", "one word", "rare words", "filter")}
+    made: dict[str, list[str]] = {
+        name: [] for name in ("question", "two words", "one word", "rare words", "filter")
+    }
     for number in range(10 * rounds):
         a, b, c = some("es", 3)
         made["question"].append(f"¿cuándo se decidió {a} para {b} y {c}, en la vuelta {number}?")
@@ -210,7 +212,9 @@ def _cuts(held: Memory, vectors: Vectors, stored: list[Any], flat: list[str]) ->
     )
     del matrix, blobs
     share, floor = keyword.COMMON_WORD_SHARE, keyword.COMMON_WORD_FLOOR
-    kept = {question: [hit.key for hit in held.search(question, HITS, meaning=False).hits] for question in flat[:40]}
+    kept = {
+        question: [hit.key for hit in held.search(question, HITS, meaning=False).hits] for question in flat[:40]
+    }
     keyword.COMMON_WORD_FLOOR = 1 << 40
     whole, alike = [], []
     for question, keys in kept.items():

@@ -111,7 +111,12 @@ def _codex(folder: str, count: int) -> str:
 def _gemini(folder: str, count: int) -> str:
     lines: list[dict[str, object]] = [{"sessionId": "s", "kind": "main"}]
     lines += [
-        {"id": f"m{number}", "type": "user", "content": _text(number), "timestamp": from_ms(START + number * 60_000)}
+        {
+            "id": f"m{number}",
+            "type": "user",
+            "content": _text(number),
+            "timestamp": from_ms(START + number * 60_000),
+        }
         for number in range(count)
     ]
     return _lines(os.path.join(folder, "session.jsonl"), lines)

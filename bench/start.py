@@ -70,7 +70,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"large: {options.facts:,} facts, {options.entries:,} entries; × from medians (from pairs)\n")
     print(f"{'':34} median    p95     ×  (pairs)  aim")
     for name, runs in starts.items():
-        _line(f"{name}: first paint", [one.paint for one in runs], floor, None if name == "empty app" else PAINT_AIM)
+        _line(
+            f"{name}: first paint", [one.paint for one in runs], floor, None if name == "empty app" else PAINT_AIM
+        )
     _line("large memory / empty memory", [one.paint for one in starts["large memory"]], first, SIZE_AIM)
     for name in ("empty memory", "large memory"):
         _line(f"{name}: first rows", [one.rows for one in starts[name]], floor, ROWS_AIM)

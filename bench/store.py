@@ -194,7 +194,9 @@ class Writer:
             content += _NAMES + [f"{name}-{number}" for name in _NAMES for number in range(20)]
             shuffled.shuffle(content)
             self.words[language] = list(dict.fromkeys(STOP_WORDS[language] + content))
-            self._weights[language] = list(accumulate(1 / (rank + 2.7) for rank in range(len(self.words[language]))))
+            self._weights[language] = list(
+                accumulate(1 / (rank + 2.7) for rank in range(len(self.words[language])))
+            )
 
     def sentence(self, least: int, most: int, language: str = "") -> str:
         """Return `least` to `most` words and a full stop."""

@@ -30,7 +30,9 @@ class Writer:
         live = [one for one in self.records.values() if one.status in ("active", "forgotten")]
         record = dice.choice(live) if live and dice.random() < 0.75 else None
         if record is None:
-            self._write("add", f"F{self.seq + 1}@{self.name}", {"fact": f"{self.name} {self.seq}", "domain": "work"})
+            self._write(
+                "add", f"F{self.seq + 1}@{self.name}", {"fact": f"{self.name} {self.seq}", "domain": "work"}
+            )
             return
         own = record.author == self.name
         op = dice.choices(

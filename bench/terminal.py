@@ -138,7 +138,9 @@ class Terminal:
         pattern = re.compile(marker.encode() if isinstance(marker, str) else marker)
         end = time.perf_counter() + timeout
         while not (found := pattern.search(self.output, start)):
-            if (left := end - time.perf_counter()) <= 0 or (not self.read(left) and self.process.poll() is not None):
+            if (left := end - time.perf_counter()) <= 0 or (
+                not self.read(left) and self.process.poll() is not None
+            ):
                 raise Silent(f"{pattern.pattern!r} did not come; the last bytes were {bytes(self.output[-200:])!r}")
         return next(moment for moment, length in self.arrivals if length >= found.end())
 

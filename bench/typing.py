@@ -49,7 +49,15 @@ def queries() -> dict[str, list[str]]:
     }
 
 
-TYPED = ("common word", "question, Spanish", "question, English", "one letter", "stop word", "no match", "two words")
+TYPED = (
+    "common word",
+    "question, Spanish",
+    "question, English",
+    "one letter",
+    "stop word",
+    "no match",
+    "two words",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -84,7 +84,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     assert found and found.submodule_search_locations
     extension = options.extension or os.path.join(found.submodule_search_locations[0], "vec0")
     probe = _opened(":memory:", extension)
-    heading("vectors", f"SQLite {apsw.sqlite_lib_version()}, sqlite-vec {probe.execute('SELECT vec_version()').get}")
+    heading(
+        "vectors", f"SQLite {apsw.sqlite_lib_version()}, sqlite-vec {probe.execute('SELECT vec_version()').get}"
+    )
     sizes = [int(size) for size in options.sizes.split(",")] + [1_000_000] * options.million
     for size in sizes:
         print(f"\n{f'{size:,} vectors':34}  recall    p50    p95  first ms      MB  build s", flush=True)
@@ -215,7 +217,9 @@ def _coded(connection: apsw.Connection, packed: apsw.Connection, rescored: int) 
     return lambda vector: _best(connection, matrix.candidates(vector, _mean(), rescored) // 16, vector)
 
 
-def _timed(ready: Callable[[], Found], asked: np.ndarray, right: list[set[int]]) -> tuple[float, list[float], float]:
+def _timed(
+    ready: Callable[[], Found], asked: np.ndarray, right: list[set[int]]
+) -> tuple[float, list[float], float]:
     """Return (recall, ms of each query, ms of the first including its preparation)."""
     start = time.perf_counter()
     find = ready()
@@ -301,7 +305,9 @@ def _write(connection: apsw.Connection, sql: str, rows: Iterator[tuple[int, byte
 
 def _signs_of(*values: object) -> bytes:
     vector = np.frombuffer(values[0], "<f4")  # type: ignore[call-overload]
-    return binary_index.encode_vectors(vector[None], _mean())[0, : binary_index.code_width(DIMENSION) // 8].tobytes()
+    return binary_index.encode_vectors(vector[None], _mean())[
+        0, : binary_index.code_width(DIMENSION) // 8
+    ].tobytes()
 
 
 def _opened(path: str, extension: str) -> apsw.Connection:

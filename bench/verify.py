@@ -64,7 +64,9 @@ class _Bench:
                 print(f"{state:10}{number:>8,}")
             found = {(one.citation, str(one.item)): one.state for one in memory.evidence.list_all_bound()}
             wrong = [
-                key for key, name in expected.items() if found[key] not in self.allowed.get(name, ("holds", "moved"))
+                key
+                for key, name in expected.items()
+                if found[key] not in self.allowed.get(name, ("holds", "moved"))
             ]
             print(f"\n{len(wrong):,} of {bindings:,} are not what was done to their file.")
 

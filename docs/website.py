@@ -74,7 +74,8 @@ def _offer(folder: Path) -> None:
     listed = [{"version": name, "title": name, "aliases": []} for name in numbers]
     (folder / "versions.json").write_text(json.dumps(listed), "utf-8")
     (folder / "index.html").write_text(
-        f'<!DOCTYPE html><title>Memoranda</title><meta http-equiv="refresh" content="0; url={numbers[0]}/">', "utf-8"
+        f'<!DOCTYPE html><title>Memoranda</title><meta http-equiv="refresh" content="0; url={numbers[0]}/">',
+        "utf-8",
     )
 
 

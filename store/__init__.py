@@ -82,7 +82,9 @@ __all__ = [*PUBLIC]
 def __getattr__(name: str) -> object:
     """Import a public name from the module that defines it."""
     if name not in PUBLIC:
-        raise AttributeError(f"module 'store' has no public name {name!r}; docs/api.md lists all of them", name=name)
+        raise AttributeError(
+            f"module 'store' has no public name {name!r}; docs/api.md lists all of them", name=name
+        )
     from store.parts import load_attribute  # late: `import store` imports nothing
 
     return load_attribute(PUBLIC[name], name)

@@ -744,7 +744,9 @@ class Memory:
         size = save_export(parts.database, path, replace, path.endswith(".gz"), document)
         return ExportReport(Path(path), size)
 
-    def import_(self, source: str | Path | Iterable[Mapping[str, object]], *, dry_run: bool = False) -> ImportReport:
+    def import_(
+        self, source: str | Path | Iterable[Mapping[str, object]], *, dry_run: bool = False
+    ) -> ImportReport:
         """Import an export, a backup or another memory's file; or rows, as `csv.DictReader` reads them, each a fact by
         the arguments of `remember`: `text`, `domain`, `confidence`, `tags`, `scope`, `at`, `source`, `pin`, `key`. All
         rows are looked at before the first is written.

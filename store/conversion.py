@@ -244,7 +244,9 @@ def _open_shown(connection: apsw.Connection, path: str, clock: Clock, look: bool
         with _making:
             state = (path, read_file_stamp(path), read_file_stamp(f"{path}-wal"))
             if state not in _copies:
-                _copies[state] = _copy_rows(path, f"file:/older-{os.getpid()}-{len(_copies)}?vfs=memdb", clock, look)
+                _copies[state] = _copy_rows(
+                    path, f"file:/older-{os.getpid()}-{len(_copies)}?vfs=memdb", clock, look
+                )
             name, _ = _copies[state]
         copy = apsw.Connection(name, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI)
         guard_connection(copy)
@@ -263,7 +265,9 @@ def _open_shown(connection: apsw.Connection, path: str, clock: Clock, look: bool
 
 
 def _copy_rows(path: str, name: str, clock: Clock, look: bool) -> tuple[str, apsw.Connection]:
-    keeper = apsw.Connection(name, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI)
+    keeper = apsw.Connection(
+        name, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI
+    )
     try:
         file = open_for_reading(path, look)
         try:

@@ -452,7 +452,18 @@ class Chunk(DatedRecord):
 
 
 Record = (
-    Fact | GlobalFact | Decision | Commit | Iteration | Event | Task | Checkpoint | Turn | Summary | Chunk | Proposal
+    Fact
+    | GlobalFact
+    | Decision
+    | Commit
+    | Iteration
+    | Event
+    | Task
+    | Checkpoint
+    | Turn
+    | Summary
+    | Chunk
+    | Proposal
 )
 
 

@@ -45,9 +45,8 @@ def _config_digest(text: str) -> str:
 
 # The files of settings: read without trust, changed whole or not at all.
 #
-# A project's file may have come with a checkout, so a symbolic link, another person's file, and one whose mode is not
-# the
-# 0600 we give it are refused. `is_config_granted` decides what a private one may set.
+# A project's file may have come with a checkout, so a symbolic link, another person's file, and one whose mode is
+# not the 0600 we give it are refused. `is_config_granted` decides what a private one may set.
 
 CONFIG_FILE = "config.toml"
 MAX_CONFIG_BYTES = 1_000_000  # bytes
@@ -77,7 +76,9 @@ def write_setting(path: str, name: str, text: str) -> Any:
     """Write a setting as a person typed it, and return its value. Raise InvalidInput or StorageError."""
     setting = find_setting(name)
     if setting.own and _is_project_file(path):
-        raise InvalidInput(f"{name} {setting.own}, so only your own file sets it.", f"memoranda config {name} VALUE")
+        raise InvalidInput(
+            f"{name} {setting.own}, so only your own file sets it.", f"memoranda config {name} VALUE"
+        )
     value = setting.parse(text)
     _change_entry(path, name, value)
     return value

@@ -132,8 +132,7 @@ class Context:
 # The contexts sent to agents: of each the records in it and their tokens. Operational, bounded.
 #
 # It shows which facts a session received in its last turns, whether its last answer had the requested form, and how
-# many
-# of the tokens were useful: those of records that the answer cited.
+# many of the tokens were useful: those of records that the answer cited.
 
 MAX_LOGGED_CONTEXTS = 500  # contexts
 RECENT_TURNS = 3  # turns before the current one that count as recent
@@ -319,7 +318,9 @@ class ContextBuilder:
         window = fit_last_pieces("window", [_turn_piece(turn) for turn in turns], room)
         seen = {piece.citation: piece.text for piece in window.pieces}  # the parts of them that are sent
         shown = next((turn.number for turn in turns if turn.citation in seen), 0)
-        latest = [replace(turn, text=seen[turn.citation]) for turn in turns[-RECENT_TURNS:] if turn.citation in seen]
+        latest = [
+            replace(turn, text=seen[turn.citation]) for turn in turns[-RECENT_TURNS:] if turn.citation in seen
+        ]
         uncut = {turn.citation for turn in turns[-RECENT_TURNS:] if seen.get(turn.citation) == turn.text}
         sent = self.sent_log.recent_keys(session, number)
         chosen = choose_facts(
@@ -348,7 +349,9 @@ class ContextBuilder:
             "summaries": summaries,
             "log": log,
             "window": window,
-            "tools": fit_last_pieces("tools", [_tool_piece(tool) for tool in tools], PART_LIMITS["tools"], cut=True),
+            "tools": fit_last_pieces(
+                "tools", [_tool_piece(tool) for tool in tools], PART_LIMITS["tools"], cut=True
+            ),
             "question": asked,
         }
         parts = reduce_to_limit(parts, min(limit, MAX_PROMPT_TOKENS))

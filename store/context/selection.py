@@ -76,8 +76,7 @@ def find_accepted_ids(database: Database, facts: Sequence[AuthoredFact]) -> Coll
 # Limits in tokens, counted by `store/text/words.py`, and how a part is filled up to its limit.
 #
 # Every part has a limit, and so has the whole. Where the whole would exceed its limit, summaries are dropped first,
-# then
-# the window, from its oldest turn on; the question, the facts and the standing part never are.
+# then the window, from its oldest turn on; the question, the facts and the standing part never are.
 
 MAX_PROMPT_TOKENS = 3_050  # of everything that is sent
 ANSWER_TOKENS = 950  # that the model keeps for its answer
@@ -487,7 +486,9 @@ def _search_words(question: str) -> str:
         return words
     lines = [line for line in question.replace(":", " ").splitlines() if line.strip()]
     first, last = " ".join(lines[:1]).split(), " ".join(lines[-2:]).split()  # a pasted text has it at one end
-    return f"{' '.join(last)[-MAX_SEARCH_CHARACTERS * 3 // 5 :]} {' '.join(first)[: MAX_SEARCH_CHARACTERS * 2 // 5]}"
+    return (
+        f"{' '.join(last)[-MAX_SEARCH_CHARACTERS * 3 // 5 :]} {' '.join(first)[: MAX_SEARCH_CHARACTERS * 2 // 5]}"
+    )
 
 
 def _shares_words(hit: Hit) -> bool:

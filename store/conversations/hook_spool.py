@@ -53,7 +53,9 @@ class WordMatcher(Protocol):
 ReplaceLine = Callable[[str], str | None]  # a line → its replacement, None to delete it
 
 
-def append_act(path: str, act: str, arguments: Mapping[str, object], *, actor: str, key: str = "") -> dict[str, int]:
+def append_act(
+    path: str, act: str, arguments: Mapping[str, object], *, actor: str, key: str = ""
+) -> dict[str, int]:
     """Append an act for the next process, redacted, and synced to the disk on return; return how many secrets of each
     rule were cut out of it. Raise InvalidInput or StorageError."""
     if act not in SPOOL_ACTS:
@@ -162,7 +164,9 @@ def sign_waiting_lines(path: str) -> int:
             for name in _taken_files(path):
                 left = list(_read_lines(name))
                 taken += sum(not _is_own_line(line) for line in left)
-                _replace_lines(name, [line if _is_own_line(line) else _sign_line(_line_body(line)) for line in left])
+                _replace_lines(
+                    name, [line if _is_own_line(line) else _sign_line(_line_body(line)) for line in left]
+                )
     return taken
 
 
@@ -270,7 +274,9 @@ def _spool_names(path: str) -> list[str]:
 def _taken_files(path: str) -> list[str]:
     """Return the files being imported, the oldest first."""
     start = os.path.basename(path) + TAKEN_SUFFIX
-    numbered = sorted((int(name[len(start) :]), name) for name in _spool_names(path) if name[len(start) :].isdigit())
+    numbered = sorted(
+        (int(name[len(start) :]), name) for name in _spool_names(path) if name[len(start) :].isdigit()
+    )
     return [os.path.join(_spool_folder(path), name) for _, name in numbered]
 
 

@@ -210,7 +210,9 @@ def _link_file(path: str, name: str, folder: int) -> None:
 
 def _write_new_file(name: str, folder: int | None, raw: bytes) -> None:
     """Write a private file that does not exist yet, and sync it to the disk."""
-    handle = os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
+    handle = os.open(
+        name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder
+    )
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(raw)

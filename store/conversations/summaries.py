@@ -177,7 +177,11 @@ def _find_topic(turns: Sequence[tuple[str, Sequence[str]]], elsewhere: set[str])
     """Return (the topic, the answer to it): the first thing that the person said, or else anybody, and the
     sentences of the reply that surely belong to it. What is in `elsewhere` is not repeated."""
     first = next(
-        (at for at, (role, sentences) in enumerate(turns) if role == PERSON_ORIGIN and _topic_candidates(sentences)),
+        (
+            at
+            for at, (role, sentences) in enumerate(turns)
+            if role == PERSON_ORIGIN and _topic_candidates(sentences)
+        ),
         None,
     )
     if first is None:

@@ -146,7 +146,8 @@ SEARCHED_CHARACTERS = 2_000  # characters that are searched for a phrase that ch
 MIN_DOMAIN_WORDS = 2  # different words of a domain that assign a text to it
 
 _QUOTED = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]*+`|\"[^\"\n]*+\"|“[^“”\n]*+”|«[^«»\n]*+»|^[^\S\n]*+>[^\n]*+", re.DOTALL | re.MULTILINE
+    r"```.*?(?:```|\Z)|`[^`\n]*+`|\"[^\"\n]*+\"|“[^“”\n]*+”|«[^«»\n]*+»|^[^\S\n]*+>[^\n]*+",
+    re.DOTALL | re.MULTILINE,
 )
 _SENTENCES = re.compile(r"(?<=[.!?…;:])\s+|\n+")
 NEGATION_REACH = 60  # characters before such words in which they may be negated

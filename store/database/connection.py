@@ -82,7 +82,9 @@ def open_connection(
             open_for_reading(path, look) if only_read else apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
         )
     except apsw.CantOpenError:
-        raise StorageError(f"{path} cannot be opened.", "Look at its permissions and those of its folder.") from None
+        raise StorageError(
+            f"{path} cannot be opened.", "Look at its permissions and those of its folder."
+        ) from None
     except apsw.Error as error:
         raise explain_sqlite_error(error, path) from None
     try:
@@ -201,7 +203,8 @@ def _switch_to_wal(connection: apsw.Connection, path: str, patience: int) -> Non
             return
         if mode or time.monotonic() > deadline:
             raise Busy(
-                f"{path} cannot be opened for several programs at once.", "Close what holds it, or use a local disk."
+                f"{path} cannot be opened for several programs at once.",
+                "Close what holds it, or use a local disk.",
             )
         time.sleep(0.005)
 

@@ -62,7 +62,9 @@ def argument_text(value: SQLiteValue) -> str:
 def _passages_of(*texts: SQLiteValue) -> str:
     """Return the passages of a text as JSON: [[start, end, line, code], …]; one of a blank text too."""
     text = argument_text(texts[0])
-    found = [(one.start, one.end, one.line, int(one.code)) for one in split_passages(text)] or [(0, len(text), 1, 0)]
+    found = [(one.start, one.end, one.line, int(one.code)) for one in split_passages(text)] or [
+        (0, len(text), 1, 0)
+    ]
     return str([list(one) for one in found])
 
 

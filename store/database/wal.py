@@ -56,9 +56,8 @@ def _wal_path(path: str) -> str:
 
 # Limit the length of the write-ahead log: empty it where readers allow it, and slow writers where one does not.
 #
-# SQLite writes the log from its start again once no reader needs its content. A reader that keeps a transaction open,
-# or
-# readers that overlap without a gap, prevent that, and the log grows with every write.
+# SQLite writes the log from its start again once no reader needs its content. A reader that keeps a transaction
+# open, or readers that overlap without a gap, prevent that, and the log grows with every write.
 
 MEBIBYTE = 1 << 20
 # from here on the log is written into the file after a commit; a remembered fact changes 25 pages

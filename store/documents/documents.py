@@ -35,12 +35,10 @@ from store.redaction.redactor import find_secrets
 
 # Split a Markdown text into chunks: whole lines of about 400 tokens that can be found, and cited by their numbers.
 #
-# A token is estimated as four characters: no tokenizer here counts exactly, and chunks must not change with the model.
-# A
-# chunk never crosses a heading; within a section it ends between paragraphs, or between fenced blocks, where possible.
-# The next chunk of a section repeats at most 80 tokens of whole lines. A line longer than a chunk becomes several
-# chunks
-# with that line's number, cut at sentences, else at spaces.
+# A token is estimated as four characters: no tokenizer here counts exactly, and chunks must not change with the
+# model. A chunk never crosses a heading; within a section it ends between paragraphs, or between fenced blocks,
+# where possible. The next chunk of a section repeats at most 80 tokens of whole lines. A line longer than a chunk
+# becomes several chunks with that line's number, cut at sentences, else at spaces.
 
 TOKEN_CHARACTERS = 4  # characters
 CHUNK_SIZE = 400 * TOKEN_CHARACTERS

@@ -465,7 +465,9 @@ def create_file(place: DocumentPath, raw: bytes, mode: int) -> None:
     """Write a file where there is none, in a folder that exists. Raise Unreadable."""
     try:
         with _write_beside(place, raw, mode) as (part, folder):
-            os.link(part, place.steps[-1], src_dir_fd=folder, dst_dir_fd=folder)  # unlike a rename, replaces nothing
+            os.link(
+                part, place.steps[-1], src_dir_fd=folder, dst_dir_fd=folder
+            )  # unlike a rename, replaces nothing
             os.unlink(part, dir_fd=folder)
             os.fsync(folder)
     except FileExistsError:

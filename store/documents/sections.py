@@ -122,7 +122,11 @@ def blank_section(text: str, name: str) -> str:
 def _find_marks(lines: list[str], name: str) -> Iterator[tuple[int, int | None]]:
     """Yield (index of the line, version) of this memory's marks; None for one that ends the section."""
     for at, line in enumerate(lines):
-        if line.startswith("<!-- memoranda ") and (match := _MARK.fullmatch(line.rstrip("\r"))) and match[1] == name:
+        if (
+            line.startswith("<!-- memoranda ")
+            and (match := _MARK.fullmatch(line.rstrip("\r")))
+            and match[1] == name
+        ):
             yield at, None if match[2] else int(match[3])
 
 

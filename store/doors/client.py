@@ -207,7 +207,9 @@ CODEX_EVENTS = (  # (event, matcher, timeout in seconds)
     ("Stop", "", 10),
     ("SessionEnd", "", 3),  # it complains at every start about more
 )
-CODEX_TRUST_STEP = "Codex runs no hook until you trust it: start `codex`, type /hooks, and trust those of memoranda."
+CODEX_TRUST_STEP = (
+    "Codex runs no hook until you trust it: start `codex`, type /hooks, and trust those of memoranda."
+)
 
 
 def make_codex_edits(place: ClientPlace) -> list[ConfigEdit]:

@@ -147,7 +147,9 @@ def _report_codex(found: str, place: ClientPlace) -> list[ClientReport]:
         server = CLIENT_FAILED, f"Codex sees the server, and it does not answer: {ours['toolsError']}"
     elif ours is not None:
         server = CLIENT_OK, "Codex sees the server and it answers."
-    elif CONNECTION_NAME in (_run_client([found, "mcp", "list"], place) or ""):  # a project's is listed, not started
+    elif CONNECTION_NAME in (
+        _run_client([found, "mcp", "list"], place) or ""
+    ):  # a project's is listed, not started
         server = CLIENT_OK, "Codex sees the server in this project."
     else:
         says = "Codex does not see the server here: it reads a project's .codex once the project is trusted."
@@ -363,7 +365,9 @@ def _has_only_plugin(folder: str) -> bool:
     except (OSError, ValueError):
         return False
     return (
-        isinstance(saved, dict) and set(saved) == {"dependencies"} and set(saved["dependencies"]) == {PLUGIN_PACKAGE}
+        isinstance(saved, dict)
+        and set(saved) == {"dependencies"}
+        and set(saved["dependencies"]) == {PLUGIN_PACKAGE}
     )
 
 
@@ -500,7 +504,9 @@ def _is_empty_config(file: str, text: str) -> bool:
     if not file.endswith((".json", ".jsonc", ".toml")) or "//" in text.replace("https://", ""):
         return False
     settings = parse_config(text, file)
-    return isinstance(settings, dict) and set(settings) <= {"$schema"}  # which OpenCode adds to a file that lacks it
+    return isinstance(settings, dict) and set(settings) <= {
+        "$schema"
+    }  # which OpenCode adds to a file that lacks it
 
 
 def _is_same_config(file: str, one: str, other: str) -> bool:

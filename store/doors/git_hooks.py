@@ -51,7 +51,9 @@ def record_head_commit(memory: Memory, root: str, actor: str) -> str:
             shas = child.read_words(lambda: False, accepted=(0, 1))
     except GitError:
         return ""
-    return cite("commit", shas[0][:SHORT_SHA_LENGTH]) if shas and record_commit(memory, root, shas[0], actor) else ""
+    return (
+        cite("commit", shas[0][:SHORT_SHA_LENGTH]) if shas and record_commit(memory, root, shas[0], actor) else ""
+    )
 
 
 def record_commit(

@@ -40,7 +40,14 @@ EVENT_KINDS = {
     "opencode": {kind: kind for kind in OUR_EVENT_KINDS},
 }
 SHELL_TOOLS = ("Bash", "run_shell_command", "bash", "shell", "local_shell", "exec_command")
-TASK_TOOLS = ("TodoWrite", "todowrite", "update_plan", "write_todos", "TaskCreate", "TaskUpdate")  # see `LIST_TOOLS`
+TASK_TOOLS = (
+    "TodoWrite",
+    "todowrite",
+    "update_plan",
+    "write_todos",
+    "TaskCreate",
+    "TaskUpdate",
+)  # see `LIST_TOOLS`
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,12 +129,12 @@ def follow_task_list(write: Transaction, event: HookEvent, listed: list[TaskEntr
             if item.text and item.status:
                 changed += _add_task(write, event, item)
         else:
-            changed += _update_task(write, event, item, *old)
+            changed += _update_task(write, item, *old)
     if event.tool in LIST_TOOLS:  # what is not in a whole list any more, and was not done
         for key, tasks in known.items():
             for task, text, status, updated, seen in tasks:
                 if text is not None and status != "done":
-                    changed += _update_task(write, event, TaskEntry("", "", key), task, text, status, updated, seen)
+                    changed += _update_task(write, TaskEntry("", "", key), task, text, status, updated, seen)
     if changed:
         write.reason = f"task list {' '.join(changed[:10])}"
     return changed
@@ -176,7 +176,13 @@ def _add_task(write: Transaction, event: HookEvent, item: TaskEntry) -> list[str
 
 
 def _update_task(
-    write: Transaction, event: HookEvent, item: TaskEntry, task: int, text: Any, status: Any, updated: Any, seen: str
+    write: Transaction,
+    item: TaskEntry,
+    task: int,
+    text: Any,
+    status: Any,
+    updated: Any,
+    seen: str,
 ) -> list[str]:
     """Let a task follow its entry, unless somebody else changed it since, or took it away."""
     if text is None or updated != seen:
@@ -412,14 +418,19 @@ def handle_event(memory: Memory, event: HookEvent, caller: Caller, ask: AskByMea
         text = _handle_prompt(memory, event, caller, started, ask)
     else:
         text = ""
-        {EVENT_TOOL: _handle_tool, EVENT_COMPACT: _handle_compact, EVENT_STOP: _handle_stop, EVENT_END: _handle_end}[
-            event.kind
-        ](memory, event, caller, started)
+        {
+            EVENT_TOOL: _handle_tool,
+            EVENT_COMPACT: _handle_compact,
+            EVENT_STOP: _handle_stop,
+            EVENT_END: _handle_end,
+        }[event.kind](memory, event, caller, started)
     _follow_state_files(memory, event)
     return text
 
 
-def _handle_start(memory: Memory, event: HookEvent, caller: Caller, started: float, ask: AskByMeaning | None) -> str:
+def _handle_start(
+    memory: Memory, event: HookEvent, caller: Caller, started: float, ask: AskByMeaning | None
+) -> str:
     """Begin a session, or go on with it; return what an agent should know of the memory."""
     if event.inner:
         return ""

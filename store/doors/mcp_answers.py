@@ -183,7 +183,9 @@ def make_lines_answer(
     data = {**build(text), "from": first, "lines": len(taken), "total": len(lines)}
     shown = [
         heading,
-        wrap_in_fence("text", DATA_HEADING, [*([shorten_text(make_harmless(about), 500)] if about else []), *taken]),
+        wrap_in_fence(
+            "text", DATA_HEADING, [*([shorten_text(make_harmless(about), 500)] if about else []), *taken]
+        ),
     ]
     after = first + len(taken)
     if after <= len(lines):

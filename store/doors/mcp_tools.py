@@ -65,7 +65,15 @@ MAX_COUNTED_FACTS = 2_000  # facts that are counted beyond those listed
 RESOURCE_SCHEME = "memory://"  # of the resources
 RESOURCE_LETTERS = {"facts": "F", "decisions": "D"}
 MAX_RESOURCE_RECORDS = 200  # that are listed
-UNTOLD_FIELDS = ("domain", "confidence", "impact", "tags", "evidence", "session", "role")  # fields that no text says
+UNTOLD_FIELDS = (
+    "domain",
+    "confidence",
+    "impact",
+    "tags",
+    "evidence",
+    "session",
+    "role",
+)  # fields that no text says
 SPARE_HITS = 20  # hits that are asked for beyond those wanted, in the place of those that may not be sent
 LISTED_STATUSES = ("active", *AGEING_WORDS, "superseded", "forgotten", "contradicted", "pinned")
 STALE_STATUSES = ("stale", "forgotten", "superseded", "contradicted")  # states in which a stale fact may be listed
@@ -178,7 +186,9 @@ def answer_recovery(memory: Memory, caller: Caller, number: int | None) -> ToolA
     made = build_recovery_pack(memory, caller.client, caller.session, number)
     log_pack(memory, made, caller.client, caller.session)
     text = made.text or "That checkpoint holds nothing for you: no task, no decision, no conversation."
-    return ToolAnswer({"text": text, "tokens": made.tokens, "citations": list(made.citations)}, text, made.citations)
+    return ToolAnswer(
+        {"text": text, "tokens": made.tokens, "citations": list(made.citations)}, text, made.citations
+    )
 
 
 def _document_answer(memory: Memory, path: str, first: int, count: int | None) -> ToolAnswer:
@@ -210,7 +220,9 @@ def _record_answer(
                 else shorten_text(str(value), 1_500)
             )
     linked = json_with_links(memory.database, record)
-    related = [str(one["citation"]) for name in ("commits", "decisions") for one in _list_or_empty(linked.get(name))]
+    related = [
+        str(one["citation"]) for name in ("commits", "decisions") for one in _list_or_empty(linked.get(name))
+    ]
     if related:
         fields["related"] = related[:50]
     shown = describe.make_item(record).start.removeprefix("- ").strip()
@@ -513,7 +525,9 @@ def _believe_quote(memory: Memory, caller: Caller, given: dict[str, Any], quoted
     negations = parse_sentence(given["text"]).negations
     stated = [one for one in extract_statements(source.text) if f" {words} " in f" {_quote_words(one)} "]
     if not any(parse_sentence(one).negations == negations and is_settled_statement(one) for one in stated):
-        raise Conflict("The fact says more than the words that are quoted.", "Quote the person's words as the fact.")
+        raise Conflict(
+            "The fact says more than the words that are quoted.", "Quote the person's words as the fact."
+        )
     number, new = memory.facts.remember(
         given["text"],
         actor=caller.origin,
@@ -568,7 +582,9 @@ def answer_log_decision(memory: Memory, caller: Caller, given: dict[str, Any]) -
         None,
     )
     number = (
-        known.id if known else memory.decisions.decide(title, chosen, actor=caller.origin, **_decision_fields(given))
+        known.id
+        if known
+        else memory.decisions.decide(title, chosen, actor=caller.origin, **_decision_fields(given))
     )
     made = memory.decisions.get(number)
     joined = cite("iteration", made.iteration_id) if made.iteration_id else None

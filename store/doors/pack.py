@@ -270,7 +270,9 @@ def build_prompt_pack(
     return fill_pack(lines, PACK_HEADINGS["recall"], limit, PACK_PROMPT, question=prompt)
 
 
-def build_task_pack(memory: Memory, client: str, session: str, task: str, *, limit: int = START_PACK_TOKENS) -> Pack:
+def build_task_pack(
+    memory: Memory, client: str, session: str, task: str, *, limit: int = START_PACK_TOKENS
+) -> Pack:
     """Return what is relevant to a task, whether it was sent before or not, by words and meaning; then what matters in
     general, as far as there is room. For an agent that asks for it."""
     if why_read_denied(memory.config, client, session):
@@ -506,7 +508,13 @@ def render_pack(lines: Sequence[tuple[str, str]], heading: str) -> str:
 
 
 def fill_pack(
-    lines: Iterable[PackLine], heading: str, limit: int, event: str, *, question: str = "", after: Sequence[str] = ()
+    lines: Iterable[PackLine],
+    heading: str,
+    limit: int,
+    event: str,
+    *,
+    question: str = "",
+    after: Sequence[str] = (),
 ) -> Pack:
     """Return a pack of as many lines as fit, the first before the others, and of our own sentences after them."""
     end = "\n\n".join(after)

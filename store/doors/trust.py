@@ -50,7 +50,10 @@ def get_pause_end(path: str, now: str) -> str:
     return until if until > now else ""
 
 
-MCP_ORIGIN, HOOK_ORIGIN = "mcp:", "hook:"  # origins of records that came by MCP or a hook; the client's name follows
+MCP_ORIGIN, HOOK_ORIGIN = (
+    "mcp:",
+    "hook:",
+)  # origins of records that came by MCP or a hook; the client's name follows
 POLICY_PROPOSE, POLICY_BELIEVE_QUOTED, POLICY_OFF = TRUST_POLICIES
 UNKNOWN_CLIENT = "unknown"
 # what a client calls itself → what `memoranda connect` calls it

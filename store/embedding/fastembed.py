@@ -175,7 +175,9 @@ def _describe_model(wanted: str, folder: str = "") -> dict[str, Any] | None:
     from fastembed.common.model_description import ModelSource, PoolingType
 
     def find() -> Iterator[dict[str, Any]]:
-        return (known for known in TextEmbedding.list_supported_models() if known["model"].lower() == wanted.lower())
+        return (
+            known for known in TextEmbedding.list_supported_models() if known["model"].lower() == wanted.lower()
+        )
 
     if (folder or wanted == E5_MODEL) and next(find(), None) is None:
         TextEmbedding.add_custom_model(

@@ -184,7 +184,9 @@ def embed_queued_passages(
     )
     waiting = database.value("SELECT count(*) FROM embedding_queue")
     run = _IndexRun(database, provider, progress, cancelled, by)
-    alone = mine and mine.serving and len(list_embedding_models(database)) == 1 and not list_leftover_slots(database)
+    alone = (
+        mine and mine.serving and len(list_embedding_models(database)) == 1 and not list_leftover_slots(database)
+    )
     if mine and alone and not waiting and run.has_current_codes(mine):
         return IndexResult()
     try:

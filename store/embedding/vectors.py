@@ -50,12 +50,10 @@ if TYPE_CHECKING:
 # The memory's own vector space: what all vectors have in common is reduced, so that differences count.
 #
 # The vectors of one memory are close together, in one cluster for each language: the mean of the language is
-# subtracted,
-# and directions of high variance are shrunk (a light whitening). Cosines in this space found 64 % of LoCoMo's evidence
-# among ten hits where plain ones found 53 %, with the largest gain in multi-hop questions; strong whitening, or another
-# memory's statistics, find less than plain cosines. The space is derived data: the worker computes it, and again when
-# the
-# number of vectors has changed by a tenth.
+# subtracted, and directions of high variance are shrunk (a light whitening). Cosines in this space found 64 % of
+# LoCoMo's evidence among ten hits where plain ones found 53 %, with the largest gain in multi-hop questions; strong
+# whitening, or another memory's statistics, find less than plain cosines. The space is derived data: the worker
+# computes it, and again when the number of vectors has changed by a tenth.
 
 if TYPE_CHECKING:
     FloatMatrix = NDArray[np.float32]

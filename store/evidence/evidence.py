@@ -363,7 +363,8 @@ def _bind_now(item: EvidenceItem, sources: ProjectSources) -> EvidenceItem:
     found = bind_item(item, sources)
     if isinstance(found, str):
         raise InvalidInput(
-            f"{item.typed_form}: {found}.", "Name what is there now: src/pay.py:10-20, src/pay.py::total, C#a1b2c3d."
+            f"{item.typed_form}: {found}.",
+            "Name what is there now: src/pay.py:10-20, src/pay.py::total, C#a1b2c3d.",
         )
     return found
 

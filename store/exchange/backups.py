@@ -443,7 +443,9 @@ def find_backup_step(database: Database, path: str) -> int:
     """Return the step of this memory's history at which a backup was made: restoring it means going back to that step.
     Raise Conflict for a file whose history is not the beginning of this memory's, DamagedFile for one that cannot be
     read."""
-    foreign = Conflict(f"{os.path.basename(path)} is not a backup of this memory.", "memoranda import brings it in.")
+    foreign = Conflict(
+        f"{os.path.basename(path)} is not a backup of this memory.", "memoranda import brings it in."
+    )
     if not os.path.isfile(path) or os.path.samefile(path, database.path):
         raise NotFound(f"There is no backup {path}.", "memoranda backups lists what there is.")
     try:

@@ -581,4 +581,6 @@ def _check_json(value: Any, kind: str) -> str:
         redacted = clean_json(tree)
     except MemorandaError:
         raise InvalidValue("is nested too deeply") from None
-    return value if redacted == tree else clean_text(json.dumps(redacted, ensure_ascii=False, separators=(",", ":")))
+    return (
+        value if redacted == tree else clean_text(json.dumps(redacted, ensure_ascii=False, separators=(",", ":")))
+    )

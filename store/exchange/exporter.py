@@ -62,7 +62,9 @@ def drop_deleted_exports(write: Transaction) -> None:
 
 def list_noted_exports(database: Database) -> list[str]:
     """List the noted paths, of files and folders, oldest first."""
-    return list(map(str, json.loads(database.value("SELECT value FROM meta WHERE key = ?", (EXPORTS_KEY,)) or "[]")))
+    return list(
+        map(str, json.loads(database.value("SELECT value FROM meta WHERE key = ?", (EXPORTS_KEY,)) or "[]"))
+    )
 
 
 def _store_noted_exports(write: Transaction, paths: list[str]) -> None:
@@ -334,7 +336,9 @@ def export_folder(database: Database, folder: str, form: str) -> int:
             for name, text in files.items():
                 path = os.path.join(made, name)
                 os.makedirs(os.path.dirname(path), exist_ok=True)
-                with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+                with open(
+                    os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
+                ) as file:
                     file.write(text)
             os.rename(made, folder)
         except BaseException:

@@ -216,7 +216,9 @@ class _DigestChain:
             else self._verify_history_row(connection, raw, kept)
         )
 
-    def _verify_step(self, names: tuple[str, ...], raw: dict[str, Any], kept: dict[str, Any], row: list[Any]) -> str:
+    def _verify_step(
+        self, names: tuple[str, ...], raw: dict[str, Any], kept: dict[str, Any], row: list[Any]
+    ) -> str:
         """Check the header of a step, and compute its new digest; return what does not fit, else an empty text."""
         digests = []
         for previous, step in ((self._read, raw), (self._made, kept)):
@@ -268,14 +270,12 @@ def find_lost_rows(connection: apsw.Connection) -> str:
 
 # Merge by identity: which rows of a document exist here already, and what happens to the others.
 #
-# The same id means another record in another file, so a record is identified by what never changes in it: a fact by its
-# text and time, a decision by title, choice and time, a task by text and time, a commit by its sha, a turn by session
-# and
-# number, an iteration by command, description and start, an event by all its columns. Of several equal ones the first
-# matches the first. An active fact with the text of another active fact of this memory is that one, as when it is
-# remembered again. Every other row gets a new id, and all references to it follow: supersedes, iterations, links, and
-# the
-# citations in a fact's evidence. Citations inside people's own sentences are not changed.
+# The same id means another record in another file, so a record is identified by what never changes in it: a fact by
+# its text and time, a decision by title, choice and time, a task by text and time, a commit by its sha, a turn by
+# session and number, an iteration by command, description and start, an event by all its columns. Of several equal
+# ones the first matches the first. An active fact with the text of another active fact of this memory is that one,
+# as when it is remembered again. Every other row gets a new id, and all references to it follow: supersedes,
+# iterations, links, and the citations in a fact's evidence. Citations inside people's own sentences are not changed.
 #
 # History and checkpoints describe the other file's steps and are not imported.
 
@@ -719,7 +719,9 @@ class Import:
             for sign, number, which in found:
                 number = "NULL" if table in END_COLUMNS else number
                 rows = self.database.rows(f"SELECT {number}, {title} {which} LIMIT ?", (limit,))
-                shown += [AffectedRecord(sign, kind, _cite_record(kind, number), str(text)) for number, text in rows]
+                shown += [
+                    AffectedRecord(sign, kind, _cite_record(kind, number), str(text)) for number, text in rows
+                ]
         return shown
 
     def apply_import(self) -> int | None:

@@ -175,7 +175,9 @@ def _git_failure(complaint: str, root: str) -> GitError:
             f"git could not open the folder: {reason}.", "Check that it is there and that you may read it."
         )
     if re.search(r"promisor|lazy fetching", complaint):
-        mend = "This clone was made with --filter and is not completed behind your back: make a whole one to see it."
+        mend = (
+            "This clone was made with --filter and is not completed behind your back: make a whole one to see it."
+        )
         return ObjectNeverFetched(f"An object was never fetched: {reason}.", mend)
     if re.search(r"bad object|bad revision|unable to read|missing", complaint):
         mend = "It may be of a rewritten history or another clone: try `git fetch`; failing that, `git fsck`."

@@ -607,7 +607,9 @@ def _parse_commit(record: Sequence[bytes], measured: bool) -> CommitInfo:
     sha, seconds, author, message, stat = record
     counts = _SHORTSTAT.match(stat)
     if stat.strip() and not counts:
-        raise GitError("git gave the size of a commit in a form not known here.", "Check that git is 2.31 or newer.")
+        raise GitError(
+            "git gave the size of a commit in a form not known here.", "Check that git is 2.31 or newer."
+        )
     files, insertions, deletions = (int(count or 0) for count in counts.groups()) if counts else (0, 0, 0)
     return CommitInfo(
         sha=sha.decode("ascii"),

@@ -122,7 +122,8 @@ def gather_contents(database: Database, now: str, session: str = "") -> Checkpoi
     open_tasks = Tasks(database)
     latest = Decisions(database)
     turns = tuple(
-        {"citation": turn.citation, "role": turn.role, "speaker": turn.speaker, "text": turn.text} for turn in window
+        {"citation": turn.citation, "role": turn.role, "speaker": turn.speaker, "text": turn.text}
+        for turn in window
     )
     tasks = tuple(
         {"citation": task.citation, "status": task.status, "text": shorten_to_tokens(task.text, FIELD_TOKENS)}

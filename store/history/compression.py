@@ -330,7 +330,8 @@ def create_every_row_view(connection: apsw.Connection, condition: str) -> None:
 def read_step_rows(database: Database, seq: int) -> list[PackedRow]:
     """Return (table, key, op, before, after, purged) of the rows of a step, in order."""
     return database.rows(
-        f"SELECT tbl, pk, op, before, after, purged FROM {every_row_view(database)} WHERE seq = ? ORDER BY n", (seq,)
+        f"SELECT tbl, pk, op, before, after, purged FROM {every_row_view(database)} WHERE seq = ? ORDER BY n",
+        (seq,),
     )
 
 

@@ -144,11 +144,9 @@ def _describe_columns(old: RowValues, new: RowValues, again: str, otherwise: str
 # Edits: change rows of the recorded tables from one state to another, in the write's transaction.
 #
 # All edits of one form (a table, the operation, the same columns) are one statement over a JSON list: 10,000 of them
-# take
-# a third of the time of single statements, since FTS5 writes its index after each. SQLite reads numbers from JSON
-# exactly
-# (tried on 300,000 random doubles). SQLite itself checks the foreign keys; where no order of the statements satisfies
-# them at every step, at the end.
+# take a third of the time of single statements, since FTS5 writes its index after each. SQLite reads numbers from
+# JSON exactly (tried on 300,000 random doubles). SQLite itself checks the foreign keys; where no order of the
+# statements satisfies them at every step, at the end.
 
 RowState = dict[str, Any]
 RowKey = list[Any]
@@ -257,12 +255,11 @@ def _unchanged_sql(keys: list[str], names: tuple[str, ...]) -> str:
 # One step in two files: a project's memory, and the person's own beside it.
 #
 # SQLite commits each file by itself. So the step is noted first in the project's file, as begun. Then, while the
-# project's file is locked, the personal one is changed and committed, with a note of its own in the same transaction,
-# and
-# then the project's, whose transaction completes the first note. A process that is killed between the two leaves a note
-# that has begun: whoever opens the project next finishes the step where the personal file has its note, and takes it
-# back
-# where it has none (`store/history/moves.py`). The lock decides between one that still runs and one that is dead.
+# project's file is locked, the personal one is changed and committed, with a note of its own in the same
+# transaction, and then the project's, whose transaction completes the first note. A process that is killed between
+# the two leaves a note that has begun: whoever opens the project next finishes the step where the personal file has
+# its note, and takes it back where it has none (`store/history/moves.py`). The lock decides between one that still
+# runs and one that is dead.
 
 MOVE_OUT, MOVE_IN, MOVE_UNDO = (
     "out",
@@ -360,7 +357,9 @@ def carry_out_move(
     try:
         with database.write(PERSON_ORIGIN, "move") as write:
             if (
-                write.execute("SELECT 1 FROM moves WHERE token = ? AND state = 'begun'", (Verbatim(move.token),)).get
+                write.execute(
+                    "SELECT 1 FROM moves WHERE token = ? AND state = 'begun'", (Verbatim(move.token),)
+                ).get
                 is None
             ):
                 raise Conflict(

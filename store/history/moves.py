@@ -39,7 +39,9 @@ from store.personal.memory import (
 from store.records.facts import Facts, find_same_fact, insert_fact
 
 GLOBAL_FACT_SCOPE, PROJECT_FACT_SCOPE = "global", "project"
-CARRIED_COLUMNS = "fact, domain, confidence, source, importance, pinned, origin, tags, created_at, last_confirmed_at"
+CARRIED_COLUMNS = (
+    "fact, domain, confidence, source, importance, pinned, origin, tags, created_at, last_confirmed_at"
+)
 _FACT_COLUMNS = f"status, scope, {CARRIED_COLUMNS}"
 IS_MUTED_SQL = "SELECT EXISTS (SELECT 1 FROM mutes WHERE fact_id = ?)"
 

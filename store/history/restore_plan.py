@@ -735,7 +735,8 @@ class Plans:
         for change, record in zip(picked, records, strict=True):
             if today.get(record) != change.now:
                 raise Conflict(
-                    f"{change.citation} changed while you looked; nothing was done.", "Look again, and choose again."
+                    f"{change.citation} changed while you looked; nothing was done.",
+                    "Look again, and choose again.",
                 )
         if self._find_erased([record for record, c in zip(records, picked, strict=True) if c.then], plan.since):
             raise Conflict("Text was erased while you looked; nothing was done.", "Look again, and choose again.")

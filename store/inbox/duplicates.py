@@ -163,10 +163,11 @@ def group_connected(pairs: Iterable[tuple[int, int]], most: int) -> list[list[in
 #
 # A decision states what was chosen, in its title up to a `not` and in the option taken, and what was rejected: the
 # options not taken, and what its title says after a `not`. A text contradicts it if it states the contrary of the
-# former,
-# or if it names one of the latter and is about the same thing.
+# former, or if it names one of the latter and is about the same thing.
 
-DECISION_CANDIDATES = 12  # decisions that one text is compared with, and three times as many facts with one decision
+DECISION_CANDIDATES = (
+    12  # decisions that one text is compared with, and three times as many facts with one decision
+)
 MOST_NAME_WORDS = 3  # words of an option that its name alone identifies, if it has one
 MIN_SUBJECT_SHARE = (
     0.5  # of a text, that must be about the decision; and of what was chosen, above which a text may not name it
@@ -463,7 +464,9 @@ def find_similar_pairs(
             and not _may_be_one_thing(known[one], known[other], meaning or 0.0)
         ):
             continue
-        listed = frozenset(apart[one].words) == frozenset(apart[other].words) and frames[frozenset(apart[one].words)]
+        listed = (
+            frozenset(apart[one].words) == frozenset(apart[other].words) and frames[frozenset(apart[one].words)]
+        )
         if how != NO_RELATION and not (how == CONTRADICTS and listed >= MIN_SERIES):
             score = 1.0 if how == SAME_STATEMENT else max(likeness, meaning or 0.0)
             found.append(FactPair(known[one], known[other], how, round(score, 3)))

@@ -265,7 +265,9 @@ class Inbox(Proposals):
             text, reason = about[0][0], f"{reason} “{text}”".strip()
         based_on = digest_basis(write, about)
         whole = decision_text(text, str(change["decision"]["chosen"])) if "decision" in change else text
-        asked = digest_proposal(write, kind, whole, target, others, based_on, [confirmed for *_, confirmed in about])
+        asked = digest_proposal(
+            write, kind, whole, target, others, based_on, [confirmed for *_, confirmed in about]
+        )
         before = find_earlier_proposal(write, asked, kind, question)
         if before is not None:
             return before, False

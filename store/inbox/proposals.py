@@ -386,7 +386,9 @@ class ProposalAcceptance:
             row = self._write.execute("SELECT status FROM facts WHERE id = ?", (seen,)).get
             if row == "active":
                 return seen
-            seen = self._write.execute("SELECT max(id) FROM facts WHERE supersedes = ? AND id > ?", (seen, seen)).get
+            seen = self._write.execute(
+                "SELECT max(id) FROM facts WHERE supersedes = ? AND id > ?", (seen, seen)
+            ).get
         return None
 
 

@@ -477,7 +477,9 @@ def _parse_value(value: object, session: str) -> list[ParsedLine]:
     return [] if is_bookkeeping(value) else parse_json_turn(value, session)
 
 
-def _parse_plain(raws: Iterable[RawLine], place: SourceOffset, session: str, growing: bool) -> Iterator[FormatEntry]:
+def _parse_plain(
+    raws: Iterable[RawLine], place: SourceOffset, session: str, growing: bool
+) -> Iterator[FormatEntry]:
     """Parse turns of several lines. The source is read from its beginning, to know the role of the text at `place` and
     whether it is in a fence; turns before `place` are not returned again."""
     lines: list[str] = []

@@ -221,7 +221,9 @@ class _IngestRun:
         if self._path:
             size = os.fstat(self._file.fileno()).st_size
             if what := describe_foreign_file(self._file):
-                raise StorageError(f"{self._source} is {what}, and holds no lines of a conversation.", READABLE_HINT)
+                raise StorageError(
+                    f"{self._source} is {what}, and holds no lines of a conversation.", READABLE_HINT
+                )
             as_json = is_json_lines(self._file)
             growing = as_json or abs(to_ms(self._database.clock()) - to_ms(self._at)) < SETTLED_SECONDS * 1000
             place, anew = resume_source(self._database, self._path, self._file)

@@ -134,7 +134,9 @@ class _ModelReading(QueueReader):
     def read_all(self) -> None:
         """Read entries one by one."""
         memory = self._memory
-        with open_model_session(memory.config, memory.database, "agent.patience", cancelled=self._must_end) as model:
+        with open_model_session(
+            memory.config, memory.database, "agent.patience", cancelled=self._must_end
+        ) as model:
             self.done.by = model.name if model else ""
             while (
                 model
@@ -313,4 +315,6 @@ def _means_same(one: str, other: str, likeness: float) -> bool:
 
 def _shared_names(text: str, other: str) -> list[str]:
     """Return the capitalised words of a text that another text has too, in order."""
-    return [word for word in WORD_PATTERN.findall(text) if word[0].isupper() and word in WORD_PATTERN.findall(other)]
+    return [
+        word for word in WORD_PATTERN.findall(text) if word[0].isupper() and word in WORD_PATTERN.findall(other)
+    ]

@@ -200,7 +200,9 @@ def fact_of_sentence(sentence: Sentence, own: bool = True) -> ExtractedFact:
     return ExtractedFact(text[:1].upper() + text[1:], "", "medium", sentence.quote, False, own, "")
 
 
-def apply_actions(write: Transaction, turn: Turn, planned: Sequence[LearningAction], inbox: Inbox) -> LearningResult:
+def apply_actions(
+    write: Transaction, turn: Turn, planned: Sequence[LearningAction], inbox: Inbox
+) -> LearningResult:
     """Write the planned actions, in the transaction that removes the queue entry. Skip what no longer holds, was
     purged, or is older than what the person did since."""
     facts, confirmed, proposed = list[int](), list[int](), list[int]()
@@ -269,7 +271,9 @@ def _is_settled(database: Database, turn: Turn, text: str) -> bool:
     must not restore it."""
     if find_purge_time(database, text) is not None:
         return True
-    gone = database.value("SELECT max(id) FROM facts WHERE text_hash = ? AND status <> 'active'", (text_hash(text),))
+    gone = database.value(
+        "SELECT max(id) FROM facts WHERE text_hash = ? AND status <> 'active'", (text_hash(text),)
+    )
     if gone is None:
         return False
     steps = History(database).steps(record=("fact", gone), limit=1)

@@ -234,9 +234,9 @@ def _trim_part(folded: str, start: int, end: int) -> TextSpan:
 # Requests: what a person marks to be kept, sets as a rule, corrects or confirms, and the words that it consists of.
 #
 # A marker (`clauses`) shows that something is to be kept; whole clauses beside it are kept word by word: after it,
-# before
-# it, in the sentence before or after. Several things in one sentence become several requests. An explicit request keeps
-# something whatever its form; what only has the form of a rule, a correction or a confirmation must be a statement.
+# before it, in the sentence before or after. Several things in one sentence become several requests. An explicit
+# request keeps something whatever its form; what only has the form of a rule, a correction or a confirmation must be
+# a statement.
 
 # kinds of markers, the first that a sentence has counts, and why something beside it is kept
 REQUEST_REASONS = {
@@ -496,7 +496,12 @@ def find_unmarked_statements(turn: Sequence[Sentence]) -> list[tuple[int, int]]:
 def _is_of_others(sentence: Sentence, rest: str) -> bool:
     """Return whether a sentence is somebody else's, comments on what was said, or is for another rule."""
     folded = sentence.folded
-    if sentence.doubt or sentence.passed or _QUOTED.search(sentence.text) or word_pattern("comments").search(folded):
+    if (
+        sentence.doubt
+        or sentence.passed
+        or _QUOTED.search(sentence.text)
+        or word_pattern("comments").search(folded)
+    ):
         return True
     if ":" in rest and word_pattern("unheralded").search(rest.partition(":")[0]):
         return True
@@ -775,9 +780,8 @@ def _find_domain(folded: str) -> str:
 # Task `reconfirm` by rule: whether a person repeated something that is known, or withdrew it.
 #
 # Only the same words in the same order confirm, apart from articles, a plural and two exchanged letters: another
-# number,
-# a negation elsewhere, "or" for "and", one letter less ("cansado", "casado") may mean something else. Similar texts
-# become a proposal.
+# number, a negation elsewhere, "or" for "and", one letter less ("cansado", "casado") may mean something else.
+# Similar texts become a proposal.
 
 MIN_CONFIRM_SHARE = 0.75  # least share of a fact's words in a sentence, to ask whether it says the same
 MIN_CONFLICT_SHARE = 0.6  # least share where the sentence contradicts the fact

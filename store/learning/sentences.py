@@ -56,7 +56,9 @@ class Trigger(NamedTuple):
 @cache
 def word_pattern(name: str) -> re.Pattern[str]:
     """Return the pattern of this name in [patterns], which ends at the end of a word. Raise KeyError."""
-    every = [one for language, table in _language_tables("patterns") for one in _fill_phrases(language, table[name])]
+    every = [
+        one for language, table in _language_tables("patterns") for one in _fill_phrases(language, table[name])
+    ]
     return re.compile(f"{_any_pattern(every)}(?!(?<=\\w)\\w)")
 
 
@@ -118,7 +120,9 @@ def find_triggers(name: str) -> tuple[Trigger, ...]:
 
 def _language_tables(name: str) -> list[tuple[str, Any]]:
     """Return (language, the table of this name) for each language."""
-    return [(language, read_language_file(GRAMMAR_FOLDER, language).get(name, {})) for language in GRAMMAR_LANGUAGES]
+    return [
+        (language, read_language_file(GRAMMAR_FOLDER, language).get(name, {})) for language in GRAMMAR_LANGUAGES
+    ]
 
 
 def _any_pattern(phrases: Iterable[str]) -> str:

@@ -117,7 +117,9 @@ def ask_consolidated(model: ModelSession, texts: Sequence[str]) -> str:
         return join_fact_texts(texts)
     chosen, *others = map(parse_sentence, [texts[number - 1], *texts])
     if any(not one.values <= chosen.values or one.negations != chosen.negations for one in others):
-        model.log_dropped(CONSOLIDATE.name, "A number or a negation of the others is not in the fact that it names.")
+        model.log_dropped(
+            CONSOLIDATE.name, "A number or a negation of the others is not in the fact that it names."
+        )
         return join_fact_texts(texts)
     return texts[number - 1]
 
@@ -487,7 +489,9 @@ def ask_reconfirm(model: ModelSession, message: str, facts: Sequence[tuple[int, 
         if verdict != NO_VERDICT:
             found.setdefault(number, verdict)
     if len(found) < len(named):
-        model.log_dropped(RECONFIRM.name, f"{len(named) - len(found)} of {len(named)} do not rest on what was said.")
+        model.log_dropped(
+            RECONFIRM.name, f"{len(named) - len(found)} of {len(named)} do not rest on what was said."
+        )
     return found
 
 
@@ -496,7 +500,8 @@ def _final_verdict(says: str, message: str, fact: ComparedText) -> str:
     repetition even in sentences that share only a name."""
     common = shared_word_ratio(ComparedText(message), fact)
     nearest = max(
-        (ComparedText(part) for part in _MESSAGE_PART.split(message)), key=lambda part: shared_word_ratio(part, fact)
+        (ComparedText(part) for part in _MESSAGE_PART.split(message)),
+        key=lambda part: shared_word_ratio(part, fact),
     )
     contrary = contradicts_fact(nearest, fact)
     if not common:

@@ -555,7 +555,9 @@ def drop_repeated(found: Sequence[AnswerSource]) -> list[AnswerSource]:
 def find_question_names(question: str) -> list[str]:
     """Return what a question names, without days and months, which stand in either language; versions are names."""
     found = (
-        [] if question.isupper() else [name for name in extract_names([question]) if not parse_sentence(name).values]
+        []
+        if question.isupper()
+        else [name for name in extract_names([question]) if not parse_sentence(name).values]
     )
     return [*found, *_VERSION_PATTERN.findall(question)]
 
@@ -606,7 +608,9 @@ def find_turned_down(database: Database, asked: ParsedQuestion) -> tuple[list[An
     )
     decisions = Decisions(database).get_many([number for (number,) in rows])
     parts = [re.compile(rf"(?<!\w){re.escape(name)}", re.IGNORECASE) for name in wanted]
-    found = [one for one in decisions if any(all(part.search(it) for part in parts) for it in rejected_options(one))]
+    found = [
+        one for one in decisions if any(all(part.search(it) for part in parts) for it in rejected_options(one))
+    ]
     others = set(parse_sentence(strip_choice_words(asked.text)).words) - set(parse_sentence(" ".join(wanted)).words)
     return load_sources(database, found), others <= load_stop_words("search") | load_word_list("asking")
 

@@ -634,7 +634,12 @@ class OllamaChat(ChatClient):
     """One model of an Ollama server."""
 
     def __init__(
-        self, address: str, call: DeadlineCall, loading: Callable[[], None] | None, name: str = "", warm: bool = True
+        self,
+        address: str,
+        call: DeadlineCall,
+        loading: Callable[[], None] | None,
+        name: str = "",
+        warm: bool = True,
     ) -> None:
         """Create the client; all requests run through `call`, and with `warm` a cold model is loaded before it is
         asked. Raise ModelFailed: no client is installed, or the address is invalid."""
@@ -703,7 +708,9 @@ class OllamaChat(ChatClient):
         self._call.set_deadline(LOADING_SECONDS)
         try:
             self._call.run_beside(
-                lambda: self._client.chat(self.name, [], options={"num_ctx": CONTEXT_TOKENS}, keep_alive=KEEP_ALIVE),
+                lambda: self._client.chat(
+                    self.name, [], options={"num_ctx": CONTEXT_TOKENS}, keep_alive=KEEP_ALIVE
+                ),
                 self._connection.abort,
             )
         except Exception as error:

@@ -483,7 +483,9 @@ class Librarian:
         odds = tuple((name, round(value, 2)) for name, value in ordered.odds.items())
         listed = ", ".join(f"{name} {value:+.2f}" for name, value in odds)
         kind, note = (ordered.trouble.kind, str(ordered.trouble)) if ordered.trouble else ("", "")
-        model.count_call(ANSWER_TASK, began, kind, f"odds: {listed}", note or (NONE_ANSWERS_NOTE if refused else ""))
+        model.count_call(
+            ANSWER_TASK, began, kind, f"odds: {listed}", note or (NONE_ANSWERS_NOTE if refused else "")
+        )
         if refused:
             return self._answer_nothing(asked, order[:MAX_NAMED_NEAREST], by=model.name, odds=odds)
         parts = compose_records(asked, order[:SHOWN_RESULTS], self._memory.now)

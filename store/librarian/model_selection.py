@@ -106,7 +106,8 @@ def read_server_info(address: str, seconds: float = SERVER_REPLY_SECONDS) -> Ser
         if not is_openai_server(address):
             version = _get_reply_part(address, "/api/version", "version", str, seconds, call)
             loaded = {
-                _name_of_entry(entry) for entry in _get_reply_part(address, "/api/ps", "models", list, seconds, call)
+                _name_of_entry(entry)
+                for entry in _get_reply_part(address, "/api/ps", "models", list, seconds, call)
             }
     except ModelFailed as error:
         return ServerInfo(address, trouble=error)

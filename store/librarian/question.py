@@ -63,7 +63,9 @@ def load_named_phrases(name: str, spoken: str = "") -> dict[tuple[str, ...], str
 @cache
 def load_word_list(name: str) -> frozenset[str]:
     """Return the words of that name in all languages: `asking`, without content; `acts`."""
-    return frozenset(word for language in QUESTION_LANGUAGES for word in load_language_table(language)[name].split())
+    return frozenset(
+        word for language in QUESTION_LANGUAGES for word in load_language_table(language)[name].split()
+    )
 
 
 @cache
@@ -285,7 +287,9 @@ def _take_filters(asked: ParsedQuestion, terms: list[str], memory: Memory) -> Pa
         implied if not rest or (asked.aspect == ASKS_WHO and _QuestionWords(terms).has_phrase("decided")) else ()
     )
     # what is to be done is the person's, whoever wrote it
-    mine = mine and (kinds or first or dated or (happened and not rest)) and not {"open", "progress"} & {*states[:1]}
+    mine = (
+        mine and (kinds or first or dated or (happened and not rest)) and not {"open", "progress"} & {*states[:1]}
+    )
     # in an iteration something happened; else it happened to the record
     ends = cited and not rest and (kinds or (happened and "iteration" in cited) or counts or "related" in links)
     filters = {

@@ -154,7 +154,9 @@ def read_model_stats(database: Database, now: str) -> ModelStats:
     working = (
         database.value("SELECT 1 FROM leases WHERE name = ? AND expires_at > ?", (MODEL_LEASE, now)) is not None
     )
-    asked, fell_back = database.rows("SELECT coalesce(sum(asked), 0), coalesce(sum(fell_back), 0) FROM model_use")[0]
+    asked, fell_back = database.rows("SELECT coalesce(sum(asked), 0), coalesce(sum(fell_back), 0) FROM model_use")[
+        0
+    ]
     seconds = database.value("SELECT last_ms / 1000.0 FROM model_use WHERE asked ORDER BY at DESC LIMIT 1")
     return ModelStats(seconds, queued, max(asked, fell_back), fell_back, working)
 

@@ -55,7 +55,9 @@ def find_file_matches(database: Database, lie: DocumentRoots, words: PurgedTexts
     return [*found, *_find_in_other_files(database, lie, words)] if words else found
 
 
-def find_document_matches(database: Database, places: DocumentRoots, words: PurgedTexts) -> Iterator[RemainingMatch]:
+def find_document_matches(
+    database: Database, places: DocumentRoots, words: PurgedTexts
+) -> Iterator[RemainingMatch]:
     """Yield the matches in documents, one for each sentence or line. A file is read if the index finds the words in it,
     does not have its current state, or leaves a section out, as of files that are kept in sync."""
     known = {
@@ -206,7 +208,9 @@ def _find_in_other_files(database: Database, lie: DocumentRoots, words: PurgedTe
             continue  # damaged, or not text: the proof reads every byte of it
         if text is not None:
             name = (
-                os.path.relpath(file, lie.base) if lie.base and file.startswith(os.path.join(lie.base, "")) else file
+                os.path.relpath(file, lie.base)
+                if lie.base and file.startswith(os.path.join(lie.base, ""))
+                else file
             )
             yield RemainingMatch(name, "export", file, files.what, words.excerpt(text), can=False)
 

@@ -164,7 +164,9 @@ class Purge:
         further words to remove wherever they are. Raise NotFound or InvalidInput."""
         named = dict.fromkeys(records)
         if not named:
-            raise InvalidInput("Nothing to purge was named.", "Name records: purge 12 D#3; or --query, or --origin.")
+            raise InvalidInput(
+                "Nothing to purge was named.", "Name records: purge 12 D#3; or --query, or --origin."
+            )
         for kind, _ in named:
             if kind not in PURGED_TEXT_COLUMNS:
                 raise InvalidInput(f"A {kind} cannot be purged.", f"What can: {', '.join(PURGED_TEXT_COLUMNS)}.")

@@ -242,7 +242,9 @@ def _find_connections(database: Database, base: str | None) -> Iterator[str]:
 def _find_recent(database: Database, base: str | None) -> Iterator[str]:
     """Yield the files of this installation's state, without the folders of teams."""
     state = state_folder()
-    yield from (file for file in _list_files_in(state) if not file.startswith(os.path.join(state, TEAMS_FOLDER, "")))
+    yield from (
+        file for file in _list_files_in(state) if not file.startswith(os.path.join(state, TEAMS_FOLDER, ""))
+    )
 
 
 def _find_saved_transcripts(database: Database, base: str | None) -> Iterator[str]:
@@ -282,7 +284,9 @@ def list_person_files(database: Database, base: str | None) -> Iterator[tuple[st
 def _list_files_in(folder: str) -> Iterator[str]:
     """Yield every file below a folder, in order."""
     for place, _, names in sorted(os.walk(folder)):
-        yield from (os.path.join(place, name) for name in sorted(names) if os.path.isfile(os.path.join(place, name)))
+        yield from (
+            os.path.join(place, name) for name in sorted(names) if os.path.isfile(os.path.join(place, name))
+        )
 
 
 def _list_names(folder: str) -> list[str]:

@@ -335,7 +335,9 @@ def _scrub_step(write: Transaction, table: str, seq: int, n: int, scanner: TextS
         texts: list[Verbatim | None] = []
         for state in states:
             texts.append(
-                None if state is None else Verbatim(dump_compact_json(_cut_state(json.loads(state), lists, scanner)))
+                None
+                if state is None
+                else Verbatim(dump_compact_json(_cut_state(json.loads(state), lists, scanner)))
             )
         write.execute(
             "UPDATE history_row SET before = ?, after = ?, salt = NULL, purged = max(purged, 2)"
@@ -374,7 +376,9 @@ def _read_rows_by_page(
     names = ", ".join(keys)
     while True:
         where = f"WHERE ({names}) > ({', '.join('?' * len(keys))})" if after else ""
-        rows = database.rows(f"SELECT {columns} FROM {table} {where} ORDER BY {names} LIMIT {SCAN_PAGE_ROWS}", after)
+        rows = database.rows(
+            f"SELECT {columns} FROM {table} {where} ORDER BY {names} LIMIT {SCAN_PAGE_ROWS}", after
+        )
         for row in rows:
             values = zip(texts, row[len(keys) :], strict=True)
             yield row[: len(keys)], [(name, text, as_json) for (name, as_json), text in values if text]

@@ -161,7 +161,11 @@ def _link_commit(write: Transaction, commit: int, sha: str, decision: int, link_
         raise Conflict(f"{ends[0]} {label} {ends[1]} already.", f"First: memoranda unlink {ends[0]} {ends[1]}")
     if known is None:
         write.insert(
-            "commit_links", commit_id=commit, decision_id=decision, link_type=Verbatim(link_type), origin=write.actor
+            "commit_links",
+            commit_id=commit,
+            decision_id=decision,
+            link_type=Verbatim(link_type),
+            origin=write.actor,
         )
     return known is None
 

@@ -22,9 +22,8 @@ from store.records.workflow import iteration_for_record
 # Find the decisions that a commit's message names, and link them.
 #
 # A `Decision:` trailer states the purpose of the commit; `D#12` in the text means at least that the two are related.
-# In a
-# trailer `D12@3c7vjyhh2avx` names a decision that is shared by its writer, and means the same on every machine. A
-# decision recorded after the commit was read is not linked to it: `memoranda link` does that by hand.
+# In a trailer `D12@3c7vjyhh2avx` names a decision that is shared by its writer, and means the same on every machine.
+# A decision recorded after the commit was read is not linked to it: `memoranda link` does that by hand.
 
 GIT_IMPORTER = "import:git"  # the origin of what is read from git's history
 MOST_LISTED_LINKS = 3  # links that the reason of a step lists one by one

@@ -105,7 +105,9 @@ def clean_fact_text(text: str) -> str:
     """Return a fact's text as it will be stored. Raise InvalidInput."""
     fact = clean_text(text).strip()
     if not fact:
-        raise InvalidInput("There is nothing to remember in an empty text.", 'Write the fact: remember "team of 5".')
+        raise InvalidInput(
+            "There is nothing to remember in an empty text.", 'Write the fact: remember "team of 5".'
+        )
     if len(fact) > MAX_FACT_CHARACTERS:
         raise InvalidInput(
             f"A fact holds at most {MAX_FACT_CHARACTERS:,} characters, and this has {len(fact):,}.",

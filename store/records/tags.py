@@ -32,7 +32,8 @@ def clean_tag(text: str) -> str:
         raise InvalidInput("A tag is a word, and this one is empty.", "Name one: tag 12 invoices.")
     if len(tag) > MAX_TAG_CHARACTERS:
         raise InvalidInput(
-            f"A tag holds at most {MAX_TAG_CHARACTERS} characters, and this has {len(tag)}.", "Choose a shorter one."
+            f"A tag holds at most {MAX_TAG_CHARACTERS} characters, and this has {len(tag)}.",
+            "Choose a shorter one.",
         )
     return tag
 

@@ -209,7 +209,10 @@ def measure_ages(database: Database, now: str) -> Trend:
         "SELECT last_confirmed_at, count(*) FROM facts WHERE status = 'active' GROUP BY date(last_confirmed_at)"
     ):
         numbers[min(AGE_BINS - 1, max(0, whole_days_between(now, at)) // AGE_BIN_DAYS)] += count
-    labels = (*(f"{AGE_BIN_DAYS * index} d" for index in range(AGE_BINS - 1)), f"{AGE_BIN_DAYS * (AGE_BINS - 1)} d+")
+    labels = (
+        *(f"{AGE_BIN_DAYS * index} d" for index in range(AGE_BINS - 1)),
+        f"{AGE_BIN_DAYS * (AGE_BINS - 1)} d+",
+    )
     return Trend("age", "facts in force, by the days since each was confirmed", "facts", labels, tuple(numbers))
 
 

@@ -734,7 +734,10 @@ def is_told(match: re.Match[str], value: str) -> bool:
 
 def is_pair(match: re.Match[str], value: str) -> bool:
     return (
-        is_given(match, value) and any(map(str.isdigit, value)) and any(map(str.isalpha, value)) and "." not in value
+        is_given(match, value)
+        and any(map(str.isdigit, value))
+        and any(map(str.isalpha, value))
+        and "." not in value
     )
 
 

@@ -70,7 +70,8 @@ def _is_brazilian_cpf(value: str) -> bool:
 def _is_iban(value: str) -> bool:
     compact = value.replace(" ", "").upper()
     return (
-        15 <= len(compact) <= 34 and int("".join(str(int(sign, 36)) for sign in compact[4:] + compact[:4])) % 97 == 1
+        15 <= len(compact) <= 34
+        and int("".join(str(int(sign, 36)) for sign in compact[4:] + compact[:4])) % 97 == 1
     )
 
 

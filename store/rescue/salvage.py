@@ -39,9 +39,8 @@ from store.upkeep.checks import (
 # Restore what the tables have lost from history, and the other way round, once both were read from a damaged file.
 #
 # Each record is in a memory twice: as its row, and as the steps that made it. Where its row could not be read, the
-# steps
-# restore it; where they differ, the steps win unless one after them is missing. What no step explains is recorded as
-# added by the salvage, in a step of its own.
+# steps restore it; where they differ, the steps win unless one after them is missing. What no step explains is
+# recorded as added by the salvage, in a step of its own.
 
 # for the time of a step whose header is damaged: that of the step before
 STEP_TIME_SQL = """
@@ -215,7 +214,9 @@ def record_unexplained(database: Database, mended: RepairResult, at: str) -> Non
         pairs = ", ".join(f"'{name}', {name}" for name in names[table])
         where = " AND ".join(f"{name} = ?" for name in keys[table])
         for key in find_rows_without_steps(database, table):
-            text = connection.execute(f"SELECT json_object({pairs}) FROM {table} WHERE {where}", json.loads(key)).get
+            text = connection.execute(
+                f"SELECT json_object({pairs}) FROM {table} WHERE {where}", json.loads(key)
+            ).get
             edits.append((table, None, json.loads(text)))
     mended.unexplained = sum(row is not None for *_, row in edits)
     if edits:

@@ -193,7 +193,9 @@ class AnswerCache:
             return False
         keywords = FullTextIndex(self._database)
         covered = keywords.stems(f"{row[1]}\n{row[2]}\n{found[0].snippet}")
-        own = [word for word in split_question(question) if word not in load_stop_words("search") and word.isalpha()]
+        own = [
+            word for word in split_question(question) if word not in load_stop_words("search") and word.isalpha()
+        ]
         uncovered = [word for word in own if not keywords.stems(word) <= covered]
         known = keywords.passage_counts(QueryTerms(uncovered))
         return not any(known.values())

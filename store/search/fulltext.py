@@ -405,7 +405,9 @@ class FullTextIndex:
             f"FROM corpus c WHERE {filters.status_condition} AND {where} ORDER "
             f"BY {filters.at} DESC, c.id DESC LIMIT :limit"
         )
-        return FullTextResult(dict(self._database.rows(f"SELECT {first}, 0.0 {found}", parameters)), total, left_out)
+        return FullTextResult(
+            dict(self._database.rows(f"SELECT {first}, 0.0 {found}", parameters)), total, left_out
+        )
 
 
 def version_forms(word: str) -> list[str]:

@@ -124,7 +124,9 @@ def load_candidates(database: Database, found: FullTextResult, cosines: Mapping[
         if row in records:
             records[row].passages.append(one)
         else:
-            records[row] = Candidate(row, kind, title, at, [one], session, place, bool(evergreen), bool(own), length)
+            records[row] = Candidate(
+                row, kind, title, at, [one], session, place, bool(evergreen), bool(own), length
+            )
     return list(records.values())
 
 
@@ -356,14 +358,11 @@ class Search:
         elif asked.related:
             asked.notes.append(f"There is no {asked.related} in this memory that something could be related to.")
         words = self._select_words(asked)
+        look = None
         if meaning and self.meaning and source:
             look = self.meaning.query_from_stored(source.key)
-        else:
-            look = (
-                self.meaning.start_query(asked.text, filters.kinds)
-                if meaning and self.meaning and words.kept
-                else None
-            )
+        elif meaning and self.meaning and words.kept:
+            look = self.meaning.start_query(asked.text, filters.kinds)
         most = max(1, settings.multiplier) * limit if settings.plain else max(RANKING_POOL, limit)
         found = self._find_keywords(words, filters, most, asked.notes)
         if not found.scores and asked.quotes_in_part:
@@ -383,11 +382,9 @@ class Search:
             pool = load_candidates(self._database, found, {})
             places = {record.key: record for record in pool}
             order = [
-                RankedRecord(
-                    places[key & RECORD_KEY_MASK], places[key & RECORD_KEY_MASK].passages[0], score, {"text": score}
-                )
+                RankedRecord(place, place.passages[0], score, {"text": score})
                 for key, score in found.scores.items()
-                if key & RECORD_KEY_MASK in places
+                if (place := places.get(key & RECORD_KEY_MASK))
             ]
             return self._build_answer(state, order[:limit], len(order))
         pool = load_candidates(self._database, found, cosines)
@@ -401,12 +398,16 @@ class Search:
             exact = sum(record.tier > 0 for record in pool)
             order = rank_candidates(question, pool, self._keywords.stems)
             found.exact -= exact - sum(record.tier > 0 for record in pool)  # but one of what only asks
-            order, replies = (
-                put_replies_first(self._database, asked.text, order, found) if told else (order, replies)
-            )
+            if told:
+                order, replies = put_replies_first(self._database, asked.text, order, found)
         if look and not settings.plain:
             verdict = judge_nearness(
-                question, len(words.own), order, self._keywords.stems, look.unclipped_similarity, len(words.sequence)
+                question,
+                len(words.own),
+                order,
+                self._keywords.stems,
+                look.unclipped_similarity,
+                len(words.sequence),
             )
             nothing = verdict.nothing and not (words.literal and found.scores)
             near = [
@@ -468,7 +469,9 @@ class Search:
                 self._database, words, filters, most, found, self._keywords.total_passages(), self._keywords.stems
             )
         if self._damaged:
-            notes.append("The keyword index is damaged, and every record was read instead: memoranda index rebuild.")
+            notes.append(
+                "The keyword index is damaged, and every record was read instead: memoranda index rebuild."
+            )
         return found
 
     def _find_related(
@@ -763,7 +766,9 @@ class _WaitingTexts:
         phrase."""
         held: Counter[int] = Counter()
         for stems in terms.patterns:
-            held.update(set.intersection(*(self._places_with(stem, self.folded) for stem in stems)) if stems else ())
+            held.update(
+                set.intersection(*(self._places_with(stem, self.folded) for stem in stems)) if stems else ()
+            )
         for part in terms.literal:
             held.update(self._places_with(re.compile(re.escape(part)), self.whole))
         wanted = len(terms.patterns) + len(terms.literal)

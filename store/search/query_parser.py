@@ -393,7 +393,9 @@ class CorpusFilters:
             if value := getattr(asked, name):
                 self._add_clause(f"CASE c.id % 16 {cases} ELSE c.at END {sign} :{name}", **{name: value})
         if asked.since and times is _START_TIME_SQL:
-            self.clauses.append("c.at >= :since")  # its index is read: none has a later time than that in the corpus
+            self.clauses.append(
+                "c.at >= :since"
+            )  # its index is read: none has a later time than that in the corpus
         self._add_fact_filters(database, asked)
         # in order of that time the index of the corpus is read, but of summaries alone
         self.at = f"({_START_TIME_SQL['summary']})" if self.kinds == {KIND_NUMBERS["summary"]} else "c.at"

@@ -246,7 +246,12 @@ class RankingQuestion:
     0."""
 
     def __init__(
-        self, text: str, idf: Mapping[str, float], prefix: str | None = None, code: bool = False, absent: float = 0.0
+        self,
+        text: str,
+        idf: Mapping[str, float],
+        prefix: str | None = None,
+        code: bool = False,
+        absent: float = 0.0,
     ) -> None:
         self.absent = absent
         self.asks = is_only_question(text)

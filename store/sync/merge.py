@@ -251,7 +251,9 @@ class FileFacts:
             3 * MOST_FILE_FACTS,
         )
         yes = find_accepted_ids(self._database, candidates)
-        self.unaccepted = {fact.id: fact for fact in candidates if fact.origin == FILE_ORIGIN and fact.id not in yes}
+        self.unaccepted = {
+            fact.id: fact for fact in candidates if fact.origin == FILE_ORIGIN and fact.id not in yes
+        }
         right = [fact for fact in candidates if fact.id in yes]
         self.writable = {fact.id: fact for fact in right[:MOST_FILE_FACTS]}
         self.too_many = len(right) > MOST_FILE_FACTS
@@ -413,7 +415,8 @@ def _read_section_lines(raw: bytes | None, name: str, key: bytes) -> set[tuple[i
     except MemorandaError:
         return None
     return {
-        (item.fact or 0, digest_section_line(key, item.text)) for item in parse_section(file.lines, file.first).items
+        (item.fact or 0, digest_section_line(key, item.text))
+        for item in parse_section(file.lines, file.first).items
     }
 
 

@@ -112,7 +112,9 @@ def hold_former_records(memory: Memory, team: TeamFile, writer: str, sent: str) 
             found = local_record(memory, record.kind, _author_number(record))
             if found is not None and found.status == "active" and _is_same_record(memory, record, found):
                 known = [
-                    name for name in record.values if record.field_writer(name) == writer or name not in found.fields
+                    name
+                    for name in record.values
+                    if record.field_writer(name) == writer or name not in found.fields
                 ]
                 base = {name: record.current_operations(name) for name in known}
                 said = {name: record.shown_value(name) for name in known if name in found.fields}
@@ -198,7 +200,9 @@ def _accepted_fields(memory: Memory, held: HeldRecord) -> dict[str, Any]:
     author's, as its confidence is, nobody changed them."""
     found = local_record(memory, identity_kind(held.id), held.number)
     return (
-        {name: value for name, value in found.fields.items() if name not in WORD_FIELDS} if found is not None else {}
+        {name: value for name, value in found.fields.items() if name not in WORD_FIELDS}
+        if found is not None
+        else {}
     )
 
 
@@ -443,7 +447,11 @@ class Arrivals:
         if record.author in read_former_writers(self._team):
             made.add(_author_number(record))
         number = held.number if held is not None else max(made, default=None)  # accepted again since it was undone
-        if number is not None and not own and (found := local_record(self._memory, record.kind, number)) is not None:
+        if (
+            number is not None
+            and not own
+            and (found := local_record(self._memory, record.kind, number)) is not None
+        ):
             self._found.purged.append((record.kind, found.number))
             if record.kind == "fact":
                 self._found.purged += self._earlier_facts(found.number, made)

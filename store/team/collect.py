@@ -103,7 +103,9 @@ def find_touched(memory: Memory, since: str) -> set[tuple[str, int]] | None:
         "SELECT DISTINCT tbl, pk FROM history_row WHERE seq > ? AND tbl IN ('facts', 'decisions') LIMIT ?",
         (int(since), MOST_CHANGED_RECORDS + 1),
     )
-    return None if len(rows) > MOST_CHANGED_RECORDS else {(tables[table], json.loads(key)[0]) for table, key in rows}
+    return (
+        None if len(rows) > MOST_CHANGED_RECORDS else {(tables[table], json.loads(key)[0]) for table, key in rows}
+    )
 
 
 def chosen_records(
@@ -312,7 +314,13 @@ def fold_own_operation(team: TeamFile, operation: Operation) -> None:
 def _local_fact(row: Any) -> LocalRecord:
     """Return the record of a row of facts."""
     number, fact, domain, confidence, tags, created, scope, confirmed, status = row
-    fields = {"fact": fact, "domain": domain, "confidence": confidence, "tags": json.loads(tags), "created": created}
+    fields = {
+        "fact": fact,
+        "domain": domain,
+        "confidence": confidence,
+        "tags": json.loads(tags),
+        "created": created,
+    }
     if scope == SHARED_GLOBAL_SCOPE:
         fields["scope"] = scope
     return LocalRecord("fact", number, fields, confirmed, status, scope)

@@ -53,7 +53,9 @@ def link_team_decisions(memory: Memory, team: TeamFile) -> int:
     known = f"{memory.database.value('SELECT count(*) FROM commits')} {crc32(' '.join(sorted(held)).encode())}"
     if not held or team.get_choice(LINKED_KEY) == known or not may_capture(memory.config, "decisions"):
         return 0
-    messages = memory.database.rows("SELECT sha, message FROM commits WHERE message LIKE '%decision%@%' ORDER BY id")
+    messages = memory.database.rows(
+        "SELECT sha, message FROM commits WHERE message LIKE '%decision%@%' ORDER BY id"
+    )
     pairs = [
         (sha, id)
         for sha, message in messages
@@ -221,7 +223,9 @@ class Team:
     def list_unshared(self, choice: ShareChoice) -> list[LocalRecord]:
         """Return the records that would be shared and are not yet, as they would be."""
         held = {(one.id[0], one.number) for one in self._file.held_records().values()}
-        return [one for one in chosen_records(self._memory, choice) if (one.kind[0].upper(), one.number) not in held]
+        return [
+            one for one in chosen_records(self._memory, choice) if (one.kind[0].upper(), one.number) not in held
+        ]
 
     # the team
 
@@ -244,7 +248,9 @@ class Team:
     def writer_records(self, writer: str) -> list[SharedRecord]:
         """Return the records of a writer that are not purged, the newest first."""
         found = [
-            one for one in self._file.all_records() if one.author == writer and one.status in ("active", "forgotten")
+            one
+            for one in self._file.all_records()
+            if one.author == writer and one.status in ("active", "forgotten")
         ]
         return sorted(found, key=lambda one: int(one.id[1:].partition("@")[0]), reverse=True)
 

@@ -357,7 +357,9 @@ class FormerStreams:
                 told = {operation.id for operation in operations}
                 changed = sorted(self._merge.find_worded(one.writer, state.head, gone - told))
                 first = state.seq + len(operations) + 1
-                operations += [Operation(one.writer, seq, now, "purge", id) for seq, id in enumerate(changed, first)]
+                operations += [
+                    Operation(one.writer, seq, now, "purge", id) for seq, id in enumerate(changed, first)
+                ]
             if operations:
                 self._write_operations(one, operations, now)
 

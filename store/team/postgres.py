@@ -184,7 +184,8 @@ class Replica:
             with self._connection.transaction(), self._connection.cursor() as cursor:
                 if replaces:
                     cursor.execute(
-                        "DELETE FROM memoranda.operations WHERE team = %s AND writer = %s", (self.team, state.writer)
+                        "DELETE FROM memoranda.operations WHERE team = %s AND writer = %s",
+                        (self.team, state.writer),
                     )
                 columns = "team, writer, seq, at, op, id, fields, base"
                 with cursor.copy(f"COPY memoranda.operations({columns}) FROM STDIN") as copy:
@@ -294,9 +295,7 @@ REPLICA_SETTING = "team.replica"
 ANOTHER_MODEL = "By words alone: the vectors there are of another model than yours."
 NO_MODEL = "By words alone: no model for vectors runs here. See `memoranda doctor`."
 NO_VECTORS = "By words alone: no vectors are there."
-_RECORD_COLUMNS = (
-    "r.team, r.id, r.kind, r.author, coalesce(w.name, ''), r.domain, r.status, r.title, r.body, r.fields, r.conflict"
-)
+_RECORD_COLUMNS = "r.team, r.id, r.kind, r.author, coalesce(w.name, ''), r.domain, r.status, r.title, r.body, r.fields, r.conflict"
 _WRITER_JOIN = "LEFT JOIN memoranda.writers w ON w.team = r.team AND w.writer = r.author"
 # what row-level security lets the role read, and of its owner, whom it does not hold back, the same
 _MAY_READ = "EXISTS (SELECT 1 FROM memoranda.readable() m WHERE m.team = r.team AND m.domain IN ('*', r.domain))"

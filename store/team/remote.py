@@ -364,7 +364,9 @@ class StreamRepository:
             return
         names = "".join(f"{commit}:{SEGMENT_FILE}\n" for commit in commits).encode()
         sizes = (
-            self._run_git("cat-file", "--batch-check=%(objecttype) %(objectsize)", given=names).decode().splitlines()
+            self._run_git("cat-file", "--batch-check=%(objecttype) %(objectsize)", given=names)
+            .decode()
+            .splitlines()
         )
         for answer in sizes:
             kind, _, length = answer.rpartition(" ")
@@ -437,7 +439,9 @@ class StreamRepository:
 
     def is_descendant(self, newer: str, older: str) -> bool:
         """Tell whether a commit is another commit, or follows it."""
-        return newer == older or self._run_git("merge-base", newer, older, accepted=(0, 1)).decode().strip() == older
+        return (
+            newer == older or self._run_git("merge-base", newer, older, accepted=(0, 1)).decode().strip() == older
+        )
 
     def has_commit(self, commit: str) -> bool:
         """Tell whether a commit is here."""
@@ -494,7 +498,9 @@ class StreamRepository:
         objects = self._list_objects([*came.values(), *known])
         names = "".join(f"{name}\n" for name, _ in objects).encode()
         sizes = (
-            self._run_git("cat-file", "--batch-check=%(objectname) %(objectsize)", given=names).decode().splitlines()
+            self._run_git("cat-file", "--batch-check=%(objectname) %(objectsize)", given=names)
+            .decode()
+            .splitlines()
         )
         large = {name for name, _, size in (line.partition(" ") for line in sizes) if int(size) > LARGEST_SEGMENT}
         if (

@@ -23,9 +23,9 @@ from store.base.errors import MemorandaError
 # One operation on a shared record, as its line in a stream has it.
 #
 # A record's identity is its number at its author with the author's writer: `F2@3c7vjyhh2avx`. An operation's name is
-# its
-# number in its writer's stream: `14@3c7vjyhh2avx`. `base` names, by field, the operations whose values the writer saw
-# when they wrote: what nobody based a newer value on is current, and two current values of one field are a conflict.
+# its number in its writer's stream: `14@3c7vjyhh2avx`. `base` names, by field, the operations whose values the
+# writer saw when they wrote: what nobody based a newer value on is current, and two current values of one field are
+# a conflict.
 
 OPERATION_KINDS = ("add", "change", "confirm", "accept", "forget", "restore", "purge", "gone", "name")
 SHARED_KIND_BY_LETTER = {"F": "fact", "D": "decision"}

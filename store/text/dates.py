@@ -646,7 +646,11 @@ def _readers() -> tuple[tuple[re.Pattern[str], Reader], ...]:
             (_YEARS, _span_of_years),
         ),
         *((found[name], _span_of_days) for name in ("days_of", "day_month", "month_day")),
-        *((found["last_some"], _span_of_last), (_BEFORE_LAST, _span_before_last), (found["week_of"], _span_of_week)),
+        *(
+            (found["last_some"], _span_of_last),
+            (_BEFORE_LAST, _span_before_last),
+            (found["week_of"], _span_of_week),
+        ),
         *((found["last_clock"], _span_of_hours), (found["ago_clock"], _span_of_hours), (found["ago"], _span_ago)),
         *((found["this"], _span_of_this), (found["today"], _span_of_day), (found["weekday"], _span_of_weekday)),
         *((found["month"], _span_of_month), (found["season"], _span_of_season), (_YEAR, _span_of_year)),

@@ -50,7 +50,9 @@ def strip_invisible(text: str) -> str:
 def find_invisible(text: str) -> set[int]:
     """Return the places of a text's invisible characters, except joiners that join and the sign that chooses an
     emoji's form."""
-    return {found.start() for found in _INVISIBLE.finditer(text) if found[0] != "\ufe0f" and not _keep_joiner(found)}
+    return {
+        found.start() for found in _INVISIBLE.finditer(text) if found[0] != "\ufe0f" and not _keep_joiner(found)
+    }
 
 
 def _keep_joiner(match: re.Match[str]) -> str:

@@ -10,7 +10,14 @@ from functools import cache
 from itertools import product
 
 from store.base.citations import find_citations
-from store.text.words import LETTERS_PATTERN, any_of_regex, fold_text, list_languages, load_ordered_words, load_words
+from store.text.words import (
+    LETTERS_PATTERN,
+    any_of_regex,
+    fold_text,
+    list_languages,
+    load_ordered_words,
+    load_words,
+)
 
 # Extract the names in texts: citations, files, `code`, and capitalised words. A rule, not a model: it misses names in
 # small letters, and sometimes takes a title for a name.

@@ -173,7 +173,9 @@ def _has_code_form(line: str) -> bool:
 
 def _is_table(lines: list[str]) -> bool:
     """Return whether two lines or more are the rows of a table: values under each other, or between commas or bars."""
-    if sum(bool(_COLUMNS.search(line)) for line in lines if "   " in line or "\t" in line) >= max(2, len(lines) - 1):
+    if sum(bool(_COLUMNS.search(line)) for line in lines if "   " in line or "\t" in line) >= max(
+        2, len(lines) - 1
+    ):
         return True
     if len(lines) > 2 and all(map(_VALUES.match, lines)) and len({line.count(",") for line in lines}) == 1:
         return True

@@ -168,11 +168,15 @@ def read_folder_memories(folder: str, troubles: list[ReadTrouble]) -> Iterator[F
         yield from _read_memory_file(path, project, troubles)
 
 
-def _read_memory_file(path: str, project: str, troubles: list[ReadTrouble]) -> Iterator[FoundMemory | FoundDocument]:
+def _read_memory_file(
+    path: str, project: str, troubles: list[ReadTrouble]
+) -> Iterator[FoundMemory | FoundDocument]:
     """Yield the memories of one Markdown file."""
     text = read_text_file(path, troubles)
     if text is not None:
-        yield from (_index_memories if os.path.basename(path) == MEMORY_INDEX else _file_memory)(path, project, text)
+        yield from (_index_memories if os.path.basename(path) == MEMORY_INDEX else _file_memory)(
+            path, project, text
+        )
 
 
 def _index_memories(path: str, project: str, text: str) -> Iterator[FoundMemory | FoundDocument]:

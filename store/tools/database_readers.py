@@ -356,7 +356,9 @@ def _engram_turns(path: str, prompts: Iterable[Row], sessions: Mapping[str, Row]
             session = str(row.get("session_id") or "engram")
             cwd = _engram_project(row, sessions.get(session, {}))
             at = parse_foreign_time(row.get("created_at"))
-            yield FoundTurn(session, "user", text, path, _row_number(row, place), at, f"prompt/{row.get('id')}", cwd)
+            yield FoundTurn(
+                session, "user", text, path, _row_number(row, place), at, f"prompt/{row.get('id')}", cwd
+            )
     for place, (session, row) in enumerate(sessions.items(), 1):
         if text := stripped_text(row.get("summary")):
             at, cwd = parse_foreign_time(row.get("ended_at") or row.get("started_at")), _engram_project({}, row)

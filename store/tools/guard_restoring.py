@@ -72,7 +72,9 @@ def version_lines(kept: KeptVersions, file: GuardedFile, version: int | None) ->
     lines."""
     if version is None:
         return []
-    return [ERASED_LINE] if is_version_erased(kept, version) else content_lines(file, version_content(kept, version))
+    return (
+        [ERASED_LINE] if is_version_erased(kept, version) else content_lines(file, version_content(kept, version))
+    )
 
 
 def content_lines(file: GuardedFile, raw: bytes) -> list[str]:

@@ -511,7 +511,9 @@ def read_guest_texts(file: GuardedFile, troubles: list[ReadTrouble]) -> list[Gue
 def filter_guest_texts(texts: Iterable[GuestText], query: str) -> list[GuestText]:
     """Return the texts that have every word of a query, in any case and without accents; all for an empty query."""
     words = [fold_text(word) for word in query.split()]
-    return [one for one in texts if all(word in fold_text(f"{one.title}\n{one.text}\n{one.path}") for word in words)]
+    return [
+        one for one in texts if all(word in fold_text(f"{one.title}\n{one.text}\n{one.path}") for word in words)
+    ]
 
 
 def find_guest_text(machine: Machine, name: str) -> GuestText:
@@ -540,7 +542,9 @@ def _symbolic_links(folders: Iterable[str]) -> Iterator[ReadTrouble]:
     for folder in sorted(set(folders)):
         try:
             with os.scandir(folder) as entries:
-                links = sorted(one.path for one in entries if one.name.endswith(GUARDED_SUFFIX) and one.is_symlink())
+                links = sorted(
+                    one.path for one in entries if one.name.endswith(GUARDED_SUFFIX) and one.is_symlink()
+                )
         except OSError:
             continue
         for path in links:
@@ -575,7 +579,9 @@ def restore_secrets(original: str, text: str) -> str:
     for cut in find_secrets(written):
         value = written[cut.start : cut.end]
         if not any(value in one or one in value for one in known):
-            raise InvalidInput(f"The new text holds a secret ({cut.label}).", "Leave it out: agents read this file.")
+            raise InvalidInput(
+                f"The new text holds a secret ({cut.label}).", "Leave it out: agents read this file."
+            )
     return written
 
 

@@ -200,7 +200,9 @@ _NAMED_FIELD = re.compile(
 )
 _LINK_PATTERN = r"\[[^\]\n]*\]\([^)\n]*\)|\[\[[^\]\n]*\]\]|https?://\S+|(?:[\w.@-]+/)+[\w.@-]+"
 _LINK_TARGET = re.compile(_LINK_PATTERN)
-_NAMED_THING = re.compile(rf"`[^`\n]+`|\$[^$\n]+\$|{_LINK_PATTERN}")  # what two texts must both name to say the same
+_NAMED_THING = re.compile(
+    rf"`[^`\n]+`|\$[^$\n]+\$|{_LINK_PATTERN}"
+)  # what two texts must both name to say the same
 _SUBJECT = re.compile(r"\W{0,3}`([^`\n]+)`")  # code at the beginning is what a text is about
 # a cross before what is not to be done; a sample of how it is written
 _NO_STATEMENT = re.compile(r"^\W{0,3}[\u274c\u2716\u2717\U0001f6ab]|\byour[-_]")
@@ -230,7 +232,8 @@ def find_memory_pairs(memories: Sequence[FoundMemory], documents: Set[str] = fro
     there several times, each after the first is a duplicate once. A text in a file of `documents` is about what
     its heading says, and contradicts nothing by its words alone."""
     texts = [
-        _parse_memory(one.text if one.decision is None else f"{one.text}\n{one.decision.chosen}") for one in memories
+        _parse_memory(one.text if one.decision is None else f"{one.text}\n{one.decision.chosen}")
+        for one in memories
     ]
     frames = Counter(frozenset(one.part.words) for one in texts)
     names = Counter(one.name for one in texts if one.name)
@@ -298,7 +301,9 @@ def _is_contradiction(one: _ParsedText, other: _ParsedText) -> bool:
     if one.links and other.links and one.links != other.links:
         return False
     first, second = _SUBJECT.match(one.text), _SUBJECT.match(other.text)
-    if (first and second and first[1] != second[1]) or any(_NO_STATEMENT.search(part.text) for part in (one, other)):
+    if (first and second and first[1] != second[1]) or any(
+        _NO_STATEMENT.search(part.text) for part in (one, other)
+    ):
         return False
     near = max(len(mine - yours), len(yours - mine)) <= MOST_DIFFERENT_WORDS
     return near and max(len(one.text), len(other.text)) <= LONGEST_COMPARED and not long.startswith(short)
@@ -317,7 +322,9 @@ def _letters_only(text: str) -> str:
 def _pair_finding(kind: str, against: FoundMemory, one: FoundMemory, says: str) -> ScanFinding:
     """Return the finding about a pair of memories."""
     where = f"{against.path}:{against.line}"
-    return ScanFinding(kind, one.path, one.line, f"“{_shorten(one.text)}”: {says} “{_shorten(against.text)}”", where)
+    return ScanFinding(
+        kind, one.path, one.line, f"“{_shorten(one.text)}”: {says} “{_shorten(against.text)}”", where
+    )
 
 
 def _shorten(text: str) -> str:
@@ -576,9 +583,15 @@ def _scan_tool(
                     count_turn_secrets(one, told)
     report.kept.setdefault(name, []).extend(
         (
-            *(ScanFinding(KEPT_MEMORY, one.path, max(1, one.line), one.text[:SHOWN_CHARACTERS]) for one in memories),
+            *(
+                ScanFinding(KEPT_MEMORY, one.path, max(1, one.line), one.text[:SHOWN_CHARACTERS])
+                for one in memories
+            ),
             *(ScanFinding(KEPT_DOCUMENT, path, 1, "") for path in sorted(documents)),
-            *(ScanFinding(KEPT_CONVERSATION, path, 1, "") for path in sorted(files, key=_change_time, reverse=True)),
+            *(
+                ScanFinding(KEPT_CONVERSATION, path, 1, "")
+                for path in sorted(files, key=_change_time, reverse=True)
+            ),
         )
     )
     dated = sorted(one.created for one in memories if one.created)

@@ -417,7 +417,10 @@ def detect_openclaw(machine: Machine) -> list[str]:
         text = read_text_file(config, []) if os.path.isfile(config) else None
         for folder in _WORKSPACE.findall(text or ""):
             place = os.path.join(machine.home, folder.removeprefix("~/"))
-            named += [place, *(one for one in _folders_starting_with(os.path.join(place, "")) if _is_workspace(one))]
+            named += [
+                place,
+                *(one for one in _folders_starting_with(os.path.join(place, "")) if _is_workspace(one)),
+            ]
     return [place for place in existing_paths(*named) if os.path.isdir(place)]
 
 

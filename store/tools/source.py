@@ -415,7 +415,10 @@ def copy_database(path: str, folder: str, largest: int = LARGEST_COPIED_DATABASE
             if os.path.lexists(copy + part):
                 os.unlink(copy + part)
             if part in before:
-                with open(path + part, "rb", opener=open_without_trace) as source, open(copy + part, "xb") as target:
+                with (
+                    open(path + part, "rb", opener=open_without_trace) as source,
+                    open(copy + part, "xb") as target,
+                ):
                     if not stat.S_ISREG(os.fstat(source.fileno()).st_mode):
                         raise UnreadableDatabase("a part of it is not a plain file")
                     shutil.copyfileobj(source, target, 1 << 20)

@@ -174,7 +174,8 @@ class SourceImport:
             where = "for this project" if others else "here"
             all_too = "; --all brings those of all projects" if others else ""
             raise NotFound(
-                f"Nothing of {self.reader.title} was found {where}.", f"Name the place: import {name} PATH{all_too}."
+                f"Nothing of {self.reader.title} was found {where}.",
+                f"Name the place: import {name} PATH{all_too}.",
             )
         self.preview = SourcePreview()
 
@@ -279,7 +280,9 @@ class SourceImport:
                 question = self._proposal_question(one, write.at)
                 try:
                     new += (
-                        inbox.propose_and_accept(write, question) if trust else inbox.propose_within(write, question)
+                        inbox.propose_and_accept(write, question)
+                        if trust
+                        else inbox.propose_within(write, question)
                     )[1]
                 except (Purged, InvalidInput):
                     continue

@@ -174,8 +174,7 @@ def cost_in_dollars(tokens: int) -> float:
 # Save conversations that their tool is about to delete: copies without secrets, in a private folder of the person.
 #
 # A copy has the time of its original, so that it is made once, and again when that grew. It can be brought into a
-# memory
-# like the original: `memoranda import claude-code FOLDER`.
+# memory like the original: `memoranda import claude-code FOLDER`.
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,9 @@ def register_ownership(connection: apsw.Connection, path: str, identity: str = "
     if identity:
         connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", (IDENTITY_KEY, identity))
     seq, digest = connection.execute(_SELECT_NEWEST_STEP).get or (0, b"")
-    found = KnownMemory(read_identity(connection), os.path.realpath(path), _inode_of(path), seq, bytes(digest).hex())
+    found = KnownMemory(
+        read_identity(connection), os.path.realpath(path), _inode_of(path), seq, bytes(digest).hex()
+    )
     return save_known_memory(found)
 
 
@@ -204,7 +206,9 @@ def _not_ours_error(path: str, identity: str) -> NotOurs:
     if in_git:
         return NotOurs(f"{path} is not yours: git tracks it, so it came with the checkout.", ADOPT_ADVICE)
     if in_git is None:
-        return NotOurs(f"{path} may have come with the checkout: git cannot say whether it tracks it.", ADOPT_ADVICE)
+        return NotOurs(
+            f"{path} may have come with the checkout: git cannot say whether it tracks it.", ADOPT_ADVICE
+        )
     if not identity:
         return NotOurs(
             f"{path} was made by an earlier version of Memoranda, or it came in an archive.",

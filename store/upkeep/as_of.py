@@ -74,7 +74,9 @@ def point_in_time(memory: Memory, text: str) -> PointInTime:
     except MemorandaError:
         at = memory.typed_moment(words)
         if at > memory.now:
-            raise InvalidInput("That time is in the future.", "Give a time in the past: 2d, or yesterday.") from None
+            raise InvalidInput(
+                "That time is in the future.", "Give a time in the past: 2d, or yesterday."
+            ) from None
         return PointInTime(_newest_step(memory, at), at, format_local_time(at))
     if citation.kind == "checkpoint":
         found = memory.checkpoints.get(int(citation.target))
@@ -92,7 +94,9 @@ def point_in_time(memory: Memory, text: str) -> PointInTime:
 
 def _newest_step(memory: Memory, at: str) -> int:
     """Return the newest step up to a moment, that moment included."""
-    seq: int | None = memory.database.value("SELECT seq FROM history WHERE at <= ? ORDER BY seq DESC LIMIT 1", (at,))
+    seq: int | None = memory.database.value(
+        "SELECT seq FROM history WHERE at <= ? ORDER BY seq DESC LIMIT 1", (at,)
+    )
     return seq or 0
 
 

@@ -354,7 +354,9 @@ def _check_leftovers(folder: str) -> Iterator[Finding]:
     parts = [*_folder_entries(folder, ".part"), *_folder_entries(os.path.join(folder, "backups"), ".part")]
     cut = [entry.path for entry in parts if now - entry.stat().st_mtime > ABANDONED_SECONDS]
     if cut:
-        yield Finding("beside", NOTE, f"Left over from interrupted work: {join_names(cut)}.", "They may be deleted.")
+        yield Finding(
+            "beside", NOTE, f"Left over from interrupted work: {join_names(cut)}.", "They may be deleted."
+        )
     waiting = [entry.path for entry in _folder_entries(os.path.join(folder, "spool")) if entry.stat().st_size]
     if waiting:
         says = f"{format_count(len(waiting), 'file')} of the spool wait to be read."
@@ -799,13 +801,17 @@ def check_clocks(visit: CheckContext) -> Iterator[Finding]:
                 tables.append(table)
                 latest = max(latest, found)
     if latest:
-        says = f"Records dated in the future ({join_names(sorted(set(tables)))}): the latest {_format_time(latest)}."
+        says = (
+            f"Records dated in the future ({join_names(sorted(set(tables)))}): the latest {_format_time(latest)}."
+        )
         step = "Set this machine's clock right; if it is right, they age from that day on."
         yield Finding("clocks", WRONG if latest > from_ms(to_ms(now) + FAR_AHEAD_MS) else NOTE, says, step)
     count, last = database.rows(CLOCK_BACK_SQL)[0]
     if count:
         says = f"The clock was set back {format_count(count, 'time')}, the last before step {last:,}."
-        yield Finding("clocks", NOTE, says, "Times before it are later than they seem; the order of steps is right.")
+        yield Finding(
+            "clocks", NOTE, says, "Times before it are later than they seem; the order of steps is right."
+        )
     if not latest and not count:
         yield Finding("clocks", OK, "No record is dated in the future.")
 

@@ -111,7 +111,9 @@ def _all_entries(memory: Memory, since: str) -> Iterator[LogEntry]:
         (since,),
     ):
         by = "" if origin == PERSON_ORIGIN or confirmed else f" (by {origin}, not confirmed)"
-        yield LogEntry(at, pack_key("decision", number), f"Decided: {title}: {chosen}{by}", cite("decision", number))
+        yield LogEntry(
+            at, pack_key("decision", number), f"Decided: {title}: {chosen}{by}", cite("decision", number)
+        )
     for number, message, sha, at in rows(
         "SELECT id, message, sha, committed_at FROM commits WHERE committed_at >= ? AND reachable", (since,)
     ):
@@ -122,7 +124,9 @@ def _all_entries(memory: Memory, since: str) -> Iterator[LogEntry]:
         "SELECT id, event_type, phase, created_at FROM events WHERE created_at >= ?", (since,)
     ):
         words = kind.replace("_", " ").capitalize()
-        yield LogEntry(at, pack_key("event", number), f"{words}: {phase}" if phase else words, cite("event", number))
+        yield LogEntry(
+            at, pack_key("event", number), f"{words}: {phase}" if phase else words, cite("event", number)
+        )
     for number, command, description, started, completed, status in rows(
         "SELECT id, command, description, started_at, completed_at, status FROM iterations"
         " WHERE started_at >= ?1 OR completed_at >= ?1",
@@ -152,7 +156,8 @@ def _fact_entries(memory: Memory, since: str) -> Iterator[LogEntry]:
     numbers = [
         number
         for (number,) in memory.database.rows(
-            "SELECT id FROM facts WHERE status = 'active' AND last_confirmed_at >= ?1 AND created_at >= ?1", (since,)
+            "SELECT id FROM facts WHERE status = 'active' AND last_confirmed_at >= ?1 AND created_at >= ?1",
+            (since,),
         )
     ]
     facts = [fact for fact in memory.facts.get_many(numbers) if fact.domain not in PRIVATE_DOMAINS]

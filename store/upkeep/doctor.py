@@ -85,7 +85,9 @@ def parse_wal(data: bytes | memoryview) -> WalContent | None:
     salts, sums = tuple(salts_and_sums[:2]), tuple(salts_and_sums[2:])
     if _wal_checksum(data[: WAL_HEADER_BYTES - 8], (0, 0), order) != sums:
         return None
-    found: list[tuple[int, int, int, bool]] = []  # page, size after commit, offset of its bytes, whether it is valid
+    found: list[
+        tuple[int, int, int, bool]
+    ] = []  # page, size after commit, offset of its bytes, whether it is valid
     for at in range(
         WAL_HEADER_BYTES, len(data) - FRAME_HEADER_BYTES - page_size + 1, FRAME_HEADER_BYTES + page_size
     ):
@@ -170,7 +172,9 @@ def check_wal_length(visit: CheckContext) -> Iterator[Finding]:
         size = 0
     if size > LONG_WAL:
         says = f"The log has grown to {size / 1e6:,.0f} MB: a program that has this memory open reads an old state."
-        yield Finding("log", NOTE, says, "Close the programs that have this memory open; the next write empties it.")
+        yield Finding(
+            "log", NOTE, says, "Close the programs that have this memory open; the next write empties it."
+        )
         return
     frames, done = visit.database.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
     waiting = max(0, frames - done)
@@ -225,7 +229,9 @@ def examine(
         yield from check_file_system(path, closes=not location.look and is_own_memory(path))
         damage = list(check_wal(path))
     except OSError as error:
-        yield Finding("private", WRONG, f"{path} cannot be looked at: {error.strerror}.", "Look at its permissions.")
+        yield Finding(
+            "private", WRONG, f"{path} cannot be looked at: {error.strerror}.", "Look at its permissions."
+        )
         return
     yield from damage
     if any(one.state == WRONG for one in damage):

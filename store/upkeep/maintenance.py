@@ -172,7 +172,9 @@ def run_maintenance(
     source = readable_repository(memory, cwd)
     try:
         new = read_new_commits(memory, source, progress, cancelled, trouble) if source else 0
-        if memory.config["log.daily"] or memory.database.value("SELECT 1 FROM meta WHERE key = ?", (LOG_STATE_KEY,)):
+        if memory.config["log.daily"] or memory.database.value(
+            "SELECT 1 FROM meta WHERE key = ?", (LOG_STATE_KEY,)
+        ):
             from store.upkeep.daily_log import write_daily_log  # late: see above
 
             write_daily_log(memory, trouble)

@@ -321,7 +321,9 @@ def decide_in_editor(screen: ActionHost) -> None:
         if not wrong and text != given:
             engine.decisions_kept = [], ""
         back = (
-            f" What you wrote is kept: {key_name('record.edit')} opens it again." if engine.decisions_kept[0] else ""
+            f" What you wrote is kept: {key_name('record.edit')} opens it again."
+            if engine.decisions_kept[0]
+            else ""
         )
         screen.say(f"{f'{wrong} ' if wrong else ''}No change.{back}", "error" if wrong else "information", 8)
         return

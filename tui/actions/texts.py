@@ -273,7 +273,9 @@ def show_purge(
 
     def plan(memory: Memory) -> tuple[PurgePlan, Run | None, Sequence[str]]:
         both = plan_in_both(memory, records)
-        return (planned(memory), None, ()) if both is None else (both.as_one(memory), both.carry_out, both.elsewhere)
+        return (
+            (planned(memory), None, ()) if both is None else (both.as_one(memory), both.carry_out, both.elsewhere)
+        )
 
     def done(made: object, error: MemorandaError | None) -> None:
         if error is not None:

@@ -201,7 +201,9 @@ def disconnect(session: Session, given: ParsedArguments) -> Outcome:
         raise Declined("Nothing was changed.")
     _carry_out(plan, apply_disconnection)
     if plan.in_the_way:
-        raise StorageError(" ".join(plan.in_the_way), "The rest is as it was; look at that file, then say it again.")
+        raise StorageError(
+            " ".join(plan.in_the_way), "The rest is as it was; look at that file, then say it again."
+        )
     return Outcome(f"Disconnected {client.title}; its files are as they were.", lambda: _connection_json(plan))
 
 
@@ -263,7 +265,9 @@ def _git_outcome(done: list[InstalledHook], message: str, *back: str) -> Outcome
     """Return the outcome of a change of git's hooks. Raise StorageError if git refused a hook."""
     refused = [one.says for one in done if one.state == "refused"]
     if refused or not done:
-        raise StorageError(" ".join(dict.fromkeys(refused)) or "git keeps no hooks here.", "The others are as said.")
+        raise StorageError(
+            " ".join(dict.fromkeys(refused)) or "git keeps no hooks here.", "The others are as said."
+        )
     return Outcome(
         message,
         lambda: [{"hook": one.hook, "path": one.path, "state": one.state} for one in done],
@@ -496,7 +500,11 @@ def _removal_json(found: Removal) -> dict[str, object]:
     """Return what would be removed, for scripts."""
     return {
         "agents": [
-            {"agent": plan.client.name, "scope": plan.place.scope, "files": [change.file for change in plan.changes]}
+            {
+                "agent": plan.client.name,
+                "scope": plan.place.scope,
+                "files": [change.file for change in plan.changes],
+            }
             for plan in found.connections
         ],
         "checkouts": found.checkouts,

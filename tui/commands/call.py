@@ -110,7 +110,9 @@ def typed_or_piped_text(session: Session, words: list[str], example: str) -> str
     if session.memory.database.door == "app":
         raise InvalidInput("There is no standard input here.", "Type the text itself.")
     if sys.stdin.isatty():
-        raise InvalidInput("Standard input is a terminal here.", f"Pipe the text into it: … | memoranda {example} -")
+        raise InvalidInput(
+            "Standard input is a terminal here.", f"Pipe the text into it: … | memoranda {example} -"
+        )
     return sys.stdin.read()
 
 

@@ -259,7 +259,9 @@ def _list_sessions(session: Session, given: ParsedArguments) -> Outcome:
         )
         lines.append(f"{one.id}  {format_count(one.turns, 'turn')}, {state}")
         if given.summaries:
-            lines += [f"  [{summary.citation}] {summary.prompt_line}" for summary in memory.summaries.active(one.id)]
+            lines += [
+                f"  [{summary.citation}] {summary.prompt_line}" for summary in memory.summaries.active(one.id)
+            ]
     if not lines:
         lines = ["No conversations yet. Bring one in: memoranda ingest FILE"]
     return Outcome(
@@ -274,7 +276,9 @@ def _list_sessions(session: Session, given: ParsedArguments) -> Outcome:
 def flush(session: Session, given: ParsedArguments) -> Outcome:
     retry_given_up(session.memory.database)
     done = flush_session(session.memory, given.session)
-    said = f"Session {done.session}: {format_count(len(done.summaries), 'summary').replace('summarys', 'summaries')}"
+    said = (
+        f"Session {done.session}: {format_count(len(done.summaries), 'summary').replace('summarys', 'summaries')}"
+    )
     said += f", checkpoint {cite('checkpoint', done.checkpoint)}." if done.checkpoint else "; nothing else is new."
     return Outcome(
         said,

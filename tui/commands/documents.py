@@ -60,7 +60,9 @@ def scan_summary(result: DocumentScan) -> str:
     """Summarise a scan in a few words; empty if nothing changed."""
     if result.elsewhere:
         return "Another process is reading the documents right now"
-    words = [f"{number:,} {word}" for number, word in ((result.changed, "changed"), (result.gone, "gone")) if number]
+    words = [
+        f"{number:,} {word}" for number, word in ((result.changed, "changed"), (result.gone, "gone")) if number
+    ]
     if result.new:
         words.insert(0, format_count(result.new, "new document"))
     if not words:

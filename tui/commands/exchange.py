@@ -112,7 +112,9 @@ def import_file(session: Session, given: ParsedArguments) -> Outcome:
         if not given.yes and not session.ask(question, lines):
             raise Declined("Nothing was changed.")
         first = (
-            None if found.whole else session.memory.checkpoints.take_checkpoint(f"before: import {found.name}"[:200])
+            None
+            if found.whole
+            else session.memory.checkpoints.take_checkpoint(f"before: import {found.name}"[:200])
         )
         step = found.apply_import()
         if not found.whole:  # an imported complete export must export unchanged
@@ -121,7 +123,11 @@ def import_file(session: Session, given: ParsedArguments) -> Outcome:
         if first is not None:
             back = f"{back} {cite('checkpoint', first)} is how it was.".strip()
         return _import_outcome(
-            found, f"Imported {found.name}: {format_count(found.changes, 'row')}. {back}".strip(), lines, given, step
+            found,
+            f"Imported {found.name}: {format_count(found.changes, 'row')}. {back}".strip(),
+            lines,
+            given,
+            step,
         )
 
 

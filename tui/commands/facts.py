@@ -204,7 +204,9 @@ def forget(session: Session, given: ParsedArguments) -> Outcome:
         )
     if kind == "global":
         session.memory.globals.forget(ids)
-        return Outcome(f"Forgot {cite_or_count(kind, ids)}{EVERY_PROJECT}", lambda: _global_facts_json(session, ids))
+        return Outcome(
+            f"Forgot {cite_or_count(kind, ids)}{EVERY_PROJECT}", lambda: _global_facts_json(session, ids)
+        )
     session.memory.facts.forget(ids)
     return Outcome(f"Forgot {cite_or_count(kind, ids)}. {_undo_sentence(ids)}", lambda: _facts_json(session, ids))
 

@@ -236,7 +236,9 @@ def undo(session: Session, given: ParsedArguments) -> Outcome:
     """Undo the newest change, a step, or everything that one origin wrote."""
     meant = session_for(session, given)
     if given.session and given.all_by is None:
-        raise InvalidInput("A session of whom?", "undo --all-by mcp:codex --session S; memoranda agents names both.")
+        raise InvalidInput(
+            "A session of whom?", "undo --all-by mcp:codex --session S; memoranda agents names both."
+        )
     if given.all_by is not None:
         if given.seq is not None:
             raise InvalidInput("A step or an origin, not both.", "undo 41, or undo --all-by import:notes")
@@ -416,7 +418,9 @@ def _changes_cited(plan: RestorePlan, texts: Iterable[str]) -> frozenset[int]:
             wanted = [parse_citation(part, "fact") for part in word.split()]
             places = {index for index, change in enumerate(plan.changes) if _is_cited_by(change, wanted)}
             if not places:
-                raise InvalidInput(f"{' '.join(map(str, wanted))} is not among what would change.", "See --dry-run.")
+                raise InvalidInput(
+                    f"{' '.join(map(str, wanted))} is not among what would change.", "See --dry-run."
+                )
             found |= places
     return frozenset(found)
 

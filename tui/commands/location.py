@@ -197,9 +197,7 @@ def adopt(session: Session, given: ParsedArguments) -> Outcome:
         done = adopt_as_proposals(location)
         left = f" {done.left} records could not be proposed." if done.left else ""
         wait = "waits" if done.proposals == 1 else "wait"
-        said = (
-            f"{format_count(done.proposals, 'proposal')} {wait} in the inbox of a new memory: {location.path}.{left}"
-        )
+        said = f"{format_count(done.proposals, 'proposal')} {wait} in the inbox of a new memory: {location.path}.{left}"
         lines = [f"What was there is in {done.aside} now.", *filter(None, [done.warning])]
         status = ExitStatus.CANNOT if done.left else ExitStatus.DONE
         return Outcome(said, done.as_dict, lines=lines, status=status)
@@ -276,7 +274,9 @@ STATE_SIGNS = {"ok": "ok   ", "note": "note ", "wrong": "WRONG"}
 
 def doctor(session: Session, given: ParsedArguments) -> Outcome:
     if given.head and (len(given.head) != HEAD_DIGITS or given.head.strip("0123456789abcdef")):
-        raise InvalidInput("A head is 64 hexadecimal digits.", "`memoranda doctor` names the one that there is now.")
+        raise InvalidInput(
+            "A head is 64 hexadecimal digits.", "`memoranda doctor` names the one that there is now."
+        )
     progress = _show_progress if sys.stderr.isatty() and not session.json else ignore_progress
     found = list(examine(session.location, given.quick, given.head, progress))
     if not session.location.look:

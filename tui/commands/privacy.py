@@ -548,9 +548,7 @@ def _purge_both(session: Session, given: ParsedArguments, both: PlanOfBoth) -> O
 # existed.
 
 CUT_IS_GONE = "What was cut is gone; only its place is known. Not a secret? memoranda redactions allow RULE [SHAPE]"
-STILL_IN_LOG = (
-    " Another program is reading the memory, and its log still holds what was cut; close it, then say {again} again."
-)
+STILL_IN_LOG = " Another program is reading the memory, and its log still holds what was cut; close it, then say {again} again."
 SHOWN_MATCHES = 3
 REPLACE_SECRETS = "Whoever read them before may have them: replace them where they were issued."
 
@@ -564,7 +562,9 @@ def redactions(session: Session, given: ParsedArguments) -> Outcome:
     if given.what == "rules":
         return _list_rules(session)
     if given.what not in ("allow", "cut"):
-        raise InvalidInput("redactions are listed, allowed or cut again.", "memoranda redactions allow RULE [SHAPE]")
+        raise InvalidInput(
+            "redactions are listed, allowed or cut again.", "memoranda redactions allow RULE [SHAPE]"
+        )
     if given.rule is None:
         raise InvalidInput(f"{given.what} wants a rule.", "memoranda redactions rules lists them.")
     return _allow_rule(given) if given.what == "allow" else _cut_again(given)
@@ -607,7 +607,8 @@ def _list_rules(session: Session) -> Outcome:
         for rule in load_labels()
     ]
     cells = [
-        (r["rule"], format_count(r["cuts"], "cut") if r["cuts"] else "", _allowed_words(r["allowed"])) for r in rules
+        (r["rule"], format_count(r["cuts"], "cut") if r["cuts"] else "", _allowed_words(r["allowed"]))
+        for r in rules
     ]
     return Outcome(lines=_align_cells(cells), data=lambda: rules)
 

@@ -177,7 +177,9 @@ def list_tasks(session: Session, given: ParsedArguments) -> Outcome:
     now = session.memory.now
     statuses = (given.status.replace(" ", "_").replace("-", "_"),) if given.status else OPEN_STATUSES
     iteration = parse_id(given.iteration, "iteration") if given.iteration else None
-    ids = tasks.ids(statuses=TASK_STATUSES if given.all else statuses, iteration_id=iteration, limit=given.limit + 1)
+    ids = tasks.ids(
+        statuses=TASK_STATUSES if given.all else statuses, iteration_id=iteration, limit=given.limit + 1
+    )
     shown = ids[: given.limit]
     lines = [task_line(task, now) for task in tasks.get_many(shown)]
     if not lines:

@@ -27,13 +27,18 @@ from tui.theme.escape import visible
 
 def search(session: Session, given: ParsedArguments) -> Outcome:
     if not "".join(given.query).strip():
-        raise InvalidInput("There is nothing to search for.", 'Give words or a filter: memoranda search "is:pinned"')
+        raise InvalidInput(
+            "There is nothing to search for.", 'Give words or a filter: memoranda search "is:pinned"'
+        )
     cites = session.memory.config["citations"]
     iteration = parse_id(given.iteration, "iteration") if given.iteration else 0
     query, memory = " ".join(given.query), session.memory
     require_valid_query(memory.database, query)
     answer = search_for_person(memory.search, memory.database, query, given.limit, not given.keywords, iteration)
-    waits, answer.waiting = answer.waits, []  # agents run this too: how many, and what they say only where asked for
+    waits, answer.waiting = (
+        answer.waits,
+        [],
+    )  # agents run this too: how many, and what they say only where asked for
     said = none_exact_words(query, answer)
     hints = query_hints(query)
     lines = [*map(visible, hints), *([visible(said)] if said else [])]

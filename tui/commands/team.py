@@ -165,7 +165,9 @@ def share(session: Session, given: ParsedArguments) -> Outcome:
         if is_personal_memory(session.memory.database.path) and not choice.everywhere:
             rest = len(team.list_unshared(replace(choice, everywhere=True))) - len(new)
             lines += (
-                [f"{format_count(rest, 'global fact')} not among them: add the word {SHARE_GLOBAL}."] if rest else []
+                [f"{format_count(rest, 'global fact')} not among them: add the word {SHARE_GLOBAL}."]
+                if rest
+                else []
             )
         if given.dry_run:
             return Outcome(
@@ -242,9 +244,7 @@ def team(session: Session, given: ParsedArguments) -> Outcome:
                 raise InvalidInput("Who were you?", "team was ANA, whose memory this one was copied from")
             found = members.mark_as_former(given.who)
             done = show_exchange(session, members)
-            said = (
-                f"{found.display_name} was you: what you forget, restore or purge of theirs is done in their stream."
-            )
+            said = f"{found.display_name} was you: what you forget, restore or purge of theirs is done in their stream."
             return Outcome(said, lambda: {"writer": found.writer, **done.data}, done.lines)
         new = members.start_anew()
         done = show_exchange(session, members)

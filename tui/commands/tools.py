@@ -212,7 +212,10 @@ def _show_moment(given: ParsedArguments) -> Outcome:
         moment = get_moment(kept, parse_moment_number(given.moment))
         files = find_changes(moment, given.file or "")
         found = [
-            (one, compare_lines(version_lines(kept, one.file, one.before), version_lines(kept, one.file, one.after)))
+            (
+                one,
+                compare_lines(version_lines(kept, one.file, one.before), version_lines(kept, one.file, one.after)),
+            )
             for one in files
         ]
     lines = [moment_title(moment)]
@@ -247,7 +250,9 @@ def _restore_moment(session: Session, given: ParsedArguments) -> Outcome:
             "Look at what would be lost, and answer there: the same without --yes.",
         )
     files = format_count(len(plan.files), "file")
-    question = f"Undo {plan.moment.name}, in {files}?" if undo else f"Put back {files} to before {plan.moment.name}?"
+    question = (
+        f"Undo {plan.moment.name}, in {files}?" if undo else f"Put back {files} to before {plan.moment.name}?"
+    )
     if not given.yes and not session.ask(question, preview):
         raise Declined("Nothing was changed.")
     done = run_guard_restore(config, machine, current_ms(), plan)
@@ -409,7 +414,9 @@ def guest(session: Session, given: ParsedArguments) -> Outcome:
     if len(words) < fewest:
         raise InvalidInput(f"guest {act} wants {GUEST_WANTS[act]}.", "memoranda guest list shows what there is.")
     if act in ("list", "undo") and words:
-        raise InvalidInput(f"guest {act} takes no words.", f"memoranda guest search {visible(' '.join(words)[:40])}")
+        raise InvalidInput(
+            f"guest {act} takes no words.", f"memoranda guest search {visible(' '.join(words)[:40])}"
+        )
     if act == "show":
         return _show_text(words[0])
     if act in ("list", "search"):

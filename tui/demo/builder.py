@@ -224,7 +224,9 @@ class DemoProject:
         try:
             done = subprocess.run(command, input=stdin, env=environment, capture_output=True, check=False)
         except FileNotFoundError:
-            raise StorageError("The demo needs git, and there is none here.", "Install git and try again.") from None
+            raise StorageError(
+                "The demo needs git, and there is none here.", "Install git and try again."
+            ) from None
         if done.returncode:
             said = done.stderr.decode(errors="replace").strip().partition("\n")[0][:200]
             raise StorageError(f"git {arguments[0]} failed: {said}", "The demo was not made.")
@@ -323,9 +325,9 @@ def _side_of_diff(lines: list[str], left_out: str) -> bytes:
 # Write the demo's year: every row of year.jsonl, through the public API, in chronological order.
 #
 # A row is `[when, actor, what, arguments]`. `when` is the calendar's; `what` is one of `Year.calls`, whose arguments
-# follow. A fact that later rows change has a `name`, else its text is its name; `seen` is when a person confirmed it.
-# The
-# numbers of decisions and tasks are their places in the year: the commits of commits.txt cite decisions by them.
+# follow. A fact that later rows change has a `name`, else its text is its name; `seen` is when a person confirmed
+# it. The numbers of decisions and tasks are their places in the year: the commits of commits.txt cite decisions by
+# them.
 #
 # Retention deletes five-minute checkpoints after a day and half-hour ones after a week. The last links of commits
 # before

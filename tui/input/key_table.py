@@ -218,7 +218,12 @@ PLAN_SCREEN = "plan"
 PLAN_KEYS = (
     Key("plan.apply", "enter", "apply", "apply", "Apply what is chosen", panes=(PLAN_SCREEN,)),
     Key(
-        "plan.choose", "space,x", "choose", "choose", "Choose the record, or leave it as it is", panes=(PLAN_SCREEN,)
+        "plan.choose",
+        "space,x",
+        "choose",
+        "choose",
+        "Choose the record, or leave it as it is",
+        panes=(PLAN_SCREEN,),
     ),
     Key("plan.all", "ctrl+a,a", "all", "all, none", "Choose all that can be chosen, or none", panes=(PLAN_SCREEN,)),
     Key(
@@ -414,7 +419,9 @@ KEYS = (
     Key("preview.next", "right,l,]", "citation(1)", "next link", "The next citation", panes=(PREVIEW, LIBRARIAN)),
     Key("preview.previous", "left,h,[", "citation(-1)", "", "The citation before"),
     Key("preview.back", "backspace,shift+left", "back", "back", "Back to the record before", panes=(PREVIEW,)),
-    Key("preview.forward", "shift+right", "forward", "forward", "Forward again, after going back", panes=(PREVIEW,)),
+    Key(
+        "preview.forward", "shift+right", "forward", "forward", "Forward again, after going back", panes=(PREVIEW,)
+    ),
     Key(
         "memory.undo",
         "u",
@@ -623,7 +630,9 @@ KEYS = (
     Key("list.alone", "Z", "zoom('list')", "", "Give the list the whole screen; or both their places again"),
     Key("list.less", "less_than_sign", "split(-5)", "", "Give the list less of the screen; it is kept"),
     Key("list.more", "greater_than_sign", "split(5)", "", "Give the list more of the screen; it is kept"),
-    Key("sidebar.toggle", "backslash", "sidebar", "", "Show the sidebar, or hide it: panes and filters", looks=True),
+    Key(
+        "sidebar.toggle", "backslash", "sidebar", "", "Show the sidebar, or hide it: panes and filters", looks=True
+    ),
     Key("list.next-heading", "right_curly_bracket", "heading(1)", "", "To the next heading: state, day"),
     Key("list.previous-heading", "left_curly_bracket", "heading(-1)", "", "To the heading before"),
     Key("preview.down", "J", "scroll_preview(1)", "", "Scroll the preview down"),

@@ -56,7 +56,9 @@ READING_COMMANDS = (
         "ask",
         "Ask about the past: a short answer, each sentence with the record it rests on",
         "librarian.ask",
-        Argument("question", "many", "QUESTION", "in English or Spanish: why do we use SQLite? ¿cuándo se decidió?"),
+        Argument(
+            "question", "many", "QUESTION", "in English or Spanish: why do we use SQLite? ¿cuándo se decidió?"
+        ),
         Argument("no-model", "flag", "", "by rule: the records themselves"),
         reads=True,
         slash=("ask",),
@@ -197,7 +199,9 @@ READING_COMMANDS = (
 MUTE_IDS = Argument("ids", "many", "ID", "a fact's number, or F#12, D#3, A#4, S#5")
 TAG_IDS = Argument("ids", "many", "ID", "a fact's number, or F#12, D#3, A#4")
 FACT_IDS = Argument("ids", "many", "ID", "a fact's number, or F#12")
-TAG_ARGUMENT = Argument("tag", "one", "TAG", "one word, or several joined by dashes; of several tags commas between")
+TAG_ARGUMENT = Argument(
+    "tag", "one", "TAG", "one word, or several joined by dashes; of several tags commas between"
+)
 IF_PURGED_OPTION = Argument("yes", "flag", "", "even if the text was purged once")
 PROPOSAL_IDS = Argument("ids", "any", "ID", "a proposal's number, or P#8")
 ORIGIN_OPTION = Argument("origin", "value", "O", "instead: all that this one asks, import:notes")
@@ -273,12 +277,18 @@ RECORD_COMMANDS = (
         "purge",
         "Erase records with all old versions; this cannot be undone",
         "privacy.purge",
-        Argument("ids", "any", "ID", "a fact's number, or G#5, D#3, A#5, T#9, E#42, P#8; or words, as with --query"),
+        Argument(
+            "ids", "any", "ID", "a fact's number, or G#5, D#3, A#5, T#9, E#42, P#8; or words, as with --query"
+        ),
         Argument("query", "value", "Q", "instead: all that a search by keywords finds"),
         Argument("origin", "value", "O", "instead: all that this one wrote, import:notes"),
         Argument("before", "value", "TIME", "instead: all that is older than 2026-08-01, 90d, v1.0, K#3 …"),
-        Argument("kind", "value", "K", f"with --before: only {', '.join(PURGEABLE_KINDS)}", choices=PURGEABLE_KINDS),
-        Argument("leave", "list", "ID", "leave the words as they are here: T#9, all, MEMORY.md, files (repeatable)"),
+        Argument(
+            "kind", "value", "K", f"with --before: only {', '.join(PURGEABLE_KINDS)}", choices=PURGEABLE_KINDS
+        ),
+        Argument(
+            "leave", "list", "ID", "leave the words as they are here: T#9, all, MEMORY.md, files (repeatable)"
+        ),
         Argument("scrub", "list", "ID", "cut them only here, and not in every other place (repeatable)"),
         Argument("dry-run", "flag", "", "only show what would be erased, and what else holds the words"),
         YES_OPTION,

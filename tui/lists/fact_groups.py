@@ -235,7 +235,9 @@ def kind_facet(counts: Mapping[str, int]) -> Facet:
         for kind, word in TIMELINE_WORDS.items()
         if counts.get(kind)
     ]
-    return Facet("kind", "Kind", tuple(choices), sum(count for kind, count in counts.items() if kind != SHOWN_APART))
+    return Facet(
+        "kind", "Kind", tuple(choices), sum(count for kind, count in counts.items() if kind != SHOWN_APART)
+    )
 
 
 def _timeline_facets(memory: Memory) -> Sequence[Facet]:

@@ -179,7 +179,9 @@ def narrow_query(query: str, filters: Mapping[str, str]) -> str:
         name = f"{query[start:end].partition(':')[0].lower()}:"
         if FILTER_SYNONYMS.get(name, name) in filters:
             query = f"{query[:start]} {query[end:]}"
-    words = [f'{field}"{value}"' if " " in value else f"{field}{value}" for field, value in filters.items() if value]
+    words = [
+        f'{field}"{value}"' if " " in value else f"{field}{value}" for field, value in filters.items() if value
+    ]
     return " ".join([*query.split(), *words])
 
 

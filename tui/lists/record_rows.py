@@ -163,7 +163,12 @@ class Pages:
         """Return the index of a key: search near `near`, then at both ends, where new rows are, then everywhere, which
         takes 20 ms for a million rows."""
         size = len(self.keys)
-        for start, stop in (near - NEAR_ROWS, near + NEAR_ROWS), (0, NEAR_ROWS), (size - NEAR_ROWS, size), (0, size):
+        for start, stop in (
+            (near - NEAR_ROWS, near + NEAR_ROWS),
+            (0, NEAR_ROWS),
+            (size - NEAR_ROWS, size),
+            (0, size),
+        ):
             try:
                 return self.keys.index(key, max(0, start), stop)
             except ValueError:

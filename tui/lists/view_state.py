@@ -327,7 +327,10 @@ MISSING_SENTENCES: Mapping[str, Sequence[tuple[Callable[[MissingCounts], int | b
         (lambda n: n["facts"] < 2, "With two facts or more, {inbox.duplicates} looks for those that say the same."),
     ),
     CONTEXT: (
-        (lambda n: not n["facts"], "There are no facts, so nothing would be sent: {pane.facts}, then {record.add}."),
+        (
+            lambda n: not n["facts"],
+            "There are no facts, so nothing would be sent: {pane.facts}, then {record.add}.",
+        ),
         (lambda n: not n["agents"], CONNECT_AGENT),
     ),
 }

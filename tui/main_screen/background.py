@@ -241,7 +241,9 @@ class UpkeepController:
 
         def progress(done: int, total: int) -> None:
             if total > MANY_READ:
-                text = f"reading git {done:,} of {total:,}, {key_name('screen.leave')} stops" if done < total else ""
+                text = (
+                    f"reading git {done:,} of {total:,}, {key_name('screen.leave')} stops" if done < total else ""
+                )
                 self.host.later(self.host.set_status, text)
 
         def trouble(sentence: str) -> None:

@@ -493,7 +493,9 @@ class PlanController:
             unchanged = kind in ("since", "checkpoint")
             self.host.say("Nothing changed since." if unchanged else "Nothing of it is in force any more.")
         elif (
-            kind == "step" and len(plan.changes) == 1 and engine.proposed_changes(plan, "replace") == frozenset((0,))
+            kind == "step"
+            and len(plan.changes) == 1
+            and engine.proposed_changes(plan, "replace") == frozenset((0,))
         ):
             take_back_now(self.host, plan, note)
         else:

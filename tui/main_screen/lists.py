@@ -101,7 +101,9 @@ class ListsController:
     def was_written(self) -> bool:
         """Tell whether the memory was written since the lists were read; takes some 20 µs."""
         engine = self.engine
-        return engine is not None and not self.host.view.past and engine.screen.database.data_version() != self._seen
+        return (
+            engine is not None and not self.host.view.past and engine.screen.database.data_version() != self._seen
+        )
 
     def _look_at_log(self, path: str) -> None:
         """Report once that another program prevents checkpoints of the WAL, and show it in the bar as long as it

@@ -111,7 +111,9 @@ class AsOfController:
         self.host.end_search()
         self.host.engine.come_back()
         pane = (
-            self.host.current if self.host.list_if_mounted(self.host.current) is not None else self.host.current_list
+            self.host.current
+            if self.host.list_if_mounted(self.host.current) is not None
+            else self.host.current_list
         )
         self.host.return_to(left.view, pane)
         self._turn_to(None, left.cursors)

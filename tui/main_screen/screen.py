@@ -172,7 +172,15 @@ class MainScreen(ResponsiveScreen[None]):
         self.polling = Polling((self.lists.check_writes,), self.notices.say_error)
         self._plain = PaneController(self)  # for panes without behaviour of their own
         self._panes: dict[str, PaneController] = {}
-        parts = (self.view_state, self.navigation, self.previewing, self.marks, self.search, self.as_of, self.prompt)
+        parts = (
+            self.view_state,
+            self.navigation,
+            self.previewing,
+            self.marks,
+            self.search,
+            self.as_of,
+            self.prompt,
+        )
         for controller in (*parts, self.commands, self.notices, self.top_bar.sidebar, self.editing):
             adopt_actions(self, controller)
         # methods that controllers use of one another, and those for `tui.actions`: see `Host`

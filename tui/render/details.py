@@ -676,7 +676,9 @@ def _describe_checkpoint(memory: Memory, checkpoint: Checkpoint, now: str) -> li
         lines.append([(f"  … and {changed - CHANGES_SHOWN:,} more", "dim")])
     if memory.database.moment:
         return lines
-    back = f"{key_name('checkpoint.restore')}, or :restore {checkpoint.citation}, shows what going back would change"
+    back = (
+        f"{key_name('checkpoint.restore')}, or :restore {checkpoint.citation}, shows what going back would change"
+    )
     return [*lines, [], [(back, "dim")]]
 
 

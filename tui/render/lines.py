@@ -281,12 +281,16 @@ def cuts_notice(cuts: Sequence[LoggedRedaction]) -> str:
 
 def cuts_words(cuts: Sequence[tuple[str, int, str]]) -> str:
     """Return the sentences on what was redacted, for (rule, count, place) tuples."""
-    places = [f"{rule}{f' ×{number}' if number > 1 else ''} in {place}" for rule, number, place in cuts[:SHOWN_CUTS]]
+    places = [
+        f"{rule}{f' ×{number}' if number > 1 else ''} in {place}" for rule, number, place in cuts[:SHOWN_CUTS]
+    ]
     if len(cuts) > SHOWN_CUTS:
         places.append(f"{len(cuts) - SHOWN_CUTS:,} more")
     rules = dict.fromkeys(rule for rule, _, _ in cuts)
     rule = next(iter(rules)) if len(rules) == 1 else "RULE"
-    return f"Cut as a secret: {', '.join(places)}. If it is none: {ALLOW_COMMAND} {rule} [SHAPE], then say it again."
+    return (
+        f"Cut as a secret: {', '.join(places)}. If it is none: {ALLOW_COMMAND} {rule} [SHAPE], then say it again."
+    )
 
 
 def cuts_json(cuts: Sequence[LoggedRedaction]) -> list[dict[str, Any]]:

@@ -86,7 +86,9 @@ def draw_steps(series: Sequence[float], cells: int = CHART_STEPS) -> str:
     """Draw the last `cells` numbers, at most CHART_STEPS, as steps of a small chart scaled to their maximum."""
     shown = series[-min(CHART_STEPS, cells) :]
     most = max(shown, default=0)
-    return "".join(STEP_SIGNS[round((len(STEP_SIGNS) - 1) * one / most)] if most else STEP_SIGNS[0] for one in shown)
+    return "".join(
+        STEP_SIGNS[round((len(STEP_SIGNS) - 1) * one / most)] if most else STEP_SIGNS[0] for one in shown
+    )
 
 
 def format_percent(share: float) -> str:

@@ -105,7 +105,9 @@ def search_suggestions(asked: Sequence[str], citation: str) -> list[list[tuple[s
     if asked:
         lines = [[("Asked before", "heading"), ("   ↑ brings them back", "dim")]]
         lines += [*([(f"  {query}", "")] for query in asked[:RECENT_QUERIES]), []]
-    examples = [*QUERY_EXAMPLES, (f"related:{citation}", "what is near this record")] if citation else QUERY_EXAMPLES
+    examples = (
+        [*QUERY_EXAMPLES, (f"related:{citation}", "what is near this record")] if citation else QUERY_EXAMPLES
+    )
     lines.append([("Any words, and what narrows them", "heading")])
     for query, says in examples:
         lines += [[(f"  {query}", "")], [(f"      {says}", "dim")]]

@@ -59,12 +59,10 @@ class Application(Protocol):
 # Time of a key press in Textual 8.2.8 (a list with a preview at 120×40, to the last byte in a terminal):
 #
 # - Textual paints when its screen is idle, so the list paints first; the preview, some messages later, is a second
-# frame.
-# That one waits for a 60 Hz timer, which skips a tick after each frame: 17 to 33 ms. A third frame, when the preview's
-# update requests a layout, waits as long again: 46 ms in all. `ResponsiveScreen` waits for the messages of one key
-# before
-# it paints, and shortens the interval for later ones: 4 to 8 ms. A widget of a fixed size should use `update(…,
-# layout=False)`, because a layout is a frame of its own.
+# frame. That one waits for a 60 Hz timer, which skips a tick after each frame: 17 to 33 ms. A third frame, when the
+# preview's update requests a layout, waits as long again: 46 ms in all. `ResponsiveScreen` waits for the messages of
+# one key before it paints, and shortens the interval for later ones: 4 to 8 ms. A widget of a fixed size should use
+# `update(…, layout=False)`, because a layout is a frame of its own.
 # - A full garbage collection visits all modules and styles: 40 ms during a key press. `forget_startup` excludes the
 # objects of the start; later ones are few.
 #
@@ -265,7 +263,9 @@ class HelpScreen(ResponsiveScreen["str | None"]):
             here = self._keys[f"here:{name}"]
             keys = self._remapped.get(here.id or "", here.key)
             more = (
-                [[("All its keys: ", "dim"), ("  ".join(map(show_key, keys.split(","))), "")]] if "," in keys else []
+                [[("All its keys: ", "dim"), ("  ".join(map(show_key, keys.split(","))), "")]]
+                if "," in keys
+                else []
             )
             return [[(_first_key(here, self._remapped), "own"), (f"  {here.tooltip}", "")], [], *more]
         if kind == "verb":

@@ -201,7 +201,9 @@ class EvidenceScreen(ListScreen["str | None"]):
         Binding(
             "b", "take", "Take", id="evidence.take", tooltip="Take what is there now for what the record rests on"
         ),
-        Binding("x", "unbind", "Take away", id="evidence.unbind", tooltip="Take this evidence away from the record"),
+        Binding(
+            "x", "unbind", "Take away", id="evidence.unbind", tooltip="Take this evidence away from the record"
+        ),
         Binding("y", "yes", "Yes", id="evidence.yes", tooltip="Run what is shown, now and from now on"),
         Binding("n", "no", "No", id="evidence.no", tooltip="Do not run it"),
     ]
@@ -367,7 +369,9 @@ class EvidenceScreen(ListScreen["str | None"]):
     def _ask_to_run(self, one: BoundEvidence) -> None:
         self._asked = one
         where = (
-            "It goes to that address." if one.item.type == "url" else "It runs in the folder of the project, as you."
+            "It goes to that address."
+            if one.item.type == "url"
+            else "It runs in the folder of the project, as you."
         )
         lines: list[StyledLine] = [
             [(run_question(one), "title")],

@@ -123,7 +123,9 @@ def first_model_row(found: ModelStatus) -> str:
     if lacks_ollama(found):
         return f"install {install_steps()[0][0]}"
     return (
-        f"pull {USUAL_MODEL}" if found.look.version and found.look.find_model(USUAL_MODEL) is None else "order rules"
+        f"pull {USUAL_MODEL}"
+        if found.look.version and found.look.find_model(USUAL_MODEL) is None
+        else "order rules"
     )
 
 
@@ -158,7 +160,12 @@ def _model_rows(found: ModelStatus, fared: ModelStats) -> list[ModelRow]:
     if found.look.find_model(USUAL_MODEL) is None:
         more: tuple[StyledLine, ...] = (
             [(USUAL_MODEL, "title")],
-            [("The model that Memoranda is made for: 1.9 GB to fetch, and some 3 GB of memory while it works.", "")],
+            [
+                (
+                    "The model that Memoranda is made for: 1.9 GB to fetch, and some 3 GB of memory while it works.",
+                    "",
+                )
+            ],
             [("qwen2.5:1.5b takes half of that, and gets more wrong. Ollama fetches it from its library.", "")],
         )
         listed.append(
@@ -253,7 +260,10 @@ def model_status_forms(modeller: ModelWorker, faring: ModelStats) -> list[list[P
     if pull is not None and not pull.ended:
         far = f"{100 * pull.far.done // pull.far.total} %" if pull.far.total else "…"
         return [
-            [(f"pulling {short_model_name(pull.name)} ", "$text-accent", MODEL_ACTION), (far, "bold", MODEL_ACTION)],
+            [
+                (f"pulling {short_model_name(pull.name)} ", "$text-accent", MODEL_ACTION),
+                (far, "bold", MODEL_ACTION),
+            ],
             [(f"pulling {far}", "$text-accent", MODEL_ACTION)],
             [(f"↓ {far}", "$text-accent", MODEL_ACTION)],
         ]

@@ -220,7 +220,9 @@ class PlanRows(NumberedRows):
         change = self._plan.changes[at]
         sign, look = PLAN_SIGNS[change_sign(change.then, change.now) if self._looking else change.sign]
         by = (
-            visible(f" · {writer_name(change.by.actor)}, {format_age(self._now, change.by.at)}") if change.by else ""
+            visible(f" · {writer_name(change.by.actor)}, {format_age(self._now, change.by.at)}")
+            if change.by
+            else ""
         )
         says = visible(describe_change(change.then, change.now) if self._looking else change.says)
         chosen = at in self._chosen
@@ -299,7 +301,9 @@ class PlanScreen(ChoosingScreen):
         if not self.looking:
             strategies: list[Piece] = []
             if self._kind == "checkpoint":
-                looks = {name: "bold $text-accent" if name == self._strategy else "$dim" for name in PLAN_STRATEGIES}
+                looks = {
+                    name: "bold $text-accent" if name == self._strategy else "$dim" for name in PLAN_STRATEGIES
+                }
                 strategies = [("strategy ", "$dim", "strategy")]
                 strategies += [
                     (f" {word} ", looks[name], f"choose_strategy('{name}')")
@@ -345,9 +349,7 @@ class PlanScreen(ChoosingScreen):
         ]
         if change.by is not None:
             when = format_how_long_ago(self._engine.now, change.by.at)
-            what = (
-                f"{origin_name(change.by.actor)}, {change.by.door}, {when}, step {change.by.seq}: {change.by.reason}"
-            )
+            what = f"{origin_name(change.by.actor)}, {change.by.door}, {when}, step {change.by.seq}: {change.by.reason}"
             lines.append([("last changed by ", "dim"), (what, "")])
         if change.blocked:
             lines += [[], [(f"Cannot be applied: {change.blocked}", "warning")]]
@@ -557,7 +559,11 @@ class PurgeScreen(ChoosingScreen):
         at = index - len(self._plan.going)
         if at < 0:
             one = self._plan.going[index]
-            lines: list[StyledLine] = [[(one.citation, "cite"), (f"  {one.kind}", "dim")], [(one.text, "title")], []]
+            lines: list[StyledLine] = [
+                [(one.citation, "cite"), (f"  {one.kind}", "dim")],
+                [(one.text, "title")],
+                [],
+            ]
             if one.why:
                 lines.append([(f"It is erased because it {_reason_words(one.why)}.", "")])
             return [

@@ -158,7 +158,9 @@ class GuardScreen(PlannedScreen["GuardRestorePlan"]):
     """Shows what changed and puts it back, each on a thread. Dismisses with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "leave", "Close", id="guard.close", tooltip="Leave what is asked, then close the guard"),
+        Binding(
+            "escape,q", "leave", "Close", id="guard.close", tooltip="Leave what is asked, then close the guard"
+        ),
         Binding("r", "restore", "Put back", id="guard.restore", tooltip="Show what putting it back would change"),
         Binding(
             UNDO_KEY, "undo", "Undo", id="guard.undo", tooltip="Show what undoing the last restore would change"
@@ -415,7 +417,9 @@ class GuestsScreen(PlannedScreen["GuestPlan"]):
 
     # reading
 
-    @work(thread=True, group="guests", exclusive=True, exit_on_error=False, description="read other tools' memories")
+    @work(
+        thread=True, group="guests", exclusive=True, exit_on_error=False, description="read other tools' memories"
+    )
     def _read_texts(self, at: int = 0) -> None:
         """Read all texts again; the cursor goes to the one it was on, else to row `at`."""
         found = list_guest_texts(this_machine(), self._tools)

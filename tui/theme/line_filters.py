@@ -47,7 +47,9 @@ class StripControls(LineFilter):
         suspect = _CONTROL.search
         for text, style, control in segments:
             if (not text.isprintable() and not control and suspect(text)) or (style is not None and style.link):
-                return [clean for segment in segments if (clean := _without_controls(segment)).text or clean.control]
+                return [
+                    clean for segment in segments if (clean := _without_controls(segment)).text or clean.control
+                ]
         return segments
 
 

@@ -104,7 +104,9 @@ def talk_lines(exchange: Exchange) -> list[StyledLine]:
     answer = exchange.answer
     lines: list[StyledLine] = [[(YOU_LABEL, "label"), (exchange.question, "title")]]
     said = list(map(_sentence_pieces, exchange.first if answer is None else answer.parts))
-    lines += [[(BESIDE_LABEL if place else ANSWER_LABEL, "label"), *sentence] for place, sentence in enumerate(said)]
+    lines += [
+        [(BESIDE_LABEL if place else ANSWER_LABEL, "label"), *sentence] for place, sentence in enumerate(said)
+    ]
     start = BESIDE_LABEL if said else ANSWER_LABEL
     if exchange.error:
         lines.append([(start, "label"), (exchange.error, "warning")])

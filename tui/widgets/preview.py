@@ -289,7 +289,9 @@ class Preview(CachedLines, ScrollView, can_focus=True, inherit_bindings=False):
 
     def _strip(self, row: PreviewRow, thumb: bool, width: int) -> Strip:
         """Render one line, with the scrollbar's cell at the right edge."""
-        selected = self.selected if row and self.selected >= 0 and any(n == self.selected for _, _, n in row) else -1
+        selected = (
+            self.selected if row and self.selected >= 0 and any(n == self.selected for _, _, n in row) else -1
+        )
         place = (row, selected, thumb, width)
         if (strip := self._strips.get(place)) is None:
             segments = [
@@ -583,7 +585,9 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
         """Return the line of the preview, and the character of it, that the passage found of a turn begins at."""
         if not self._start or not isinstance(record, Turn):
             return 0, 0
-        return 1 + record.text.count("\n", 0, self._start), self._start - record.text.rfind("\n", 0, self._start) - 1
+        return 1 + record.text.count("\n", 0, self._start), self._start - record.text.rfind(
+            "\n", 0, self._start
+        ) - 1
 
     def _all_of(self, record: Record | Step) -> list[StyledLine]:
         """Describe a record. The lists may still show one that another process purged, or one of the past."""

@@ -477,7 +477,9 @@ class RecordList(CachedLines, ScrollView, can_focus=True, inherit_bindings=False
     def _refresh_row(self, index: int | None) -> None:
         if (line := self.line_of(index)) is not None and index is not None:
             self.refresh(
-                Region(0, line, self._width or self.size.width, len(self._lines_of_row(index)) if self._width else 1)
+                Region(
+                    0, line, self._width or self.size.width, len(self._lines_of_row(index)) if self._width else 1
+                )
             )
 
     def _refresh_keys(self, keys: Set[Hashable]) -> None:

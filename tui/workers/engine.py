@@ -235,7 +235,10 @@ class Engine:
         self.put_off: tuple[int, ...] = ()  # the proposals that were left for later in this sitting
         # what was written in the editor about these proposals, and decided nothing yet
         self.decisions_kept: tuple[list[int], str] = [], ""
-        self.undone_together, self.undone_at = (0, 0), 0.0  # last of several undos, how many; when one was not asked
+        self.undone_together, self.undone_at = (
+            (0, 0),
+            0.0,
+        )  # last of several undos, how many; when one was not asked
         self.documents = DocumentWorker(location, clock)
         self.pace = Pace()
         self.embedder = EmbeddingWorker(location, clock, self.pace)
@@ -535,7 +538,9 @@ def _release_blocks() -> None:
 def _changed_tables(memory: Memory, since: int) -> set[str]:
     """Return the recorded tables that were changed after step `since`."""
     source = every_row_view(memory.database)
-    return {table for (table,) in memory.database.rows(f"SELECT DISTINCT tbl FROM {source} WHERE seq > ?", (since,))}
+    return {
+        table for (table,) in memory.database.rows(f"SELECT DISTINCT tbl FROM {source} WHERE seq > ?", (since,))
+    }
 
 
 def _successors(memory: Memory, since: int, shared: int) -> dict[int, int]:
@@ -563,7 +568,9 @@ def first_changed_key(step: Step, memory: Memory, kind: str = "") -> int | None:
     """Return the key of the first record that a step changed, to show it: of this `kind`, if it changed one, and one
     that holds now, if one does."""
     changes = memory.history.changes(step.seq, limit=64)
-    keys = [(HISTORY_KINDS[change.table], int(change.key[0])) for change in changes if change.table in HISTORY_KINDS]
+    keys = [
+        (HISTORY_KINDS[change.table], int(change.key[0])) for change in changes if change.table in HISTORY_KINDS
+    ]
     mine = [key for key in keys if key[0] == kind] or keys
     held = (
         key for key in mine if _record_status(memory, *key) not in (None, "superseded", "contradicted", "forgotten")
