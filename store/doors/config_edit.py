@@ -327,7 +327,7 @@ def apply_edit(text: str, edit: ConfigEdit, ours: IsOurs) -> str:
             del there[index]
         there.append(edit.value)
         new = append_jsonc_value(new, edit.path, edit.value)
-    return _check_result(new, wanted, edit)
+    return _require_wanted_edit(new, wanted, edit)
 
 
 def revert_edit(text: str, edit: ConfigEdit, ours: IsOurs, before: object = None, made: int = 0) -> str:
@@ -358,7 +358,9 @@ def revert_edit(text: str, edit: ConfigEdit, ours: IsOurs, before: object = None
         emptied = before is None
         if before is not None:
             at[edit.path[-1]] = before
-            return _check_result(_set_value(text, ConfigEdit(edit.file, EDIT_SET, edit.path, before)), wanted, edit)
+            return _require_wanted_edit(
+                _set_value(text, ConfigEdit(edit.file, EDIT_SET, edit.path, before)), wanted, edit
+            )
         del at[edit.path[-1]]
         text = _remove_value(text, edit.path, edit.file, edit.value)
     path = edit.path if edit.form == EDIT_APPEND else edit.path[:-1]
@@ -366,7 +368,7 @@ def revert_edit(text: str, edit: ConfigEdit, ours: IsOurs, before: object = None
         del _walk_path(wanted, path[:-1])[path[-1]]
         text = _remove_value(text, path, edit.file)
         path, made = path[:-1], made - 1
-    return _check_result(text, wanted, edit)
+    return _require_wanted_edit(text, wanted, edit)
 
 
 def count_missing_parents(text: str, edit: ConfigEdit) -> int:
@@ -416,7 +418,7 @@ def parse_config(text: str, file: str) -> Any:
         raise EditBlocked(f"{file} cannot be read: {error}. Mend it first.") from None
 
 
-def _check_result(text: str, wanted: object, edit: ConfigEdit) -> str:
+def _require_wanted_edit(text: str, wanted: object, edit: ConfigEdit) -> str:
     """Return the new text if it says what is wanted. Raise EditBlocked."""
     if parse_config(text, edit.file) != wanted:
         raise EditBlocked(f"{edit.file} is written in a way that we do not change safely. Make the change by hand.")

@@ -118,7 +118,7 @@ def recall_by_meaning(memory: Memory, text: str) -> dict[int, str]:
     search finds, where meaning and words together are enough; a long prompt shares few of its words with anything, and
     is judged by meaning alone."""
     hits = {hit.key: hit.similarity or 0.0 for hit in memory.search(text, RECALL_POOL, kinds=RECALLED_KINDS).hits}
-    shares = {key: of_prompt for key, _, of_prompt, _ in _find_all_shares(memory, text, hits)}
+    shares = {key: of_prompt for key, _, of_prompt, _ in _compare_with_known_records(memory, text, hits)}
     long = len(text.split()) > MAX_QUESTION_WORDS
     found: list[tuple[float, int, str]] = []
     for key, near in hits.items():
@@ -137,14 +137,16 @@ def recall_by_meaning(memory: Memory, text: str) -> dict[int, str]:
 def recall_by_words(memory: Memory, text: str) -> dict[int, str]:
     """Return the keys of the records that share enough words with `words_of` a prompt, each with why."""
     found: list[tuple[float, int, str]] = []
-    for key, words, of_prompt, of_record in _find_all_shares(memory, text):
+    for key, words, of_prompt, of_record in _compare_with_known_records(memory, text):
         if of_prompt >= MIN_PROMPT_SHARE or (of_record >= MIN_RECORD_SHARE and len(words) >= MIN_RECORD_WORDS):
             found.append((max(of_prompt, of_record), key, f"shares {', '.join(words[:4])} with the prompt"))
     found.sort(key=lambda one: -one[0])
     return {key: why for _, key, why in found}
 
 
-def _find_all_shares(memory: Memory, text: str, keys: Collection[int] | None = None) -> Iterator[PromptShare]:
+def _compare_with_known_records(
+    memory: Memory, text: str, keys: Collection[int] | None = None
+) -> Iterator[PromptShare]:
     """Yield what the project's records and the global facts share with a prompt."""
     yield from _find_prompt_shares(memory.database, text, keys)
     if (own := find_personal_memory(memory.database)) is None:

@@ -24,16 +24,16 @@ from store.embedding.model_registry import (
     calibrate_cosine,
     count_vector_change,
     get_calibration,
+    get_vector_meta,
     list_embedding_models,
     list_leftover_slots,
     list_refused_passages,
     queue_all_passages,
     read_vector_changes,
-    read_vector_note,
     register_model,
+    set_vector_meta,
     sweep_slot,
     switch_serving_model,
-    write_vector_note,
 )
 from store.embedding.provider import (
     MAX_INPUT_CHARACTERS,
@@ -198,7 +198,7 @@ def embed_queued_passages(
             with database.write("agent", "index") as write:
                 run.lease.renew(write)
                 run.model = register_model(write, provider, measured)
-                write_vector_note(write, WEIGHTS_STAMP_KEY, provider.stamp)
+                set_vector_meta(write, WEIGHTS_STAMP_KEY, provider.stamp)
             run.update_all_codes()
             run.embed_queue()
             if not cancelled() and not run.model.serving:
@@ -208,14 +208,14 @@ def embed_queued_passages(
                 run.sweep_old_vectors()
             run.trim_cache()
             with database.write("agent", "index") as write:
-                write_vector_note(write, EMBEDDING_ERROR_KEY, "")
+                set_vector_meta(write, EMBEDDING_ERROR_KEY, "")
         finally:
             run.lease.release()
     except LeaseLost:
         return None
     except EmbeddingError as error:
         with database.write("agent", "index") as write:
-            write_vector_note(write, EMBEDDING_ERROR_KEY, str(error))
+            set_vector_meta(write, EMBEDDING_ERROR_KEY, str(error))
         raise
     if run.refused:
         trouble(_refusal_sentence(run.refused, run.reason))
@@ -269,7 +269,7 @@ class _IndexRun:
 
     def has_current_codes(self, model: EmbeddingModel) -> bool:
         """Return whether the packed codes of a model are stored by the chosen backend and up to date."""
-        there = read_vector_note(self.database, codes_marker_key(model.slot))
+        there = get_vector_meta(self.database, codes_marker_key(model.slot))
         return there == codes_marker_value(self.keeper, model, read_vector_changes(self.database))
 
     def update_all_codes(self) -> None:
@@ -483,7 +483,7 @@ class _IndexRun:
         import numpy as np
 
         for model in list_embedding_models(self.database):
-            if read_vector_note(self.database, codes_marker_key(model.slot)) != codes_marker_value(
+            if get_vector_meta(self.database, codes_marker_key(model.slot)) != codes_marker_value(
                 self.keeper, model, before
             ):
                 continue  # dropped, or stored by another backend, meanwhile: the next run computes them
@@ -505,14 +505,14 @@ class _IndexRun:
 
     def _mark_codes(self, write: Transaction, model: EmbeddingModel, change: int) -> None:
         """Note that the packed codes of a model are up to date with a change number."""
-        write_vector_note(write, codes_marker_key(model.slot), codes_marker_value(self.keeper, model, change))
+        set_vector_meta(write, codes_marker_key(model.slot), codes_marker_value(self.keeper, model, change))
 
     def _note_refused(self, write: Transaction, bad: Sequence[int], good: Sequence[int]) -> None:
         """Note the ids of refused texts, and forget the ids of texts that were embedded since."""
         before = list_refused_passages(self.database)
         after = [id for id in before if id not in set(good) and id not in set(bad)] + list(bad)
         if after != before:
-            write_vector_note(write, REFUSED_TEXTS_KEY, " ".join(map(str, after[-MAX_REFUSED_IDS:])))
+            set_vector_meta(write, REFUSED_TEXTS_KEY, " ".join(map(str, after[-MAX_REFUSED_IDS:])))
 
 
 def rebuild_vectors(database: Database) -> int:
@@ -522,7 +522,7 @@ def rebuild_vectors(database: Database) -> int:
         write.execute("DELETE FROM embeddings")
         write.execute("DELETE FROM embedding_models")
         drop_codes(write)
-        write_vector_note(write, EMBEDDING_ERROR_KEY, "")
+        set_vector_meta(write, EMBEDDING_ERROR_KEY, "")
         queue_all_passages(write)
         count_vector_change(write)
         return int(write.execute("SELECT count(*) FROM corpus").get)

@@ -19,10 +19,10 @@ from store.embedding.model_registry import (
     WEIGHTS_STAMP_KEY,
     EmbeddingModel,
     find_serving_model,
+    get_vector_meta,
     list_embedding_models,
     list_refused_passages,
     read_vector_changes,
-    read_vector_note,
 )
 from store.embedding.provider import EmbeddingError, EmbeddingProvider
 from store.embedding.vector_codes import (
@@ -214,7 +214,7 @@ class Vectors:
     @property
     def stamp(self) -> str:
         """The stamp of the weights that were verified when vectors were last computed here; for `choose_provider`."""
-        return read_vector_note(self._database, WEIGHTS_STAMP_KEY)
+        return get_vector_meta(self._database, WEIGHTS_STAMP_KEY)
 
     def matches(self, provider: EmbeddingProvider) -> bool:
         """Return whether this provider's queries can be compared with the stored vectors."""
@@ -308,7 +308,7 @@ class Vectors:
     def is_in_vec0(self, model: EmbeddingModel) -> bool:
         """Return whether `vec0` searches, so that no codes are needed in memory."""
         there = codes_marker_value(VEC0_CODE_STORE, model, read_vector_changes(self._database))
-        marked = read_vector_note(self._database, codes_marker_key(model.slot)) == there
+        marked = get_vector_meta(self._database, codes_marker_key(model.slot)) == there
         return marked and load_vec0(self._database.connection)
 
     def code_matrix(self, model: EmbeddingModel) -> CodeMatrix:
@@ -334,7 +334,7 @@ class Vectors:
         takes long and so is not done in a transaction: a change meanwhile counts as later."""
         with self._database.read_snapshot():
             change = read_vector_changes(self._database)
-            marker = read_vector_note(self._database, codes_marker_key(model.slot))
+            marker = get_vector_meta(self._database, codes_marker_key(model.slot))
             if marker == codes_marker_value(BLOCK_CODE_STORE, model, change):
                 return model.fingerprint, change, BLOCK_CODE_STORE.read_matrix(self._database, model)
         return model.fingerprint, change, build_code_matrix(self._database, model)
@@ -352,7 +352,7 @@ class Vectors:
         left, total = self.pending_counts()
         refused = len(list_refused_passages(self._database))
         return VectorStatus(
-            serving, building, left, total, refused, read_vector_note(self._database, EMBEDDING_ERROR_KEY)
+            serving, building, left, total, refused, get_vector_meta(self._database, EMBEDDING_ERROR_KEY)
         )
 
     def embed_queue(

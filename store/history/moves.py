@@ -144,7 +144,9 @@ class Moves:
         self, own: Database, move: FactMove, there: Callable[[Transaction, Transaction], None], again: bool = False
     ) -> None:
         """Carry out a move that has begun, in both files."""
-        carry_out_move(self._database, own, move, there, lambda write: _change_project(write, own, move, again))
+        carry_out_move(
+            self._database, own, move, there, lambda write: _apply_move_to_project_file(write, own, move, again)
+        )
 
     def _rescope(self, number: int, scope: str, seen: Fact | None) -> None:
         """Change the scope of a fact that stays in its file."""
@@ -181,7 +183,7 @@ def _finish_move(database: Database, move: FactMove) -> str:
                 drop_move(write, move)
                 return ""
             move.fact, move.own, move.other = noted.fact, noted.own, noted.step
-            _change_project(write, own, move)
+            _apply_move_to_project_file(write, own, move)
             history.complete_move(write, move)
             return ""
     except Conflict as error:
@@ -209,7 +211,7 @@ def _undo_half(database: Database, own: Database, move: FactMove, error: Conflic
     return f"A move of a fact was broken off and taken back: {error.message}"
 
 
-def _change_project(write: Transaction, own: Database, move: FactMove, again: bool = False) -> None:
+def _apply_move_to_project_file(write: Transaction, own: Database, move: FactMove, again: bool = False) -> None:
     """Do the half of a move that changes the project's file, whose other half is done or being done."""
     database = write.database
     if move.kind == MOVE_UNDO:

@@ -31,9 +31,9 @@ from store.learning.sentences import (
     find_marker_within,
     find_triggers,
     form_pattern,
-    grammar_words,
     has_verb,
     is_reported,
+    load_rule_words,
     match_leading,
     rule_certainty,
     sign_pattern,
@@ -805,11 +805,13 @@ class ComparedText:
 
     def __post_init__(self) -> None:
         every = _WORD.findall(fold_text(self.text))
-        self.every = [word for word in every if word not in grammar_words("articles")]
+        self.every = [word for word in every if word not in load_rule_words("articles")]
         self.text = " ".join(every)
-        self.negated = any(word in grammar_words("negation") or word.endswith("n't") for word in every)
+        self.negated = any(word in load_rule_words("negation") or word.endswith("n't") for word in every)
         self.words = [
-            word for word in every if word not in grammar_words("hollow") and word not in grammar_words("negation")
+            word
+            for word in every
+            if word not in load_rule_words("hollow") and word not in load_rule_words("negation")
         ]
 
 
@@ -843,7 +845,7 @@ def says_still_holds(text: str, fact: ComparedText) -> bool:
     if match is None:
         return False
     rest = ComparedText(folded[match.end() :])
-    telling = [word for word in rest.words if word not in grammar_words("using")]
+    telling = [word for word in rest.words if word not in load_rule_words("using")]
     if contradicts_fact(rest, fact) or sign_pattern("hypothetical").search(rest.text):
         return False
     return bool(telling) and all(any(_is_almost_equal(word, other) for other in fact.words) for word in telling)
@@ -894,7 +896,7 @@ def _is_almost_equal(one: str, other: str) -> bool:
     return (
         OSA.distance(one, other) == 1
         and one[0] == other[0]
-        and not {one, one.removesuffix("s")} & grammar_words("exchanged_words")
+        and not {one, one.removesuffix("s")} & load_rule_words("exchanged_words")
     )
 
 

@@ -93,7 +93,7 @@ def compose_pattern(text: str) -> re.Pattern[str]:
 
 
 @cache
-def grammar_words(name: str) -> frozenset[str]:
+def load_rule_words(name: str) -> frozenset[str]:
     """Return the words of this name in [words], of both languages."""
     return frozenset(word for _, table in _language_tables("words") for word in table.get(name, "").split())
 
@@ -317,11 +317,11 @@ _PART = re.compile(r"<(\w+)>")
 @cache
 def _all_imperatives() -> frozenset[str]:
     """Return imperatives of vos, tú, usted and ustedes, folded, of verbs used with an assistant."""
-    made = set(grammar_words("given"))
+    made = set(load_rule_words("given"))
     for kind, ends in IMPERATIVE_ENDINGS.items():
-        made |= {stem + end for stem in grammar_words(kind) for end in ends}
+        made |= {stem + end for stem in load_rule_words(kind) for end in ends}
     return frozenset(
-        made | {_SOFT.sub(lambda last: HARD_LETTERS[last[0]], stem) + "e" for stem in grammar_words("ar")}
+        made | {_SOFT.sub(lambda last: HARD_LETTERS[last[0]], stem) + "e" for stem in load_rule_words("ar")}
     )
 
 
@@ -331,7 +331,7 @@ def _verb_patterns(name: str) -> list[tuple[re.Pattern[str], bool | None]]:
     parts = {"imperative": "|".join(_all_imperatives()), "infinitive": INFINITIVE, "clitic": CLITIC}
 
     def filled(part: re.Match[str]) -> str:
-        return f"(?:{parts.get(part[1]) or '|'.join(grammar_words(part[1]))})"
+        return f"(?:{parts.get(part[1]) or '|'.join(load_rule_words(part[1]))})"
 
     verdicts = {"sure": SURE, "perhaps": PERHAPS, "no": NO}
     return [(re.compile(_PART.sub(filled, form)), verdicts[says]) for form, says in verb_forms(name)]
@@ -357,7 +357,7 @@ def is_command(folded: str) -> bool:
     "pasamelo"."""
     first = folded.split(maxsplit=1)[0] if folded.strip() else ""
     bare = re.sub(f"{CLITIC}$", "", first)
-    return first not in grammar_words("no_command") and not _all_imperatives().isdisjoint((first, bare))
+    return first not in load_rule_words("no_command") and not _all_imperatives().isdisjoint((first, bare))
 
 
 STRUCK, PASSED, DOUBTED, OWN = 0, 1, 2, 3  # level of a character, as above; OWN: the person's
@@ -624,10 +624,10 @@ def states_lasting(folded: str, written: str) -> bool:
     return bool(
         any(sign_pattern(name).search(folded) for name in ONESELF_SIGNS)
         or any(
-            (one["does"] or one["is"]) not in grammar_words("of_now")
+            (one["does"] or one["is"]) not in load_rule_words("of_now")
             for one in sign_pattern("of_oneself").finditer(folded)
         )
-        or (first and first[1] not in grammar_words("no_verb"))
+        or (first and first[1] not in load_rule_words("no_verb"))
         or sign_pattern("of_things").match(folded)
         or (len(folded.split()) >= MIN_TELLING_WORDS and form_pattern("telling").search(folded))
     )

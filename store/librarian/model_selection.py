@@ -104,10 +104,10 @@ def read_server_info(address: str, seconds: float = SERVER_REPLY_SECONDS) -> Ser
         found = list_server_models(address, call, seconds)
         loaded = {model.name for model in found}
         if not is_openai_server(address):
-            version = _get_reply_part(address, "/api/version", "version", str, seconds, call)
+            version = _fetch_json_field(address, "/api/version", "version", str, seconds, call)
             loaded = {
                 _name_of_entry(entry)
-                for entry in _get_reply_part(address, "/api/ps", "models", list, seconds, call)
+                for entry in _fetch_json_field(address, "/api/ps", "models", list, seconds, call)
             }
     except ModelFailed as error:
         return ServerInfo(address, trouble=error)
@@ -123,7 +123,7 @@ def list_server_models(
     path, part = ("/models", "data") if is_openai_server(address) else ("/api/tags", "models")
     return [
         _parse_entry(entry)
-        for entry in _get_reply_part(address, path, part, list, seconds, call)
+        for entry in _fetch_json_field(address, path, part, list, seconds, call)
         if _name_of_entry(entry)
     ]
 
@@ -148,7 +148,7 @@ def _parse_entry(entry: dict[str, Any]) -> InstalledModel:
     return InstalledModel(name, parse_figure(entry.get("size")), parameters, quantization, remote=remote)
 
 
-def _get_reply_part(
+def _fetch_json_field(
     address: str, path: str, part: str, kind: type[Value], seconds: float, call: DeadlineCall
 ) -> Value:
     """Return a part of the JSON object that the server replies, within so many seconds. Raise ModelFailed, also where

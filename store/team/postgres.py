@@ -295,7 +295,10 @@ REPLICA_SETTING = "team.replica"
 ANOTHER_MODEL = "By words alone: the vectors there are of another model than yours."
 NO_MODEL = "By words alone: no model for vectors runs here. See `memoranda doctor`."
 NO_VECTORS = "By words alone: no vectors are there."
-_RECORD_COLUMNS = "r.team, r.id, r.kind, r.author, coalesce(w.name, ''), r.domain, r.status, r.title, r.body, r.fields, r.conflict"
+_RECORD_COLUMNS = (
+    "r.team, r.id, r.kind, r.author, coalesce(w.name, ''), r.domain, r.status, r.title, r.body,"
+    " r.fields, r.conflict"
+)
 _WRITER_JOIN = "LEFT JOIN memoranda.writers w ON w.team = r.team AND w.writer = r.author"
 # what row-level security lets the role read, and of its owner, whom it does not hold back, the same
 _MAY_READ = "EXISTS (SELECT 1 FROM memoranda.readable() m WHERE m.team = r.team AND m.domain IN ('*', r.domain))"

@@ -9,7 +9,7 @@ from store.database.database import Database
 from store.database.values import Verbatim
 from store.embedding import provider_selection
 from store.embedding.indexer import IndexResult, count_turn_tokens
-from store.embedding.model_registry import EMBEDDING_ERROR_KEY, read_vector_note, write_vector_note
+from store.embedding.model_registry import EMBEDDING_ERROR_KEY, get_vector_meta, set_vector_meta
 from store.embedding.provider import EmbeddingProvider
 from store.embedding.provider_selection import ProviderChoice, choose_provider, may_replace_vectors
 from store.embedding.vectors import Vectors, refresh_vector_space
@@ -137,6 +137,6 @@ def _embed_memory(
 
 def _note_model_error(memory: Memory, sentence: str) -> None:
     """Store a sentence on what prevents embedding, unless it is stored already."""
-    if read_vector_note(memory.database, EMBEDDING_ERROR_KEY) != sentence:
+    if get_vector_meta(memory.database, EMBEDDING_ERROR_KEY) != sentence:
         with memory.database.write("agent", "index") as write:
-            write_vector_note(write, EMBEDDING_ERROR_KEY, Verbatim(sentence))
+            set_vector_meta(write, EMBEDDING_ERROR_KEY, Verbatim(sentence))

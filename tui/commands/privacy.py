@@ -548,7 +548,10 @@ def _purge_both(session: Session, given: ParsedArguments, both: PlanOfBoth) -> O
 # existed.
 
 CUT_IS_GONE = "What was cut is gone; only its place is known. Not a secret? memoranda redactions allow RULE [SHAPE]"
-STILL_IN_LOG = " Another program is reading the memory, and its log still holds what was cut; close it, then say {again} again."
+STILL_IN_LOG = (
+    " Another program is reading the memory, and its log still holds what was cut; close it, then say"
+    " {again} again."
+)
 SHOWN_MATCHES = 3
 REPLACE_SECRETS = "Whoever read them before may have them: replace them where they were issued."
 

@@ -12,6 +12,7 @@ from support.older import STEPS, VERSIONS, older
 from support.ours import ours
 from support.soundness import unsound
 
+import store
 from store.base.errors import ForeignFile, StorageError
 from store.database import schema as schema_check
 from store.database import schema as steps
@@ -24,16 +25,17 @@ from store.exchange import backups as backup
 from store.memory import Memory
 from store.search import fulltext as corpus
 
-SAMPLE = Path(__file__).parents[2] / "earlier_builds" / "schema20.db.gz"
+BUILDS = Path(__file__).parents[2] / "earlier_builds"
+SAMPLE = BUILDS / "schema20.db.gz"
 LAST = VERSIONS[-1]
 WORDS = "SELECT * FROM corpus_words ORDER BY term"
 Rows = dict[str, list[tuple[Any, ...]]]
 
 
-def sample(folder: Path) -> str:
-    """A memory that the last build before the one schema made, by its commands alone, ours here."""
+def sample(folder: Path, packed: Path = SAMPLE) -> str:
+    """A memory that the last build before the one schema made, or another build, by its commands alone, ours here."""
     path = folder / "memory.db"
-    path.write_bytes(gzip.decompress(SAMPLE.read_bytes()))
+    path.write_bytes(gzip.decompress(packed.read_bytes()))
     path.chmod(0o600)
     ours(path)
     return str(path)
@@ -72,6 +74,18 @@ def rows_of(connection: apsw.Connection) -> Rows:
 
 def kept_copies(memory: Memory) -> list[backup.Backup]:
     return [one for one in backup.find_backups(memory.database) if "-schema" in one.name]
+
+
+@pytest.mark.parametrize("packed", sorted(BUILDS.glob("*.db.gz")), ids=lambda packed: packed.name)
+def test_a_memory_kept_of_each_build_opens_whole(packed: Path, tmp_path: Path) -> None:
+    with store.Memory.open(sample(tmp_path, packed)) as memory:
+        version = memory.parts.database.value("SELECT value FROM meta WHERE key = 'schema_version'")
+        assert version == str(SCHEMA_VERSION) and unsound(memory.parts) == []
+        assert memory.facts() and memory.decisions() and memory.timeline() and memory.proposals()
+        for fact in memory.facts():
+            assert fact.id in [hit.record.id for hit in memory.search(fact.text)]
+        step = memory.forget(fact)
+        assert memory.undo().seq == step.seq
 
 
 @pytest.mark.sampled(3)

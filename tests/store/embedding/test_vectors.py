@@ -83,7 +83,7 @@ def check(database: Database, by: str) -> None:
         refused = set(model_registry.list_refused_passages(database))
         blank = {row[0] for row in database.rows("SELECT id FROM corpus WHERE trim(title || text) = ''")}
         assert corpus - waiting - refused - blank <= held, "lost"
-        if model_registry.read_vector_note(database, vector_codes.codes_marker_key(model.slot)):
+        if model_registry.get_vector_meta(database, vector_codes.codes_marker_key(model.slot)):
             vec0 = bool(database.rows("SELECT 1 FROM sqlite_schema WHERE name = ?", (f"vector_bits_{model.slot}",)))
             # where the extension is gone its table stays, and is empty
             assert vec0 == (by == VEC0_BACKEND) or not database.value(f"SELECT 1 FROM vector_bits_{model.slot}_rowids")
@@ -485,7 +485,7 @@ def keep(memory: Memory, by: str) -> EmbeddingModel:
         one.create_store(write, model)
         every = vector_codes.build_code_matrix(database, model)
         one.put_codes(write, 0, every.ids, np.ascontiguousarray(every.columns.T).view(np.uint8))
-        model_registry.write_vector_note(
+        model_registry.set_vector_meta(
             write,
             vector_codes.codes_marker_key(0),
             vector_codes.codes_marker_value(one, model, model_registry.read_vector_changes(database)),
@@ -701,7 +701,7 @@ def test_codes_of_one_bit_are_made_again_without_a_model(memory: Memory) -> None
     model = find_serving_model(memory.database)
     assert model
     with memory.database.write("user", "test") as write:
-        model_registry.write_vector_note(
+        model_registry.set_vector_meta(
             write, vector_codes.codes_marker_key(0), f"numpy 384 {model_registry.read_vector_changes(memory.database)}"
         )
         write.execute("UPDATE vector_blocks SET signs = substr(signs, 1, length(signs) / 2)")
