@@ -14,7 +14,7 @@ from copy import copy
 from datetime import datetime
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from rich.cells import cell_len, chop_cells
 from textual.cache import LRUCache
@@ -378,6 +378,9 @@ def step_subjects(memory: Memory, steps: Mapping[int, Step]) -> dict[int, str]:
     return subjects
 
 
+Entry = TypeVar("Entry")
+
+
 class NumberedRows(ABC):
     """The base of rows that are there as a whole, by their numbers or what a subclass says in `key`; it renders them in
     `lines`."""
@@ -403,6 +406,29 @@ class NumberedRows(ABC):
 
     def keys_present(self, keys: Set[Hashable]) -> frozenset[Hashable]:
         return frozenset(keys).intersection(self._indexes)
+
+
+class ListedRows(NumberedRows, Generic[Entry]):
+    """Rows of a list of entries, each found by `key_of` it, or by its place, and drawn by `draw(entry, width)`."""
+
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        draw: Callable[[Entry, int], list[RowLine]],
+        key_of: Callable[[Entry], Hashable] | None = None,
+    ) -> None:
+        self.entries = entries
+        self._draw = draw
+        self._key_of = key_of
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def key(self, index: int) -> Hashable:
+        return index if self._key_of is None else self._key_of(self.entries[index])
+
+    def lines(self, index: int, width: int) -> list[RowLine]:
+        return self._draw(self.entries[index], width)
 
 
 # Rows of the search hits, under the headings Exact, Near and Nothing near, with the matching words highlighted.

@@ -25,7 +25,7 @@ from store.team.postgres import ReplicaFound, ReplicaReader, ReplicaRecord, Repl
 from store.team.stream import SharedRecord
 from store.team.team_file import StreamState
 from tui.commands.team import group_by_match, replica_fields, replica_writer, team_line
-from tui.lists.record_rows import NumberedRows, RowLine, heading_line, row_lines
+from tui.lists.record_rows import ListedRows, NumberedRows, RowLine, heading_line, row_lines
 from tui.render.lines import KIND_GLYPHS, StyledLine, format_count, label_row
 from tui.render.metrics import format_size
 from tui.screens.base import ListScreen
@@ -51,7 +51,6 @@ class ReplicaRows(NumberedRows):
         for name, records in groups:
             self.entries += [*([name] if name else []), *records]
         self._now = now
-        self._places = {self.key(index): index for index in range(len(self.entries))}
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -63,11 +62,8 @@ class ReplicaRows(NumberedRows):
         one = self.entries[index]
         return one if isinstance(one, str) else (one.team, one.id)
 
-    def index_of(self, key: Hashable) -> int | None:
-        return self._places.get(key)
-
     def record(self, key: Hashable) -> ReplicaRecord | None:
-        index = self._places.get(key)
+        index = self.index_of(key)
         one = None if index is None else self.entries[index]
         return one if isinstance(one, ReplicaRecord) else None
 
@@ -273,29 +269,17 @@ class TeamMember:
     records: tuple[tuple[SharedRecord, str], ...]
 
 
-class TeamRows(NumberedRows):
-    """The writers, one's own first."""
+def team_rows(members: Sequence[TeamMember], now: str) -> ListedRows[TeamMember]:
+    """Return the rows of writers."""
 
-    def __init__(self, members: list[TeamMember], now: str) -> None:
-        self._members = members
-        self._now = now
-
-    def __len__(self) -> int:
-        return len(self._members)
-
-    def key(self, index: int) -> Hashable:
-        return self._members[index].state.writer
-
-    def index_of(self, key: Hashable) -> int | None:
-        return next((at for at, one in enumerate(self._members) if one.state.writer == key), None)
-
-    def lines(self, index: int, width: int) -> list[RowLine]:
-        one = self._members[index]
+    def draw(one: TeamMember, width: int) -> list[RowLine]:
         name = visible(one.state.name or one.state.writer) + (f" ({one.you})" if one.you else "")
-        about = visible(f"{format_count(len(one.records), 'record')} · {format_age(self._now, one.state.at)}")
         if one.state.said:
             return row_lines([("⚠ ", "removed")], name, "bold", [(visible(one.state.said), "warning")], width)
+        about = visible(f"{format_count(len(one.records), 'record')} · {format_age(now, one.state.at)}")
         return row_lines([("● ", "added")], name, "bold", [(about, "dim")], width)
+
+    return ListedRows(members, draw, lambda one: one.state.writer)
 
 
 def read_members(memory: Memory) -> list[TeamMember]:
@@ -391,7 +375,7 @@ class TeamScreen(ListScreen["str | None"]):
     def _show_rows(self, members: list[TeamMember], said: list[str]) -> None:
         if self.is_attached:
             self._members, self._said = members, said
-            self.row_list.set_rows(TeamRows(members, self._clock()))
+            self.row_list.set_rows(team_rows(members, self._clock()))
             self._draw_title()
             self._preview()
 

@@ -12,7 +12,7 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, NamedTuple, cast
 
 from textual import work
@@ -74,7 +74,7 @@ from tui.commands.tools import (
 )
 from tui.desktop import programs
 from tui.desktop.programs import open_in_editor
-from tui.lists.record_rows import NumberedRows, RowLine, row_lines
+from tui.lists.record_rows import ListedRows, RowLine, row_lines
 from tui.render.lines import StyledLine, format_count
 from tui.screens.base import Application, HelpedScreen, PlannedScreen
 from tui.screens.settings import UNDO_KEY
@@ -102,37 +102,22 @@ class GuardEntry(NamedTuple):
         return self.moment.number, self.file.number if self.file else 0
 
 
-class GuardRows(NumberedRows):
-    """Moments, the newest first, and below each its files."""
+def guard_rows(moments: Iterable[GuardMoment]) -> ListedRows[GuardEntry]:
+    """Return the rows of moments, in their order, and below each its files."""
+    entries = []
+    for moment in moments:
+        entries.append(GuardEntry(moment, None))
+        entries += [GuardEntry(moment, file) for file in moment.files[:FILES_OF_MOMENT]]
+    return ListedRows(entries, _guard_lines, lambda entry: entry.key)
 
-    def __init__(self, moments: Iterable[GuardMoment]) -> None:
-        self.entries = [
-            entry
-            for moment in moments
-            for entry in (
-                GuardEntry(moment, None),
-                *(GuardEntry(moment, file) for file in moment.files[:FILES_OF_MOMENT]),
-            )
-        ]
 
-    def __len__(self) -> int:
-        return len(self.entries)
-
-    def key(self, index: int) -> Hashable:
-        return self.entries[index].key
-
-    def index_of(self, key: Hashable) -> int | None:
-        return next((index for index, entry in enumerate(self.entries) if entry.key == key), None)
-
-    def lines(self, index: int, width: int) -> list[RowLine]:
-        moment, file = self.entries[index]
-        if file is None:
-            name, _, title = moment_title(moment).partition("  ")
-            return row_lines([(f"{name:<6} ", "cite")], visible(title), "bold", [], width)
-        sign, look = FILE_SIGNS.get(file.effect, ("~ ", "dim"))
-        return row_lines(
-            [("       ", ""), (sign, look)], home_path(file.file.path), "", [(file.effect, "dim")], width
-        )
+def _guard_lines(entry: GuardEntry, width: int) -> list[RowLine]:
+    moment, file = entry
+    if file is None:
+        name, _, title = moment_title(moment).partition("  ")
+        return row_lines([(f"{name:<6} ", "cite")], visible(title), "bold", [], width)
+    sign, look = FILE_SIGNS.get(file.effect, ("~ ", "dim"))
+    return row_lines([("       ", ""), (sign, look)], home_path(file.file.path), "", [(file.effect, "dim")], width)
 
 
 def difference_lines(title: str, lines: Sequence[DiffLine]) -> list[StyledLine]:
@@ -174,10 +159,10 @@ class GuardScreen(PlannedScreen["GuardRestorePlan"]):
     def __init__(self, location: Location) -> None:
         super().__init__()
         self._config = load_config(location)
-        self._rows = GuardRows([])
+        self._rows = guard_rows([])
         self._entry: GuardEntry | None = None
 
-    def first_rows(self) -> GuardRows:
+    def first_rows(self) -> ListedRows[GuardEntry]:
         return self._rows
 
     def on_mount(self) -> None:
@@ -211,7 +196,7 @@ class GuardScreen(PlannedScreen["GuardRestorePlan"]):
     def _show_rows(self, found: LookResult, moments: list[GuardMoment], newest: bool) -> None:
         troubles = f", {format_count(len(found.troubles), 'file')} not kept" if found.troubles else ""
         self._draw_title(f"{format_count(found.files, 'file')} of {format_count(found.tools, 'tool')}{troubles}")
-        rows = GuardRows(moments)
+        rows = guard_rows(moments)
         at = rows.index_of(self._entry.key) if self._entry and not newest else 0
         self._rows, self._entry = rows, None
         shown = self.row_list
@@ -322,28 +307,16 @@ GUEST_TEXT_CELLS = 400  # characters of a text in the list
 GUEST_TOOL_CELLS = 12  # cells for a tool's name
 
 
-class GuestRows(NumberedRows):
-    """Texts, in the order of their files."""
+def guest_rows(texts: Sequence[GuestText]) -> ListedRows[GuestText]:
+    """Return the rows of texts, in the order of their files."""
+    return ListedRows(texts, _guest_lines, lambda one: one.name)
 
-    def __init__(self, texts: Sequence[GuestText]) -> None:
-        self.texts = texts
 
-    def __len__(self) -> int:
-        return len(self.texts)
-
-    def key(self, index: int) -> Hashable:
-        return self.texts[index].name
-
-    def index_of(self, key: Hashable) -> int | None:
-        return next((index for index, one in enumerate(self.texts) if one.name == key), None)
-
-    def lines(self, index: int, width: int) -> list[RowLine]:
-        one = self.texts[index]
-        text = guest_line(one)
-        shown = text if len(text) <= GUEST_TEXT_CELLS else f"{text[:GUEST_TEXT_CELLS]}…"
-        return row_lines(
-            [(f"{guest_tool(one):<{GUEST_TOOL_CELLS}} ", "cite")], shown, "", [(visible(one.note), "dim")], width
-        )
+def _guest_lines(one: GuestText, width: int) -> list[RowLine]:
+    text = guest_line(one)
+    shown = text if len(text) <= GUEST_TEXT_CELLS else f"{text[:GUEST_TEXT_CELLS]}…"
+    tool = f"{guest_tool(one):<{GUEST_TOOL_CELLS}} "
+    return row_lines([(tool, "cite")], shown, "", [(visible(one.note), "dim")], width)
 
 
 def guest_text_lines(one: GuestText) -> list[StyledLine]:
@@ -392,11 +365,11 @@ class GuestsScreen(PlannedScreen["GuestPlan"]):
         self._query = query
         self._editor = editor
         self._found = GuestList()
-        self._rows = GuestRows([])
+        self._rows = guest_rows([])
         self._at: GuestText | None = None
         self._does = ""
 
-    def first_rows(self) -> GuestRows:
+    def first_rows(self) -> ListedRows[GuestText]:
         return self._rows
 
     def bars(self) -> Iterable[Widget]:
@@ -440,7 +413,7 @@ class GuestsScreen(PlannedScreen["GuestPlan"]):
     def _show_rows(self, found: GuestList, texts: list[GuestText], query: str, at: int) -> None:
         if not self.is_attached or query != self._query:
             return
-        self._found, self._rows = found, GuestRows(texts)
+        self._found, self._rows = found, guest_rows(texts)
         many = format_count(len(found.texts), "text")
         says = f"{len(texts):,} of {many}" if query else many
         self.put_title(f"“{query}”" if query else "", says + _unread_words(found))
@@ -460,11 +433,11 @@ class GuestsScreen(PlannedScreen["GuestPlan"]):
 
     def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
         index = self._rows.index_of(event.key)
-        if index is not None and self._rows.texts[index] is not self._at:
+        if index is not None and self._rows.entries[index] is not self._at:
             self._take(index)
 
     def _take(self, index: int) -> None:
-        self._at, self.plan = self._rows.texts[index], None
+        self._at, self.plan = self._rows.entries[index], None
         self._close_editor()
         self._tell()
         self.draw_keys()
@@ -656,45 +629,18 @@ class ScanNumber(NamedTuple):
     about: str = ""
 
 
-class NumberRows(NumberedRows):
-    """The numbers of a report."""
-
-    def __init__(self, entries: Sequence[ScanNumber]) -> None:
-        self.entries = entries
-
-    def __len__(self) -> int:
-        return len(self.entries)
-
-    def lines(self, index: int, width: int) -> list[RowLine]:
-        one = self.entries[index]
-        wrong = one.kind in FINDING_TITLES or one.kind == "unread"
-        look = "removed" if wrong else "accent"
-        return row_lines(
-            [(f"{one.number:>7,}  ", look)], visible(one.says), "", [(visible(one.about), "dim")], width
-        )
+def _number_lines(one: ScanNumber, width: int) -> list[RowLine]:
+    look = "removed" if one.kind in FINDING_TITLES or one.kind == "unread" else "accent"
+    number = f"{one.number:>7,}  "
+    return row_lines([(number, look)], visible(one.says), "", [(visible(one.about), "dim")], width)
 
 
-class CountedRows(NumberedRows):
-    """What one number counts."""
-
-    def __init__(self, entries: Sequence[ScanFinding]) -> None:
-        self.entries = entries
-
-    def __len__(self) -> int:
-        return len(self.entries)
-
-    def lines(self, index: int, width: int) -> list[RowLine]:
-        one = self.entries[index]
-        place = f"{home_path(one.path)}:{one.line}" if one.line > 1 else home_path(one.path)
-        says = " ".join(clean_text(one.says).split())
-        return row_lines(
-            [("  ", "")],
-            place if not says else visible(says),
-            "",
-            [],
-            width,
-            second=[(place, "dim")] if says else [],
-        )
+def _finding_lines(one: ScanFinding, width: int) -> list[RowLine]:
+    """Draw one of what a number counts."""
+    place = f"{home_path(one.path)}:{one.line}" if one.line > 1 else home_path(one.path)
+    if says := " ".join(clean_text(one.says).split()):
+        return row_lines([("  ", "")], visible(says), "", [], width, second=[(place, "dim")])
+    return row_lines([("  ", "")], place, "", [], width, second=[])
 
 
 def scan_numbers(report: ScanReport) -> list[ScanNumber]:
@@ -756,7 +702,7 @@ class ScanScreen(SaysDefects, HelpedScreen["str | None"]):
 
     def compose(self) -> ComposeResult:
         yield Split(id="scan-title")
-        yield RecordList(NumberRows([]), id="scan", empty_text=NO_OTHER_TOOL)
+        yield RecordList(ListedRows([], _number_lines), id="scan", empty_text=NO_OTHER_TOOL)
         with Vertical(id="scan-more"):
             yield Preview(id="scan-preview")
         yield Bar(id="scan-keys")
@@ -810,7 +756,7 @@ class ScanScreen(SaysDefects, HelpedScreen["str | None"]):
         self._open = self._shown = None
         self.remove_class("-list")
         shown = self.query_one("#scan", RecordList)
-        shown.set_rows(NumberRows(self._numbers))
+        shown.set_rows(ListedRows(self._numbers, _number_lines))
         if self._numbers:
             shown.select(min(self._at, len(self._numbers) - 1))
         self._keys()
@@ -834,7 +780,7 @@ class ScanScreen(SaysDefects, HelpedScreen["str | None"]):
         self._open = self._report.list_findings(one.kind, one.name)
         self.add_class("-list")
         shown = self.query_one("#scan", RecordList)
-        shown.set_rows(CountedRows(self._open))
+        shown.set_rows(ListedRows(self._open, _finding_lines))
         shown.select(0)
         self._keys()
         if self._open:

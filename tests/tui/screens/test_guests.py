@@ -91,7 +91,7 @@ async def test_delete_no_and_escape(story: Story, home: GuestHome) -> None:
         assert "runbook.md  would be removed" in told(screen) and "MEMORY.md  would be rewritten" in told(screen)
         await person.press("y")
         await person.until(lambda: not (home.claude / "runbook.md").exists())
-        await person.until(lambda: not screen._rows.texts)
+        await person.until(lambda: not screen._rows.entries)
         assert "Nothing has the words “almanac”." in told(screen)
 
 
