@@ -30,6 +30,7 @@ from store.tools.source import (
     note_unreadable,
     open_database_copy,
     parse_foreign_time,
+    parse_object,
     read_json_file,
     read_json_lines,
     read_text_file,
@@ -438,7 +439,7 @@ def read_opencode(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]
         folders = _opencode_folders(database)
         roles = {
             str(row["id"]): (
-                str(_parse_json_object(row["data"]).get("role", "")),
+                str(parse_object(row["data"]).get("role", "")),
                 parse_foreign_time(row["time_created"]),
             )
             for row in database.read_table("message", "id time_created data")
@@ -448,7 +449,7 @@ def read_opencode(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]
             several = list(rows)
             session = str(several[0]["session_id"])
             role, at = roles.get(message, ("", ""))
-            text = "\n\n".join(filter(None, (_opencode_text(_parse_json_object(row["data"])) for row in several)))
+            text = "\n\n".join(filter(None, (_opencode_text(parse_object(row["data"])) for row in several)))
             if session not in folders or role not in ("user", "assistant") or not text:
                 continue
             if role == "user" and len(text) > 1 and text[0] == '"' == text[-1]:
@@ -469,15 +470,6 @@ def _opencode_folders(database: CopiedDatabase) -> dict[str, str]:
     """Return the working folder of each session that is not a sub-agent's."""
     rows = database.read_table("session", "id parent_id directory")
     return {str(row["id"]): stripped_text(row["directory"]) for row in rows if not row["parent_id"]}
-
-
-def _parse_json_object(value: object) -> dict[str, object]:
-    """Parse a JSON object; return an empty dict for anything else."""
-    try:
-        found = json.loads(value) if isinstance(value, str) else None
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _opencode_text(part: dict[str, object]) -> str:

@@ -31,6 +31,7 @@ from store.tools.source import (
     modification_time,
     open_database_copy,
     parse_foreign_time,
+    parse_object,
     read_file_bytes,
     read_json_file,
     read_json_lines,
@@ -433,7 +434,7 @@ def _read_mcp_memory_database(path: str, copy: str, troubles: list[ReadTrouble])
 def _mcp_memories(path: str, rows: Iterable[Row]) -> Iterator[FoundMemory]:
     """Yield the memories of rows that are neither deleted nor superseded."""
     for place, row in enumerate(rows, 1):
-        text, about = stripped_text(row.get("content")), _mcp_memory_metadata(row.get("metadata"))
+        text, about = stripped_text(row.get("content")), parse_object(row.get("metadata"))
         if not text or row.get("deleted_at") or row.get("superseded_by") or about.get("superseded_by"):
             continue
         number = _row_number(row, place)
@@ -465,16 +466,6 @@ def _mcp_memory_tags(value: object) -> tuple[str, ...]:
     """Return the tags of a list, or of a text with commas."""
     several = value if isinstance(value, list) else str(value or "").split(",")
     return tuple(dict.fromkeys(one.strip() for one in several if isinstance(one, str) and one.strip()))
-
-
-def _mcp_memory_metadata(value: object) -> dict[str, object]:
-    """Return an object, also from JSON; empty for anything else."""
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return {}
-    return value if isinstance(value, dict) else {}
 
 
 # mem0: the result of its `get_all` as JSON, or the database of its history, `~/.mem0/history.db`. Its vectors are

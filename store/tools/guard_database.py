@@ -124,8 +124,7 @@ def _guarded_places(machine: Machine, extra: Sequence[str]) -> Iterator[tuple[st
     for tool in SOURCE_NAMES:
         if tool in UNGUARDED_TOOLS:
             continue
-        special = _PLACES_BY_TOOL.get(tool)
-        yield tool, special(machine) if special else get_source(tool).detect(machine)
+        yield tool, _own_places(machine, tool) if tool in _MIXED_TOOLS else get_source(tool).detect(machine)
     yield OWN_TOOL, own
 
 
@@ -137,36 +136,25 @@ def _claude_code_places(machine: Machine) -> list[str]:
     return [os.path.join(os.path.dirname(base), "CLAUDE.md"), *inner, *([own] if own else [])]
 
 
-def _codex_places(machine: Machine) -> list[str]:
-    """List what is guarded of Codex."""
-    base = machine.environment.get("CODEX_HOME") or os.path.join(machine.home, ".codex")
-    return [os.path.join(base, name) for name in ("AGENTS.md", "AGENTS.override.md", "memories")]
+def _own_places(machine: Machine, tool: str) -> list[str]:
+    """List what is guarded of a tool whose place has other things beside its memories."""
+    if tool == "claude-code":
+        return _claude_code_places(machine)
+    if tool == "openclaw":
+        inner = ("MEMORY.md", "USER.md", "memory")
+        return [os.path.join(one, name) for one in get_source(tool).detect(machine) for name in inner]
+    variable, usual, *names = _FILES_BY_TOOL[tool]
+    base = machine.environment.get(variable) or os.path.join(machine.home, usual)
+    return [os.path.join(base, name) for name in names]
 
 
-def _gemini_places(machine: Machine) -> list[str]:
-    """List what is guarded of Gemini CLI."""
-    return [os.path.join(machine.home, ".gemini", "GEMINI.md")]
-
-
-def _opencode_places(machine: Machine) -> list[str]:
-    """List what is guarded of OpenCode."""
-    base = machine.environment.get("XDG_CONFIG_HOME") or os.path.join(machine.home, ".config")
-    return [os.path.join(base, "opencode", "AGENTS.md")]
-
-
-def _openclaw_places(machine: Machine) -> list[str]:
-    """List what is guarded of OpenClaw."""
-    inner = ("MEMORY.md", "USER.md", "memory")
-    return [os.path.join(one, name) for one in get_source("openclaw").detect(machine) for name in inner]
-
-
-_PLACES_BY_TOOL: dict[str, Callable[[Machine], list[str]]] = {
-    "claude-code": _claude_code_places,
-    "codex": _codex_places,
-    "gemini": _gemini_places,
-    "opencode": _opencode_places,
-    "openclaw": _openclaw_places,
+# the variable that names the tool's folder, the folder without it, and what is guarded in there
+_FILES_BY_TOOL = {
+    "codex": ("CODEX_HOME", ".codex", "AGENTS.md", "AGENTS.override.md", "memories"),
+    "gemini": ("", ".gemini", "GEMINI.md"),
+    "opencode": ("XDG_CONFIG_HOME", ".config", "opencode/AGENTS.md"),
 }
+_MIXED_TOOLS = ("claude-code", "openclaw", *_FILES_BY_TOOL)
 
 
 def _files_in(places: Sequence[str]) -> Iterator[str]:

@@ -78,7 +78,6 @@ from store.tools.source import (
     read_file_bytes,
     stripped_text,
 )
-from store.tools.source_import import get_source
 
 # One text in the memory of another tool, and where in its file it is.
 
@@ -530,11 +529,6 @@ def find_guest_text(machine: Machine, name: str) -> GuestText:
         several = ", ".join(one.name[:12] for one in found)
         raise InvalidInput(f"Several names begin with {wanted}.", f"Name one of: {several}")
     return found[0]
-
-
-def guest_tool_title(tool: str) -> str:
-    """Return the title of a tool whose texts can be edited, for a sentence."""
-    return get_source(tool).title
 
 
 def _symbolic_links(folders: Iterable[str]) -> Iterator[ReadTrouble]:

@@ -294,11 +294,6 @@ def read_basic_memory(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundI
 # quotes and hidden files are left alone.
 
 
-def detect_markdown(machine: Machine) -> list[str]:
-    """Return no place: Markdown files are read only where they are named."""
-    return []
-
-
 def read_markdown(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
     """Yield the facts and the prose of a file or a folder of Markdown."""
     for file in [path] if os.path.isfile(path) else files_below(path, ".md", troubles):
@@ -381,8 +376,8 @@ def _move_trailing_tags(memory: FoundMemory) -> FoundMemory:
 OKF_RESERVED_FILES = ("index.md", "log.md")
 
 
-def detect_okf(machine: Machine) -> list[str]:
-    """Return no place: bundles are read only where they are named."""
+def detect_nothing(machine: Machine) -> list[str]:
+    """Return no place: Markdown files and bundles are read only where they are named."""
     return []
 
 
@@ -483,8 +478,8 @@ def _openclaw_facts(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundMem
 
 NOTE_SOURCES = (
     MemorySource("basic-memory", "basic-memory", detect_basic_memory, read_basic_memory),
-    MemorySource("markdown", "Markdown files", detect_markdown, read_markdown),
+    MemorySource("markdown", "Markdown files", detect_nothing, read_markdown),
     MemorySource("obsidian", "an Obsidian vault", detect_obsidian, read_obsidian),
-    MemorySource("okf", "an OKF bundle", detect_okf, read_okf),
+    MemorySource("okf", "an OKF bundle", detect_nothing, read_okf),
     MemorySource("openclaw", "OpenClaw", detect_openclaw, read_openclaw),
 )

@@ -278,6 +278,16 @@ def stripped_text(value: object) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
+def parse_object(value: object) -> dict[str, object]:
+    """Return an object, which may be JSON inside a text; empty for anything else."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return {}
+    return value if isinstance(value, dict) else {}
+
+
 def stripped_texts(value: object) -> tuple[str, ...]:
     """Return the texts of a list, which may be JSON inside a text."""
     if isinstance(value, str):

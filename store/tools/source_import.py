@@ -336,11 +336,11 @@ class SourceImport:
             if self.only == MEMORY_PART and self.name == "claude-code":
                 yield from read_claude_memories(place, troubles)
             elif self.only != MEMORY_PART or self.reader not in AGENT_SOURCES:
-                yield from (one for one in self.reader.read(place, troubles) if self._is_wanted(one))
-
-    def _is_wanted(self, one: FoundItem) -> bool:
-        """Tell whether an item belongs to the chosen part."""
-        return not self.only or isinstance(one, FoundTurn) == (self.only == CONVERSATION_PART)
+                yield from (
+                    one
+                    for one in self.reader.read(place, troubles)
+                    if not self.only or isinstance(one, FoundTurn) == (self.only == CONVERSATION_PART)
+                )
 
     def _parsed_lines(self) -> Iterator[tuple[str, ParsedLine]]:
         """Yield the turns of this project as lines to ingest, each with the path of its file."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from store.base.citations import cite
 from store.base.clock import format_local_time
@@ -56,7 +56,7 @@ def replica(session: Session, given: ParsedArguments) -> Outcome:
             "place": reader.place,
             "meaning": found.meaning,
             "notes": [found.note] if found.note else [],
-            "hits": [_replica_json(one) for one in found.records],
+            "hits": [asdict(one) for one in found.records],
         },
     )
 
@@ -113,11 +113,6 @@ def _replica_lines(one: ReplicaRecord) -> list[str]:
     about = " · ".join((one.id, one.domain, replica_writer(one), one.team))
     text = one.text.replace("\n", " ")
     return [f"{KIND_GLYPHS.get(one.kind, '·')} {visible(text)}", f"  {visible(about)}"]
-
-
-def _replica_json(one: ReplicaRecord) -> dict[str, object]:
-    """Return a record for scripts."""
-    return {name: getattr(one, name) for name in ReplicaRecord.__slots__}
 
 
 def _team_json(one: ReplicaTeam) -> dict[str, object]:
@@ -181,7 +176,7 @@ def share(session: Session, given: ParsedArguments) -> Outcome:
         )
         if not given.yes and not session.ask(question, lines):
             raise Declined("Nothing was shared.")
-        team.choose(choice, given.name or team.own_name or _git_user_name(session), given.remote)
+        team.choose(choice, given.name or team.own_name or git_user_name(session.cwd), given.remote)
         done = show_exchange(session, team)
         sent = {(one.id[0], one.number) for one in team.held_records() if one.id.endswith(f"@{team.writer}")}
         known = [one for one in new if (one.kind[0].upper(), one.number) not in sent]
@@ -203,6 +198,11 @@ def share(session: Session, given: ParsedArguments) -> Outcome:
         )
 
 
+WHO_IS_MISSING = {
+    "believe": ("Whom?", "team believe ANA work decisions; team believe ANA takes it back"),
+    "trust": ("Whom?", "team trust ANA, once Ana told you that her key changed"),
+    "was": ("Who were you?", "team was ANA, whose memory this one was copied from"),
+}
 NOBODY_SHARES = "Nobody shares yet. Begin: memoranda share work decisions"
 
 
@@ -212,20 +212,18 @@ def team(session: Session, given: ParsedArguments) -> Outcome:
     with Team(session.memory) as members:
         if given.act is None:
             return _list_members(members)
+        if given.act in WHO_IS_MISSING and not given.who:
+            raise InvalidInput(*WHO_IS_MISSING[given.act])
         if given.act == "sync":
             done = show_exchange(session, members)
             return Outcome(done.message, lambda: done.data, done.lines)
         if given.act == "believe":
-            if not given.who:
-                raise InvalidInput("Whom?", "team believe ANA work decisions; team believe ANA takes it back")
             found = members.believe(given.who, parse_share_choice(given.what))
             said = f"What {found.display_name} adds is taken without a question: {_choice_words(found.believed)}."
             if not found.believed:
                 said = f"All that {found.display_name} shares is asked about from now on."
             return Outcome(said, lambda: {"writer": found.writer, "believed": found.believed.split()})
         if given.act == "trust":
-            if not given.who:
-                raise InvalidInput("Whom?", "team trust ANA, once Ana told you that her key changed")
             found = members.trust(given.who)
             done = show_exchange(session, members)
             state = next(state for state, _ in members.members() if state.writer == found.writer)
@@ -240,8 +238,6 @@ def team(session: Session, given: ParsedArguments) -> Outcome:
                 done.lines,
             )
         if given.act == "was":
-            if not given.who:
-                raise InvalidInput("Who were you?", "team was ANA, whose memory this one was copied from")
             found = members.mark_as_former(given.who)
             done = show_exchange(session, members)
             said = f"{found.display_name} was you: what you forget, restore or purge of theirs is done in their stream."
@@ -373,11 +369,6 @@ def _list_members(team: Team) -> Outcome:
         lines,
         status=ExitStatus.PERSON if any(state.said for state, _ in found) else ExitStatus.DONE,
     )
-
-
-def _git_user_name(session: Session) -> str:
-    """Return the name that git has for this person; empty if it has none."""
-    return git_user_name(session.cwd)
 
 
 def _share_json(choice: ShareChoice, new: Sequence[LocalRecord]) -> dict[str, object]:

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from typing import Any
 
 from store.base.clock import format_local_time, from_ms, utc_now
@@ -40,13 +40,11 @@ from store.tools.guard_restoring import (
     version_lines,
 )
 from store.tools.guests import (
-    GuestList,
     GuestPlan,
     GuestText,
     cut_secrets,
     filter_guest_texts,
     find_guest_text,
-    guest_tool_title,
     list_guest_texts,
     plan_guest_correction,
     plan_guest_deletion,
@@ -441,7 +439,13 @@ def _list_texts(session: Session, given: ParsedArguments, query: str) -> Outcome
     if not texts:
         lines = [f"Nothing has the words “{visible(query)}”." if query and found.texts else NO_GUEST_TEXTS]
     lines += [f"Not read: {home_path(one.path)}: {one.why}" for one in found.troubles]
-    return Outcome(lines=lines, data=lambda: _texts_json(found, shown))
+    return Outcome(
+        lines=lines,
+        data=lambda: {
+            "texts": [_text_json(one) for one in shown],
+            "troubles": [{"path": one.path, "why": one.why} for one in found.troubles],
+        },
+    )
 
 
 NO_GUEST_TEXTS = "No memory of Claude Code, basic-memory, OpenClaw or Engram was found on this machine."
@@ -456,7 +460,7 @@ def _text_line(one: GuestText) -> str:
 
 def guest_tool(one: GuestText) -> str:
     """Return the name of the tool that keeps a text."""
-    return guest_tool_title(one.tool)
+    return get_source(one.tool).title
 
 
 def guest_line(one: GuestText) -> str:
@@ -542,14 +546,6 @@ def _text_json(one: GuestText) -> dict[str, Any]:
         "title": cut_secrets(one.title),
         "note": one.note,
         "text": cut_secrets(one.text),
-    }
-
-
-def _texts_json(found: GuestList, shown: Sequence[GuestText]) -> dict[str, Any]:
-    """Return a list of texts for scripts."""
-    return {
-        "texts": [_text_json(one) for one in shown],
-        "troubles": [{"path": one.path, "why": one.why} for one in found.troubles],
     }
 
 

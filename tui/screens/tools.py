@@ -585,10 +585,7 @@ class GuestsScreen(PlannedScreen["GuestPlan"]):
         self.app.call_from_thread(self._read_again)
 
     def _read_again(self) -> None:
-        self._read_texts(self._current_index())
-
-    def _current_index(self) -> int:
-        return (self._rows.index_of(self._at.name) or 0) if self._at else 0
+        self._read_texts((self._rows.index_of(self._at.name) or 0) if self._at else 0)
 
     def show_current(self) -> None:
         self._tell()
