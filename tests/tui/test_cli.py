@@ -193,7 +193,7 @@ NOMINATED = {"proposals", "duplicates", "contradictions", "against_decisions", "
 BROUGHT = {field.name for field in dataclasses.fields(IngestReport)} | {"learned"}
 MODEL = {"model", "state", "mode", "address", "version", "trouble", "order", "installed"}
 FIELDS: dict[type, set[str]] = {
-    record: {"citation", *(field.name for field in dataclasses.fields(record))}
+    record: {"citation", *(field.name for field in dataclasses.fields(record))} - {"is_new"}
     for record in (models.Decision, models.Iteration, models.Commit)
 }
 BOUND = {"citation", "type", "target", "state", "place", "at", "says"}
@@ -432,7 +432,7 @@ def real(words: Sequence[str], checkout: Path) -> list[str]:
 
 
 def fields_of(record: type) -> set[str]:
-    names = {field.name for field in dataclasses.fields(record)}
+    names = {field.name for field in dataclasses.fields(record)} - {"is_new"}
     return names | {"citation"} if hasattr(record, "citation") else names
 
 
