@@ -181,6 +181,8 @@ class Person:
         """Type a query and wait for its answer."""
         await self.pilot.press("slash")
         await self.paste(text)
+        bar = self.main.search_bar
+        await self.until(lambda: not (bar.waiting or bar.thinking))  # as the answer to the query before is there
         await self.until(lambda: any("found" in line for line in self.lines[:2]))  # without tabs it is the first
         await self.settle()
 
