@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -14,7 +15,7 @@ Kind = TypeVar("Kind")
 MOST_CITED = 10  # records that the reason of a step lists
 
 
-class RecordTable(Generic[Kind]):
+class RecordTable(ABC, Generic[Kind]):
     """The records of one kind in one memory. `columns` of the table `source` are what `_of_row` makes a record of, the
     first of them its id; `absence` says that there is no such record, with its citation, and what to do."""
 
@@ -27,9 +28,9 @@ class RecordTable(Generic[Kind]):
         self._database = database
 
     @staticmethod
+    @abstractmethod
     def _of_row(row: tuple[Any, ...]) -> Kind:
         """Return the record of a row of `columns`."""
-        raise NotImplementedError
 
     @classmethod
     def missing(cls, number: int) -> NotFound:
