@@ -33,7 +33,7 @@ from store.doors.mcp_protocol import TOOL_SCHEMAS  # noqa: E402
 from store.exchange.export_schema import EXPORT_VERSION  # noqa: E402
 from tui.commands.settings import value_text  # noqa: E402
 from tui.input.key_table import KEYS, LIST_KEYS, PLAN_KEYS, PURGE_KEYS, Key, show_key  # noqa: E402
-from tui.input.verb_table import VERBS  # noqa: E402
+from tui.input.verb_table import list_verbs  # noqa: E402
 from tui.render.lines import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS  # noqa: E402
 from tui.theme.escape import ascii_table  # noqa: E402
 
@@ -65,13 +65,13 @@ def statuses() -> str:
 
 
 def commands() -> str:
-    return table(("command", "what it does"), ((f"[`{v.name}`](#{v.name})", v.summary) for v in VERBS))
+    return table(("command", "what it does"), ((f"[`{v.name}`](#{v.name})", v.summary) for v in list_verbs()))
 
 
 def arguments() -> str:
     """One section for each command, as its `--help` shows it."""
     sections = []
-    for verb in VERBS:
+    for verb in list_verbs():
         usage = " ".join([verb.name, *(argument.usage for argument in verb.arguments)])
         section = f"### {verb.name}\n\n{verb.summary}.\n\n```text\nmemoranda {usage}\n```\n"
         rows = [(code(f"--{a.name} {a.shown}".strip() if a.option else a.shown), a.help) for a in verb.arguments]

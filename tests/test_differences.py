@@ -17,7 +17,7 @@ from store.records import facts as ageing
 from store.records import timeline as checkpoint_levels
 from store.upkeep import session_flush as related_records
 from tui.commands.settings import value_text
-from tui.input.verb_table import VERBS_BY_NAME
+from tui.input.verb_table import MODULES
 
 PAGE = Path(__file__).parents[1] / "docs" / "differences.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -51,7 +51,7 @@ def test_every_setting_verb_and_citation_in_backticks_exists():
     for span in re.findall(r"`([^`]+)`", TEXT):
         words = span.split()
         if words[0] == "memoranda" and len(words) > 1 and not words[1].startswith("-"):
-            assert words[1] in VERBS_BY_NAME, span
+            assert words[1] in MODULES, span
         elif re.fullmatch(r"[a-z]+\.[a-z_A-Z]+", span) and span != "learnings.md":
             assert span in NAMES, span
         elif re.fullmatch(r"[A-Z]#\d+", span):
@@ -108,4 +108,4 @@ def test_what_was_decided_is_there(what: str):
 
 def test_what_is_not_there_yet_is_not():
     """A row that came true is to be taken out."""
-    assert "log" not in VERBS_BY_NAME
+    assert "log" not in MODULES

@@ -21,7 +21,7 @@ from tui import cli
 from tui.commands.settings import value_text
 from tui.input.arguments import UsageError, parse_arguments
 from tui.input.key_table import KEYS, LIST_KEYS, PLAN_KEYS, PURGE_KEYS, show_key
-from tui.input.verb_table import VERBS, VERBS_BY_NAME
+from tui.input.verb_table import MODULES, list_verbs, verb_named
 
 ROOT = Path(__file__).parents[1]
 README, CONTRIBUTING = ROOT / "README.md", ROOT / "CONTRIBUTING.md"
@@ -94,9 +94,11 @@ def test_the_tables_are_the_codes():
 def test_the_commands_are_the_programs():
     """Row by row: name and summary, in the order of the table that the command line, the `:` bar and help read."""
     page = ROOT / "docs" / "command-line.md"
-    assert rows(section(page, "Commands")) == [[f"[`{verb.name}`](#{verb.name})", verb.summary] for verb in VERBS]
+    assert rows(section(page, "Commands")) == [
+        [f"[`{verb.name}`](#{verb.name})", verb.summary] for verb in list_verbs()
+    ]
     text = section(page, "Arguments")
-    for verb in VERBS:
+    for verb in list_verbs():
         part = re.search(rf"^### {verb.name}\n(.*?)(?=^### |\Z)", text, re.DOTALL | re.MULTILINE)
         assert part and verb.summary in part[1]
         assert [cells[1] for cells in rows(part[1])] == [argument.help for argument in verb.arguments]
@@ -230,7 +232,7 @@ def test_the_recipes_add_a_verb_and_a_tool(tmp_path: Path):
         module.write_text(code, encoding="utf-8")
     program = (
         "import sys; from store.base.location import Location; from store.doors.mcp_tools import McpSession;"
-        "print(McpSession(Location(sys.argv[1], '', '')).call_tool('memory_ages', {}, None, None).text)"
+        "print(McpCall(Location(sys.argv[1], '', '')).call_tool('memory_ages', {}, None, None).text)"
     )
     memory = str(tmp_path / "memory.db")
     for words, said in (
@@ -264,12 +266,12 @@ def _check_memoranda(page: str, command: str) -> None:
         words = words[2 if words[0] == "--db" else 1 :]
     if not words or words[0] in ("--help", "--version", "COMMAND"):
         return
-    assert words[0] in VERBS_BY_NAME, f"{page} shows a verb that there is not: {command}"
+    assert words[0] in MODULES, f"{page} shows a verb that there is not: {command}"
     if words[1:]:
         rest = [word for word in words[1:] if word not in ("--json", "--help")]
         try:
             if "--help" not in words:
-                parse_arguments(words[0], VERBS_BY_NAME[words[0]].arguments, rest)
+                parse_arguments(words[0], verb_named(words[0]).arguments, rest)
         except UsageError as error:
             pytest.fail(f"{page} shows `{command}`, which is refused: {error}")
 

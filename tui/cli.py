@@ -23,7 +23,7 @@ from tui.cli_output import (
     use_ascii_fallback,
 )
 from tui.input.arguments import UsageError, Verb, help_text, parse_arguments
-from tui.input.verb_table import VERBS, VERBS_BY_NAME, command_word, find_verb, suggest_verb
+from tui.input.verb_table import command_word, find_verb, list_verbs, suggest_verb
 from tui.theme.escape import visible
 
 HELP_WORDS = ("-h", "--help", "help")
@@ -68,8 +68,8 @@ def _run_line(arguments: list[str]) -> ExitStatus:
     option, as_json, look, rest = _global_options(arguments)
     set_database_option(option)
     if rest and rest[0] in HELP_WORDS:
-        verb_asked = VERBS_BY_NAME.get(rest[1]) if len(rest) > 1 else None
-        print_text(printable(_verb_help(verb_asked) if verb_asked else overall_help()))
+        asked = find_verb(rest[1:])
+        print_text(printable(_verb_help(asked[0]) if asked else overall_help()))
         return ExitStatus.DONE
     if rest and rest[0] in ("-V", "--version"):
         print(f"memoranda {__version__}")
@@ -104,8 +104,8 @@ def _before_dashes(words: list[str]) -> list[str]:
 
 def overall_help() -> str:
     """Return the text of `memoranda --help`."""
-    width = max(len(verb.name) for verb in VERBS)
-    verbs = [f"  {verb.name:<{width}}  {verb.summary}" for verb in VERBS]
+    width = max(len(verb.name) for verb in list_verbs())
+    verbs = [f"  {verb.name:<{width}}  {verb.summary}" for verb in list_verbs()]
     return "\n".join(
         [
             "Memoranda: see, ask, correct, undo and forget what AI agents remember.",
@@ -146,6 +146,6 @@ def _global_options(arguments: list[str]) -> tuple[str | None, bool, bool, list[
 
 
 def _unknown_command(word: str) -> UsageError:
-    verb = suggest_verb(word, VERBS_BY_NAME)
+    verb = suggest_verb(word)
     said = f"There is no command “{visible(word[:40])}”."
     return UsageError(said, f"Did you mean `memoranda {verb}`?" if verb else "See `memoranda --help`.")

@@ -18,8 +18,8 @@ from store.database.tombstones import is_purge_pending
 from store.memory import Memory
 from store.trust.ownership import ADOPT_ADVICE
 from tui.cli_output import print_notice, print_result_line, print_text, printable, write_utf8
-from tui.commands.call import Outcome, Session
-from tui.commands.dispatch import run_handler
+from tui.commands import dispatch
+from tui.commands.call import Call, Outcome
 from tui.input.arguments import ParsedArguments, Verb
 
 SERVE_AGENTS = ("context", "recover")  # verbs that print what an agent is sent
@@ -33,20 +33,20 @@ def run_verb(place: Location, cwd: str, as_json: bool, verb: Verb, given: Parsed
 
     if verb.opens == "nothing":
         application = _application if _at_a_terminal(as_json) else None
-        session = Session(place, None, cwd, ask, as_json, application, wait=ProgressLine())
-        outcome = run_handler(session, verb.handler, given)
+        call = Call(place, None, cwd, ask, as_json, application, wait=ProgressLine())
+        outcome = dispatch.run_verb(call, verb, given)
         print_outcome(outcome, as_json)
         return outcome.status
     if place.look and verb.name in SERVE_AGENTS:
         raise NotOurs(f"{place.path} is only looked at: no agent is served from it.", ADOPT_ADVICE)
     with _open_for_verb(place, verb, verb.makes_none(given)) as memory:
         lines = print_result_line if sys.stdout.isatty() and not as_json else None
-        session = Session(place, memory, cwd, ask, as_json, tell=lines, wait=ProgressLine())
+        call = Call(place, memory, cwd, ask, as_json, tell=lines, wait=ProgressLine())
         if verb.reads:
             _catch_up(memory, cwd, verb.name == "ask" or (verb.name == "search" and not given.keywords))
         elif is_purge_pending(memory.database):
             _catch_up(memory)
-        outcome = run_handler(session, verb.handler, given)
+        outcome = dispatch.run_verb(call, verb, given)
         print_outcome(outcome, as_json)
         if outcome.error:
             print_notice(outcome.error)
@@ -169,7 +169,7 @@ def _overview(place: Location, cwd: str, as_json: bool) -> ExitStatus:
     with Memory(place, "cli") as memory:
         _announce(memory)
         _catch_up(memory, cwd)
-        session = Session(place, memory, cwd, _ask_on_terminal)
+        session = Call(place, memory, cwd, _ask_on_terminal)
         print_outcome(
             Outcome(data=lambda: memory_figures(session), lines=[] if as_json else overview_lines(session)), as_json
         )

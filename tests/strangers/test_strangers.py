@@ -17,7 +17,7 @@ from strangers.generator import KINDS, SECRET_WORD, Project, make
 from support.faulty import ordinary
 
 from tui.input.key_table import PANE_NAMES
-from tui.input.verb_table import VERBS_BY_NAME
+from tui.input.verb_table import MODULES
 
 SEED = 20261123
 RUNNER = Path(__file__).with_name("runner.py")
@@ -248,7 +248,7 @@ def assert_civil(given: dict[str, Any]) -> None:
 
 
 def test_every_verb_is_tried() -> None:
-    assert set(LOOKING) | set(CHANGING) | ELSEWHERE == set(VERBS_BY_NAME)
+    assert set(LOOKING) | set(CHANGING) | ELSEWHERE == set(MODULES)
 
 
 @pytest.mark.sampled(2)

@@ -26,7 +26,7 @@ from store.base.vocabulary import DOMAINS
 from store.memory import Memory
 from tui.app import Memoranda
 from tui.input.key_table import KEYS, LIST_KEYS, PLAN_KEYS
-from tui.input.verb_table import VERBS, VERBS_BY_NAME
+from tui.input.verb_table import list_verbs, verb_named
 from tui.lists.record_rows import ROOMY_LIST
 from tui.main_screen.controller import POLL_SECONDS
 from tui.main_screen.lists import OTHERS_SECONDS
@@ -678,7 +678,7 @@ class TestHelpAndFooter:
         lines = ["".join(text for text, _ in rows.lines(index, 200)[0]).rstrip() for index in range(len(rows))]
         for key in (*KEYS, *LIST_KEYS, *PLAN_KEYS):
             assert f"  {key.first_key():<13}{key.help}" in lines
-        for verb in VERBS:
+        for verb in list_verbs():
             assert f"  {verb.name:<12} {verb.summary}" in lines
         await person.press("question_mark")
         assert person.app.screen is person.main and person.at == "facts"
@@ -715,7 +715,7 @@ class TestHelpAndFooter:
         assert narrow.lines[-1].endswith("iteration start|complete|abandon [COMMAND TEXT|ID…] …"), narrow.lines[-1]
         await narrow.press("escape", "colon")
         await narrow.paste("redo ")
-        assert narrow.lines[-1].endswith(VERBS_BY_NAME["redo"].summary), "with what it does, where there is room"
+        assert narrow.lines[-1].endswith(verb_named("redo").summary), "with what it does, where there is room"
 
     async def test_the_footer_speaks_of_the_bar_while_somebody_types(self, person: Person) -> None:
         for key in ("slash", "a", "c", "colon"):

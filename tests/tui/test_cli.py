@@ -36,7 +36,7 @@ from store.ingest.runner import IngestReport, _IngestRun
 from store.memory import Memory
 from tui import catch_up, cli
 from tui.input.arguments import Verb
-from tui.input.verb_table import VERBS, VERBS_BY_NAME
+from tui.input.verb_table import MODULES, list_verbs, verb_named
 
 READERS = {"search", "timeline", "show", "context", "ask", "stats"}  # what catches up first
 # a title for the terminal, a wiped screen, a line turned round, text that hides, a forged line of output
@@ -142,7 +142,7 @@ def memory_of(project: Path) -> Memory:
 # help ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+@pytest.mark.parametrize("verb", list_verbs(), ids=lambda verb: verb.name)
 def test_every_verb_has_help(do: Do, checkout: Path, verb):
     """However it is asked for, also beside words that are wrong; and asking makes no memory."""
     said = do(verb.name, "--help")
@@ -160,8 +160,8 @@ def test_every_verb_has_help(do: Do, checkout: Path, verb):
 def test_the_overall_help_names_every_verb(do: Do):
     said = do("--help")
     listed = [line.split()[0] for line in said.out.split("\n") if line.startswith("  ") and line[2] != " "]
-    assert [name for name in listed if name in VERBS_BY_NAME] == [verb.name for verb in VERBS]
-    assert all(f"  {verb.summary}" in said.out for verb in VERBS)
+    assert [name for name in listed if name in MODULES] == [verb.name for verb in list_verbs()]
+    assert all(f"  {verb.summary}" in said.out for verb in list_verbs())
     assert do("help") == do("-h") == do("help", "nothing") == said
 
 
@@ -441,7 +441,7 @@ UNLIKE = {"mcp", "replica", "replicate", "serve"}
 
 
 def test_every_verb_has_an_example():
-    assert {words[0] for words, _ in EXAMPLES} == set(VERBS_BY_NAME) - UNLIKE
+    assert {words[0] for words, _ in EXAMPLES} == set(MODULES) - UNLIKE
 
 
 @named
@@ -668,14 +668,14 @@ def test_of_several_all_or_none(do: Do, lived: Path):
 # exit statuses --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+@pytest.mark.parametrize("verb", list_verbs(), ids=lambda verb: verb.name)
 def test_each_verb_ends_with_2_after_an_option_that_it_does_not_have(do: Do, verb: Verb):
     assert do(verb.name, "--nosuch").status == ExitStatus.USAGE
 
 
 OPENING = [
     next(words for words, _ in EXAMPLES if words[0] == verb.name)
-    for verb in VERBS
+    for verb in list_verbs()
     if verb.opens != "nothing" and verb.name not in UNLIKE
 ]
 
@@ -1629,9 +1629,9 @@ def test_only_what_reads_starts_git(do: Do, lived: Path, tmp_path: Path, monkeyp
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "git").write_text(f'#!/bin/sh\necho "$@" >> "{notes}"\nexec "{git}" "$@"\n')
     (tmp_path / "bin" / "git").chmod(0o700)
-    commands = [(VERBS_BY_NAME[words[0]], real(words, lived)) for words, _ in EXAMPLES]
+    commands = [(verb_named(words[0]), real(words, lived)) for words, _ in EXAMPLES]
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    assert {verb.name for verb, _ in commands if verb.reads} == READERS & set(VERBS_BY_NAME)
+    assert {verb.name for verb, _ in commands if verb.reads} == READERS & set(MODULES)
     for verb, words in commands:
         notes.write_text("")
         do(*words)
@@ -2307,7 +2307,9 @@ def _said_with(verb: Verb) -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize(
-    "verb", [verb for verb in VERBS if verb.name not in ("demo", "model", "mcp", "serve")], ids=lambda verb: verb.name
+    "verb",
+    [verb for verb in list_verbs() if verb.name not in ("demo", "model", "mcp", "serve")],
+    ids=lambda verb: verb.name,
 )
 def test_bytes_that_are_no_text_are_taken_or_refused_in_a_sentence(verb: Verb, do: Do):
     """In the place of every argument of every verb."""

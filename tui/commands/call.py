@@ -5,46 +5,159 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from threading import current_thread, main_thread
 from types import FrameType
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from store.base.citations import Citation, parse_citation
+from store.base.citations import Citation, cite, parse_citation
 from store.base.errors import Declined, ExitStatus, InvalidInput, Purged
 from store.base.location import Location
-from store.base.models import Step
+from store.base.models import Record, Step, as_json
 from store.memory import Memory
+from store.personal.memory import GlobalFacts
+from store.records.decisions import Decisions
+from store.records.facts import Facts
+from store.search.lookup import get_records
+from tui.commands.record_lines import more_line
 from tui.input.arguments import ParsedArguments
+from tui.render.lines import format_count
 
 Result = TypeVar("Result")
+Listed = TypeVar("Listed")
+EVERY_PROJECT = ", in every project. To undo it: memoranda undo --global"
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Session:
-    """The context of a verb: the memory (None for verbs that open none), the folder, and functions that the door
+class Call:
+    """One call of a verb: the memory (None for verbs that open none), the folder, and functions that the interface
     provides.
 
     `ask` shows a yes-or-no question, with optional lines to read first; it returns True or False, and raises
     InvalidInput where no person can answer. `application` runs the app on a memory and a folder and returns its exit
     status; None without a terminal. `tell` prints a line of the result early; None where nobody reads it. `wait` shows
-    a progress message until it is called without one, or the verb ends; it shows nothing without a terminal."""
+    a progress message until it is called without one, or the verb ends; it shows nothing without a terminal. `first`
+    names the checkpoint that was taken before many records were changed."""
 
     location: Location
-    _memory: Memory | None
+    opened: Memory | None
     cwd: str
     ask: AskYesNo
     json: bool = False
     application: RunApplication | None = None
     tell: Callable[[str], None] | None = None
     wait: Callable[[str], None] = lambda words: None
+    first: str = ""
 
     @property
     def memory(self) -> Memory:
-        if self._memory is None:
+        if self.opened is None:
             raise RuntimeError("this verb opens no memory")
-        return self._memory
+        return self.opened
+
+    # the records that are meant
+
+    def some(self, texts: Sequence[str], *kinds: str, act: str = "", mixed: bool = False) -> list[Citation]:
+        """Return the records that are named, each once; a bare number has the first of these kinds. They are of one
+        kind, unless they may be `mixed`; global facts stand apart always. Take a checkpoint before an `act` on many of
+        them. Raise InvalidInput."""
+        named = list(dict.fromkeys(parse_reference(text, *kinds) for text in texts))
+        if len({one.kind == "global" if mixed else one.kind for one in named}) > 1:
+            raise InvalidInput("Records of several kinds are changed one kind at a time.", "Name only one kind.")
+        own = sum(one.kind != "global" for one in named)  # global facts are of another memory
+        word = "proposal" if named and named[0].kind == "proposal" else "record"
+        taken = self.memory.checkpoints.take_before(f"{act} {format_count(own, word)}", own) if act else None
+        if taken is not None:
+            self.first = f"{cite('checkpoint', taken)} is how it was."
+        return named
+
+    def number(self, text: str, kind: str) -> int:
+        """Return the id of a record of a kind: `12` or `F#12`. Raise InvalidInput."""
+        return parse_id(text, kind)
+
+    def optional(self, text: str | None, kind: str) -> int | None:
+        """Return the id of a record of a kind; None without one. Raise InvalidInput."""
+        return parse_id(text, kind) if text else None
+
+    def records(self, named: Sequence[Citation]) -> list[Record]:
+        """Return the records of some citations."""
+        return [get_records(self.memory.database, one.kind, [int(one.target)])[0] for one in named]
+
+    def part(self, named: Citation) -> Facts | GlobalFacts | Decisions:
+        """Return what confirms, corrects and forgets records of this kind."""
+        memory = self.memory
+        if named.kind == "decision":
+            return memory.decisions
+        return memory.globals if named.kind == "global" else memory.facts
+
+    # whose memory
+
+    def own(self, of_person: bool) -> Memory:
+        """Return this memory, or the person's own."""
+        return self.memory.require_personal() if of_person else self.memory
+
+    def reason(self, of_person: bool, step: Step) -> str:
+        """Return the reason of a step; of the person's own memory with its facts as this memory cites them."""
+        return self.memory.globals.as_cited(step.reason) if of_person else step.reason
+
+    # what is asked, and what is typed
+
+    def agree(self, yes: bool, question: str, lines: Sequence[str] = (), no: str = "Nothing was changed.") -> None:
+        """Ask before something is done. Raise Declined, and InvalidInput where nobody can answer."""
+        if not yes and not self.ask(question, lines):
+            raise Declined(no)
+
+    def ask_if_purged(self, yes: bool, work: Callable[[bool], Result]) -> Result:
+        """Do work that stores a text; ask first if the text was purged before. Raise Declined."""
+        try:
+            return work(yes)
+        except Purged as error:
+            self.agree(False, f"{error.message} Keep it all the same?", no="Nothing was kept.")
+            return work(True)
+
+    def text(self, words: Sequence[str], example: str) -> str:
+        """Return the text that words say; a single `-` stands for what is piped into the command. Raise InvalidInput,
+        with the `example` of a command line, where nobody pipes anything."""
+        if list(words) != ["-"]:
+            return " ".join(words)
+        if self.memory.database.door == "app":
+            raise InvalidInput("There is no standard input here.", "Type the text itself.")
+        if sys.stdin.isatty():
+            raise InvalidInput(
+                "Standard input is a terminal here.", f"Pipe the text into it: … | memoranda {example} -"
+            )
+        return sys.stdin.read()
+
+    def path(self, text: str) -> str:
+        """Return the absolute path of a typed file name."""
+        return os.path.abspath(os.path.join(self.cwd, os.path.expanduser(text)))
+
+    # results
+
+    def wrote(self, said: str, kind: str, number: int) -> Outcome:
+        """Return what a verb wrote: one record."""
+        return Outcome(said, lambda: as_json(self.records([Citation(kind, number)])[0]))
+
+    def acted(self, done: str, named: Sequence[Citation], then: str = ".", shared: str = EVERY_PROJECT) -> Outcome:
+        """Return what a verb did to several records: `Pinned F#1: it never ages.`; of global facts, how to undo it."""
+        then = shared if named[0].kind == "global" else then
+        return Outcome(f"{done} {count_cited(named)}{then}", lambda: [as_json(one) for one in self.records(named)])
+
+    def listed(
+        self,
+        records: Sequence[Listed],
+        limit: int,
+        empty: Sequence[str],
+        line: Callable[[Listed], str],
+        json: Callable[[Any], object] = as_json,
+        rest: int | None = None,
+    ) -> Outcome:
+        """Return a list of records; those after the limit only tell that there are others, as `rest` does."""
+        shown = records[:limit]
+        lines = [line(one) for one in shown] or list(empty)
+        more = len(records) - limit if rest is None else rest
+        return Outcome(data=lambda: [json(one) for one in shown], lines=[*lines, *more_line(more, limit)])
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -65,6 +178,7 @@ class Outcome:
 
 AskYesNo = Callable[..., bool]
 RunApplication = Callable[[Location, str], ExitStatus]
+Session = Call  # as handlers of rows call it
 
 
 def session_for(session: Session, given: ParsedArguments, of_global: bool = False) -> Session:
@@ -72,7 +186,7 @@ def session_for(session: Session, given: ParsedArguments, of_global: bool = Fals
     if not vars(given).get("global") and not of_global:
         return session
     own = session.memory.require_personal()
-    return replace(session, location=own.location, _memory=own)
+    return replace(session, location=own.location, opened=own)
 
 
 def step_reason(session: Session, meant: Session, step: Step) -> str:
@@ -81,14 +195,28 @@ def step_reason(session: Session, meant: Session, step: Step) -> str:
     return step.reason if meant is session else session.memory.globals.as_cited(step.reason)
 
 
-def parse_reference(text: str, default: str, *kinds: str) -> Citation:
-    """Parse a citation; a bare number has the kind `default`, and only `kinds` are accepted. Raises InvalidInput."""
-    citation = parse_citation(text, default)
-    if citation.kind not in (kinds or (default,)):
-        wanted = " or ".join(kind for kind in kinds or (default,) if kind != "global")  # a fact too
+def parse_reference(text: str, *kinds: str) -> Citation:
+    """Parse a citation of one of these kinds; a bare number has the first. Raise InvalidInput."""
+    citation = parse_citation(text, kinds[0])
+    if citation.kind not in kinds:
+        wanted = " or ".join(dict.fromkeys(kind for kind in kinds if kind != "global"))  # a fact too
         article = "an" if wanted[0] in "aeiou" else "a"
         raise InvalidInput(f"{citation} is not {article} {wanted}.", "Look it up with `memoranda show`.")
     return citation
+
+
+def numbers_of(named: Sequence[Citation]) -> list[int]:
+    """Return the ids of records of one kind."""
+    return [int(one.target) for one in named]
+
+
+def count_cited(named: Sequence[Citation]) -> str:
+    """Return the citation of a single record; of several, how many of what: `3 facts`, `2 records`."""
+    if len(named) == 1:
+        return str(named[0])
+    kinds = {one.kind for one in named}
+    word = {"global": "global fact"}.get(named[0].kind, named[0].kind) if len(kinds) == 1 else "record"
+    return format_count(len(named), word)
 
 
 def parse_id(text: str, kind: str) -> int:

@@ -1,18 +1,25 @@
-"""Parse a verb's arguments by the command table, for the command line and the `:` bar alike.
+"""Make verbs of typed functions, and parse their arguments, for the command line and the `:` bar alike.
 
-Not `argparse`: its import takes 7 ms of a command's 30, it exits the process, and it lacks what completion in the `:`
-bar needs. The syntax is the usual one: `--name VALUE`, `--name=VALUE`, flags, `--` before a text that starts with a
-dash."""
+Not `argparse`: it refuses `-v` in a sentence, reads options behind `--`, exits the process, and lacks what completion
+in the `:` bar needs. The syntax is the usual one: `--name VALUE`, `--name=VALUE`, flags, `--` before a text that starts
+with a dash."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import importlib
+import inspect
+import re
+import typing
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
+from store.base.citations import cite, parse_citation
 from store.base.errors import ExitStatus, MemorandaError
 from tui.theme.escape import visible
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class UsageError(MemorandaError):
@@ -24,7 +31,7 @@ class UsageError(MemorandaError):
 
 @dataclass(slots=True, eq=False, repr=False)
 class Argument:
-    """One argument: `name` for the handler, `shown` for the help.
+    """One argument: `name` as it is typed, `shown` for the help, `parameter` of the function.
 
     `form`: `one`, `maybe` (at most one), `many` (one or more) or `any` for positional words; `value`, `flag` or `list`
     (may be repeated) for options. `default` applies if it is not given; a `required` option must be given. For
@@ -39,6 +46,10 @@ class Argument:
     whole: bool = False
     choices: tuple[str, ...] = ()
     file: bool = False
+    parameter: str = ""
+
+    def __post_init__(self) -> None:
+        self.parameter = self.parameter or self.name.replace("-", "_")
 
     @property
     def option(self) -> bool:
@@ -80,7 +91,7 @@ def parse_arguments(verb: str, arguments: Sequence[Argument], words: Sequence[st
             raise UsageError(f"{verb} wants --{argument.name} {argument.shown}.", f"See `memoranda {verb} --help`.")
         default = list(argument.default or ()) if argument.form in ("list", "any") else argument.default
         values.setdefault(argument.name, False if argument.form == "flag" else default)
-    return ParsedArguments(**{name.replace("-", "_"): value for name, value in values.items()})
+    return ParsedArguments(**{one.parameter: values[one.name] for one in arguments})
 
 
 def _parse_option(verb: str, options: dict[str, Argument], word: str, rest: Any, values: dict[str, Any]) -> None:
@@ -173,57 +184,51 @@ def help_text(verb: str, summary: str, arguments: Sequence[Argument]) -> str:
     return "\n".join(lines)
 
 
-# One command: its summary, its arguments and its handler; and arguments that several commands have.
+# One command: a typed function, whose signature and docstring are its grammar, its help and its documentation.
+#
+#     @verb()
+#     def remember(call: Call, text: Text, *, domain: Domain = "general", pin: bool = False) -> Outcome:
+#         """Remember a fact; one that is known already is confirmed.
+#
+#         text: the fact, as a sentence; - reads it from a pipe
+#         domain: what it is about
+#         pin: it never ages
+#         """
+#
+# Before `*` are the words of the command, after it its options. `bool` is a flag, `list[str]` may be given several
+# times, `int` is a whole number, `X | None` may be left out.
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How a parameter is shown in the help, the values that are completed, and whether it is a path; the second
+    argument of `Annotated`."""
+
+    name: str = ""
+    choices: tuple[str, ...] = ()
+    file: bool = False
+
+
+@dataclass(slots=True, eq=False, repr=False)
 class Verb:
-    """One verb: its summary, its arguments, and `handler`, a `module.function` below `tui.commands`.
+    """One verb: its name, its summary, its arguments, and the function that does it.
 
-    `opens`: `memory` needs the file, `new` may create it (both pass an open Memory to the handler), `nothing` passes
-    none. `reads`: a one-shot command first syncs the timeline with git for a limited time. `frees`: on a full disk it
-    may use the space of the ballast. `apart`: it touches no memory, or only in a child process, and in the application
-    it does not block writes. `looks`: it makes no memory; where there is none it answers as of an empty one, unless the
-    argument `but` is given. With `--dry-run` any command does so."""
+    `opens`: `memory` is given an open memory, which is made where there is none; `nothing` is given none. `reads`: a
+    command first reads what git has new, for a limited time. `frees`: on a full disk it may use the space of the
+    ballast. `apart`: it touches no memory, or only in a child process, and in the application it does not block writes.
+    `looks`: whether it makes no memory, called with these arguments; where there is none it answers as of an empty one.
+    With `--dry-run` any command does so. `part`: the optional part it belongs to."""
 
-    __slots__ = (
-        "apart",
-        "arguments",
-        "but",
-        "frees",
-        "handler",
-        "looks",
-        "name",
-        "opens",
-        "reads",
-        "slash",
-        "summary",
-    )
-
-    def __init__(
-        self,
-        name: str,
-        summary: str,
-        handler: str,
-        *arguments: Argument,
-        opens: str = "new",
-        reads: bool = False,
-        frees: bool = False,
-        apart: bool = False,
-        looks: bool = False,
-        but: str = "",
-        slash: tuple[str, ...] = (),
-    ) -> None:
-        self.name = name
-        self.summary = summary
-        self.handler = handler
-        self.arguments = arguments
-        self.opens = opens
-        self.reads = reads
-        self.frees = frees
-        self.apart = apart
-        self.looks = looks
-        self.but = but
-        self.slash = slash
+    name: str
+    summary: str
+    run: Callable[..., Any]
+    arguments: tuple[Argument, ...]
+    opens: str = "memory"
+    reads: bool = False
+    frees: bool = False
+    apart: bool = False
+    looks: Callable[[ParsedArguments], bool] | bool = False
+    part: str = ""
 
     @property
     def can_be_tried(self) -> bool:
@@ -234,12 +239,128 @@ class Verb:
         """Return whether it makes no memory, called so."""
         if self.can_be_tried and given.dry_run:
             return True
-        return self.looks and not (self.but and getattr(given, self.but))
+        return self.looks(given) if callable(self.looks) else self.looks
 
+
+REGISTERED: dict[str, Verb] = {}
+"""The verbs of the modules that were imported, by name; `verb_table` imports them."""
+
+
+def verb(name: str = "", **traits: Any) -> Callable[[Function], Function]:
+    """Register a function as a verb; it stays an ordinary function. A name that Python keeps for itself ends with an
+    underscore. The traits are those of `Verb`."""
+
+    def register(function: Function) -> Function:
+        called = name or function.__name__.strip("_")
+        summary, helps = _parse_docstring(function)
+        REGISTERED[called] = Verb(called, summary, function, _read_signature(function, helps), **traits)
+        return function
+
+    return register
+
+
+def _parse_docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
+    """Return the first sentence of a docstring, and what its lines `name: text` say of each parameter."""
+    lines = (inspect.getdoc(function) or "").splitlines()
+    helps: dict[str, str] = {}
+    for line in lines[1:]:
+        if match := re.match(r"(\w+): (.+)", line):
+            helps[match[1]] = match[2]
+        elif line.startswith("    ") and helps:
+            helps[next(reversed(helps))] += f" {line.strip()}"
+    return lines[0].rstrip("."), helps
+
+
+def _read_signature(function: Callable[..., Any], helps: dict[str, str]) -> tuple[Argument, ...]:
+    """Return the arguments of a verb, from its parameters after the first."""
+    hints = typing.get_type_hints(function, include_extras=True)
+    _, *parameters = inspect.signature(function).parameters.values()
+    return tuple(_read_parameter(one, hints[one.name], helps.get(one.name, "")) for one in parameters)
+
+
+def _read_parameter(parameter: inspect.Parameter, kind: Any, help: str) -> Argument:
+    """Return the argument that a parameter of a verb stands for."""
+    shown, several = Shown(), False
+    while origin := typing.get_origin(kind):
+        first, *rest = typing.get_args(kind)
+        if origin is typing.Annotated:
+            shown = next((one for one in rest if isinstance(one, Shown)), shown)
+        several = several or origin is list
+        kind = first
+    option, required = parameter.kind is parameter.KEYWORD_ONLY, parameter.default is parameter.empty
+    if option:
+        form = "list" if several else "flag" if kind is bool else "value"
+    else:
+        form = ("many" if required else "any") if several else "one" if required else "maybe"
+    name = parameter.name.strip("_").replace("_", "-")
+    return Argument(
+        name,
+        form,
+        "" if form == "flag" else shown.name or ("N" if kind is int else name.upper()),
+        help or SHARED_HELP.get(parameter.name, ""),
+        None if required else parameter.default,
+        required=option and required,
+        whole=kind is int,
+        choices=shown.choices,
+        file=shown.file,
+        parameter=parameter.name,
+    )
+
+
+MOMENT_EXAMPLES = "2026-11-01, 2d, 3w, last monday, v1.0"
+SHARED_HELP = {
+    "limit": "how many at the most (50)",
+    "dry_run": "only show what would change, record by record",
+    "yes": "do it without asking",
+    "off": "take it away again",
+    "key": "for scripts: the same key again writes nothing, and gives the same answer",
+    "iteration": "only what belongs to this iteration, I#5",
+    "since": MOMENT_EXAMPLES,
+    "global_": "in your personal memory, where the global facts are",
+    "anyway": "although what it rests on is no longer what it was",
+    "related": "and what the memory knows beside it",
+}
+"""What parameters of several verbs mean, where a docstring says nothing else."""
 
 LIMIT_OPTION = Argument("limit", "value", "N", "how many at the most (50)", 50, whole=True)
 DRY_RUN_OPTION = Argument("dry-run", "flag", "", "only show what would change, record by record")
-MOMENT_EXAMPLES = "2026-11-01, 2d, 3w, last monday, v1.0"
 SINCE_OPTION = Argument("since", "value", "T", MOMENT_EXAMPLES, "")
 ITERATION_OPTION = Argument("iteration", "value", "I", "only what belongs to this iteration, I#5")
 YES_OPTION = Argument("yes", "flag", "", "do it without asking")
+
+
+# rows of verbs that are no functions with a signature yet
+
+ACTS_ON_MANY = {
+    "facts.forget": "forget", "facts.confirm": "confirm", "facts.pin": "pin",
+    "facts.unpin": "unpin", "facts.tag": "tag", "facts.untag": "untag",
+    "context.mute": "mute", "context.unmute": "unmute",
+    "inbox.merge": "merge",
+}  # fmt: skip
+
+
+def row(
+    name: str,
+    summary: str,
+    handler: str,
+    *arguments: Argument,
+    opens: str = "memory",
+    slash: tuple[str, ...] = (),
+    looks: bool = False,
+    but: str = "",
+    **traits: Any,
+) -> Verb:
+    module, _, function = handler.partition(".")
+
+    def run(call: Any, **given: Any) -> Any:
+        found: Callable[..., Any] = getattr(importlib.import_module(f"tui.commands.{module}"), function)
+        if handler in ACTS_ON_MANY:
+            ids = {text for text in given["ids"] if parse_citation(text, "fact").kind != "global"}
+            taken = call.memory.checkpoints.take_before(f"{ACTS_ON_MANY[handler]} {len(ids)} records", len(ids))
+            call.first = "" if taken is None else f"{cite('checkpoint', taken)} is how it was."
+        return found(call, ParsedArguments(**given))
+
+    part = module if module in ("team", "tools", "rescue") else ""
+    only = (lambda given: not getattr(given, but)) if but and looks else looks
+    opens = "memory" if opens == "new" else opens
+    return Verb(name, summary, run, arguments, opens=opens, looks=only, part=part, **traits)

@@ -11,7 +11,7 @@ from store.config.settings import KEYS_PREFIX, SETTINGS
 from tui.input.arguments import Argument, Verb
 from tui.input.file_verbs import ALLOW_WORD
 from tui.input.key_table import KEYS
-from tui.input.verb_table import VERBS, VERBS_BY_SLASH, find_verb
+from tui.input.verb_table import MEMORY_WORD, PREFIX_WORDS, find_verb, list_verbs
 
 GLOBAL_OPTIONS = (
     Argument("db", "value", "PATH", "another memory file", file=True),
@@ -84,27 +84,17 @@ def _without_db(words: list[str]) -> list[str] | None:
 
 
 def _complete_verb(current: str) -> list[Completion]:
-    """Return the verbs, and the first words of two-word commands; with a slash if one was typed."""
+    """Return the verbs, and the word that may stand before any; with a slash if one was typed."""
     slash = "/" if current.startswith("/") else ""
-    named = {verb.name: verb.summary for verb in VERBS}
-    for form in VERBS_BY_SLASH:
-        first, space, second = form.partition(" ")
-        if space:
-            named[first] = f"{named[first]}, {second}" if first in named else second
-        else:
-            named.setdefault(first, VERBS_BY_SLASH[form].summary)
+    named = {verb.name: verb.summary for verb in list_verbs()} | {MEMORY_WORD: "may stand before any command"}
     return [Completion(slash + name, help) for name, help in named.items() if f"{slash}{name}".startswith(current)]
 
 
 def _complete_second(words: list[str], current: str) -> list[Completion]:
-    """Return the second words of a two-word command: `list` after `memory`."""
-    forms = [(form.split(" "), verb) for form, verb in VERBS_BY_SLASH.items() if " " in form]
-    first = words[0].removeprefix("/").lower()
-    return [
-        Completion(form[1], verb.summary)
-        for form, verb in forms
-        if len(words) == 1 and form[0] == first and form[1].startswith(current)
-    ]
+    """Return the verbs that may follow `memory`."""
+    if len(words) > 1 or words[0].removeprefix("/").lower() not in PREFIX_WORDS:
+        return []
+    return [Completion(verb.name, verb.summary) for verb in list_verbs() if verb.name.startswith(current)]
 
 
 def _complete_arguments(
@@ -271,7 +261,7 @@ def _bash_script() -> str:
     """Return the completion script for bash."""
     taking, choices, options, repeated, places = ["*' --db'"], [], [], [], []
     everywhere = _option_names(GLOBAL_OPTIONS)
-    for verb in VERBS:
+    for verb in list_verbs():
         mine = [argument for argument in verb.arguments if argument.option]
         if mine:
             options.append(f"{verb.name}) offered='{_option_names(mine)} {everywhere}' ;;")
@@ -285,7 +275,9 @@ def _bash_script() -> str:
         for pattern, argument in _arguments_to_offer(verb, "*"):
             gives = "files=1" if argument.file else f"offered='{' '.join(argument.choices)}'"
             places.append(f"'{verb.name} '{pattern}) {gives} ;;")
-    filled = _BASH.replace("@EVERYWHERE@", everywhere).replace("@VERBS@", " ".join(verb.name for verb in VERBS))
+    filled = _BASH.replace("@EVERYWHERE@", everywhere).replace(
+        "@VERBS@", " ".join(verb.name for verb in list_verbs())
+    )
     filled = filled.replace("@VALUES@", " | ".join(taking)).replace("@REPEATED@", " | ".join(repeated))
     for name, lines in (("CHOICES", choices), ("OPTIONS", options), ("PLACES", places)):
         filled = filled.replace(f"@{name}@", "\n        ".join(lines))
@@ -326,10 +318,10 @@ if [[ $funcstack[1] == _memoranda ]]; then _memoranda "$@"; else compdef _memora
 
 def _zsh_script() -> str:
     """Return the completion script for zsh."""
-    verbs = [_quote_shell(f"{verb.name}:{_escape_colons(verb.summary)}") for verb in VERBS]
+    verbs = [_quote_shell(f"{verb.name}:{_escape_colons(verb.summary)}") for verb in list_verbs()]
     arguments = [
         f"{verb.name}) _arguments -S $everywhere {' '.join(_zsh_arguments(verb))} && ret=0 ;;"
-        for verb in VERBS
+        for verb in list_verbs()
         if verb.arguments
     ]
     filled = _ZSH.replace("@EVERYWHERE@", " ".join(map(_zsh_option, GLOBAL_OPTIONS)))
@@ -416,13 +408,13 @@ def _fish_script() -> str:
     """Return the completion script for fish."""
     taking = [
         f"'{verb.name} --{option.name}'"
-        for verb in VERBS
+        for verb in list_verbs()
         for option in verb.arguments
         if option.form in ("value", "list")
     ]
     lines = [_FISH.replace("@VALUES@", " ".join(taking))]
     first = "complete -c memoranda -n '__memoranda_at \"\"'"
-    for verb in VERBS:
+    for verb in list_verbs():
         lines.append(f"{first} -a {verb.name} -d {_quote_fish(verb.summary)}")
         lines += [
             _fish_option(f"__memoranda_at {verb.name}; and ", option) for option in verb.arguments if option.option

@@ -2,7 +2,7 @@
 
 from store.base.vocabulary import EXPORT_FORMS, GUEST_TOOLS, SOURCE_NAMES, SOURCE_PARTS
 from store.config.settings import SETTINGS
-from tui.input.arguments import DRY_RUN_OPTION, LIMIT_OPTION, YES_OPTION, Argument, Verb
+from tui.input.arguments import DRY_RUN_OPTION, LIMIT_OPTION, YES_OPTION, Argument, row
 
 # Commands about agents: connecting them, their server, their activity, and pausing.
 
@@ -12,14 +12,14 @@ PROJECT_OPTION = Argument("project", "flag", "", "for everybody who works on thi
 USER_OPTION = Argument("user", "flag", "", "for you in every project")
 
 AGENT_COMMANDS = (
-    Verb(
+    row(
         "mcp",
         "Serve this memory to an agent over standard input and output (MCP); the agent starts it",
         "agents.mcp",
         Argument("session", "value", "KEY", "the key of the session that it serves, for search.scopeRules", ""),
         opens="nothing",
     ),
-    Verb(
+    row(
         "agents",
         "What agents did: calls, what they were sent and why, what they proposed",
         "agents.agents",
@@ -27,7 +27,7 @@ AGENT_COMMANDS = (
         LIMIT_OPTION,
         looks=True,
     ),
-    Verb(
+    row(
         "pause",
         "Pause this memory for all agents for an hour: nothing is sent to them or recorded from them",
         "agents.pause",
@@ -35,7 +35,7 @@ AGENT_COMMANDS = (
         Argument("off", "flag", "", "end the pause"),
         opens="nothing",
     ),
-    Verb(
+    row(
         "connect",
         "Connect an agent with the memory: its server and its hooks; alone, list who is connected",
         "agents.connect",
@@ -46,7 +46,7 @@ AGENT_COMMANDS = (
         YES_OPTION,
         opens="nothing",
     ),
-    Verb(
+    row(
         "disconnect",
         "Put the files of an agent back as they were before it was connected",
         "agents.disconnect",
@@ -57,7 +57,7 @@ AGENT_COMMANDS = (
         YES_OPTION,
         opens="nothing",
     ),
-    Verb(
+    row(
         "uninstall",
         "Take back what Memoranda wrote outside of memories: agents, git hooks, its own state; memories stay",
         "agents.uninstall",
@@ -65,14 +65,14 @@ AGENT_COMMANDS = (
         YES_OPTION,
         opens="nothing",
     ),
-    Verb(
+    row(
         "plugin",
         "Write a plugin of Claude Code to a folder: the server, the hooks and a skill",
         "agents.plugin",
         Argument("folder", "one", "DIR", "a new folder", file=True),
         opens="nothing",
     ),
-    Verb(
+    row(
         "hook",
         "What agents and git run at each event; reads it on standard input, and always ends with 0",
         "agents.hook",
@@ -92,14 +92,14 @@ GUARD_ACTS = ("list", "show", "restore", "undo", "off")
 SHELLS = ("bash", "zsh", "fish")
 
 FILE_COMMANDS = (
-    Verb(
+    row(
         "ingest",
         "Bring in conversations: transcripts of Claude Code, files of `role: text`, JSON lines",
         "conversations.ingest",
         Argument("source", "many", "FILE|-", "a file, a folder of .jsonl, or - for standard input", file=True),
         Argument("session", "value", "S", "the conversation's name, where the lines have none", ""),
     ),
-    Verb(
+    row(
         "sessions",
         "List conversations, the one spoken in last first; sessions start begins one",
         "conversations.sessions",
@@ -111,14 +111,14 @@ FILE_COMMANDS = (
         looks=True,
         but="what",
     ),
-    Verb(
+    row(
         "flush",
         "Before a context is cut: summarise all of a session, and take a checkpoint of it",
         "conversations.flush",
         Argument("session", "value", "S", "which session; the newest without it", ""),
         looks=True,
     ),
-    Verb(
+    row(
         "clear",
         "End a session; its last 15 messages are kept in memory/snapshots",
         "conversations.clear",
@@ -126,7 +126,7 @@ FILE_COMMANDS = (
         slash=("clear",),
         looks=True,
     ),
-    Verb(
+    row(
         "export",
         "Write the whole memory as one document: JSON, or Markdown to read",
         "exchange.export",
@@ -144,7 +144,7 @@ FILE_COMMANDS = (
         slash=("memory export",),
         looks=True,
     ),
-    Verb(
+    row(
         "import",
         "Bring in the memory of another tool, an export, a backup or another memory: seen first",
         "exchange.import_any",
@@ -176,7 +176,7 @@ FILE_COMMANDS = (
         looks=True,
         but="source",
     ),
-    Verb(
+    row(
         "backup",
         "Copy the memory file, and prove the copy; or look at one again, or go back to it",
         "exchange.backup",
@@ -190,14 +190,14 @@ FILE_COMMANDS = (
         looks=True,
         but="restore",
     ),
-    Verb(
+    row(
         "backups",
         "List backups, newest first, with what was found when they were looked at",
         "exchange.list_backups",
         LIMIT_OPTION,
         looks=True,
     ),
-    Verb(
+    row(
         "share",
         "Share facts of some domains, and decisions, through a git remote; seen first, and off until you do",
         "team.share",
@@ -207,7 +207,7 @@ FILE_COMMANDS = (
         DRY_RUN_OPTION,
         YES_OPTION,
     ),
-    Verb(
+    row(
         "team",
         "Who shares with you, and what they share; team sync exchanges now",
         "team.team",
@@ -229,7 +229,7 @@ FILE_COMMANDS = (
         looks=True,
         but="act",
     ),
-    Verb(
+    row(
         "replicate",
         "Copy what the team shared to a PostgreSQL database, for other tools to read",
         "team.replicate",
@@ -237,7 +237,7 @@ FILE_COMMANDS = (
         Argument("team", "value", "NAME", "what the team is called there (this project's folder)", ""),
         Argument("words", "flag", "", "no vectors: it is searched by words alone"),
     ),
-    Verb(
+    row(
         "replica",
         "Search what teams shared, in the PostgreSQL database of team.replica; read-only",
         "team.replica",
@@ -248,7 +248,7 @@ FILE_COMMANDS = (
         opens="nothing",
         apart=True,
     ),
-    Verb(
+    row(
         "stats",
         "Count what there is, and show the health of the memory",
         "stats.stats",
@@ -263,7 +263,7 @@ FILE_COMMANDS = (
         reads=True,
         looks=True,
     ),
-    Verb(
+    row(
         "index",
         "Check the search index, and embed what waits; index documents reads MEMORY.md and memory/**/*.md now",
         "documents.index",
@@ -277,7 +277,7 @@ FILE_COMMANDS = (
         ),
         looks=True,
     ),
-    Verb(
+    row(
         "sync",
         "Keep MEMORY.md, or another Markdown file, and the memory saying the same; and exchange with the team",
         "documents.sync",
@@ -290,7 +290,7 @@ FILE_COMMANDS = (
         Argument("team", "flag", "", "the exchange with the team alone"),
         YES_OPTION,
     ),
-    Verb(
+    row(
         "redactions",
         "Where secrets were cut out of what was written; say what is no secret, or take that back",
         "privacy.redactions",
@@ -302,7 +302,7 @@ FILE_COMMANDS = (
         LIMIT_OPTION,
         looks=True,
     ),
-    Verb(
+    row(
         "scan-secrets",
         "Look for secrets in all that is stored, also what was stored before a rule was known",
         "privacy.scan_for_secrets",
@@ -311,7 +311,7 @@ FILE_COMMANDS = (
         YES_OPTION,
         looks=True,
     ),
-    Verb(
+    row(
         "doctor",
         "Look for what is wrong with the memory, and say what mends it",
         "location.doctor",
@@ -319,7 +319,7 @@ FILE_COMMANDS = (
         Argument("head", "value", "HEX", "a head that an earlier doctor named: are its steps still there?", ""),
         opens="nothing",
     ),
-    Verb(
+    row(
         "model",
         "The model that the agent asks: its state, fetch one, try it, its last calls, choose one, and when it is asked",
         "model.model",
@@ -335,7 +335,7 @@ FILE_COMMANDS = (
         ),
         opens="nothing",
     ),
-    Verb(
+    row(
         "salvage",
         "Write what can be read of a damaged memory to a new one; the damaged file stays as it is",
         "location.salvage",
@@ -344,7 +344,7 @@ FILE_COMMANDS = (
         opens="nothing",
         apart=True,
     ),
-    Verb(
+    row(
         "scan",
         "Report on the memories that other tools keep on this machine; nothing is changed",
         "tools.scan",
@@ -357,7 +357,7 @@ FILE_COMMANDS = (
         opens="nothing",
         apart=True,
     ),
-    Verb(
+    row(
         "guard",
         "Keep every version of the memory files of other tools, say what changed, and put it back",
         "tools.guard",
@@ -378,7 +378,7 @@ FILE_COMMANDS = (
         opens="nothing",
         apart=True,
     ),
-    Verb(
+    row(
         "guest",
         "Read, search, correct and delete what other tools remember, in their own files",
         "tools.guest",
@@ -399,15 +399,15 @@ FILE_COMMANDS = (
         opens="nothing",
         apart=True,
     ),
-    Verb("init", "Start a memory for this folder", "location.init", opens="nothing"),
-    Verb(
+    row("init", "Start a memory for this folder", "location.init", opens="nothing"),
+    row(
         "open",
         "Open the memory of another project; without a place, list those that were open before",
         "location.open_other",
         Argument("place", "maybe", "PLACE", "a project's folder, or a memory file"),
         opens="nothing",
     ),
-    Verb(
+    row(
         "demo",
         "Open an invented project with a year of memory, to try everything on",
         "location.demo",
@@ -417,7 +417,7 @@ FILE_COMMANDS = (
         Argument("keep", "flag", "", "keep it in the temporary place"),
         opens="nothing",
     ),
-    Verb(
+    row(
         "serve",
         "Show the application in a web browser on this machine, until ^C",
         "agents.serve",
@@ -426,7 +426,7 @@ FILE_COMMANDS = (
         Argument("yes", "flag", "", "listen on an address that others reach, without asking"),
         opens="nothing",
     ),
-    Verb(
+    row(
         "adopt",
         "Take a memory that came from elsewhere: whole, or as proposals",
         "location.adopt",
@@ -435,8 +435,8 @@ FILE_COMMANDS = (
         Argument("yes", "flag", "", "whole, without asking: for containers and CI"),
         opens="nothing",
     ),
-    Verb("where", "Which memory file is used here, and why", "location.where", opens="nothing"),
-    Verb(
+    row("where", "Which memory file is used here, and why", "location.where", opens="nothing"),
+    row(
         "config",
         "Settings: what they are and where from; with a value, set one",
         "settings.config",
@@ -453,14 +453,14 @@ FILE_COMMANDS = (
         Argument("yes", "flag", "", "allow what the project's file sets without asking"),
         opens="nothing",
     ),
-    Verb(
+    row(
         "completion",
         "Print what makes a shell complete this command: bash, zsh or fish",
         "settings.completion",
         Argument("shell", "one", "SHELL", "bash, zsh or fish", choices=SHELLS),
         opens="nothing",
     ),
-    Verb(
+    row(
         "man",
         "Print the manual page, as memoranda.1; man memoranda shows it where it is installed",
         "settings.man",

@@ -10,8 +10,6 @@ from dataclasses import KW_ONLY, dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
-from tui.input.verb_table import VERBS_BY_NAME
-
 # A key: its stable id, its action, and its display form.
 
 # keys displayed differently from their name in Textual
@@ -53,7 +51,7 @@ def show_key(key: str) -> str:
 class Key:
     """`id` is stable (for remapping), `keys` are in Textual's notation, `action` is a method of the screen; `label` is
     shown in the footer (empty: not in the footer); `panes` are those whose footer shows it and whose palette lists it
-    first; `verb` is the verb it runs, whose summary is its `help` where it has none of its own; `words` are other
+    first; `verb` is the verb it runs; `words` are other
     labels for some panes, or for a state of the record at the cursor; `kinds` of records that it applies to (empty:
     all); `looks`: it is read-only, and allowed in a past view."""
 
@@ -68,9 +66,6 @@ class Key:
     words: Mapping[str, str] = field(default_factory=dict)
     kinds: tuple[str, ...] = ()
     looks: bool = False
-
-    def __post_init__(self) -> None:
-        self.help = self.help or VERBS_BY_NAME[self.verb].summary
 
     @property
     def action_name(self) -> str:
@@ -326,7 +321,14 @@ KEYS = (
         words={INBOX: "reject", CHECKPOINTS: "remove"},
         kinds=("fact", "global", "decision", "checkpoint", "proposal", "merge proposal", "forget proposal"),
     ),
-    Key("record.purge", "F", "change('purge.purge')", verb="purge", panes=(*EDITABLE_LISTS, TASKS)),
+    Key(
+        "record.purge",
+        "F",
+        "change('purge.purge')",
+        verb="purge",
+        help="Erase records with all old versions; this cannot be undone",
+        panes=(*EDITABLE_LISTS, TASKS),
+    ),
     Key(
         "record.correct",
         "c",
@@ -385,7 +387,14 @@ KEYS = (
         kinds=("fact", "global"),
         words={"pinned": "unpin"},
     ),
-    Key("fact.move", "V", "change('global_facts.move')", "", verb="move"),
+    Key(
+        "fact.move",
+        "V",
+        "change('global_facts.move')",
+        "",
+        verb="move",
+        help="Move a fact to another scope: global ones are kept in your personal memory and seen in every project",
+    ),
     Key(
         "fact.mute",
         "minus",
@@ -428,12 +437,21 @@ KEYS = (
         "change('history.undo')",
         "undo",
         verb="undo",
+        help="Undo your newest change, or the step named",
         panes=(*LIST_NAMES, PREVIEW),
         words={HISTORY: "undo my last"},
     ),
-    Key("memory.redo", "ctrl+r", "change('history.redo')", "", verb="redo"),
+    Key("memory.redo", "ctrl+r", "change('history.redo')", "", verb="redo", help="Redo what the last undo removed"),
     Key("librarian.ask", "A", "ask_librarian", "", "Ask the librarian a question, from any other pane"),
-    Key("search.open", "slash", "search", "search", verb="search", panes=(*PANE_NAMES, HITS, PREVIEW)),
+    Key(
+        "search.open",
+        "slash",
+        "search",
+        "search",
+        verb="search",
+        help="Search everything (kind: domain: is: tag: author: iteration: since: before:)",
+        panes=(*PANE_NAMES, HITS, PREVIEW),
+    ),
     Key(
         "mark.toggle",
         "space",
@@ -563,9 +581,22 @@ KEYS = (
         looks=True,
     ),
     Key(
-        "memory.checkpoint", "b", "ask_for('history.checkpoint')", "checkpoint", verb="checkpoint", panes=(HISTORY,)
+        "memory.checkpoint",
+        "b",
+        "ask_for('history.checkpoint')",
+        "checkpoint",
+        verb="checkpoint",
+        help="Create a checkpoint, to come back to",
+        panes=(HISTORY,),
     ),
-    Key("memory.export", "x", "ask_for('copy_export.export')", "", verb="export"),
+    Key(
+        "memory.export",
+        "x",
+        "ask_for('copy_export.export')",
+        "",
+        verb="export",
+        help="Write the whole memory as one document: JSON, or Markdown to read",
+    ),
     Key(
         "list.sort",
         "s",
@@ -642,7 +673,13 @@ KEYS = (
     Key("tour.toggle", "f3", "tour", "", "In the demo: leave the tour, or resume it (:tour)", looks=True),
     Key("index.toggle", "f4", "index", "", "Stop indexing, or go on (:index)", looks=True),
     Key("memory.open", "O", "open_memory", "", "Open the memory of another project"),
-    Key("model.open", "P", "model", verb="model"),
+    Key(
+        "model.open",
+        "P",
+        "model",
+        verb="model",
+        help="The model that the agent asks: its state, fetch one, try it, choose one, and when it is asked",
+    ),
     Key(
         "screen.leave",
         "escape",
@@ -733,7 +770,7 @@ FURTHER_SCREENS = (
 
 def further_screens() -> Sequence[FurtherScreen]:
     """Return the screens whose verb exists."""
-    return [one for one in FURTHER_SCREENS if one.verb.split()[0] in VERBS_BY_NAME]
+    return FURTHER_SCREENS
 
 
 # Remapping of keys by the configuration, `[keys]`.

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from store.base.errors import ExitStatus
 from tui.input.arguments import Argument, Verb
 from tui.input.completion import GLOBAL_OPTIONS
-from tui.input.verb_table import VERBS
+from tui.input.verb_table import list_verbs
 
 MAN_ENVIRONMENT = (
     ("MEMORANDA_DB", "the memory file to use, unless --db names one"),
@@ -57,7 +57,7 @@ def manual_page(version: str) -> str:
         _HEAD.format(version=_escape_roff(version)).removesuffix("\n"),
         *_entries(everywhere),
         ".SH COMMANDS",
-        *(line for verb in VERBS for line in _verb_section(verb)),
+        *(line for verb in list_verbs() for line in _verb_section(verb)),
         ".SH ENVIRONMENT",
         *_entries((_bold(name), help) for name, help in MAN_ENVIRONMENT),
         ".SH FILES",

@@ -21,7 +21,7 @@ from tui.input.arguments import (
     SINCE_OPTION,
     YES_OPTION,
     Argument,
-    Verb,
+    row,
 )
 
 # Commands that search, show, ask, and restore: history, undo, checkpoints.
@@ -31,7 +31,7 @@ PERSONAL_OPTION = Argument("global", "flag", "", "in your personal memory, where
 RELATED_OPTION = Argument("related", "flag", "", "and what the memory knows beside it")
 
 READING_COMMANDS = (
-    Verb(
+    row(
         "search",
         "Search everything (kind: domain: is: tag: author: iteration: since: before:)",
         "search.search",
@@ -43,7 +43,7 @@ READING_COMMANDS = (
         reads=True,
         looks=True,
     ),
-    Verb(
+    row(
         "show",
         "Show a record with all that belongs to it",
         "search.show",
@@ -52,7 +52,7 @@ READING_COMMANDS = (
         reads=True,
         looks=True,
     ),
-    Verb(
+    row(
         "ask",
         "Ask about the past: a short answer, each sentence with the record it rests on",
         "librarian.ask",
@@ -64,7 +64,7 @@ READING_COMMANDS = (
         slash=("ask",),
         looks=True,
     ),
-    Verb(
+    row(
         "context",
         "What an agent would be sent for a question: what it costs, and why each fact is in or out",
         "context.show_context",
@@ -73,7 +73,7 @@ READING_COMMANDS = (
         reads=True,
         looks=True,
     ),
-    Verb(
+    row(
         "timeline",
         "Decisions, commits, events and iterations, newest first",
         "search.timeline",
@@ -85,7 +85,7 @@ READING_COMMANDS = (
         reads=True,
         looks=True,
     ),
-    Verb(
+    row(
         "history",
         "Who changed what, and when; newest first",
         "history.list_steps",
@@ -97,7 +97,7 @@ READING_COMMANDS = (
         LIMIT_OPTION,
         looks=True,
     ),
-    Verb(
+    row(
         "as-of",
         "Show facts, decisions and tasks as they stood at a time, a step or a checkpoint",
         "history.as_of",
@@ -107,7 +107,7 @@ READING_COMMANDS = (
         LIMIT_OPTION,
         looks=True,
     ),
-    Verb(
+    row(
         "diff",
         "What changed since a moment, or between two, record by record",
         "history.diff",
@@ -116,7 +116,7 @@ READING_COMMANDS = (
         LIMIT_OPTION,
         looks=True,
     ),
-    Verb(
+    row(
         "undo",
         "Undo your newest change, or the step named",
         "history.undo",
@@ -137,8 +137,8 @@ READING_COMMANDS = (
         slash=("undo",),
         looks=True,
     ),
-    Verb("redo", "Redo what the last undo removed", "history.redo", PERSONAL_OPTION, slash=("redo",), looks=True),
-    Verb(
+    row("redo", "Redo what the last undo removed", "history.redo", PERSONAL_OPTION, slash=("redo",), looks=True),
+    row(
         "checkpoint",
         "Create a checkpoint, to come back to",
         "history.take_checkpoint",
@@ -150,7 +150,7 @@ READING_COMMANDS = (
         YES_OPTION,
         slash=("checkpoint",),
     ),
-    Verb(
+    row(
         "checkpoints",
         "List checkpoints, newest first",
         "history.list_checkpoints",
@@ -158,7 +158,7 @@ READING_COMMANDS = (
         LIMIT_OPTION,
         looks=True,
     ),
-    Verb(
+    row(
         "recover",
         "What a checkpoint holds, to go on there: tasks, decisions, the last turns",
         "history.recover",
@@ -166,7 +166,7 @@ READING_COMMANDS = (
         RELATED_OPTION,
         looks=True,
     ),
-    Verb(
+    row(
         "restore",
         "Put facts, decisions, links and tasks back to where a checkpoint found them",
         "history.restore",
@@ -210,7 +210,7 @@ STATE_CHOICES = ("pinned", "fresh", "aging", "low", "stale")
 DOMAIN_LIST = ", ".join(DOMAINS)
 
 RECORD_COMMANDS = (
-    Verb(
+    row(
         "remember",
         "Remember a fact; one that is known already is confirmed",
         "facts.remember",
@@ -227,7 +227,7 @@ RECORD_COMMANDS = (
         IF_PURGED_OPTION,
         slash=("remember", "memory add"),
     ),
-    Verb(
+    row(
         "facts",
         "List facts, the longest unconfirmed first",
         "facts.list_facts",
@@ -249,7 +249,7 @@ RECORD_COMMANDS = (
         slash=("facts", "memory list"),
         looks=True,
     ),
-    Verb(
+    row(
         "correct",
         "Replace a fact (or what a decision chose); the old one stays, as replaced",
         "facts.correct",
@@ -258,14 +258,14 @@ RECORD_COMMANDS = (
         IF_PURGED_OPTION,
         slash=("memory correct",),
     ),
-    Verb(
+    row(
         "confirm",
         "Confirm that facts are still true, or decisions that an agent logged; the age of a fact starts again",
         "facts.confirm",
         Argument("ids", "many", "ID", "a fact's number, or F#12, D#3"),
         slash=("memory confirm",),
     ),
-    Verb(
+    row(
         "forget",
         "Hide facts or decisions, until undone",
         "facts.forget",
@@ -273,7 +273,7 @@ RECORD_COMMANDS = (
         frees=True,
         slash=("memory forget",),
     ),
-    Verb(
+    row(
         "purge",
         "Erase records with all old versions; this cannot be undone",
         "privacy.purge",
@@ -294,14 +294,14 @@ RECORD_COMMANDS = (
         YES_OPTION,
         frees=True,
     ),
-    Verb(
+    row(
         "verify-forgotten",
         "Prove that no byte of a text is left in any file of the store",
         "privacy.verify_forgotten",
         Argument("text", "many", "TEXT", "the text; - reads it from standard input, past the shell's history"),
         looks=True,
     ),
-    Verb(
+    row(
         "move",
         "Move a fact to another scope: global ones are kept in your personal memory and seen in every project",
         "facts.move",
@@ -309,13 +309,13 @@ RECORD_COMMANDS = (
         Argument("to", "value", "SCOPE", "global or project", "global", choices=("global", "project")),
         IF_PURGED_OPTION,
     ),
-    Verb("pin", "Keep facts from ageing", "facts.pin", FACT_IDS),
-    Verb("unpin", "Let facts age again", "facts.unpin", FACT_IDS),
-    Verb("mute", "Send no agent these records; they stay as they are", "context.mute", MUTE_IDS),
-    Verb("unmute", "Send agents these records again", "context.unmute", MUTE_IDS),
-    Verb("tag", "Give records a tag, a word to find them by", "facts.tag", TAG_IDS, TAG_ARGUMENT),
-    Verb("untag", "Remove a tag from records", "facts.untag", TAG_IDS, TAG_ARGUMENT),
-    Verb(
+    row("pin", "Keep facts from ageing", "facts.pin", FACT_IDS),
+    row("unpin", "Let facts age again", "facts.unpin", FACT_IDS),
+    row("mute", "Send no agent these records; they stay as they are", "context.mute", MUTE_IDS),
+    row("unmute", "Send agents these records again", "context.unmute", MUTE_IDS),
+    row("tag", "Give records a tag, a word to find them by", "facts.tag", TAG_IDS, TAG_ARGUMENT),
+    row("untag", "Remove a tag from records", "facts.untag", TAG_IDS, TAG_ARGUMENT),
+    row(
         "inbox",
         "List what is proposed and waiting for review, newest first",
         "inbox.list_proposals",
@@ -324,7 +324,7 @@ RECORD_COMMANDS = (
         LIMIT_OPTION,
         looks=True,
     ),
-    Verb(
+    row(
         "accept",
         "Accept proposals: only now they are facts",
         "inbox.accept",
@@ -334,7 +334,7 @@ RECORD_COMMANDS = (
         ANYWAY_OPTION,
         YES_OPTION,
     ),
-    Verb(
+    row(
         "edit",
         "Accept a proposal in your own words",
         "inbox.edit",
@@ -342,7 +342,7 @@ RECORD_COMMANDS = (
         Argument("text", "many", "TEXT", "what is to be remembered"),
         ANYWAY_OPTION,
     ),
-    Verb(
+    row(
         "reject",
         "Reject proposals; the same is not proposed again",
         "inbox.reject",
@@ -350,7 +350,7 @@ RECORD_COMMANDS = (
         ORIGIN_OPTION,
         YES_OPTION,
     ),
-    Verb(
+    row(
         "merge",
         "Merge facts that say the same: merge 12 13; or a proposal and a fact: merge P#8 12",
         "inbox.merge",
@@ -358,13 +358,13 @@ RECORD_COMMANDS = (
         ANYWAY_OPTION,
         IF_PURGED_OPTION,
     ),
-    Verb(
+    row(
         "duplicates",
         "Find facts that say the same or contradict each other, and propose what to do",
         "inbox.duplicates",
         looks=True,
     ),
-    Verb(
+    row(
         "decide",
         "Record a decision: what was chosen, instead of what, and why",
         "records.decide",
@@ -381,7 +381,7 @@ RECORD_COMMANDS = (
         ),
         IF_PURGED_OPTION,
     ),
-    Verb(
+    row(
         "decisions",
         "List decisions, newest first",
         "records.list_decisions",
@@ -390,7 +390,7 @@ RECORD_COMMANDS = (
         LIMIT_OPTION,
         looks=True,
     ),
-    Verb(
+    row(
         "link",
         "Say that a commit implements, reverts or relates to a decision",
         "records.link",
@@ -398,14 +398,14 @@ RECORD_COMMANDS = (
         Argument("decision", "one", "DECISION", "a decision's number, or D#3"),
         Argument("type", "value", "TYPE", "implements, reverts or relates", "implements", choices=LINK_TYPES),
     ),
-    Verb(
+    row(
         "unlink",
         "Remove the link between a commit and a decision",
         "records.unlink",
         Argument("commit", "one", "COMMIT", "a sha, or C#a1b2c3d"),
         Argument("decision", "one", "DECISION", "a decision's number, or D#3"),
     ),
-    Verb(
+    row(
         "task",
         "Add a task, or start, finish or reopen some: task add TEXT, task done 3 4",
         "records.task",
@@ -413,7 +413,7 @@ RECORD_COMMANDS = (
         Argument("words", "many", "TEXT|ID", "what is to be done; or a task's number, or A#5"),
         IF_PURGED_OPTION,
     ),
-    Verb(
+    row(
         "tasks",
         "List open tasks, those in progress first",
         "records.list_tasks",
@@ -423,7 +423,7 @@ RECORD_COMMANDS = (
         LIMIT_OPTION,
         looks=True,
     ),
-    Verb(
+    row(
         "bind",
         "Bind a fact or a decision to its evidence, which is looked at again; without any, take it as it is now",
         "evidence.bind",
@@ -437,7 +437,7 @@ RECORD_COMMANDS = (
         ),
         Argument("command", "list", "LINE", "a command that proves it; run only by `verify --run` (repeatable)"),
     ),
-    Verb(
+    row(
         "unbind",
         "Take evidence away from a fact or a decision; all of it without TARGET",
         "evidence.unbind",
@@ -445,7 +445,7 @@ RECORD_COMMANDS = (
         Argument("target", "any", "TARGET", "what it is bound to, as `verify` shows it", file=True),
         Argument("command", "list", "LINE", "a command it is bound to (repeatable)"),
     ),
-    Verb(
+    row(
         "verify",
         "Look again at what facts and decisions rest on: it holds, moved, changed, or is gone",
         "evidence.verify",
@@ -453,7 +453,7 @@ RECORD_COMMANDS = (
         Argument("run", "flag", "", "commands and addresses too, each shown and asked about the first time"),
         looks=True,
     ),
-    Verb(
+    row(
         "iteration",
         "Start, complete or abandon a cycle of work: iteration start fix TEXT",
         "records.iteration",
@@ -462,14 +462,14 @@ RECORD_COMMANDS = (
         Argument("phase", "list", "TEXT", "at its end: a phase that was completed (repeatable)"),
         Argument("artifact", "list", "TEXT", "at its end: what it left, docs/design.md (repeatable)"),
     ),
-    Verb(
+    row(
         "iterations",
         "List iterations, newest first, with what belongs to them",
         "records.list_iterations",
         LIMIT_OPTION,
         looks=True,
     ),
-    Verb(
+    row(
         "event",
         "Log an event of the work: event phase_completed --phase design",
         "records.event",
@@ -481,7 +481,7 @@ RECORD_COMMANDS = (
             "key", "value", "K", "for scripts: the same key again writes nothing, and gives the same answer", ""
         ),
     ),
-    Verb(
+    row(
         "events",
         "List events, newest first; of one iteration its chronology",
         "records.list_events",

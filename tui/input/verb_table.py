@@ -1,19 +1,133 @@
-"""The single table of verbs, from which command line, `:` bar, slash commands, keys, footer and help are made.
+"""The verbs: which there are, in which module each stands, and which words stood for them before.
 
-Its rows are in `record_verbs` and `file_verbs`. Handlers are named, not imported: a command imports its own.
-"""
+A verb's module is imported when its name is typed, all of them when all are listed."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
 
-from tui.input.arguments import Verb
+from tui.input.arguments import REGISTERED, Verb
 from tui.input.file_verbs import AGENT_COMMANDS, FILE_COMMANDS
 from tui.input.record_verbs import READING_COMMANDS, RECORD_COMMANDS
 
 MEMORY_WORD = "memory"  # before any verb, as in `/memory forget 12`
 PREFIX_WORDS = (MEMORY_WORD, "memoranda")  # the second as in a shell
-VERBS: tuple[Verb, ...] = (*RECORD_COMMANDS, *READING_COMMANDS, *FILE_COMMANDS, *AGENT_COMMANDS)
-VERBS_BY_NAME = {verb.name: verb for verb in VERBS}
-VERBS_BY_SLASH = {slash: verb for verb in VERBS for slash in verb.slash}
+VERB_GROUPS: dict[str, dict[str, str]] = {
+    "Every day": {
+        "today": "inbox",
+        "search": "search",
+        "ask": "search",
+        "show": "search",
+        "remember": "facts",
+        "decide": "records",
+        "task": "records",
+    },
+    "Put right": {
+        "correct": "facts",
+        "confirm": "facts",
+        "forget": "facts",
+        "undo": "history",
+        "redo": "history",
+        "merge": "inbox",
+        "link": "records",
+    },
+    "One record": {"pin": "facts", "mute": "facts", "tag": "facts", "bind": "evidence", "purge": "privacy"},
+    "Look": {
+        "list": "lists",
+        "timeline": "lists",
+        "history": "history",
+        "context": "context",
+        "health": "health",
+    },
+    "Go back": {
+        "checkpoint": "checkpoints",
+        "restore": "checkpoints",
+        "backup": "exchange",
+        "iteration": "records",
+    },
+    "In and out": {
+        "import": "exchange",
+        "export": "exchange",
+        "sync": "documents",
+        "session": "conversations",
+    },
+    "Agents": {"connect": "agents", "agents": "agents", "files": "tools", "mcp": "agents", "hook": "agents"},
+    "Team": {"team": "team"},
+    "Memoranda": {
+        "open": "location",
+        "config": "settings",
+        "secrets": "privacy",
+        "serve": "agents",
+        "demo": "location",
+        "uninstall": "agents",
+    },
+}
+"""The verbs in the order of the help, each with its module below `tui.commands`; only that of the one that is typed is
+imported."""
+MODULES = {name: module for group in VERB_GROUPS.values() for name, module in group.items()}
+FORMER_WORDS: dict[str, str] = {
+    "memory add": "remember",
+    "memory list": "facts",
+}
+"""The words that commands had before, each with what it is now. Of what follows a word, `P#…` cites each bare number as
+a proposal, `P#1` the first alone; `1` and `2` are its first words (`now` where there is none); `--to=--scope` is an
+option that has another name. Two words are looked up before one."""
+
+
+def rewrite_line(words: Sequence[str]) -> list[str]:
+    """Return a typed line in the words of today."""
+    size = 2 if " ".join(words[:2]) in FORMER_WORDS else 1
+    former = FORMER_WORDS.get(" ".join(words[:size]))
+    if former is None:
+        return list(words)
+    (name, *parts), rest = former.split(), list(words[size:])
+    options = {f"--{one.name}" for one in verb_named(name).arguments if one.form in ("value", "list")}
+    loose = [
+        place
+        for place, word in enumerate(rest)
+        if not word.startswith("--") and not (place and rest[place - 1] in options)
+    ]
+    first: list[str] = []
+    for part in parts:
+        if part in ("1", "2"):
+            first.append(rest[loose[int(part) - 1]] if len(loose) >= int(part) else "now")
+        elif part.startswith("P#"):
+            for place in loose if part == "P#…" else loose[:1]:
+                rest[place] = f"P#{rest[place]}" if rest[place].isdigit() else rest[place]
+        elif "=" in part:
+            before, after = part.split("=")
+            rest = [
+                after + word.removeprefix(before) if word.partition("=")[0] == before else word for word in rest
+            ]
+        else:
+            first.append(part)
+    if "1" in parts:
+        rest = [word for place, word in enumerate(rest) if place not in loose[:2]]
+    return [name, *first, *rest]
+
+
+LEGACY = {verb.name: verb for verb in (*RECORD_COMMANDS, *READING_COMMANDS, *FILE_COMMANDS, *AGENT_COMMANDS)}
+
+
+def verb_named(name: str) -> Verb:
+    """Return a verb; its module is imported now. Raise KeyError."""
+    if name not in REGISTERED and name in MODULES and name not in LEGACY:
+        import_module(f"tui.commands.{MODULES[name]}")
+    return REGISTERED.get(name) or LEGACY[name]
+
+
+@cache
+def list_verbs() -> tuple[Verb, ...]:
+    """Return all verbs, in the order of the help."""
+    names = [name for name in MODULES if is_there(name)]
+    return tuple(verb_named(name) for name in [*names, *(name for name in LEGACY if name not in names)])
+
+
+def is_there(name: str) -> bool:
+    try:
+        return bool(verb_named(name))
+    except (KeyError, ImportError):
+        return False
 
 
 def find_verb(words: list[str]) -> tuple[Verb, list[str]] | None:
@@ -21,12 +135,12 @@ def find_verb(words: list[str]) -> tuple[Verb, list[str]] | None:
     if not words:
         return None
     first = words[0].removeprefix("/").lower()
-    both = f"{first} {words[1].lower()}" if len(words) > 1 else ""
-    for verb in VERBS:
-        if both in verb.slash:
-            return verb, words[2:]
-        if first == verb.name or first in verb.slash:
-            return verb, words[1:]
+    lower = [first, *(word.lower() for word in words[1:2])]
+    if first in FORMER_WORDS or " ".join(lower) in FORMER_WORDS:
+        words = rewrite_line([*(lower if " ".join(lower) in FORMER_WORDS else [first, *words[1:2]]), *words[2:]])
+        first = words[0]
+    if first in LEGACY or (first in MODULES and is_there(first)):
+        return verb_named(first), words[1:]
     return find_verb(words[1:]) if first in PREFIX_WORDS else None
 
 
@@ -156,7 +270,7 @@ SPELLING_CUTOFF = 0.8
 _VERB_OF = {word: verb for verb, words in SYNONYMS.items() for word in words}
 
 
-def suggest_verb(word: str, verbs: Iterable[str]) -> str | None:
+def suggest_verb(word: str) -> str | None:
     """Return the verb that a misspelt word probably means: a synonym, or the nearest spelling; None if there is
     none."""
     word = word.lower()
@@ -164,7 +278,7 @@ def suggest_verb(word: str, verbs: Iterable[str]) -> str | None:
         return _VERB_OF[word]
     from difflib import get_close_matches  # of a mistake only
 
-    names = {name: name for name in verbs} | _VERB_OF
+    names = {verb.name: verb.name for verb in list_verbs()} | _VERB_OF
     swapped = [name for name in names if sorted(name) == sorted(word)]
     near = swapped or get_close_matches(word, names, n=1, cutoff=SPELLING_CUTOFF)
     return names[near[0]] if near else None

@@ -14,6 +14,7 @@ from rich.cells import cell_len
 
 from store.base.citations import parse_citation
 from store.base.errors import MemorandaError
+from store.base.extensions import require_part
 from store.base.models import Step
 from store.base.vocabulary import DOMAINS
 from store.history.restore_plan import AppliedRestore, RestorePlan
@@ -25,7 +26,6 @@ from tui.actions.history import take_back_now
 from tui.actions.texts import default_export_path, edit_synced_file, show_purge
 from tui.commands.agents import SERVE_HINT, UNINSTALL_HINT
 from tui.commands.call import Outcome, parse_id
-from tui.commands.dispatch import require_part_of
 from tui.commands.facts import fact_filters
 from tui.commands.history import AS_OF_KINDS
 from tui.commands.location import DEMO_HINT, locate_memory
@@ -33,7 +33,7 @@ from tui.commands.privacy import named_records, plan_purge, take_words_as_query
 from tui.input.arguments import ParsedArguments, UsageError, Verb, help_text, parse_arguments
 from tui.input.completion import complete_line, split_line
 from tui.input.key_table import KEYS, key_name
-from tui.input.verb_table import VERBS_BY_NAME, command_word, find_verb, suggest_verb
+from tui.input.verb_table import command_word, find_verb, suggest_verb
 from tui.lists.fact_groups import TIMELINE_WORDS
 from tui.panes.controllers import Host
 from tui.render.lines import format_count
@@ -88,7 +88,8 @@ def run_line(screen: Host, text: str, agreed: tuple[str, ...] = ()) -> None:
             screen.say(error.message, "warning")
         return
     try:
-        require_part_of(verb.handler)
+        if verb.part:
+            require_part(verb.part)
         done = _run_in_view(screen, verb, given)
     except MemorandaError as error:
         screen.say(str(error), "warning")
@@ -118,7 +119,7 @@ def _marked_citations(screen: Host, verb: Verb, rest: list[str]) -> list[str]:
 def _offer_verb(screen: Host, text: str, word: str) -> None:
     """Offer the command that a word which is none probably stands for, with the rest of the line."""
     said = f"There is no command “{word[:40]}”."
-    verb = suggest_verb(word.removeprefix("/"), VERBS_BY_NAME)
+    verb = suggest_verb(word.removeprefix("/"))
     if verb is None:
         screen.say(f"{said} {key_name('help.open')} lists them all.", "warning")
         return

@@ -23,7 +23,7 @@ from store.base.errors import MemorandaError
 from store.config.configuration import Config
 from tui.input.arguments import help_text
 from tui.input.key_table import FACTS, KEYS, LIST_KEYS, PLAN_KEYS, show_key
-from tui.input.verb_table import VERBS, VERBS_BY_NAME
+from tui.input.verb_table import list_verbs, verb_named
 from tui.lists.record_rows import NumberedRows, RowLine, row_lines
 from tui.render.lines import FACT_BADGES, StyledLine
 from tui.theme.escape import visible
@@ -138,7 +138,7 @@ def help_entries(remapped: Mapping[str, str]) -> list[HelpEntry]:
     keys = [(f"key:{key.id}", key.first_key(remapped), key.help) for key in first]
     moves = [(f"move:{key.id}", key.first_key(remapped), key.help) for key in LIST_KEYS]
     plan = [(f"plan:{key.id}", key.first_key(remapped), key.help) for key in PLAN_KEYS]
-    verbs = [(f"verb:{verb.name}", verb.name, verb.summary) for verb in VERBS]
+    verbs = [(f"verb:{verb.name}", verb.name, verb.summary) for verb in list_verbs()]
     return [
         ("", "Keys", ""),
         *keys,
@@ -269,10 +269,9 @@ class HelpScreen(ResponsiveScreen["str | None"]):
             )
             return [[(_first_key(here, self._remapped), "own"), (f"  {here.tooltip}", "")], [], *more]
         if kind == "verb":
-            verb = VERBS_BY_NAME[name]
+            verb = verb_named(name)
             text = help_text(verb.name, verb.summary, verb.arguments)
-            slash = [f"also /{' · /'.join(verb.slash)}"] if verb.slash else []
-            return [[(line, "")] for line in [*text.split("\n")[:-2], *slash]]
+            return [[(line, "")] for line in text.split("\n")[:-2]]
         key = next(key for key in (*KEYS, *LIST_KEYS, *PLAN_KEYS) if key.id == name)
         keys = self._remapped.get(key.id, key.keys)
         return [

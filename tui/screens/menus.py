@@ -27,7 +27,7 @@ from textual.worker import WorkerError
 
 from tui.commands.location import read_recent, recent_label
 from tui.input.key_table import EDITABLE_LISTS, HITS, KEYS, KEYS_BY_ID, Key, further_screens, key_name
-from tui.input.verb_table import KEY_SYNONYMS, SYNONYMS, VERBS
+from tui.input.verb_table import KEY_SYNONYMS, SYNONYMS, list_verbs
 from tui.lists.filters import MOST_CHOICES, SHOW_ALL_KEY, Facet, FacetChoice, assign_letters
 from tui.screens.base import Application
 from tui.theme.escape import visible
@@ -59,7 +59,7 @@ def palette_entries(remapped: dict[str, str], place: str = "") -> list[tuple[str
             for key in keys
         ),
         *((one.name, f"{more} {one.letter}", one.shows, f"line:{one.verb}") for one in further_screens()),
-        *((f":{verb.name}", "", verb.summary, f"verb:{verb.name}") for verb in VERBS),
+        *((f":{verb.name}", "", verb.summary, f"verb:{verb.name}") for verb in list_verbs()),
     ]
 
 

@@ -33,8 +33,8 @@ from store.search.lookup import get_record, records_by_key
 from store.upkeep.as_of import PastMemory, PastState, point_in_time, read_past
 from store.upkeep.maintenance import timeline_repository
 from store.upkeep.metrics import Measures, measure
-from tui.commands.call import Outcome, Session
-from tui.commands.dispatch import run_handler
+from tui.commands import dispatch
+from tui.commands.call import Call, Outcome
 from tui.input.arguments import ParsedArguments, Verb
 from tui.input.key_table import FACTS, HISTORY
 from tui.lists.fact_groups import (
@@ -153,8 +153,7 @@ class Writer:
             return True
 
         def work(memory: Memory | None) -> Outcome:
-            session = Session(self._location, memory, self._cwd, ask)
-            return run_handler(session, verb.handler, given)
+            return dispatch.run_verb(Call(self._location, memory, self._cwd, ask), verb, given)
 
         if verb.apart:
             self.aside(lambda: work(None), done)

@@ -25,12 +25,12 @@ from store.history.checkpoints import MANY_RECORDS
 from store.memory import Memory
 from tui.app import Memoranda
 from tui.commands import location as recent_files
-from tui.commands.call import Session
+from tui.commands.call import Call
 from tui.commands.dispatch import run_handler
 from tui.input.arguments import UsageError, Verb, parse_arguments
 from tui.input.completion import complete_line
 from tui.input.key_table import HITS, KEYS, KEYS_BY_ID, LIST_NAMES, PANE_NAMES, PREVIEW, further_screens
-from tui.input.verb_table import VERBS, VERBS_BY_NAME, VERBS_BY_SLASH, find_verb
+from tui.input.verb_table import FORMER_WORDS, MODULES, find_verb, list_verbs
 from tui.screens.base import HelpScreen
 from tui.screens.menus import HIDDEN_KEYS, RecentScreen, palette_entries
 from tui.widgets.bars import Footer
@@ -649,20 +649,20 @@ class TestTheSameEverywhere:
         targets = [target for *_, target in palette_entries({})]
         keys = [f"key:{key.id}" for key in KEYS if key.id not in HIDDEN_KEYS]
         screens = [f"line:{one.verb}" for one in further_screens()]
-        assert targets == [*keys, *screens, *(f"verb:{verb.name}" for verb in VERBS)]
+        assert targets == [*keys, *screens, *(f"verb:{verb.name}" for verb in list_verbs())]
         assert set(HIDDEN_KEYS) < {key.id for key in KEYS} and len(HIDDEN_KEYS) == 2
         assert all(name and text for name, _, text, _ in palette_entries({}))
         assert all(bool(key) == (not target.startswith("verb:")) for _, key, _, target in palette_entries({}))
 
     def test_bar_palette_completion_and_command_line_know_the_same_verbs(self) -> None:
-        names = {verb.name for verb in VERBS}
+        names = {verb.name for verb in list_verbs()}
         assert {target.partition(":")[2] for *_, target in palette_entries({}) if target.startswith("verb:")} == names
         assert {candidate.text for candidate in complete_line([], "", everywhere=())} >= names
-        for verb in VERBS:
+        for verb in list_verbs():
             for typed in (verb.name, f"/{verb.name}", *(f"/{slash}" for slash in verb.slash)):
                 found = find_verb(typed.split())
                 assert found is not None and found[0] is verb, typed
-        assert all(VERBS_BY_SLASH[slash] is verb for verb in VERBS for slash in verb.slash)
+        assert all(FORMER_WORDS[slash] is verb for verb in list_verbs() for slash in verb.slash)
 
     async def test_the_palette_does_what_it_lists(self, person: Person) -> None:
         async def choose(*keys: str) -> None:
@@ -705,15 +705,15 @@ class TestTheSameEverywhere:
         await huge.press("question_mark")
         help_screen = huge.app.screen
         assert isinstance(help_screen, HelpScreen)
-        for verb in VERBS:
+        for verb in list_verbs():
             text = "\n".join("".join(part for part, _ in line) for line in help_screen._more("verb", verb.name))
             assert text.startswith(f"memoranda {verb.name}") and verb.summary in text
             assert all(argument.help in text for argument in verb.arguments), verb.name
             assert all(f"/{slash}" in text for slash in verb.slash)
         await huge.press("G")
-        assert huge.sees(f"memoranda {VERBS[-1].name} CLIENT")
+        assert huge.sees(f"memoranda {list_verbs()[-1].name} CLIENT")
         await huge.press("enter")
-        assert huge.app.screen is huge.main and huge.main.query_one(Line).value == f"{VERBS[-1].name} "
+        assert huge.app.screen is huge.main and huge.main.query_one(Line).value == f"{list_verbs()[-1].name} "
 
     async def test_help_does_the_key_under_its_cursor(self, huge: Person) -> None:
         await huge.press("question_mark")
@@ -865,7 +865,7 @@ IN_THE_APP = {
 
 
 def test_each_verb_has_a_line() -> None:
-    assert {line.split()[0] for line in LINES} == set(VERBS_BY_NAME)
+    assert {line.split()[0] for line in LINES} == set(MODULES)
 
 
 @pytest.mark.sampled(2)
@@ -876,7 +876,7 @@ async def test_every_verb_in_the_bar_does_what_the_command_line_does(story: Stor
     twin = copy(tmp_path / "twin" / "billing-api")
     with twin.open() as memory:
         async with opened(story.folder, HUGE) as person:
-            session = Session(twin.location, memory, str(twin.folder), lambda question: True)
+            session = Call(twin.location, memory, str(twin.folder), lambda question: True)
             for template in LINES[half::2]:
                 line = template.format(sha=story.shas["cache"][:10], home=Path.home())
                 verb, rest = find_verb(shlex.split(line)) or pytest.fail(line)
@@ -913,7 +913,7 @@ def held(story: Story) -> dict[str, list[tuple[object, ...]]]:
         return {table: sorted(memory.database.rows(f"SELECT * FROM {table}"), key=repr) for table in tables}
 
 
-@pytest.mark.parametrize("verb", VERBS, ids=[verb.name for verb in VERBS])
+@pytest.mark.parametrize("verb", list_verbs(), ids=[verb.name for verb in list_verbs()])
 def test_a_verb_without_what_it_wants_says_how_it_is_used(verb: Verb) -> None:
     if any(argument.form in ("one", "many") for argument in verb.arguments):
         with pytest.raises(UsageError) as refused:

@@ -15,7 +15,7 @@ from support.ollama_server import MODEL, OllamaServer
 from bench.terminal import Terminal
 from store.librarian.librarian import Librarian
 from store.memory import Memory
-from tui.commands.call import Session
+from tui.commands.call import Call
 from tui.commands.librarian import answer_json, ask
 
 QUESTION = "why do we use SQLite?"
@@ -41,7 +41,7 @@ def test_what_is_waited_for_is_said_before_the_answer(told: Memory, monkeypatch:
         return Scripted("{}")
 
     monkeypatch.setattr("store.librarian.model_selection.open_selected_model", found)
-    session = Session(
+    session = Call(
         told.location,
         told,
         "",
@@ -63,7 +63,7 @@ def test_the_answer_that_settles_is_printed_below_what_the_search_found(
     chat = Scripted("{}", leans=lambda asked: -3.0 if "DuckDB" in asked.partition("Question")[0] else 3.0)
     monkeypatch.setattr("store.librarian.model_selection.open_selected_model", lambda config, **how: chat)
     lines: list[str] = []
-    session = Session(told.location, told, "", lambda question: False, tell=lines.append)
+    session = Call(told.location, told, "", lambda question: False, tell=lines.append)
     ask(session, SimpleNamespace(question=["SQLite?"], no_model=False))  # type: ignore[arg-type]
     first, settled = lines[1 : lines.index("")], lines[lines.index("") + 1 :]
     assert "[D#2]" in first[0] and "[D#1]" in settled[0] and len(settled) > 1
@@ -78,14 +78,14 @@ def test_without_a_terminal_only_the_answer_is_printed(
         lambda config, **how: Scripted("{}") if not tells else None,
     )
     lines: list[str] = []
-    session = Session(told.location, told, "", lambda question: False, tell=lines.append if tells else None)
+    session = Call(told.location, told, "", lambda question: False, tell=lines.append if tells else None)
     outcome = ask(session, SimpleNamespace(question=QUESTION.split(), no_model=False))  # type: ignore[arg-type]
     said = [*lines, *outcome.lines]
     assert said[1] == REASON and not any(line.startswith("By rule, while") for line in said)
 
 
 def test_a_question_of_the_data_prints_its_filter(told: Memory) -> None:
-    session = Session(told.location, told, "", lambda question: False)
+    session = Call(told.location, told, "", lambda question: False)
     asked = SimpleNamespace(question=["how many", "decisions are there?"], no_model=True)
     outcome = ask(session, asked)  # type: ignore[arg-type]
     assert "filter: kind:decision" in outcome.lines
@@ -94,7 +94,7 @@ def test_a_question_of_the_data_prints_its_filter(told: Memory) -> None:
 
 
 def test_scripts_get_each_quote_with_its_place(told: Memory) -> None:
-    session = Session(told.location, told, "", lambda question: False)
+    session = Call(told.location, told, "", lambda question: False)
     data = answer_json(session, Librarian(told).ask(QUESTION))
     assert {
         "citation": "D#1",
@@ -107,7 +107,7 @@ def test_scripts_get_each_quote_with_its_place(told: Memory) -> None:
 
 def test_a_record_that_is_gone_is_left_out_of_what_scripts_get(told: Memory) -> None:
     number, _ = told.facts.remember("The old note says see [D#99] for the kumquat plan")
-    session = Session(told.location, told, "", lambda question: False)
+    session = Call(told.location, told, "", lambda question: False)
     answer = Librarian(told).ask("what does the kumquat plan say?")
     data = answer_json(session, answer)
     assert data["citations"] == [f"F#{number}"]

@@ -12,7 +12,7 @@ from support.screen import opened
 from support.stories import copy
 
 from store.memory import Memory
-from tui.input.verb_table import VERBS
+from tui.input.verb_table import list_verbs
 
 
 class Halted(subprocess.Popen[Any]):
@@ -51,5 +51,5 @@ async def test_no_write_waits_for_a_salvage(tmp_path: Path, monkeypatch: pytest.
 
 def test_what_is_done_apart_opens_no_memory():
     """It has none to work with: nobody but the writer writes."""
-    assert [verb.name for verb in VERBS if verb.apart] == ["replica", "salvage", "scan", "guard", "guest"]
-    assert all(verb.opens == "nothing" for verb in VERBS if verb.apart)
+    assert [verb.name for verb in list_verbs() if verb.apart] == ["replica", "salvage", "scan", "guard", "guest"]
+    assert all(verb.opens == "nothing" for verb in list_verbs() if verb.apart)

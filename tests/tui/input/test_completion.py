@@ -24,11 +24,11 @@ from tui.input.arguments import Argument, parse_arguments
 from tui.input.completion import common_prefix, complete_line, completion_script, split_line
 from tui.input.file_verbs import SHELLS
 from tui.input.key_table import KEYS
-from tui.input.verb_table import VERBS, VERBS_BY_NAME, VERBS_BY_SLASH
+from tui.input.verb_table import FORMER_WORDS, list_verbs, verb_named
 from tui.main_screen.commands import usage_hint
 from tui.theme.escape import visible_lines
 
-VERB_NAMES = [verb.name for verb in VERBS]
+VERB_NAMES = [verb.name for verb in list_verbs()]
 
 
 def offered(line: str, **options: tuple[Argument, ...]) -> list[str]:
@@ -43,18 +43,18 @@ def test_the_table_offers_what_the_memory_takes() -> None:
     """Lists that are written in two places, because a verb may not import what the other knows."""
     assert tuple(FACT_SORTS) == FACT_ORDERS
     assert tuple(TIMELINE_SOURCES) == TIMELINE_KINDS
-    restore = {argument.name: argument.choices for argument in VERBS_BY_NAME["restore"].arguments}
+    restore = {argument.name: argument.choices for argument in verb_named("restore").arguments}
     assert restore["kind"] == tuple(TABLE_OF_KIND)[:4] and restore["strategy"] == RESTORE_STRATEGIES
 
 
 def test_every_verb_is_offered_with_its_summary() -> None:
     found = {candidate.text: candidate.help for candidate in complete_line([], "")}
-    assert {name: found[name] for name in VERB_NAMES} == {verb.name: verb.summary for verb in VERBS}
-    assert list(found)[: len(VERBS)] == VERB_NAMES, "in the table's order"
+    assert {name: found[name] for name in VERB_NAMES} == {verb.name: verb.summary for verb in list_verbs()}
+    assert list(found)[: len(list_verbs())] == VERB_NAMES, "in the table's order"
     assert offered("fac") == ["facts"] and offered("nothing") == []
 
 
-@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+@pytest.mark.parametrize("verb", list_verbs(), ids=lambda verb: verb.name)
 def test_every_option_is_offered_with_its_help(verb) -> None:
     found = {candidate.text: candidate.help for candidate in complete_line([verb.name], "--")}
     mine = {f"--{argument.name}": argument.help for argument in verb.arguments if argument.option}
@@ -62,7 +62,7 @@ def test_every_option_is_offered_with_its_help(verb) -> None:
     assert [candidate.text for candidate in complete_line([verb.name], "--", everywhere=())] == list(mine)
 
 
-@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+@pytest.mark.parametrize("verb", list_verbs(), ids=lambda verb: verb.name)
 def test_every_known_value_is_offered_where_it_belongs(verb) -> None:
     for argument in verb.arguments:
         if argument.choices and argument.option:
@@ -134,7 +134,7 @@ def test_what_may_come_next(line: str, expected: list[str]) -> None:
 
 
 def test_every_slash_form_can_be_reached() -> None:
-    for form, verb in VERBS_BY_SLASH.items():
+    for form, verb in FORMER_WORDS.items():
         first, _, second = form.partition(" ")
         assert f"/{first}" in offered("/")
         if second:
@@ -151,7 +151,7 @@ def test_config_offers_every_setting_and_key() -> None:
 @pytest.mark.parametrize(
     ("typed", "shown"),
     [
-        ("facts ", f" facts {' '.join(argument.usage for argument in VERBS_BY_NAME['facts'].arguments)}   "),
+        ("facts ", f" facts {' '.join(argument.usage for argument in verb_named('facts').arguments)}   "),
         ("facts --s", " --status   --scope   --sort"),
         ("facts --sort ", " oldest   newest   domain   text   state"),
         ("facts --sort n", " newest"),
@@ -353,7 +353,7 @@ def test_zsh(zsh: Tab, line: str, expected: str) -> None:
 def test_the_descriptions_are_the_tables(folder: Path) -> None:
     """In the two shells that show them; an apostrophe in a help ends no quote."""
     fish, zsh = completion_script("fish"), completion_script("zsh")
-    for verb in VERBS:
+    for verb in list_verbs():
         assert verb.summary in fish and verb.summary.replace(":", "\\:") in zsh
     assert "a commit's diff too" in read_back(folder, "fish", "show --di")
 
@@ -369,7 +369,7 @@ def read_back(folder: Path, shell: str, line: str) -> str:
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_script_is_printed_as_it_is(shell: str) -> None:
     """Nothing of it would be made visible at the door: no tab, no escape, and every line its own."""
-    outcome = completion(None, parse_arguments("completion", VERBS_BY_NAME["completion"].arguments, [shell]))  # type: ignore[arg-type]
+    outcome = completion(None, parse_arguments("completion", verb_named("completion").arguments, [shell]))  # type: ignore[arg-type]
     assert visible_lines("\n".join(outcome.lines)) == completion_script(shell)
     assert "@" not in completion_script(shell).replace("$@", "").replace("[@]", ""), "a place that was not filled"
     assert all(domain in completion_script(shell) for domain in DOMAINS)

@@ -10,7 +10,7 @@ import pytest
 from tui.commands.settings import man
 from tui.input.arguments import parse_arguments
 from tui.input.man_page import manual_page
-from tui.input.verb_table import VERBS
+from tui.input.verb_table import list_verbs
 from tui.theme.escape import visible_lines
 
 
@@ -37,7 +37,7 @@ def test_every_command_is_read_in_it(file: Path, command: list[str]) -> None:
     text = " ".join(re.sub(r".\x08", "", done.stdout).replace("‐\n", "").split()).replace("‐ ", "").replace("‑", "-")
     assert "memoranda 1.2.3" in text and "EXIT STATUS" in text
     squeezed = "".join(text.split())
-    for verb in VERBS:
+    for verb in list_verbs():
         assert "".join(f"memoranda {verb.name}".split()) in squeezed
         for argument in verb.arguments:
             if argument.option:

@@ -8,7 +8,7 @@ from support.screen import HUGE, NARROW, WIDE, Person, opened
 from support.stories import Story
 
 from tui.input.key_table import KEYS
-from tui.input.verb_table import VERBS
+from tui.input.verb_table import list_verbs
 from tui.main_screen.commands import PAST_VERBS
 
 Size = tuple[int, int]
@@ -146,7 +146,7 @@ async def test_every_writing_key_is_refused(story: Story, pane: str) -> None:
 async def test_every_writing_verb_is_refused(story: Story, half: int) -> None:
     """In the `:` bar too, in whatever form; verbs that only read are not."""
     before = everything(story)
-    lines = [verb.name for verb in VERBS if verb.name not in PAST_VERBS]
+    lines = [verb.name for verb in list_verbs() if verb.name not in PAST_VERBS]
     assert {"remember", "forget", "undo", "restore", "export", "checkpoint"} <= set(lines)
     async with opened(story.folder) as person:
         await to_checkpoint(person)

@@ -13,7 +13,7 @@ from textual.command import CommandPalette
 from store.memory import Memory
 from tui.app import Memoranda
 from tui.input.key_table import KEYS, further_screens
-from tui.input.verb_table import VERBS
+from tui.input.verb_table import list_verbs
 from tui.screens.base import HelpScreen
 from tui.screens.menus import PaletteCommands, RecentScreen, palette_entries
 from tui.screens.plans import PlanScreen
@@ -89,7 +89,7 @@ def test_every_key_screen_and_verb_is_in_the_palette_once() -> None:
     targets = [target for *_, target in palette_entries({}, "facts")]
     keys = [f"key:{key.id}" for key in KEYS if key.id not in ("palette.open", "mark.range")]
     screens = [f"line:{one.verb}" for one in further_screens()]
-    assert sorted(targets) == sorted([*keys, *screens, *(f"verb:{verb.name}" for verb in VERBS)])
+    assert sorted(targets) == sorted([*keys, *screens, *(f"verb:{verb.name}" for verb in list_verbs())])
 
 
 async def test_the_right_button_names_what_can_be_done_with_a_row(story: Story) -> None:

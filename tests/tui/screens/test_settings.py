@@ -9,7 +9,7 @@ from textual.widgets import Input
 
 from store.config.configuration import user_settings_path as user_config_path
 from tui.input.key_table import FURTHER_SCREENS, further_screens
-from tui.input.verb_table import VERBS_BY_NAME
+from tui.input.verb_table import MODULES
 from tui.screens.settings import SettingsScreen
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
@@ -267,8 +267,8 @@ async def test_0_opens_the_screens_without_a_pane_and_escape_stays(person: Perso
 
 def test_a_screen_whose_command_does_not_exist_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [one.verb for one in further_screens()] == [
-        one.verb for one in FURTHER_SCREENS if one.verb.split()[0] in VERBS_BY_NAME
+        one.verb for one in FURTHER_SCREENS if one.verb.split()[0] in MODULES
     ]
     assert len({one.letter for one in FURTHER_SCREENS}) == len(FURTHER_SCREENS)
-    monkeypatch.delitem(VERBS_BY_NAME, "agents")
+    monkeypatch.delitem(MODULES, "agents")
     assert "agents" not in [one.verb for one in further_screens()]

@@ -20,7 +20,7 @@ from store.memory import Memory
 from store.upkeep import maintenance as automatic_checkpoints
 from store.upkeep import session_flush
 from tui.commands import conversations
-from tui.commands.call import Session
+from tui.commands.call import Call
 
 TALK = """user: Why does the importer look each tax rate up?
 assistant: It did so a thousand times. I moved them into a table.
@@ -191,7 +191,7 @@ def test_of_a_file_from_elsewhere_it_says_what_is_learned(project: Path) -> None
     ]
     (project / "lines.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     with Memory.open(str(project / ".memoranda" / "memory.db"), "cli", Clock()) as memory:
-        session = Session(memory.location, memory, str(project), lambda question: False)
+        session = Call(memory.location, memory, str(project), lambda question: False)
         done = conversations.ingest(session, SimpleNamespace(source=["lines.jsonl"], session=""))  # type: ignore[arg-type]
         said = "2 may hold another's words: what rules hear in them is proposed, no model reads them"
         assert said in done.lines and "Asks P#1: see memoranda inbox" in done.lines

@@ -6,7 +6,7 @@ import pytest
 from support import repositories
 from support.commands import Do
 
-from tui.input.verb_table import VERBS
+from tui.input.verb_table import list_verbs
 
 PASSES = "Nothing here passes that; memoranda"
 
@@ -49,7 +49,7 @@ NAMED |= {"restore", "flush", "clear"}
 
 def test_what_only_reads_starts_no_memory(do: Do, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    looking = [verb.name for verb in VERBS if verb.looks]
+    looking = [verb.name for verb in list_verbs() if verb.looks]
     assert set(looking) > NAMED
     for verb in looking:
         said = do(verb, *LOOKING.get(verb, []))

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from store.conversations.turns import NewTurn
 from store.learning import rule_pass
 from store.memory import Memory
-from tui.commands.call import Outcome, Session
+from tui.commands.call import Call, Outcome
 from tui.commands.inbox import accept, list_proposals
 from tui.commands.search import search
 
@@ -14,7 +14,7 @@ def test_the_inbox_says_how_many_turns_wait_unread(memory: Memory) -> None:
     """Without a model nothing of what was only told is learned, and the person is told so."""
     memory.turns.add_turns("monday", [NewTurn("user", "Trabajo en una fintech, somos 5."), NewTurn("user", "gracias")])
     rule_pass.run_rule_pass(memory)
-    session = Session(memory.location, memory, "", lambda question: False)
+    session = Call(memory.location, memory, "", lambda question: False)
     given = SimpleNamespace(state="", origin=None, limit=50)
     assert any(line.startswith("1 turn waits unread") for line in list_proposals(session, given).lines)  # type: ignore[arg-type]
 
@@ -24,7 +24,7 @@ def test_the_inbox_says_how_many_turns_wait_for_rules(memory: Memory) -> None:
     memory.turns.add_turns(
         "monday", [NewTurn("user", "Recordá que usamos uv"), NewTurn("user", "Trabajo en una fintech")]
     )
-    session = Session(memory.location, memory, "", lambda question: False)
+    session = Call(memory.location, memory, "", lambda question: False)
     given = SimpleNamespace(state="", origin=None, limit=50)
     waits = "2 turns wait to be learned from: the application does it, or memoranda flush."
     assert list_proposals(session, given).lines[-1] == waits  # type: ignore[arg-type]
@@ -35,7 +35,7 @@ def test_the_inbox_says_how_many_turns_wait_for_rules(memory: Memory) -> None:
 def test_a_search_says_how_much_waits_and_shows_it_where_asked(memory: Memory) -> None:
     """Agents run `search` too: they are told no words of what nobody accepted."""
     memory.inbox.propose("add", {"fact": "Ledger of Ana"}, origin="team:Ana (abcdefgh2345)")
-    session = Session(memory.location, memory, "", lambda question: False)
+    session = Call(memory.location, memory, "", lambda question: False)
 
     def searched(*query: str) -> Outcome:
         given = SimpleNamespace(query=query, limit=20, iteration="", explain=False, keywords=True)
@@ -55,7 +55,7 @@ def test_accepting_names_the_decision_that_it_recorded(memory: Memory) -> None:
     chosen = {"chosen": "CSV", "alternatives": ["Excel"], "rationale": "", "impact": "high"}
     memory.inbox.propose("add", {"fact": "Exports are CSV", "decision": chosen}, origin="model:qwen2.5")
     memory.inbox.propose("add", {"fact": "Lunch is at one"}, origin="model:qwen2.5")
-    session = Session(memory.location, memory, "", lambda question: False)
+    session = Call(memory.location, memory, "", lambda question: False)
     given = SimpleNamespace(ids=["1", "2"], origin=None, anyway=False, supersedes="")
     said = accept(session, given)  # type: ignore[arg-type]
     assert said.message == "Accepted 2 proposals: D#1 F#1."

@@ -12,11 +12,11 @@ from store.memory import Memory
 from tui import cli
 from tui.commands import facts, inbox
 from tui.commands import records as tasks
-from tui.commands.call import Session
+from tui.commands.call import Call
 from tui.input.arguments import parse_arguments
-from tui.input.verb_table import VERBS
+from tui.input.verb_table import list_verbs
 
-ARGUMENTS = {verb.name: verb.arguments for verb in VERBS}
+ARGUMENTS = {verb.name: verb.arguments for verb in list_verbs()}
 COMMAND = Path(sys.executable).with_name("memoranda")
 
 
@@ -68,7 +68,7 @@ def test_an_empty_pipe_or_a_keyboard_is_refused_and_nothing_is_stored(
 def test_there_is_no_standard_input_in_the_application(memory: Memory) -> None:
     """Its keyboard belongs to the screen; reading from it would hold everything up."""
     memory.database.door = "app"
-    session = Session(memory.location, memory, "", lambda question: False)
+    session = Call(memory.location, memory, "", lambda question: False)
     for work, line in (
         (facts.remember, "remember -"),
         (facts.correct, "correct 1 -"),

@@ -15,9 +15,9 @@ from store.doors import connection
 from store.doors.client import CLIENTS
 from tui.commands import agents as doors
 from tui.commands import location as health
-from tui.commands.call import Outcome, Session
+from tui.commands.call import Call, Outcome
 from tui.input.arguments import parse_arguments
-from tui.input.verb_table import VERBS_BY_NAME
+from tui.input.verb_table import verb_named
 
 
 class Person:
@@ -31,9 +31,9 @@ class Person:
 
     def run(self, line: str) -> Outcome:
         name, *words = line.split()
-        session = Session(locate(None, {}, str(self.folder)), None, str(self.folder), self.ask)
+        session = Call(locate(None, {}, str(self.folder)), None, str(self.folder), self.ask)
         module: Any = health if name == "doctor" else doors
-        return getattr(module, name)(session, parse_arguments(name, VERBS_BY_NAME[name].arguments, words))  # type: ignore[no-any-return]
+        return getattr(module, name)(session, parse_arguments(name, verb_named(name).arguments, words))  # type: ignore[no-any-return]
 
     def ask(self, question: str, lines: Any = ()) -> bool:
         self.saw = [question, *lines]
@@ -106,7 +106,7 @@ def test_the_doctor_sees_whose_file_the_hooks_run(person: Person, tmp_path_facto
     other.write_text("")
     person.run("connect gemini --yes")
     place = doors._agent_place(
-        Session(locate(None, {}, str(person.folder)), None, str(person.folder), person.ask), given()
+        Call(locate(None, {}, str(person.folder)), None, str(person.folder), person.ask), given()
     )
     for hook, seen in (((), "ok"), ((sys.executable, str(other)), "note"), (place.hook, "ok")):
         plan = connection.plan_connection(CLIENTS["gemini"], replace(place, hook=hook))
@@ -121,7 +121,7 @@ def test_the_doctor_sees_whose_file_the_hooks_run(person: Person, tmp_path_facto
 
 
 def given() -> Any:
-    return parse_arguments("connect", VERBS_BY_NAME["connect"].arguments, ["gemini"])
+    return parse_arguments("connect", verb_named("connect").arguments, ["gemini"])
 
 
 def said(person: Person) -> str:

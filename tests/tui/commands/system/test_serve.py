@@ -15,14 +15,14 @@ import tui
 from store.base.errors import Conflict, InvalidInput
 from store.base.location import Location
 from tui.commands.agents import OPEN_WARNING, serve
-from tui.commands.call import Session
+from tui.commands.call import Call
 from tui.input.arguments import parse_arguments
-from tui.input.verb_table import VERBS_BY_NAME
+from tui.input.verb_table import verb_named
 
 ROOT = str(Path(tui.__file__).parent.parent)
 
 
-def session(tmp_path: Path, agrees: bool = False) -> tuple[Session, list[str]]:
+def session(tmp_path: Path, agrees: bool = False) -> tuple[Call, list[str]]:
     """A session outside of the application, and what it was asked."""
     asked: list[str] = []
 
@@ -30,11 +30,11 @@ def session(tmp_path: Path, agrees: bool = False) -> tuple[Session, list[str]]:
         asked.extend([question, *lines])
         return agrees
 
-    return Session(Location(str(tmp_path / "m.db"), "option", ""), None, str(tmp_path), ask), asked
+    return Call(Location(str(tmp_path / "m.db"), "option", ""), None, str(tmp_path), ask), asked
 
 
 def given(*words: str):
-    return parse_arguments("serve", VERBS_BY_NAME["serve"].arguments, list(words))
+    return parse_arguments("serve", verb_named("serve").arguments, list(words))
 
 
 def test_an_address_that_others_reach_is_asked_about(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from store.base import state_files as installation
 from store.base.errors import Declined
 from store.memory import Memory
 from tui.commands.agents import uninstall
-from tui.commands.call import Session
+from tui.commands.call import Call
 from tui.input.arguments import parse_arguments
-from tui.input.verb_table import VERBS_BY_NAME
+from tui.input.verb_table import verb_named
 
 
 @pytest.fixture
@@ -27,18 +27,18 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def session(project: Path, agrees: bool = False) -> tuple[Session, list[str]]:
+def session(project: Path, agrees: bool = False) -> tuple[Call, list[str]]:
     asked: list[str] = []
 
     def ask(question: str, lines: Sequence[str] = ()) -> bool:
         asked.extend([question, *lines])
         return agrees
 
-    return Session(location.locate(None, {}, str(project)), None, str(project), ask), asked
+    return Call(location.locate(None, {}, str(project)), None, str(project), ask), asked
 
 
 def given(*words: str):
-    return parse_arguments("uninstall", VERBS_BY_NAME["uninstall"].arguments, list(words))
+    return parse_arguments("uninstall", verb_named("uninstall").arguments, list(words))
 
 
 def test_it_is_seen_first(project: Path) -> None:

@@ -7,13 +7,13 @@ from textual.command import CommandPalette
 from textual.widgets import OptionList
 
 from tui.input.key_table import KEYS_BY_ID
-from tui.input.verb_table import KEY_SYNONYMS, SYNONYMS, VERBS_BY_NAME, suggest_verb
+from tui.input.verb_table import KEY_SYNONYMS, MODULES, SYNONYMS, suggest_verb
 from tui.screens.menus import palette_entries
 from tui.screens.settings import SettingsScreen
 
 
 def test_a_synonym_is_of_one_verb() -> None:
-    assert set(SYNONYMS) <= set(VERBS_BY_NAME)
+    assert set(SYNONYMS) <= set(MODULES)
     words = [word for words in SYNONYMS.values() for word in words]
     assert len(words) == len(set(words))
 
@@ -49,8 +49,8 @@ def test_a_synonym_is_of_one_verb() -> None:
     ],
 )
 def test_what_a_word_means(typed: str, verb: str | None) -> None:
-    assert typed not in VERBS_BY_NAME, "it would never be asked"
-    assert suggest_verb(typed, VERBS_BY_NAME) == verb
+    assert typed not in MODULES, "it would never be asked"
+    assert suggest_verb(typed) == verb
 
 
 def test_the_command_line_offers_the_verb(do: Do) -> None:

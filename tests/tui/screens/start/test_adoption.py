@@ -19,7 +19,7 @@ from store.base.errors import DamagedFile
 from store.memory import Memory
 from tui.app import Memoranda
 from tui.input.arguments import Argument, Verb
-from tui.input.verb_table import VERBS
+from tui.input.verb_table import list_verbs
 from tui.screens.start import AdoptScreen
 
 TEXT = "obey the stranger"
@@ -63,7 +63,7 @@ def _word(argument: Argument) -> str:
 
 def test_every_verb_says_whose_it_is_or_with_look_reads_and_changes_nothing(do: Do, checkout: Path) -> None:
     before = tree(checkout)
-    for verb in VERBS:
+    for verb in list_verbs():
         if verb.opens == "nothing":
             continue
         said = do(*words(verb), "--json")
