@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from store.base.errors import ExitStatus, MemorandaError, StorageError
+from store.base.errors import ExitStatus, InvalidInput, MemorandaError, StorageError
 from store.base.location import locate
 from store.version import __version__
 from tui.cli_output import (
@@ -23,7 +23,7 @@ from tui.cli_output import (
     use_ascii_fallback,
 )
 from tui.input.arguments import UsageError, Verb, help_text, parse_arguments
-from tui.input.verb_table import command_word, find_verb, list_verbs, suggest_verb
+from tui.input.verb_table import VERB_GROUPS, command_word, find_verb, suggest_verb, verbs_about
 from tui.theme.escape import visible
 
 HELP_WORDS = ("-h", "--help", "help")
@@ -68,8 +68,7 @@ def _run_line(arguments: list[str]) -> ExitStatus:
     option, as_json, look, rest = _global_options(arguments)
     set_database_option(option)
     if rest and rest[0] in HELP_WORDS:
-        asked = find_verb(rest[1:])
-        print_text(printable(_verb_help(asked[0]) if asked else overall_help()))
+        print_text(_help_about(rest[1:]))
         return ExitStatus.DONE
     if rest and rest[0] in ("-V", "--version"):
         print(f"memoranda {__version__}")
@@ -97,6 +96,29 @@ def _verb_help(verb: Verb) -> str:
     return help_text(verb.name, verb.summary, verb.arguments)
 
 
+def _help_about(words: list[str]) -> str:
+    """Return the help of a verb, the overall help without words, or the verbs that do what the words say. Raise
+    InvalidInput where there are none."""
+    if not words:
+        return printable(overall_help())
+    if found := find_verb(words):
+        return printable(_verb_help(found[0]))
+    if words[0] in ("completion", "complete"):
+        from tui.input import completion  # it knows all settings and keys
+
+        shell, line = [*words[1:3], "", ""][:2]
+        if words[0] == "completion":
+            return completion.completion_script(shell)
+        return "\n".join(map(printable, completion.offer_completions(shell, line)))
+    verbs = verbs_about(words)
+    if not verbs:
+        raise InvalidInput(
+            f"No command is about “{visible(' '.join(words)[:40])}”.", "memoranda --help lists them."
+        )
+    width = max(len(verb.name) for verb in verbs)
+    return printable("\n".join(f"  memoranda {verb.name:<{width}}  {verb.summary}" for verb in verbs))
+
+
 def _before_dashes(words: list[str]) -> list[str]:
     """Return the words before `--`; all of them without it."""
     return words[: words.index("--")] if "--" in words else words
@@ -104,23 +126,21 @@ def _before_dashes(words: list[str]) -> list[str]:
 
 def overall_help() -> str:
     """Return the text of `memoranda --help`."""
-    width = max(len(verb.name) for verb in list_verbs())
-    verbs = [f"  {verb.name:<{width}}  {verb.summary}" for verb in list_verbs()]
+    width = max(map(len, VERB_GROUPS))
     return "\n".join(
         [
             "Memoranda: see, ask, correct, undo and forget what AI agents remember.",
             "",
             "  memoranda                 the application",
-            "  memoranda COMMAND …       one command, for people and scripts",
-            "  memoranda COMMAND --help  its arguments",
+            "  memoranda COMMAND …       one command; memoranda COMMAND --help tells its arguments",
             "",
-            *verbs,
+            *(f"  {title:<{width}}  {'  '.join(names)}" for title, names in VERB_GROUPS.items()),
             "",
             "  --db PATH   another memory file        --json   one object or list, for scripts",
             "  --look      whosever memory it is, read-only",
+            "  help WORDS  finds a command by what it does: help delete, help deshacer",
             "",
-            "Exit status:",
-            *(f"  {status.value:>3}  {status.says}" for status in ExitStatus),
+            *(f"  ends with {status.value}  {status.says}" for status in ExitStatus if status < ExitStatus.HANGUP),
         ]
     )
 

@@ -1,6 +1,4 @@
-"""Complete a command line, for Tab in the `:` bar, by the table of verbs.
-
-Shell completion is made from the same table, below."""
+"""Complete a command line by the verbs' arguments, for Tab in the `:` bar and in shells."""
 
 import shlex
 from collections.abc import Iterable
@@ -11,7 +9,7 @@ from store.config.settings import KEYS_PREFIX, SETTINGS
 from tui.input.arguments import Argument, Verb
 from tui.input.file_verbs import ALLOW_WORD
 from tui.input.key_table import KEYS
-from tui.input.verb_table import MEMORY_WORD, PREFIX_WORDS, find_verb, list_verbs
+from tui.input.verb_table import FORMER_WORDS, MEMORY_WORD, PREFIX_WORDS, find_verb, list_verbs
 
 GLOBAL_OPTIONS = (
     Argument("db", "value", "PATH", "another memory file", file=True),
@@ -94,46 +92,56 @@ def _complete_second(words: list[str], current: str) -> list[Completion]:
     """Return the verbs that may follow `memory`."""
     if len(words) > 1 or words[0].removeprefix("/").lower() not in PREFIX_WORDS:
         return []
-    return [Completion(verb.name, verb.summary) for verb in list_verbs() if verb.name.startswith(current)]
+    former = (line.split()[1] for line in FORMER_WORDS if line.startswith(f"{MEMORY_WORD} "))
+    named = {word: FORMER_WORDS[f"{MEMORY_WORD} {word}"] for word in former}
+    named |= {verb.name: verb.summary for verb in list_verbs()}
+    return [Completion(name, help) for name, help in named.items() if name.startswith(current)]
+
+
+def _wanted_argument(verb: Verb, words: list[str], current: str) -> Argument | None:
+    """Return the argument whose value is being typed after a verb's `words`; None where it is an option's name, or
+    where no more words belong to the verb."""
+    options = {f"--{argument.name}": argument for argument in verb.arguments if argument.option}
+    loose = 0
+    coming = iter(words)
+    for word in coming:
+        if word == "--":
+            return _positional_at(verb, loose + len(list(coming)))
+        if not word.startswith("--"):
+            loose += 1
+            continue
+        name, equals, _ = word.partition("=")
+        option = options.get(name)
+        if option and option.form != "flag" and not equals and next(coming, None) is None:
+            return option
+    if current.startswith("-"):
+        return options.get(current.partition("=")[0]) if "=" in current else None
+    return _positional_at(verb, loose)
 
 
 def _complete_arguments(
     verb: Verb, words: list[str], current: str, everywhere: tuple[Argument, ...]
 ) -> list[Completion]:
     """Return the verb's options and values that may follow its `words`."""
-    options = {f"--{argument.name}": argument for argument in (*verb.arguments, *everywhere) if argument.option}
-    given: set[str] = set()
-    loose = 0
-    coming = iter(words)
-    for word in coming:
-        if word == "--":
-            return _complete_value(_positional_at(verb, loose + len(list(coming))), current)
-        if not word.startswith("--"):
-            loose += 1
-            continue
-        name, equals, _ = word.partition("=")
-        given.add(name)
-        option = options.get(name)
-        if option and option.form != "flag" and not equals and next(coming, None) is None:
-            return _complete_value(option, current)
-    if verb.name == "config" and loose < 2 and not current.startswith("-"):
-        return _complete_setting(words, loose, current)
-    name, equals, value = current.partition("=")
-    if equals and name in options:
-        return [
-            Completion(f"{name}={candidate.text}", candidate.help)
-            for candidate in _complete_value(options[name], value)
-        ]
-    found = [] if current.startswith("-") else _complete_value(_positional_at(verb, loose), current)
-    if found or (current and not current.startswith("-")):
+    wanted = _wanted_argument(verb, words, current)
+    names = [word.partition("=")[0] for word in words]
+    loose = [word for word in words if not word.startswith("--")]
+    if verb.name == "config" and len(loose) < 2 and not current.startswith("-"):
+        return _complete_setting(loose, current)
+    if "=" in current and wanted is not None and current.startswith("-"):
+        name, _, value = current.partition("=")
+        return [Completion(f"{name}={one.text}", one.help) for one in _complete_value(wanted, value)]
+    found = _complete_value(wanted, current)
+    asked = "--" in words or (wanted is not None and wanted.option)  # for a value, and nothing else
+    if found or asked or (current and not current.startswith("-")):
         return found
-    free = (option for name, option in options.items() if name not in given or option.form == "list")
-    return _complete_option(free, current)
+    options = [argument for argument in (*verb.arguments, *everywhere) if argument.option]
+    return _complete_option((one for one in options if f"--{one.name}" not in names or one.form == "list"), current)
 
 
-def _complete_setting(words: list[str], place: int, current: str) -> list[Completion]:
+def _complete_setting(words: list[str], current: str) -> list[Completion]:
     """Return `allow`, the names of settings, and of keys after `keys.`; after a name, its possible values."""
-    if place:
+    if words:
         known = {setting.name: setting for setting in SETTINGS}
         found = [known[word] for word in words if word in known]
         texts = [
@@ -171,273 +179,77 @@ def _complete_value(argument: Argument | None, current: str) -> list[Completion]
     return [Completion(word, argument.help) for word in argument.choices if word.startswith(current)]
 
 
-# Completion scripts for bash, zsh and fish, generated from the table of verbs.
-#
-# They do not run `memoranda` at each Tab, which would be slow.
+# Completion in a shell: its script runs `memoranda help complete SHELL LINE` at each Tab.
+
+FILES = ":files"  # is printed where a path is to be typed: the shell knows them best
+_BASH = r"""# Completion of memoranda for bash.
+_memoranda() {
+    local current=${COMP_WORDS[COMP_CWORD]} offered word
+    [[ $current == '=' ]] && current=''
+    offered=$(memoranda help complete bash "${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
+    COMPREPLY=()
+    if [[ $offered == :files ]]; then
+        compopt -o filenames 2>/dev/null
+        offered=$(compgen -f -- "$current")
+    fi
+    while IFS= read -r word; do [[ -z $word ]] || COMPREPLY+=("$word"); done <<< "$offered"
+}
+complete -F _memoranda memoranda"""
+_ZSH = r"""#compdef memoranda
+# Completion of memoranda for zsh.
+_memoranda() {
+    local -a offered
+    offered=("${(@f)$(memoranda help complete zsh "${(j: :)words[1,CURRENT]}" 2>/dev/null)}")
+    if [[ $offered[1] == :files ]]; then
+        _files
+    elif [[ -n $offered[1] ]]; then
+        _describe memoranda offered
+    fi
+}
+if [[ $funcstack[1] == _memoranda ]]; then _memoranda "$@"; else compdef _memoranda memoranda; fi"""
+_FISH = r"""# Completion of memoranda for fish.
+function __memoranda_offer
+    set -l offered (memoranda help complete fish (commandline -cp) 2>/dev/null)
+    if test "$offered" = :files
+        __fish_complete_path (commandline -ct)
+    else
+        string join -- \n $offered
+    end
+end
+complete -c memoranda -f -a '(__memoranda_offer)'"""
+SHELL_SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
+_VERSION_OPTION = Argument("version", "flag", "", "its version")
 
 
 def completion_script(shell: str) -> str:
     """Return the completion script of a shell. Raise InvalidInput."""
-    made = {"bash": _bash_script, "zsh": _zsh_script, "fish": _fish_script}.get(shell)
-    if made is None:
-        raise InvalidInput("Completion is there for bash, zsh and fish.", "memoranda completion bash")
-    return made()
+    if shell not in SHELL_SCRIPTS:
+        raise InvalidInput("Completion is there for bash, zsh and fish.", "memoranda help completion bash")
+    return SHELL_SCRIPTS[shell]
 
 
-def _arguments_to_offer(verb: Verb, last: str) -> list[tuple[str, Argument]]:
-    """Return the verb's positional arguments that have choices, each with its position; `last` if it may be
-    repeated."""
-    loose = [argument for argument in verb.arguments if not argument.option]
-    return [
-        (last if argument.form in ("many", "any") else str(place), argument)
-        for place, argument in enumerate(loose)
-        if argument.choices or argument.file
-    ]
+def offer_completions(shell: str, line: str) -> list[str]:
+    """Return what a shell offers for the last word of a line, up to the cursor, each as its script reads it."""
+    words, current = split_line(line)
+    rest = words[1:]
+    everywhere = GLOBAL_OPTIONS if find_verb(_without_db(rest) or []) else (*GLOBAL_OPTIONS, _VERSION_OPTION)
+    if _is_path(rest, current):
+        return [FILES]
+    found = complete_line(rest, current, everywhere)
+    if shell == "bash":  # which splits words at `=`, and shows no descriptions
+        return [one.text.partition("=")[2] or one.text for one in found]
+    if shell == "zsh":
+        return ["{}:{}".format(one.text.replace(":", "\\:"), one.help) for one in found]
+    return [f"{one.text}\t{one.help}" for one in found]
 
 
-# bash: no descriptions; must run in version 3.2, which macOS has ------------------------------------------------------
-
-_BASH = r"""# Completion of memoranda for bash.
-_memoranda() {
-    local current=${COMP_WORDS[COMP_CWORD]} verb='' expects='' given=' ' dashes='' offered='' files='' place=0 at word
-    COMPREPLY=()
-    for ((at = 1; at < COMP_CWORD; at++)); do
-        word=${COMP_WORDS[at]}
-        if [[ -n $expects ]]; then
-            [[ $word == '=' ]] || expects=''
-        elif [[ -n $dashes ]]; then
-            place=$((place + 1))
-        elif [[ $word == -- ]]; then
-            dashes=1
-        elif [[ $word == --* ]]; then
-            given="$given$word "
-            case "$verb $word" in
-            @VALUES@) expects=$word ;;
-            esac
-        elif [[ -z $verb ]]; then
-            verb=$word
-        else
-            place=$((place + 1))
-        fi
-    done
-    [[ $current == '=' ]] && current=''
-    if [[ -n $expects ]]; then
-        case "$verb $expects" in
-        @CHOICES@
-        *' --db') files=1 ;;
-        esac
-    elif [[ $current == -* && -z $dashes ]]; then
-        case "$verb" in
-        '') offered='@EVERYWHERE@ --version' ;;
-        @OPTIONS@
-        *) offered='@EVERYWHERE@' ;;
-        esac
-        local left=''
-        for word in $offered; do
-            case "$verb $word" in
-            @REPEATED@) left="$left $word" ;;
-            *) [[ $given == *" $word "* ]] || left="$left $word" ;;
-            esac
-        done
-        offered=$left
-    elif [[ -z $verb ]]; then
-        offered='@VERBS@'
-    else
-        case "$verb $place" in
-        @PLACES@
-        esac
-    fi
-    if [[ -n $files ]]; then
-        compopt -o filenames 2>/dev/null
-        while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "$current")
-    elif [[ -n $offered ]]; then
-        while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -W "$offered" -- "$current")
-    fi
-}
-complete -F _memoranda memoranda"""
-
-
-def _bash_script() -> str:
-    """Return the completion script for bash."""
-    taking, choices, options, repeated, places = ["*' --db'"], [], [], [], []
-    everywhere = _option_names(GLOBAL_OPTIONS)
-    for verb in list_verbs():
-        mine = [argument for argument in verb.arguments if argument.option]
-        if mine:
-            options.append(f"{verb.name}) offered='{_option_names(mine)} {everywhere}' ;;")
-        taking += [f"'{verb.name} --{option.name}'" for option in mine if option.form != "flag"]
-        repeated += [f"'{verb.name} --{option.name}'" for option in mine if option.form == "list"]
-        choices += [
-            f"'{verb.name} --{option.name}') offered='{' '.join(option.choices)}' ;;"
-            for option in mine
-            if option.choices
-        ]
-        for pattern, argument in _arguments_to_offer(verb, "*"):
-            gives = "files=1" if argument.file else f"offered='{' '.join(argument.choices)}'"
-            places.append(f"'{verb.name} '{pattern}) {gives} ;;")
-    filled = _BASH.replace("@EVERYWHERE@", everywhere).replace(
-        "@VERBS@", " ".join(verb.name for verb in list_verbs())
-    )
-    filled = filled.replace("@VALUES@", " | ".join(taking)).replace("@REPEATED@", " | ".join(repeated))
-    for name, lines in (("CHOICES", choices), ("OPTIONS", options), ("PLACES", places)):
-        filled = filled.replace(f"@{name}@", "\n        ".join(lines))
-    return filled
-
-
-def _option_names(options: Iterable[Argument]) -> str:
-    """Return the names of options, separated by spaces."""
-    return " ".join(f"--{option.name}" for option in options)
-
-
-# zsh -----------------------------------------------------------------------------------------------------------------
-
-
-_ZSH = r"""#compdef memoranda
-# Completion of memoranda for zsh.
-_memoranda() {
-    local context state state_descr line ret=1
-    typeset -A opt_args
-    local -a verbs everywhere
-    verbs=(
-        @VERBS@
-    )
-    everywhere=(@EVERYWHERE@)
-    _arguments -C $everywhere '--version[its version]' '1: :->verb' '*:: :->rest' && ret=0
-    case $state in
-    verb) _describe verb verbs && ret=0 ;;
-    rest)
-        case $words[1] in
-        @ARGUMENTS@
-        *) _arguments -S $everywhere && ret=0 ;;
-        esac ;;
-    esac
-    return ret
-}
-if [[ $funcstack[1] == _memoranda ]]; then _memoranda "$@"; else compdef _memoranda memoranda; fi"""
-
-
-def _zsh_script() -> str:
-    """Return the completion script for zsh."""
-    verbs = [_quote_shell(f"{verb.name}:{_escape_colons(verb.summary)}") for verb in list_verbs()]
-    arguments = [
-        f"{verb.name}) _arguments -S $everywhere {' '.join(_zsh_arguments(verb))} && ret=0 ;;"
-        for verb in list_verbs()
-        if verb.arguments
-    ]
-    filled = _ZSH.replace("@EVERYWHERE@", " ".join(map(_zsh_option, GLOBAL_OPTIONS)))
-    return filled.replace("@VERBS@", "\n        ".join(verbs)).replace("@ARGUMENTS@", "\n        ".join(arguments))
-
-
-def _zsh_arguments(verb: Verb) -> list[str]:
-    """Return the specifications of a verb's arguments for zsh."""
-    place, specs = 0, []
-    for argument in verb.arguments:
-        if argument.option:
-            specs.append(_zsh_option(argument))
-        else:
-            place += 1
-            start = "*" if argument.form in ("many", "any") else str(place)
-            specs.append(_quote_shell(f"{start}:{_escape_colons(argument.shown)}:{_zsh_action(argument)}"))
-    return specs
-
-
-def _zsh_option(option: Argument) -> str:
-    """Return the specification of an option for zsh."""
-    repeated = "*" if option.form == "list" else ""
-    takes = "" if option.form == "flag" else f":{_escape_colons(option.shown)}:{_zsh_action(option)}"
-    equals = "" if option.form == "flag" else "="
-    return _quote_shell(f"{repeated}--{option.name}{equals}[{_escape_brackets(option.help)}]{takes}")
-
-
-def _zsh_action(argument: Argument) -> str:
-    """Return what zsh offers as the value of an argument: files, choices, or nothing."""
-    if argument.file:
-        return "_files"
-    return f"({' '.join(argument.choices)})" if argument.choices else " "
-
-
-def _escape_colons(text: str) -> str:
-    """Escape backslashes and colons for zsh."""
-    return text.replace("\\", "\\\\").replace(":", "\\:")
-
-
-def _escape_brackets(text: str) -> str:
-    """Escape colons and brackets for zsh."""
-    return _escape_colons(text).replace("[", "\\[").replace("]", "\\]")
-
-
-def _quote_shell(text: str) -> str:
-    """Quote for bash and zsh, with single quotes."""
-    return "'" + text.replace("'", "'\\''") + "'"
-
-
-# fish ----------------------------------------------------------------------------------------------------------------
-
-_FISH = r"""# Completion of memoranda for fish.
-function __memoranda_at --description 'Whether the verb is $argv[1], and $argv[2] words follow it'
-    set -l takes @VALUES@
-    set -l verb ''
-    set -l place 0
-    set -l expects ''
-    for word in (commandline -opc)[2..-1]
-        if test -n "$expects"
-            set expects ''
-        else if test "$word" = --db; or contains -- "$verb $word" $takes
-            set expects 1
-        else if string match -q -- '--*' "$word"
-            continue
-        else if test -z "$verb"
-            set verb $word
-        else
-            set place (math $place + 1)
-        end
-    end
-    test "$verb" = "$argv[1]"; and begin
-        not set -q argv[2]; or test "$place" = "$argv[2]"
-    end
-end
-function __memoranda_lacks --description 'Whether an option is not given yet; with $argv[2] its value may be next'
-    set -l words (commandline -opc)
-    set -q argv[2]; and set -e words[-1]
-    not string match -q -r -- "^--$argv[1](=|\$)" $words
-end
-complete -c memoranda -f"""
-
-
-def _fish_script() -> str:
-    """Return the completion script for fish."""
-    taking = [
-        f"'{verb.name} --{option.name}'"
-        for verb in list_verbs()
-        for option in verb.arguments
-        if option.form in ("value", "list")
-    ]
-    lines = [_FISH.replace("@VALUES@", " ".join(taking))]
-    first = "complete -c memoranda -n '__memoranda_at \"\"'"
-    for verb in list_verbs():
-        lines.append(f"{first} -a {verb.name} -d {_quote_fish(verb.summary)}")
-        lines += [
-            _fish_option(f"__memoranda_at {verb.name}; and ", option) for option in verb.arguments if option.option
-        ]
-        for place, argument in _arguments_to_offer(verb, ""):
-            gives = "-F" if argument.file else f"-a '{' '.join(argument.choices)}'"
-            condition = f"__memoranda_at {verb.name} {place}".strip()
-            lines.append(f"complete -c memoranda -n '{condition}' {gives} -d {_quote_fish(argument.help)}")
-    lines += [_fish_option("", option) for option in GLOBAL_OPTIONS]
-    return "\n".join([*lines, f"{first} -l version -d 'its version'"])
-
-
-def _fish_option(start: str, option: Argument) -> str:
-    """Return the command that completes an option in fish; `start` is a condition before it."""
-    takes = ""
-    if option.form != "flag":
-        takes = " -r -F" if option.file else f" -x -a '{' '.join(option.choices)}'" if option.choices else " -x"
-    lacks = {"flag": f"__memoranda_lacks {option.name}", "list": "true"}.get(
-        option.form, f"__memoranda_lacks {option.name} value"
-    )
-    return f"complete -c memoranda -n '{start}{lacks}' -l {option.name}{takes} -d {_quote_fish(option.help)}"
-
-
-def _quote_fish(text: str) -> str:
-    """Quote a text for fish, with single quotes."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+def _is_path(words: list[str], current: str) -> bool:
+    """Return whether a path is to be typed after these words."""
+    rest = _without_db(words)
+    if rest is None or current.startswith("--db="):
+        return True
+    found = find_verb(rest)
+    if found is None:
+        return False
+    wanted = _wanted_argument(*found, current)
+    return wanted is not None and wanted.file

@@ -282,3 +282,17 @@ def suggest_verb(word: str) -> str | None:
     swapped = [name for name in names if sorted(name) == sorted(word)]
     near = swapped or get_close_matches(word, names, n=1, cutoff=SPELLING_CUTOFF)
     return names[near[0]] if near else None
+
+
+def verbs_about(words: Sequence[str]) -> list[Verb]:
+    """Return the verbs that do what words say, the most likely first: their name, former words, synonyms, or what their
+    help says of them."""
+    wanted = [word.lower() for word in words]
+    likely: dict[str, int] = {}
+    for verb in list_verbs():
+        former = [old for old, now in FORMER_WORDS.items() if now.split()[0] == verb.name]
+        names = " ".join((verb.name, *former, *SYNONYMS.get(verb.name, ()))).lower().split()
+        helps = " ".join((verb.summary, *(argument.help for argument in verb.arguments))).lower()
+        likely[verb.name] = sum(3 * (word in names) + (word in helps) for word in wanted)
+    best = max(likely.values())
+    return [verb_named(name) for name, score in likely.items() if score and score >= best / 2]
