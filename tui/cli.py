@@ -109,7 +109,7 @@ def _help_about(words: list[str]) -> str:
         shell, line = [*words[1:3], "", ""][:2]
         if words[0] == "completion":
             return completion.completion_script(shell)
-        return "\n".join(map(printable, completion.offer_completions(shell, line)))
+        return "\n".join(completion.offer_completions(shell, line))
     verbs = verbs_about(words)
     if not verbs:
         raise InvalidInput(
