@@ -10,7 +10,7 @@ import os
 import time
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from hashlib import sha256
 from itertools import chain, islice
 from types import TracebackType
@@ -136,6 +136,7 @@ class Database:
         self.door = door
         self.look = look
         self.clock = clock
+        self._joined: Transaction | None = None  # the step that further writes belong to
         self._writing = False
         self.cut: dict[
             RedactionPlace, int
@@ -239,10 +240,24 @@ class Database:
             if own and not self.connection.get_autocommit():  # a failing disk ends it
                 self.connection.execute(end)
 
-    def write(self, actor: str, reason: str, key: str = "") -> Transaction:
-        """Begin a transaction by `actor` (an origin: user, agent, import:x …) because of `reason` (a verb, no text). A
-        writer that may retry gives a `key`; see `Transaction.answer`."""
-        return Transaction(self, actor, reason, key)
+    def write(self, actor: str, reason: str, key: str = "") -> AbstractContextManager[Transaction]:
+        """Begin a transaction by `actor` (an origin: user, agent, import:x …) because of `reason` (a verb, no text), or
+        join the one of a `step`. A writer that may retry gives a `key`; see `Transaction.earlier_answer`."""
+        if self._joined is None:
+            return Transaction(self, actor, reason, key)
+        if key:
+            raise RuntimeError("what has a key is a step of its own")
+        return nullcontext(self._joined)
+
+    @contextmanager
+    def step(self, actor: str, reason: str) -> Iterator[None]:
+        """Make one step of history of all that is written inside, by however many functions; if one of them fails,
+        nothing is changed."""
+        with Transaction(self, actor, reason) as self._joined:
+            try:
+                yield
+            finally:
+                self._joined = None
 
     def refuse_unwritable(self) -> None:
         """Raise NotOurs, NewerFile or StorageError if this file is read-only."""

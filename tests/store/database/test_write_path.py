@@ -357,3 +357,23 @@ def test_errors_are_ours(memory):
         assert caught.value.message
     with pytest.raises(InvalidInput), memory.database.write("user", "test") as write:
         write.execute("SELECT ?", (Json({"set": {1}}),))
+
+
+def test_a_step_is_all_that_is_written_in_it_or_nothing(memory):
+    """A fact and a decision that one key forgets come back with one undo, and neither goes if the other cannot."""
+    fact, _ = memory.facts.remember("the team is five")
+    decision = memory.decisions.decide("Queue", "a table")
+    with memory.database.step("user", "forget F#1 D#1"):
+        memory.facts.forget([fact])
+        memory.decisions.forget([decision])
+    assert memory.database.last_step == memory.history.steps(limit=1)[0].seq
+    assert [step.reason for step in memory.history.steps(limit=2)] == ["forget F#1 D#1", "decide D#1"]
+    memory.history.undo()
+    assert memory.facts.get(fact).status == memory.decisions.get(decision).status == "active"
+    with pytest.raises(NotFound), memory.database.step("user", "forget F#1 D#9"):
+        memory.facts.forget([fact])
+        memory.decisions.forget([9])
+    assert memory.facts.get(fact).status == "active"
+    with pytest.raises(RuntimeError, match="a step of its own"), memory.database.step("user", "remember"):
+        memory.facts.remember("the wiki moves", key="once")
+    memory.facts.remember("and writing goes on")
