@@ -22,13 +22,6 @@ MAX_TREE_DEPTH = 500
 MAX_PASSES = 4
 """How often a text is read, at most."""
 
-# Invisible, and so able to split a secret unnoticed: soft hyphen, joiners, direction marks, Hangul and Mongolian
-# fillers, variation selectors, tags.
-_INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
-    "\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e007f\U000e0100-\U000e01ef]"
-)
-
 
 @dataclass(frozen=True, slots=True)
 class SecretFinding:
@@ -49,6 +42,16 @@ _MAX_REPLACED = 24
 """Up to so many different characters, repeated `replace` is faster than `translate` (measured)."""
 
 
+# Invisible, and so able to split a secret unnoticed: soft hyphen, joiners, direction marks, Hangul and Mongolian
+# fillers, variation selectors, tags.
+@cache
+def _invisible() -> re.Pattern[str]:
+    return re.compile(
+        "[\u00ad\u034f\u061c\u115f\u1160\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+        "\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e007f\U000e0100-\U000e01ef]"
+    )
+
+
 @lru_cache(_MOST_FORMS)
 def _normalise_character(char: str) -> str:
     """Return what patterns match for one character.
@@ -56,7 +59,7 @@ def _normalise_character(char: str) -> str:
     NFKC is applied to each character alone: secrets are ASCII, so composing across characters could only hide one, and
     a cut must not change its neighbours.
     """
-    if _INVISIBLE.match(char):
+    if _invisible().match(char):
         return ""
     # the one character whose lower case is two characters: it would shift the offsets
     if char == "\u0130":

@@ -16,12 +16,6 @@ from hashlib import sha256
 from store.text.words import fold_text, list_languages, read_language_file
 
 FENCE_MARK = "memoranda"
-_INVISIBLE = re.compile(
-    "[\0-\x08\x0b-\x1f\x7f-\x9f"  # control characters except tab and newline
-    "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
-    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e0fff]"
-)
 _JOINERS = "\u200d\ufe0f"  # they join emoji and some scripts; after other characters they are only invisible
 _LINE_ENDS = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 # the marks of chat templates that name a speaker, with any spacing
@@ -39,19 +33,29 @@ _SPEAKER = re.compile(
 )
 
 
+@cache
+def _invisible() -> re.Pattern[str]:
+    return re.compile(
+        "[\0-\x08\x0b-\x1f\x7f-\x9f"  # control characters except tab and newline
+        "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+        "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+        "\ud800-\udfff\U000e0000-\U000e0fff]"
+    )
+
+
 def strip_invisible(text: str) -> str:
     """Return a text without invisible characters, its lines separated by newlines alone."""
     if text.isascii() and text.isprintable():
         return text
     text = _LINE_ENDS.sub("\n", text).replace("\t", "    ")
-    return _INVISIBLE.sub(_keep_joiner, text)
+    return _invisible().sub(_keep_joiner, text)
 
 
 def find_invisible(text: str) -> set[int]:
     """Return the places of a text's invisible characters, except joiners that join and the sign that chooses an
     emoji's form."""
     return {
-        found.start() for found in _INVISIBLE.finditer(text) if found[0] != "\ufe0f" and not _keep_joiner(found)
+        found.start() for found in _invisible().finditer(text) if found[0] != "\ufe0f" and not _keep_joiner(found)
     }
 
 
@@ -60,7 +64,7 @@ def _keep_joiner(match: re.Match[str]) -> str:
     char, start = match[0], match.start()
     if char in _JOINERS and start:
         before = match.string[start - 1]
-        if before >= "\u0900" and before not in _JOINERS and not _INVISIBLE.match(before):
+        if before >= "\u0900" and before not in _JOINERS and not _invisible().match(before):
             return char
         if char == "\u200d" and before == "\ufe0f" and start > 1 and match.string[start - 2] >= "\u0900":
             return char
