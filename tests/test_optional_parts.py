@@ -31,7 +31,7 @@ async def look(folder):
         memory.facts.remember("the team is five")
     async with opened(folder) as person:
         assert len(person.rows) == 1 and "the team is five" in person.rows[0]
-        verbs = {"guard": "tools", "guest": "tools", "scan": "tools", "team": "team", "replica": "team"}
+        verbs = {"files keep": "tools", "files list": "tools", "files": "tools", "team": "team", "team replica": "team"}
         for line, part in verbs.items():
             before = person.said
             await person.command(line)
@@ -136,14 +136,14 @@ def test_the_application_opens_without_a_part(core: Core, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("part", "words"),
     [
-        ("tools", ("guard",)),
+        ("tools", ("files",)),
+        ("tools", ("files", "keep")),
         ("tools", ("guest", "list")),
-        ("tools", ("scan",)),
         ("tools", ("import",)),
         ("tools", ("import", "mem0")),
         ("team", ("team",)),
         ("team", ("share", "work")),
-        ("team", ("replica",)),
+        ("team", ("team", "replica")),
         ("team", ("replicate", "postgresql://nobody@nowhere/nothing")),
         ("rescue", ("salvage", "memory.db")),
     ],

@@ -20,7 +20,7 @@ from store.trust.ownership import ADOPT_ADVICE
 from tui.cli_output import print_notice, print_result_line, print_text, printable, write_utf8
 from tui.commands import dispatch
 from tui.commands.call import Call, Outcome
-from tui.input.arguments import ParsedArguments, Verb
+from tui.input.arguments import ParsedArguments, Verb, settle
 
 SERVE_AGENTS = ("context", "recover")  # verbs that print what an agent is sent
 
@@ -31,7 +31,7 @@ def run_verb(place: Location, cwd: str, as_json: bool, verb: Verb, given: Parsed
     def ask(question: str, lines: Sequence[str] = ()) -> bool:
         return _ask_on_terminal(question, lines, as_json, verb.can_be_tried)
 
-    if verb.opens == "nothing":
+    if settle(verb.opens, given) == "nothing":
         application = _application if _at_a_terminal(as_json) else None
         call = Call(place, None, cwd, ask, as_json, application, wait=ProgressLine())
         outcome = dispatch.run_verb(call, verb, given)
@@ -42,7 +42,7 @@ def run_verb(place: Location, cwd: str, as_json: bool, verb: Verb, given: Parsed
     with _open_for_verb(place, verb, verb.makes_none(given)) as memory:
         lines = print_result_line if sys.stdout.isatty() and not as_json else None
         call = Call(place, memory, cwd, ask, as_json, tell=lines, wait=ProgressLine())
-        if verb.reads:
+        if settle(verb.reads, given):
             _catch_up(memory, cwd, verb.name == "ask" or (verb.name == "search" and not given.keywords))
         elif is_purge_pending(memory.database):
             _catch_up(memory)

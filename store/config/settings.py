@@ -321,7 +321,7 @@ SETTINGS = (
     Setting(
         "team.replica",
         "",
-        "The PostgreSQL database with teams' shared records that `replica` reads, as in postgresql://me@host/name",
+        "The PostgreSQL database with teams' shared records that `team replica` reads, as in postgresql://me@host/name",
         own="says which server is asked",
         kind="address",
     ),

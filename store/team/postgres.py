@@ -1,4 +1,4 @@
-"""Read teams' shared records from the database that `replicate` wrote, as one more source. Nothing is ever written
+"""Read teams' shared records from the database that `team replicate` wrote, as one more source. Nothing is ever written
 there, and what is read has no power here: it reaches no memory, no answer and no prompt."""
 
 from __future__ import annotations
@@ -513,7 +513,7 @@ class ReplicaReader:
             if not found:
                 raise ReplicaError(
                     f"{self.place} holds no team's records.",
-                    "`memoranda replicate ADDRESS` writes what a team shared.",
+                    "`memoranda team replicate ADDRESS` writes what a team shared.",
                 )
             if found > REPLICA_VERSION:
                 raise newer_tables_error(found, self.place)
@@ -521,7 +521,7 @@ class ReplicaReader:
                 raise ReplicaError(
                     f"An older Memoranda wrote {self.place} (version {found} of the "
                     f"tables; this one reads {REPLICA_VERSION}).",
-                    "Whoever writes it brings it up to date: `memoranda replicate ADDRESS`, run once more.",
+                    "Whoever writes it brings it up to date: `memoranda team replicate ADDRESS`, run once more.",
                 )
             if not connection.execute("SELECT 1 FROM memoranda.readable() LIMIT 1").fetchone():
                 raise self._no_access_error(connection.info.user)

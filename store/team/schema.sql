@@ -1,4 +1,4 @@
--- Memoranda: the shared records of teams, written by `memoranda replicate` alone. It can be run again: what an older
+-- Memoranda: the shared records of teams, written by `memoranda team replicate` alone. It can be run again: what an older
 -- version made is brought up to this one, and no record and no right is lost.
 --
 -- Readers are roles named in `access`: they see the records of a team and domain, who wrote for these teams, and never

@@ -291,7 +291,7 @@ KEY_IN_FILE, KEY_IN_KEYRING = "file", "keyring"
 KEY_PLACES = (KEY_IN_FILE, KEY_IN_KEYRING)
 KEY_NAME = "guard-key"  # of the file, and of the service in the keyring
 GUARD_KEY_BYTES, NONCE_BYTES = 32, 12
-START_OVER = "What was kept cannot be read without it; `memoranda guard off` starts over."
+START_OVER = "What was kept cannot be read without it; `memoranda files keep --off` starts over."
 
 
 class Sealer:
@@ -475,7 +475,7 @@ class KeptVersions:
 
 def nothing_kept_error() -> NotFound:
     """Return the error for a person of whom nothing is kept yet."""
-    return NotFound("Nothing is kept yet.", "memoranda guard takes the first look.")
+    return NotFound("Nothing is kept yet.", "memoranda files keep takes the first look.")
 
 
 @contextmanager
@@ -643,7 +643,8 @@ def _explain_error(error: apsw.Error, path: str) -> MemorandaError:
 def _damage_error(path: str) -> DamagedFile:
     """Return the error for a damaged database."""
     return DamagedFile(
-        f"{path} is damaged, or no database of kept versions.", "`memoranda guard off` deletes it and starts over."
+        f"{path} is damaged, or no database of kept versions.",
+        "`memoranda files keep --off` deletes it and starts over.",
     )
 
 

@@ -308,7 +308,7 @@ def parse_moment_number(text: str) -> int:
     """Parse `M#3`, `M3` or `3`. Raise InvalidInput."""
     number = text.upper().removeprefix("M").removeprefix("#")
     if not (number.isascii() and number.isdigit() and len(number) < 19):
-        raise InvalidInput("That is no moment.", "They are called M#3; memoranda guard list shows them.")
+        raise InvalidInput("That is no moment.", "They are called M#3; memoranda files versions shows them.")
     return int(number)
 
 
@@ -330,7 +330,7 @@ def get_moment(kept: KeptVersions, number: int) -> GuardMoment:
     """Return a moment. Raise NotFound."""
     row = kept.query_row(f"{_SELECT_MOMENTS} WHERE id = ?", (number,))
     if row is None:
-        raise NotFound(f"There is no moment M#{number}.", "memoranda guard list shows those that are kept.")
+        raise NotFound(f"There is no moment M#{number}.", "memoranda files versions shows those that are kept.")
     return _read_moment(kept, row)
 
 
@@ -343,7 +343,9 @@ def find_last_restore(kept: KeptVersions) -> GuardMoment:
         " ORDER BY id DESC LIMIT 1"
     )
     if row is None:
-        raise NotFound("Nothing was put back, or all of it was undone.", "memoranda guard list shows what changed.")
+        raise NotFound(
+            "Nothing was put back, or all of it was undone.", "memoranda files versions shows what changed."
+        )
     return get_moment(kept, int(row[0]))
 
 
@@ -365,7 +367,9 @@ def find_changes(moment: GuardMoment, name: str) -> list[GuardedChange]:
         one for one in moment.files if not name or one.file.path == wanted or one.file.path.endswith(f"/{wanted}")
     ]
     if not found:
-        raise NotFound(f"No such file changed in {moment.name}.", f"memoranda guard show {moment.name} names them.")
+        raise NotFound(
+            f"No such file changed in {moment.name}.", f"memoranda files versions {moment.name} names them."
+        )
     if name and len(found) > 1:
         raise InvalidInput(
             "Several files are called so.", f"Name one of: {', '.join(one.file.path for one in found)}"

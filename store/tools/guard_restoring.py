@@ -319,7 +319,9 @@ def run_guard_restore(config: Config, machine: Machine, now: int, chosen: GuardR
                     guard_moments.note_restored_database(kept, moment, one.change.number, one.change.file)
         except Conflict as error:
             if done:
-                undo = "memoranda guest undo" if chosen.moment.number == TEXT_EDIT else "memoranda guard undo"
+                undo = (
+                    "memoranda files undo" if chosen.moment.number == TEXT_EDIT else "memoranda files undo restore"
+                )
                 error.next = f"{done} of {len(chosen.files)} files are changed; {undo} takes that back."
             raise
         finally:
@@ -356,7 +358,7 @@ def put_back_lines(before: bytes, now: bytes, lines: RestoredLines) -> bytes:
     old, new = before.split(b"\n"), now.split(b"\n")
     last = len(old) - (not old[-1])
     if not 1 <= lines.first <= lines.last <= last:
-        raise InvalidInput(f"The file had {last:,} lines before.", "guard show numbers them.")
+        raise InvalidInput(f"The file had {last:,} lines before.", "memoranda files versions numbers them.")
     if max(len(old), len(new)) > LONGEST_DIFF:
         raise InvalidInput("The file is too long to tell where a line was.", "Put the whole file back.")
     wanted = range(lines.first - 1, lines.last)

@@ -519,11 +519,11 @@ def find_guest_text(machine: Machine, name: str) -> GuestText:
     """Return the text with this name, or whose name begins with it. Raise InvalidInput or NotFound."""
     wanted = name.lower()
     if len(wanted) < FEWEST_NAME_DIGITS or set(wanted) - set("0123456789abcdef"):
-        raise InvalidInput("That is no name of a text.", "memoranda guest list shows them, as in: 3f2a9c1")
+        raise InvalidInput("That is no name of a text.", "memoranda files list shows them, as in: 3f2a9c1")
     found = [one for one in list_guest_texts(machine).texts if one.name.startswith(wanted)]
     if not found:
         raise NotFound(
-            f"There is no text {wanted}, or it changed since.", "memoranda guest list shows what is there."
+            f"There is no text {wanted}, or it changed since.", "memoranda files list shows what is there."
         )
     if len(found) > 1:
         several = ", ".join(one.name[:12] for one in found)
@@ -632,7 +632,7 @@ def plan_guest_correction(config: Config, machine: Machine, now: int, one: Guest
     Conflict."""
     said = text.replace("\r\n", "\n").strip()
     if not said:
-        raise InvalidInput("There is no text.", f"memoranda guest delete {one.short} deletes what is there.")
+        raise InvalidInput("There is no text.", f"memoranda files forget {one.short} deletes what is there.")
     if _CONTROL_CHARACTER.search(said):
         raise InvalidInput("The text has control characters.", "Leave them out.")
     if said == cut_secrets(one.text):
@@ -655,7 +655,7 @@ def plan_guest_deletion(config: Config, machine: Machine, now: int, one: GuestTe
 def plan_guest_undo(config: Config, machine: Machine, now: int) -> GuestPlan:
     """Plan to undo the last change. Raise NotFound, or Conflict if the file changed again."""
     nothing = NotFound(
-        "Nothing was changed here, or all of it was undone.", "memoranda guard list shows what changed."
+        "Nothing was changed here, or all of it was undone.", "memoranda files versions shows what changed."
     )
     if not has_kept_versions():
         raise nothing
@@ -675,7 +675,7 @@ def plan_guest_undo(config: Config, machine: Machine, now: int) -> GuestPlan:
     if again := [one for one in plan.files if one.again]:
         raise Conflict(
             f"{again[0].change.file.path} changed again after {moment.name}; nothing was undone.",
-            f"memoranda guard restore {moment.name} shows what would be lost, and asks.",
+            f"memoranda files restore {moment.name} shows what would be lost, and asks.",
         )
     return GuestPlan(plan.files, (), moment.number)
 

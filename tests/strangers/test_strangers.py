@@ -64,12 +64,11 @@ LOOKING: dict[str, list[str]] = {
     "sessions": ["sessions", "sessions --summaries", "sessions --discarded"],
     "backups": ["backups"],
     "stats": ["stats"],
-    "share": ["share", "share work decisions --dry-run"],
-    "team": ["team"],
+    "team": ["team", "team share", "team share work decisions --dry-run"],
     "agents": ["agents", "agents nobody", "agents 1"],
     "redactions": ["redactions", "redactions rules"],
     "scan-secrets": ["scan-secrets"],
-    "scan": ["scan", "scan . --md --no-transcripts"],
+    "files": ["files", "files scan . --md --no-transcripts"],
     "doctor": ["doctor", "doctor --quick"],
     "model": ["model"],
     "where": ["where"],
@@ -138,12 +137,16 @@ CHANGING: dict[str, list[str]] = {
     "disconnect": ["disconnect gemini --yes", "disconnect git --yes"],
     "plugin": ["plugin plug"],
     "hook": ["hook codex"],
-    "share": ["share off", "share work --yes", "share work --remote . --yes"],
-    "team": ["team sync", "team believe nobody work", "team new"],
-    "replicate": ["replicate postgresql://nobody@127.0.0.1:1/none"],
-    "replica": ["replica", "replica words --team none"],
-    "guard": ["guard", "guard --once", "guard list", "guard show M#1", "guard restore 1 --dry-run", "guard off --yes"],
-    "guest": ["guest", "guest search a", "guest show abcdef", "guest correct abcdef text --yes", "guest undo --yes"],
+    "team": [
+        *("team share off", "team share work --yes", "team share work --remote . --yes"),
+        *("team sync", "team believe nobody work", "team new"),
+        *("team replicate postgresql://nobody@127.0.0.1:1/none", "team replica", "team replica words --team none"),
+    ],
+    "files": [
+        *("files keep", "files keep --once", "files versions", "files versions M#1", "files restore 1 --dry-run"),
+        *("files list", "files list a", "files show abcdef", "files correct abcdef text --yes", "files undo --yes"),
+        "files keep --off --yes",
+    ],
 }
 ELSEWHERE = {"demo", "mcp", "serve"}  # one makes its own project, the others serve until they are ended
 KEYS = [str(number) for number in range(1, len(PANE_NAMES) + 1)] + [

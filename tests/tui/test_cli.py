@@ -336,10 +336,10 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("backup", "--restore", "--dry-run"), {"backup", "changes"}),
     (("backup", "--restore", "--yes"), {"restored", "changed", "before"}),
     (("backups",), [{"name", "path", "made_at", "scheduled", "step", "size", "verified_at", "problem"}]),
-    (("share",), {"share", "new"}),
-    (("share", "work", "decisions", "--dry-run"), {"share", "new"}),
-    (("share", "off"), {"share"}),
     (("team",), "agents"),
+    (("team", "share"), {"share", "new"}),
+    (("team", "share", "work", "decisions", "--dry-run"), {"share", "new"}),
+    (("team", "share", "off"), {"share"}),
     (("stats",), "figures"),
     (("agents",), "agents"),
     (("pause",), {"paused_until"}),
@@ -358,11 +358,11 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("model", "use", "qwen2.5:1.5b"), MODEL | {"name", "value", "written"}),
     (("model", "smart"), MODEL | {"name", "value", "written"}),
     (("salvage", ".memoranda/memory.db"), {"into", "tables", "notes"}),
-    (("scan",), {"sources", "counts", "findings", "starts", "troubles", "transcripts"}),
-    (("guard",), {"first", "files", "bytes", "moments", "troubles"}),
-    (("guard", "--once"), {"first", "files", "bytes", "moments", "troubles"}),
-    (("guest",), {"texts", "troubles"}),
-    (("guest", "search", "tides"), {"texts", "troubles"}),
+    (("files",), {"sources", "counts", "findings", "starts", "troubles", "transcripts"}),
+    (("files", "keep"), {"first", "files", "bytes", "moments", "troubles"}),
+    (("files", "keep", "--once"), {"first", "files", "bytes", "moments", "troubles"}),
+    (("files", "list"), {"texts", "troubles"}),
+    (("files", "list", "tides"), {"texts", "troubles"}),
     (("index", "documents"), {"new", "changed", "gone", "unchanged", "remaining", "problems"}),
     (("init",), {"path", "kind", "reason", "project", "exists"}),
     (("adopt",), {"path", "ours"}),
@@ -436,8 +436,8 @@ def fields_of(record: type) -> set[str]:
     return names | {"citation"} if hasattr(record, "citation") else names
 
 
-# two serve until they are ended, the others need a database
-UNLIKE = {"mcp", "replica", "replicate", "serve"}
+# they serve until they are ended
+UNLIKE = {"mcp", "serve"}
 
 
 def test_every_verb_has_an_example():
@@ -751,9 +751,9 @@ ENDS: tuple[tuple[Callable[[Do, Path], None] | None, tuple[str, ...], ExitStatus
     (None, ("scan-secrets",), ExitStatus.DONE, "No secret was found"),
     (store_a_secret, ("scan-secrets",), ExitStatus.PERSON, "GITHUB_TOKEN"),
     (store_a_secret, ("scan-secrets", "--purge", "--yes"), ExitStatus.DONE, "Cut 2 secrets"),
-    (None, ("scan", "--check"), ExitStatus.DONE, ""),
-    (keep_a_secret_in_claude, ("scan",), ExitStatus.DONE, "Secrets in clear"),
-    (keep_a_secret_in_claude, ("scan", "--check"), ExitStatus.PERSON, "Secrets in clear"),
+    (None, ("files", "--check"), ExitStatus.DONE, ""),
+    (keep_a_secret_in_claude, ("files",), ExitStatus.DONE, "Secrets in clear"),
+    (keep_a_secret_in_claude, ("files", "--check"), ExitStatus.PERSON, "Secrets in clear"),
     (None, ("import", "missing.json"), ExitStatus.CANNOT, "missing.json"),
     (None, ("ingest", "talk.txt"), ExitStatus.DONE, "Brought in 2 turns"),
     (None, ("ingest", "talk.txt", "missing.txt"), ExitStatus.CANNOT, "missing.txt"),
@@ -762,8 +762,8 @@ ENDS: tuple[tuple[Callable[[Do, Path], None] | None, tuple[str, ...], ExitStatus
     (None, ("salvage", "missing.db"), ExitStatus.CANNOT, "missing.db"),
     (None, ("open", "nowhere"), ExitStatus.CANNOT, "There is no memory at"),
     (None, ("demo", "."), ExitStatus.CANNOT, "is not an empty folder"),
-    (None, ("guard", "show", "M#9"), ExitStatus.CANNOT, ""),
-    (None, ("guest", "show", "abcdef0"), ExitStatus.CANNOT, ""),
+    (None, ("files", "versions", "M#9"), ExitStatus.CANNOT, ""),
+    (None, ("files", "show", "abcdef0"), ExitStatus.CANNOT, ""),
 )
 
 
@@ -1636,7 +1636,7 @@ def test_only_what_reads_starts_git(do: Do, lived: Path, tmp_path: Path, monkeyp
         notes.write_text("")
         do(*words)
         # they ask it where its hooks and remotes are, what it keeps, and which commit is checked out
-        if verb.name in ("bind", "connect", "disconnect", "doctor", "share", "uninstall", "verify"):
+        if verb.name in ("bind", "connect", "disconnect", "doctor", "team", "uninstall", "verify"):
             continue
         # the demo makes a repository; index reads all of it, and then embeds
         reads = verb.reads or verb.name == "demo" or (verb.name == "index" and "documents" not in words)

@@ -121,7 +121,7 @@ class Call:
         with the `example` of a command line, where nobody pipes anything."""
         if list(words) != ["-"]:
             return " ".join(words)
-        if self.memory.database.door == "app":
+        if self.opened is not None and self.opened.database.door == "app":
             raise InvalidInput("There is no standard input here.", "Type the text itself.")
         if sys.stdin.isatty():
             raise InvalidInput(
@@ -203,6 +203,11 @@ def parse_reference(text: str, *kinds: str) -> Citation:
         article = "an" if wanted[0] in "aeiou" else "a"
         raise InvalidInput(f"{citation} is not {article} {wanted}.", "Look it up with `memoranda show`.")
     return citation
+
+
+def select_fields(one: object, *names: str) -> dict[str, Any]:
+    """Return some fields of an object for scripts."""
+    return {name: getattr(one, name) for name in names}
 
 
 def numbers_of(named: Sequence[Citation]) -> list[int]:

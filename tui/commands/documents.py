@@ -10,9 +10,10 @@ import time
 from collections.abc import Callable, Generator
 from dataclasses import replace
 from threading import current_thread, main_thread
+from typing import Annotated
 
 from store.base.citations import cite
-from store.base.errors import Conflict, Declined, ExitStatus, ForeignFile, InvalidInput, MemorandaError
+from store.base.errors import Conflict, ExitStatus, ForeignFile, InvalidInput, MemorandaError
 from store.base.extensions import require_extension
 from store.database.values import clean_text
 from store.documents.documents import DocumentScan
@@ -24,10 +25,10 @@ from store.sync.sync import SyncReport, find_movable_parts, is_large_file
 from store.upkeep.background_embedding import embed_waiting, is_embedding_due, uses_other_provider
 from store.upkeep.maintenance import run_maintenance
 from store.upkeep.optional import ExchangeReport, OpenTeam, Sharing, has_shared_records
-from tui.commands.call import Interrupt, Outcome, Session
+from tui.commands.call import Call, Interrupt, Outcome, Session
 from tui.commands.record_lines import shorten, sync_message
 from tui.desktop.editor_process import NoEditor, editor_command, run_editor
-from tui.input.arguments import ParsedArguments
+from tui.input.arguments import ParsedArguments, Shown, verb
 from tui.render.lines import format_count
 from tui.theme.escape import visible, visible_lines
 
@@ -208,47 +209,70 @@ QUESTION_LINES = 20  # lines of a question
 WATCH_SECONDS = 0.5  # between two looks, of a file's state and a row
 
 
-def sync(session: Session, given: ParsedArguments) -> Outcome:
-    """Sync Markdown files with the memory, and exchange with the team."""
-    name = _synced_name(session, given.file)
-    one_file = given.edit or given.accept or given.watch or given.off
-    if sum((given.edit, given.accept, given.watch, given.off)) > 1:
+@verb()
+def sync(
+    call: Call,
+    file: Annotated[str | None, Shown("FILE", file=True)] = None,
+    *,
+    edit: bool = False,
+    accept: bool = False,
+    watch: bool = False,
+    off: bool = False,
+    files: bool = False,
+    team: bool = False,
+    yes: bool = False,
+) -> Outcome:
+    """Keep MEMORY.md, or another Markdown file, and the memory saying the same; and exchange with the team.
+
+    file: MEMORY.md without one; CLAUDE.md, AGENTS.md, docs/notes.md
+    edit: open it in your editor: what you change there is your own word
+    accept: accept what other editors wrote into it, so that agents are sent it
+    watch: go on until ^C, whenever the file or the memory changes
+    off: keep it in sync no longer; the file stays as it is
+    files: the files alone, without the exchange with the team
+    team: the exchange with the team alone
+    """
+    name = _synced_name(call, file)
+    ways = edit + accept + watch + off
+    if ways > 1:
         raise InvalidInput("--edit, --accept, --watch and --off go one at a time.", f"As in: memoranda sync {name}")
-    if given.team and (given.files or given.file or one_file):
+    if team and (files or file or ways):
         raise InvalidInput(
             "--team is the exchange with the team alone.", "Leave the file and the other options out."
         )
-    if given.team:
-        return _exchange_too(session, Outcome(), [])
-    if given.off:
-        return _stop_sync(session, name)
-    files = session.memory.sync
-    kept = [file.path for file in files.files()]
-    if given.file is None and kept and not (given.edit or given.accept):
-        reports = [files.sync_file(path) for path in kept]
+    if team:
+        return _exchange_too(call, Outcome(), [])
+    synced = call.memory.sync
+    if off:
+        synced.stop_file(name)
+        said = f"{visible(name)} is no longer kept in sync; it stays as it is."
+        return Outcome(said, lambda: {"path": name, "synced": False})
+    kept = [one.path for one in synced.files()]
+    if file is None and kept and not (edit or accept):
+        reports = [synced.sync_file(path) for path in kept]
     else:
-        files.start_file(name)
-        reports = [files.sync_file(name)]
-    if given.edit:
-        reports = [edit_copy(session, name, reports[0])]
-    elif given.accept:
-        return _accept_lines(session, name, given.yes)
-    elif given.watch:
-        return _watch_and_sync(session, reports)
+        synced.start_file(name)
+        reports = [synced.sync_file(name)]
+    if edit:
+        reports = [edit_copy(call, name, reports[0])]
+    elif accept:
+        return _accept_lines(call, name, yes)
+    elif watch:
+        return _watch_and_sync(call, reports)
     said = " ".join(sync_message(report, report.path not in kept) for report in reports)
-    lines = [line for report in reports for line in (*_refused_lines(report), *_size_advice(session, report))]
+    lines = [line for report in reports for line in (*_refused_lines(report), *_size_advice(call, report))]
     done = Outcome(said, lambda: {"files": [sync_json(report) for report in reports], "team": None}, lines)
-    if given.files or given.file or not has_shared_records(session.memory):
+    if files or file or not has_shared_records(call.memory):
         return done
-    return _exchange_too(session, done, reports)
+    return _exchange_too(call, done, reports)
 
 
-def _exchange_too(session: Session, done: Outcome, reports: list[SyncReport]) -> Outcome:
+def _exchange_too(call: Call, done: Outcome, reports: list[SyncReport]) -> Outcome:
     """Exchange with the team, and add the result to the outcome. Files stay synced where the team cannot be
     reached."""
-    with require_extension("team", Sharing).open_team(session.memory) as team:
+    with require_extension("team", Sharing).open_team(call.memory) as team:
         try:
-            exchanged = show_exchange(session, team)
+            exchanged = show_exchange(call, team)
         except MemorandaError as error:
             if not reports:
                 raise
@@ -263,31 +287,21 @@ def _exchange_too(session: Session, done: Outcome, reports: list[SyncReport]) ->
     )
 
 
-def show_exchange(session: Session, team: OpenTeam) -> ExchangeReport:
+def show_exchange(call: Call, team: OpenTeam) -> ExchangeReport:
     """Exchange with the team, and show progress. Raise what `Team.exchange` does."""
-    try:
-        done = team.report_exchange(session.wait)
-    finally:
-        session.wait("")
+    done = team.report_exchange(call.wait)
     return replace(done, lines=[*map(visible, done.lines)])
 
 
-def _synced_name(session: Session, typed: str | None) -> str:
+def _synced_name(call: Call, typed: str | None) -> str:
     """Return the name of a synced file as citations have it: relative to the project's folder."""
     if typed is None:
         return "MEMORY.md"
-    base = session.memory.sync.path_of_file().anchor
-    path = os.path.join(session.cwd, os.path.expanduser(typed))
+    base = call.memory.sync.path_of_file().anchor
+    path = os.path.join(call.cwd, os.path.expanduser(typed))
     folder = os.path.realpath(os.path.dirname(path))
     name = os.path.relpath(os.path.join(folder, os.path.basename(path)), os.path.realpath(base))
-    return session.memory.sync.path_of_file(name.replace(os.sep, "/")).name
-
-
-def _stop_sync(session: Session, name: str) -> Outcome:
-    """Stop syncing a file, and leave it as it is."""
-    session.memory.sync.stop_file(name)
-    said = f"{visible(name)} is no longer kept in sync; it stays as it is."
-    return Outcome(said, lambda: {"path": name, "synced": False})
+    return call.memory.sync.path_of_file(name.replace(os.sep, "/")).name
 
 
 # what happened, in words
@@ -301,11 +315,11 @@ def _refused_lines(report: SyncReport) -> list[str]:
     ]
 
 
-def _size_advice(session: Session, report: SyncReport) -> list[str]:
+def _size_advice(call: Call, report: SyncReport) -> list[str]:
     """Return advice on a file that is too large to be loaded at each start."""
     if not report.bytes > 2_500:
         return []
-    file = session.memory.sync.parse_file(report.path)
+    file = call.memory.sync.parse_file(report.path)
     text = "\n".join([file.before, *file.lines, file.after])
     if not is_large_file(text):
         return []
@@ -344,9 +358,9 @@ def sync_json(report: SyncReport) -> dict[str, object]:
 # --accept
 
 
-def _accept_lines(session: Session, name: str, yes: bool) -> Outcome:
+def _accept_lines(call: Call, name: str, yes: bool) -> Outcome:
     """Accept what other editors wrote into a file, after a question."""
-    files = session.memory.sync
+    files = call.memory.sync
     proposals, lines = files.waiting(name)
     if not proposals and not lines:
         return Outcome(f"Nothing of {visible(name)} waits to be accepted.", lambda: {"facts": [], "lines": []})
@@ -354,13 +368,9 @@ def _accept_lines(session: Session, name: str, yes: bool) -> Outcome:
     shown += [f"  {shorten(visible(clean_text(line)))}" for line in lines]
     if len(shown) > QUESTION_LINES:
         shown = [*shown[:QUESTION_LINES], f"… and {len(shown) - QUESTION_LINES:,} more"]
-    parts = []
-    if proposals:
-        parts.append(format_count(len(proposals), "fact"))
-    if lines:
-        parts.append(f"{format_count(len(lines), 'line')} of your own text")
-    if not yes and not session.ask(f"Accept {' and '.join(parts)}, for agents to be sent?", shown):
-        raise Declined("Nothing was accepted.")
+    parts = [format_count(len(proposals), "fact")] if proposals else []
+    parts += [f"{format_count(len(lines), 'line')} of your own text"] if lines else []
+    call.agree(yes, f"Accept {' and '.join(parts)}, for agents to be sent?", shown, "Nothing was accepted.")
     step = files.accept(name, [proposal.id for proposal in proposals], lines)
     report = files.sync_file(name)
     back = f" `undo {step}` takes the facts back." if step else ""
@@ -374,10 +384,10 @@ def _accept_lines(session: Session, name: str, yes: bool) -> Outcome:
 # --edit
 
 
-def edit_copy(session: Session, name: str, before: SyncReport) -> SyncReport:
+def edit_copy(call: Call, name: str, before: SyncReport) -> SyncReport:
     """Let the person edit a copy of a synced file, and sync what they changed as their own words."""
-    place = session.memory.sync.path_of_file(name)
-    words = editor_command(session.memory.config["editor"], os.environ)
+    place = call.memory.sync.path_of_file(name)
+    words = editor_command(call.memory.config["editor"], os.environ)
     folder = tempfile.mkdtemp(prefix="memoranda-")  # 0700
     path = os.path.join(folder, os.path.basename(name))
     keep = False
@@ -393,7 +403,7 @@ def edit_copy(session: Session, name: str, before: SyncReport) -> SyncReport:
         if status != 0 or new == old:
             return before
         keep = True  # until it is taken
-        report = session.memory.sync.sync_edited(name, old, new)
+        report = call.memory.sync.sync_edited(name, old, new)
         keep = False
         return report
     except MemorandaError as error:
@@ -408,11 +418,11 @@ def edit_copy(session: Session, name: str, before: SyncReport) -> SyncReport:
 # --watch
 
 
-def _watch_and_sync(session: Session, reports: list[SyncReport]) -> Outcome:
+def _watch_and_sync(call: Call, reports: list[SyncReport]) -> Outcome:
     """Sync whenever something changes, until ^C; a line for each time, as soon as it is done."""
     if current_thread() is not main_thread():
         raise InvalidInput("The application watches synced files by itself.", "`sync` reads and writes them now.")
-    files = session.memory.sync
+    files = call.memory.sync
 
     def document() -> Generator[str, None, None]:
         yield "".join(f"{visible_lines(sync_message(report))}\n" for report in reports) + "Watching; ^C ends it.\n"
@@ -425,7 +435,7 @@ def _watch_and_sync(session: Session, reports: list[SyncReport]) -> Outcome:
                 sys.stdout.flush()
                 time.sleep(WATCH_SECONDS)
 
-    if not session.json:
+    if not call.json:
         return Outcome(document=document)
     for _ in document():
         pass

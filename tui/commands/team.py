@@ -1,63 +1,252 @@
-"""share, team: decisions and facts shared with other people, or one's own other machines, through a git remote."""
+"""team: decisions and facts shared with other people, or one's own other machines, through a git remote; and what teams
+shared, read from a database."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
+from typing import Annotated
 
 from store.base.citations import cite
 from store.base.clock import format_local_time
-from store.base.errors import Declined, ExitStatus, InvalidInput
+from store.base.errors import ExitStatus, InvalidInput
 from store.base.location import is_personal_memory, personal_memory_path
 from store.config.configuration import load_config
 from store.embedding.provider_selection import choose_provider
 from store.memory import Memory
-from store.team.collect import SHAREABLE_DOMAINS, LocalRecord, ShareChoice
-from store.team.exchange import Team, git_user_name
-from store.team.postgres import Replica, ReplicaReader, ReplicaRecord, ReplicaTeam
 from store.upkeep.optional import has_shared_records
-from tui.commands.call import Outcome, Session
+from tui.commands.call import Call, Outcome, select_fields
 from tui.commands.documents import show_exchange
-from tui.input.arguments import ParsedArguments
+from tui.input.arguments import Shown, verb
 from tui.render.lines import KIND_GLYPHS, format_count
 from tui.render.metrics import format_size
 from tui.theme.escape import visible
 
-# replica: what teams shared, read from the PostgreSQL database that the person set.
+try:
+    from store.team.collect import SHAREABLE_DOMAINS, LocalRecord, ShareChoice
+    from store.team.exchange import Team, git_user_name
+    from store.team.postgres import Replica, ReplicaReader, ReplicaRecord, ReplicaTeam
+except ModuleNotFoundError:  # the verb is there without its part, and refused before it uses any of these
+    pass
 
+ACTS = ("share", "sync", "believe", "trust", "was", "new", "replicate", "replica")
+SHARE, REPLICATE, REPLICA = ("share",), ("replicate",), ("replica",)
+SHARE_OFF, SHARE_DECISIONS, SHARE_GLOBAL = "off", "decisions", "global"
+PREVIEW_RECORDS = 50  # records of a preview
+# what of a decision leaves this machine besides its title and what was chosen
+SHARED_PARTS = (
+    ("instead of", "alternatives"),
+    ("because", "rationale"),
+    ("context", "context"),
+    ("impact", "impact"),
+)
+WHO_CAN_READ = (
+    "Everybody who can read from {} gets them, and a copy of it elsewhere cannot be called back."
+    " Purging one erases it here, on that remote and on every machine that exchanges afterwards."
+)
 DECISION_FIELDS = {"chosen": "Chosen", "context": "Context", "alternatives": "Instead of", "rationale": "Because"}
 OTHER_FIELDS = {"impact": "Impact", "confidence": "Confidence", "tags": "Tags"}
+# acts that are nothing without a word: what is missing, and how it is said
+MISSING_WORDS = {
+    "believe": ("Whom?", "team believe ANA work decisions; team believe ANA takes it back"),
+    "trust": ("Whom?", "team trust ANA, once Ana told you that her key changed"),
+    "was": ("Who were you?", "team was ANA, whose memory this one was copied from"),
+    "replicate": ("Where to?", "team replicate postgresql://user@host/name"),
+}
+NOBODY_SHARES = "Nobody shares yet. Begin: memoranda team share work decisions"
 
 
-def replica(session: Session, given: ParsedArguments) -> Outcome:
-    """Search what teams shared in a PostgreSQL database, or list the teams there."""
-    reader = ReplicaReader(load_config(session.location))
+@verb(
+    part="team",
+    opens=lambda given: "nothing" if given.act == "replica" else "memory",
+    looks=lambda given: not given.act,
+)
+def team(
+    call: Call,
+    act: Annotated[str | None, Shown("|".join(ACTS), ACTS)] = None,
+    words: Annotated[list[str], Shown("WRITER|DOMAIN|decisions|global|ADDRESS|WORDS")] = [],
+    *,
+    name: Annotated[str, Shown("NAME", acts=SHARE)] = "",
+    remote: Annotated[str, Shown("REMOTE", acts=SHARE)] = "",
+    team: Annotated[str, Shown("NAME", acts=REPLICATE + REPLICA)] = "",
+    keywords: Annotated[bool, Shown(acts=REPLICATE + REPLICA)] = False,
+    limit: Annotated[int, Shown(acts=REPLICA)] = 20,
+    dry_run: Annotated[bool, Shown(acts=SHARE)] = False,
+    yes: Annotated[bool, Shown(acts=SHARE)] = False,
+) -> Outcome:
+    """Who shares with you, and what they share; share facts and decisions through a git remote.
+
+    act: share: some domains and decisions, seen first, and off until you do; sync: exchange now; believe: take what
+        somebody adds without a question; trust: take the key that somebody signs with now; was: a writer that you
+        were, and nobody is now; new: go on under a new identity; replicate: copy what the team shared to a PostgreSQL
+        database, for other tools to read; replica: search what teams shared there, read-only
+    words: what is shared from now on, or off: nothing new is; a writer or their name, and what of theirs is believed,
+        without it all is asked about again; postgresql://user@host/name; words to search for, F2@WRITER to see it
+        whole, or nothing for the teams there
+    name: what the others see (your name in git)
+    remote: a remote of this project, or an address (origin)
+    team: what the team is called there (this project's folder); or search only this one
+    keywords: by words alone, without a model or vectors
+    limit: how many are found at the most (20)
+    """
+    if act is not None and act not in ACTS:
+        raise InvalidInput(f"team does not know “{visible(act[:40])}”.", "See `memoranda team --help`.")
+    if act in MISSING_WORDS and not words:
+        raise InvalidInput(*MISSING_WORDS[act])
+    match act:
+        case "replica":
+            return _search_replica(call, words, team, limit, keywords)
+        case "replicate":
+            return _replicate(call, words, team, keywords)
+        case None if not has_shared_records(call.memory):  # nothing is made to say so
+            return Outcome(NOBODY_SHARES, list)
+    with Team(call.memory) as members:
+        match act:
+            case None:
+                return _list_members(members)
+            case "share" if not words and not name and not remote:
+                return _share_status(call.memory, members)
+            case "share" if SHARE_OFF in words:
+                return _stop_sharing(members, words)
+            case "share":
+                return _share(call, members, words, name, remote, dry_run, yes)
+            case "believe":
+                return _believe(members, words[0], words[1:])
+        return _exchange(call, members, act, words)
+
+
+def _share(
+    call: Call, members: Team, words: Sequence[str], name: str, remote: str, dry_run: bool, yes: bool
+) -> Outcome:
+    """Share what is chosen from now on, once the person has seen it."""
+    personal = is_personal_memory(call.memory.database.path)
+    choice = parse_share_choice(words) if words else members.choice
+    if choice.everywhere and not personal:
+        raise InvalidInput(
+            "Global facts lie in your personal memory, not in this one.",
+            "Share them from there: memoranda --db "
+            f"{personal_memory_path()} team share preferences global --remote ADDRESS",
+        )
+    new = members.list_unshared(choice)
+    through = remote or members.remote
+    lines = share_preview(new)
+    if personal and not choice.everywhere:
+        rest = len(members.list_unshared(replace(choice, everywhere=True))) - len(new)
+        if rest:
+            lines.append(f"{format_count(rest, 'global fact')} not among them: add the word {SHARE_GLOBAL}.")
+    many = format_count(len(new), "record")
+    if dry_run:
+        return Outcome(f"Would share {many} through {through}.", lambda: _share_json(choice, new), lines)
+    question = f"Share {many} through {through}, and what is added to it? {WHO_CAN_READ.format(through)}"
+    call.agree(yes, question, lines, "Nothing was shared.")
+    members.choose(choice, name or members.own_name or git_user_name(call.cwd), remote)
+    done = show_exchange(call, members)
+    sent = {(one.id[0], one.number) for one in members.held_records() if one.id.endswith(f"@{members.writer}")}
+    known = [one for one in new if (one.kind[0].upper(), one.number) not in sent]
+    if known:
+        lines.append(f"Of these shared before, by a copy of this memory: {format_count(len(known), 'record')}.")
+    said = f"Shared {format_count(len(new) - len(known), 'record')} through {through}."
+    if not new:
+        shared = _choice_words(choice.as_text())
+        said = f"What you add to {shared} is shared through {through}; nothing is there yet."
+    return Outcome(said, lambda: {**_share_json(choice, new), **done.data}, [*lines, *done.lines])
+
+
+def _stop_sharing(members: Team, words: Sequence[str]) -> Outcome:
+    if len(words) > 1:
+        raise InvalidInput("Sharing is off, or it is of something.", "team share off; or team share work decisions")
+    members.choose(parse_share_choice(()))
+    said = "Nothing is shared from now on, no correction either. What was shared stays with those who have it."
+    return Outcome(said, lambda: {"share": []})
+
+
+def _believe(members: Team, who: str, words: Sequence[str]) -> Outcome:
+    found = members.believe(who, parse_share_choice(words))
+    said = f"What {found.display_name} adds is taken without a question: {_choice_words(found.believed)}."
+    if not found.believed:
+        said = f"All that {found.display_name} shares is asked about from now on."
+    return Outcome(said, lambda: {"writer": found.writer, "believed": found.believed.split()})
+
+
+def _exchange(call: Call, members: Team, act: str | None, words: Sequence[str]) -> Outcome:
+    """Exchange with the team, after what the act changes of who somebody is."""
+    if act == "sync":
+        done = show_exchange(call, members)
+        return Outcome(done.message, lambda: done.data, done.lines)
+    if act == "new":
+        new = members.start_anew()
+        done = show_exchange(call, members)
+        return Outcome(f"This memory goes on as {new}.", lambda: {"writer": new, **done.data})
+    found = members.trust(words[0]) if act == "trust" else members.mark_as_former(words[0])
+    done = show_exchange(call, members)
+    if act == "was":
+        said = f"{found.display_name} was you: what you forget, restore or purge of theirs is done in their stream."
+        return Outcome(said, lambda: {"writer": found.writer, **done.data}, done.lines)
+    state = next(state for state, _ in members.members() if state.writer == found.writer)
+    said = f"{state.display_name} signs with {state.key}." if state.key else f"{state.display_name} does not sign."
+    return Outcome(
+        f"{said} What waited was taken in; from now on anything else waits again.",
+        lambda: {"writer": state.writer, "key": state.key, **done.data},
+        done.lines,
+    )
+
+
+def _replicate(call: Call, words: Sequence[str], team: str, keywords: bool) -> Outcome:
+    """Copy what the team shared to a database."""
+    if len(words) > 1:
+        raise InvalidInput("team replicate wants one address.", f"As in: {MISSING_WORDS['replicate'][1]}")
+    name = team or call.location.display_name
+    replica = Replica(words[0], name)
+    provider = None if keywords else choose_provider(call.memory.config).provider
     try:
-        if not given.query:
-            teams = [one for one in reader.list_teams() if given.team in ("", one.name)]
+        with Team(call.memory) as members:
+            done = members.replicate(replica, provider)
+    finally:
+        replica.close()
+        if provider is not None:
+            provider.close()
+    replaced = f", {format_count(done.replaced, 'stream')} replaced after a purge" if done.replaced else ""
+    said = (
+        f"Wrote {format_count(done.records, 'record')} of the team {name}: "
+        f"{format_count(done.operations, 'operation')}{replaced}."
+    )
+    return Outcome(
+        said if done.operations else f"The team {name} is up to date there.",
+        lambda: {"team": name, **select_fields(done, "operations", "records", "embedded", "replaced")},
+        [f"{format_count(done.embedded, 'vector')} computed."] if done.embedded else [],
+    )
+
+
+# replica: what teams shared, read from the PostgreSQL database that the person set.
+
+
+def _search_replica(call: Call, words: Sequence[str], team: str, limit: int, keywords: bool) -> Outcome:
+    """Search what teams shared in a database, or list the teams there."""
+    reader = ReplicaReader(load_config(call.location))
+    place = f"{reader.place}, read-only"
+    try:
+        if not words:
+            teams = [one for one in reader.list_teams() if team in ("", one.name)]
             return Outcome(
-                f"{reader.place}, read-only",
+                place,
                 lambda: {"place": reader.place, "teams": [_team_json(one) for one in teams]},
                 [team_line(one) for one in teams],
             )
-        found = reader.search_records(" ".join(given.query), given.team, given.limit, not given.keywords)
+        found = reader.search_records(" ".join(words), team, limit, not keywords)
     finally:
         reader.close()
-    if len(found.records) == 1 and found.records[0].id == given.query[0].strip():
+    lines: list[str] = []
+    if len(found.records) == 1 and found.records[0].id == words[0].strip():
         lines = [line for label, text in replica_fields(found.records[0]) for line in _label_lines(label, text)]
     else:
-        lines = []
         for heading, records in group_by_match(found.records):
             lines += [heading, *(line for one in records for line in _replica_lines(one))]
-    lines.append(f"{len(found.records):,} found in {reader.place}, read-only")
+    lines.append(f"{len(found.records):,} found in {place}")
+    notes = [found.note] if found.note else []
+    hits = [asdict(one) for one in found.records]
     return Outcome(
-        lines=[*lines, *([found.note] if found.note else [])],
-        data=lambda: {
-            "place": reader.place,
-            "meaning": found.meaning,
-            "notes": [found.note] if found.note else [],
-            "hits": [asdict(one) for one in found.records],
-        },
+        lines=lines + notes,
+        data=lambda: {"place": reader.place, "meaning": found.meaning, "notes": notes, "hits": hits},
     )
 
 
@@ -117,163 +306,10 @@ def _replica_lines(one: ReplicaRecord) -> list[str]:
 
 def _team_json(one: ReplicaTeam) -> dict[str, object]:
     """Return a team for scripts."""
-    return {"team": one.name, "facts": one.facts, "decisions": one.decisions, "forgotten": one.forgotten}
+    return {"team": one.name, **select_fields(one, "facts", "decisions", "forgotten")}
 
 
-SHARE_OFF, SHARE_DECISIONS, SHARE_GLOBAL = "off", "decisions", "global"
-PREVIEW_RECORDS = 50  # records of a preview
-# what of a decision leaves this machine besides its title and what was chosen
-SHARED_PARTS = (
-    ("instead of", "alternatives"),
-    ("because", "rationale"),
-    ("context", "context"),
-    ("impact", "impact"),
-)
-WHO_CAN_READ = (
-    "Everybody who can read from {} gets them, and a copy of it elsewhere cannot be called back."
-    " Purging one erases it here, on that remote and on every machine that exchanges afterwards."
-)
-
-
-def share(session: Session, given: ParsedArguments) -> Outcome:
-    with Team(session.memory) as team:
-        if not given.what and not given.name and not given.remote:
-            return _share_status(session.memory, team)
-        if SHARE_OFF in given.what:
-            if len(given.what) > 1:
-                raise InvalidInput("Sharing is off, or it is of something.", "share off; or share work decisions")
-            team.choose(parse_share_choice(()))
-            said = (
-                "Nothing is shared from now on, no correction either. What was shared stays with those who have it."
-            )
-            return Outcome(said, lambda: {"share": []})
-        choice = parse_share_choice(given.what) if given.what else team.choice
-        if choice.everywhere and not is_personal_memory(session.memory.database.path):
-            raise InvalidInput(
-                "Global facts lie in your personal memory, not in this one.",
-                "Share them from there: memoranda --db "
-                f"{personal_memory_path()} share preferences global --remote ADDRESS",
-            )
-        new = team.list_unshared(choice)
-        remote = given.remote or team.remote
-        lines = share_preview(new)
-        if is_personal_memory(session.memory.database.path) and not choice.everywhere:
-            rest = len(team.list_unshared(replace(choice, everywhere=True))) - len(new)
-            lines += (
-                [f"{format_count(rest, 'global fact')} not among them: add the word {SHARE_GLOBAL}."]
-                if rest
-                else []
-            )
-        if given.dry_run:
-            return Outcome(
-                f"Would share {format_count(len(new), 'record')} through {remote}.",
-                lambda: _share_json(choice, new),
-                lines,
-            )
-        question = (
-            f"Share {format_count(len(new), 'record')} through {remote}, and "
-            f"what is added to it? {WHO_CAN_READ.format(remote)}"
-        )
-        if not given.yes and not session.ask(question, lines):
-            raise Declined("Nothing was shared.")
-        team.choose(choice, given.name or team.own_name or git_user_name(session.cwd), given.remote)
-        done = show_exchange(session, team)
-        sent = {(one.id[0], one.number) for one in team.held_records() if one.id.endswith(f"@{team.writer}")}
-        known = [one for one in new if (one.kind[0].upper(), one.number) not in sent]
-        lines += (
-            [f"Of these shared before, by a copy of this memory: {format_count(len(known), 'record')}."]
-            if known
-            else []
-        )
-        said = f"Shared {format_count(len(new) - len(known), 'record')} through {remote}."
-        if not new:
-            said = (
-                f"What you add to {_choice_words(choice.as_text())} is "
-                f"shared through {remote}; nothing is there yet."
-            )
-        return Outcome(
-            said,
-            lambda: {**_share_json(choice, new), **done.data},
-            [*lines, *done.lines],
-        )
-
-
-WHO_IS_MISSING = {
-    "believe": ("Whom?", "team believe ANA work decisions; team believe ANA takes it back"),
-    "trust": ("Whom?", "team trust ANA, once Ana told you that her key changed"),
-    "was": ("Who were you?", "team was ANA, whose memory this one was copied from"),
-}
-NOBODY_SHARES = "Nobody shares yet. Begin: memoranda share work decisions"
-
-
-def team(session: Session, given: ParsedArguments) -> Outcome:
-    if given.act is None and not has_shared_records(session.memory):  # nothing is made to say so
-        return Outcome(NOBODY_SHARES, list)
-    with Team(session.memory) as members:
-        if given.act is None:
-            return _list_members(members)
-        if given.act in WHO_IS_MISSING and not given.who:
-            raise InvalidInput(*WHO_IS_MISSING[given.act])
-        if given.act == "sync":
-            done = show_exchange(session, members)
-            return Outcome(done.message, lambda: done.data, done.lines)
-        if given.act == "believe":
-            found = members.believe(given.who, parse_share_choice(given.what))
-            said = f"What {found.display_name} adds is taken without a question: {_choice_words(found.believed)}."
-            if not found.believed:
-                said = f"All that {found.display_name} shares is asked about from now on."
-            return Outcome(said, lambda: {"writer": found.writer, "believed": found.believed.split()})
-        if given.act == "trust":
-            found = members.trust(given.who)
-            done = show_exchange(session, members)
-            state = next(state for state, _ in members.members() if state.writer == found.writer)
-            said = (
-                f"{state.display_name} signs with {state.key}."
-                if state.key
-                else f"{state.display_name} does not sign."
-            )
-            return Outcome(
-                f"{said} What waited was taken in; from now on anything else waits again.",
-                lambda: {"writer": state.writer, "key": state.key, **done.data},
-                done.lines,
-            )
-        if given.act == "was":
-            found = members.mark_as_former(given.who)
-            done = show_exchange(session, members)
-            said = f"{found.display_name} was you: what you forget, restore or purge of theirs is done in their stream."
-            return Outcome(said, lambda: {"writer": found.writer, **done.data}, done.lines)
-        new = members.start_anew()
-        done = show_exchange(session, members)
-        return Outcome(f"This memory goes on as {new}.", lambda: {"writer": new, **done.data})
-
-
-def replicate(session: Session, given: ParsedArguments) -> Outcome:
-    name = given.team or session.location.display_name
-    replica = Replica(given.address, name)
-    provider = None if given.words else choose_provider(session.memory.config).provider
-    try:
-        with Team(session.memory) as team:
-            done = team.replicate(replica, provider)
-    finally:
-        replica.close()
-        if provider is not None:
-            provider.close()
-    replaced = f", {format_count(done.replaced, 'stream')} replaced after a purge" if done.replaced else ""
-    said = (
-        f"Wrote {format_count(done.records, 'record')} of the team {name}: "
-        f"{format_count(done.operations, 'operation')}{replaced}."
-    )
-    return Outcome(
-        said if done.operations else f"The team {name} is up to date there.",
-        lambda: {
-            "team": name,
-            "operations": done.operations,
-            "records": done.records,
-            "embedded": done.embedded,
-            "replaced": done.replaced,
-        },
-        [f"{format_count(done.embedded, 'vector')} computed."] if done.embedded else [],
-    )
+# lines, and JSON
 
 
 def parse_share_choice(words: Sequence[str]) -> ShareChoice:
@@ -283,7 +319,7 @@ def parse_share_choice(words: Sequence[str]) -> ShareChoice:
             every = " ".join((*SHAREABLE_DOMAINS, SHARE_DECISIONS, SHARE_GLOBAL))
             raise InvalidInput(f"{word} is nothing that can be shared.", f"Choose among: {every}.")
     if set(words) == {SHARE_GLOBAL}:
-        raise InvalidInput("Global facts of which domains?", f"As in: share preferences {SHARE_GLOBAL}")
+        raise InvalidInput("Global facts of which domains?", f"As in: team share preferences {SHARE_GLOBAL}")
     # `decisions` is a domain of facts as well as the kind of record: both are meant
     return ShareChoice(
         tuple(dict.fromkeys(one for one in words if one != SHARE_GLOBAL)),
@@ -308,7 +344,7 @@ def share_preview(new: Sequence[LocalRecord]) -> list[str]:
                 text = "; ".join(value) if isinstance(value, list) else value
                 lines.append(f"{'':<6}  {label:<11}  {visible(text)}")
     if len(new) > PREVIEW_RECORDS:
-        lines.append(f"… and {len(new) - PREVIEW_RECORDS:,} more: share --dry-run --json lists all of them.")
+        lines.append(f"… and {len(new) - PREVIEW_RECORDS:,} more: team share --dry-run --json lists all of them.")
     return lines
 
 
@@ -319,7 +355,7 @@ def _share_status(memory: Memory, team: Team) -> Outcome:
         every = f"{' '.join(SHAREABLE_DOMAINS)}; {SHARE_DECISIONS} are these facts and the decisions"
         if is_personal_memory(memory.database.path):
             every += f"; {SHARE_GLOBAL}: of these domains what holds in every project too"
-        said = f"Nothing is shared. Choose what is, and see it first: memoranda share work {SHARE_DECISIONS}"
+        said = f"Nothing is shared. Choose what is, and see it first: memoranda team share work {SHARE_DECISIONS}"
         return Outcome(said, lambda: _share_json(choice, []), [f"What can be: {every}."])
     waiting = f"{format_count(len(new), 'record')} waiting to be sent" if new else "all of it was sent"
     said = f"Shared through {team.remote}: {_choice_words(choice.as_text())}; {waiting}."

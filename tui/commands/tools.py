@@ -1,4 +1,5 @@
-"""guard, guest, scan, import: the memories of other tools."""
+"""files: the memory files of other tools: every version is kept, put back, and corrected in place; and what import
+reads of them."""
 
 from __future__ import annotations
 
@@ -6,146 +7,213 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Generator
-from typing import Any
+from collections.abc import Generator, Iterable, Sequence
+from typing import Annotated, Any
 
 from store.base.clock import format_local_time, from_ms, utc_now
 from store.base.errors import Conflict, Declined, ExitStatus, InvalidInput
 from store.base.vocabulary import GUEST_TOOLS
-from store.config.configuration import Config, load_config
+from store.config.configuration import load_config
 from store.database.values import clean_text
 from store.purge.file_eraser import guard_path
-from store.tools.guard_database import delete_guard, open_guard
-from store.tools.guard_moments import (
-    GuardedChange,
-    GuardMoment,
-    LookResult,
-    current_ms,
-    find_changes,
-    get_moment,
-    look_at_files,
-    mark_told,
-    parse_moment_number,
-    recent_moments,
-    untold_moments,
-    watch_guarded_files,
-)
-from store.tools.guard_restoring import (
-    DiffLine,
-    GuardRestorePlan,
-    compare_lines,
-    parse_restore_target,
-    plan_guard_restore,
-    run_guard_restore,
-    version_lines,
-)
-from store.tools.guests import (
-    GuestPlan,
-    GuestText,
-    cut_secrets,
-    filter_guest_texts,
-    find_guest_text,
-    list_guest_texts,
-    plan_guest_correction,
-    plan_guest_deletion,
-    plan_guest_undo,
-    run_guest_plan,
-)
-from store.tools.machine_scan import scan_machine
-from store.tools.source_import import (
-    SourceImport,
-    SourceImportReport,
-    SourcePreview,
-    find_sources,
-    get_source,
-    this_machine,
-)
-from store.tools.transcript_scan import (
-    PRICE_PER_MILLION,
-    SavedTranscripts,
-    ScanFinding,
-    ScanReport,
-    SourceInventory,
-    cost_in_dollars,
-    save_transcripts,
-)
-from tui.commands.call import Interrupt, Outcome, Session
+from tui.commands.call import Call, Interrupt, Outcome, Session, select_fields
 from tui.commands.record_lines import shorten
-from tui.input.arguments import ParsedArguments
+from tui.input.arguments import ParsedArguments, Shown, require_text, verb
 from tui.render.lines import agree_verb, format_count
 from tui.theme.escape import visible, visible_lines
 
+try:
+    from store.tools.guard_database import delete_guard, open_guard
+    from store.tools.guard_moments import (
+        GuardMoment,
+        LookResult,
+        current_ms,
+        find_changes,
+        get_moment,
+        look_at_files,
+        mark_told,
+        parse_moment_number,
+        recent_moments,
+        untold_moments,
+        watch_guarded_files,
+    )
+    from store.tools.guard_restoring import (
+        DiffLine,
+        GuardRestorePlan,
+        compare_lines,
+        parse_restore_target,
+        plan_guard_restore,
+        run_guard_restore,
+        version_lines,
+    )
+    from store.tools.guests import (
+        GuestText,
+        cut_secrets,
+        filter_guest_texts,
+        find_guest_text,
+        list_guest_texts,
+        plan_guest_correction,
+        plan_guest_deletion,
+        plan_guest_undo,
+        run_guest_plan,
+    )
+    from store.tools.machine_scan import scan_machine
+    from store.tools.source_import import (
+        SourceImport,
+        SourceImportReport,
+        SourcePreview,
+        find_sources,
+        get_source,
+        this_machine,
+    )
+    from store.tools.transcript_scan import (
+        PRICE_PER_MILLION,
+        SavedTranscripts,
+        ScanFinding,
+        ScanReport,
+        SourceInventory,
+        cost_in_dollars,
+        save_transcripts,
+    )
+except ModuleNotFoundError:  # the verb is there without its part, and refused before it uses any of these
+    pass
+
 PERMISSION_DENIED = "permission denied"
 LISTED_FILES = 10  # files named below a moment
+TOOL_CELLS = 12  # cells for the name of a tool
+LONGEST_LISTED = 160  # characters of a text in a list
+NO_GUEST_TEXTS = "No memory of Claude Code, basic-memory, OpenClaw or Engram was found on this machine."
+NOTHING_CHANGED = "Nothing was changed."
+# each act of `files`: how many words it takes, at least and at most, and what they are
+ACTS = {
+    "scan": (0, 99, ""),
+    "keep": (0, 0, ""),
+    "versions": (0, 2, "a moment and a file"),
+    "restore": (1, 2, "a moment"),
+    "list": (0, 99, ""),
+    "show": (1, 99, "a name"),
+    "correct": (2, 99, "a name and a text"),
+    "forget": (1, 99, "a name"),
+    "undo": (0, 0, ""),
+}
+SCAN, KEEP, CHANGES = ("scan",), ("keep",), tuple(act for act in ACTS if act != "scan")
 
 
-def guard(session: Session, given: ParsedArguments) -> Outcome:
-    """Run the guard's verb: look at the files, list changes, show a change, restore, undo, or forget all versions."""
-    _check_guard_words(given)
-    if given.what == "list":
-        return _list_moments(given)
-    if given.what == "show":
-        return _show_moment(given)
-    if given.what in ("restore", "undo"):
-        return _restore_moment(session, given)
-    if given.what == "off":
-        return _forget_versions(session, given)
-    return _watch_files(session) if given.watch else _look_at_files(session, given)
+@verb(opens="nothing", apart=True, part="tools")
+def files(
+    call: Call,
+    act: Annotated[str, Shown("|".join(ACTS), tuple(ACTS))] = "scan",
+    words: Annotated[list[str], Shown("FOLDER|M|FILE|NAME|TEXT", file=True)] = [],
+    *,
+    tool: Annotated[str, Shown("T", GUEST_TOOLS, acts=CHANGES)] = "",
+    once: Annotated[bool, Shown(acts=CHANGES)] = False,
+    watch: Annotated[bool, Shown(acts=CHANGES)] = False,
+    off: Annotated[bool, Shown(acts=KEEP)] = False,
+    md: Annotated[bool, Shown(acts=SCAN)] = False,
+    check: Annotated[bool, Shown(acts=SCAN)] = False,
+    no_transcripts: Annotated[bool, Shown(acts=SCAN)] = False,
+    save: Annotated[bool, Shown(acts=SCAN)] = False,
+    limit: int | None = None,
+    dry_run: Annotated[bool, Shown(acts=CHANGES)] = False,
+    yes: Annotated[bool, Shown(acts=CHANGES)] = False,
+) -> Outcome:
+    """Report on the memories of other tools, keep every version of their files, correct them in place.
+
+    act: scan: what there is and what is wrong with it, nothing is changed; keep: look now, and say what changed since;
+        versions: what changed, or how, M#3; restore: put it back, undo restore takes that back; list: what other tools
+        remember, or what has these words; show: one of them; correct and forget show first what changes, undo takes
+        the last one back
+    words: folders of Markdown to scan too; what changed together, M#3, and only FILE of it, of restore FILE:3 or
+        FILE:3-8; the name of a text, 3f2a9c1, and its new words
+    tool: only this tool
+    once: for a timer: keep what changed, print a line for each moment, nothing else
+    watch: stay, and keep what changed whenever a file does
+    off: forget all kept versions
+    md: the report as a Markdown document
+    check: exit status 5 if something is wrong, for CI
+    no_transcripts: do not search conversations for secrets
+    save: copy conversations that are about to be deleted, without their secrets
+    limit: how many at the most (50), of a report findings of each kind (5)
+    """
+    restores = act == "restore" or (act == "undo" and list(words[:1]) == ["restore"])
+    _check_words(act, words[1:] if act == "undo" and restores else words)
+    if (once or watch) and act != "keep":
+        raise InvalidInput("--once and --watch are for a look.", "memoranda files keep --once")
+    match act:
+        case "scan":
+            return _report_tools(call, words, md, check, not no_transcripts, save, limit or 5)
+        case "keep" if off:
+            return _forget_versions(call, dry_run, yes)
+        case "keep":
+            return _watch_files(call) if watch else _look_at_files(call, once)
+        case "versions":
+            return _show_moment(*words) if words else _list_moments(limit or 50)
+        case "list":
+            return _list_texts(call, " ".join(words), tool, limit or 50)
+        case "show":
+            return _show_text(words[0])
+    if restores:
+        return _restore_moment(call, [] if act == "undo" else words, dry_run, yes)
+    return _change_text(call, act, words, dry_run, yes)
 
 
-def _check_guard_words(given: ParsedArguments) -> None:
-    """Raise InvalidInput for words that do not fit together."""
-    if given.what not in (None, "list", "show", "restore", "undo", "off"):
-        raise InvalidInput(f"guard does not know “{visible(given.what[:40])}”.", "See `memoranda guard --help`.")
-    if given.what in ("show", "restore") and not given.moment:
-        raise InvalidInput(f"guard {given.what} wants a moment.", f"As in: memoranda guard {given.what} M#3")
-    if given.what and (given.once or given.watch):
-        raise InvalidInput("--once and --watch are for a look.", "memoranda guard --once")
+def _check_words(act: str, words: Sequence[str]) -> None:
+    """Raise InvalidInput for an act that there is not, and for more or fewer words than it takes."""
+    if act not in ACTS:
+        raise InvalidInput(f"files does not know “{visible(act[:40])}”.", "See `memoranda files --help`.")
+    fewest, most, wanted = ACTS[act]
+    if len(words) < fewest:
+        known = "As in: memoranda files restore M#3"
+        raise InvalidInput(
+            f"files {act} wants {wanted}.",
+            known if act == "restore" else "memoranda files list shows what there is.",
+        )
+    if len(words) > most:
+        raise InvalidInput(
+            f"files {act} takes {'a moment and a file' if most else 'no words'}.", "See `memoranda files --help`."
+        )
+    if act != "scan":  # a folder may be called anything
+        for word in words:
+            require_text(word)
 
 
-# looking
+# keep
 
 
-def _look_at_files(session: Session, given: ParsedArguments) -> Outcome:
-    session.wait("Looking at the memory files")
-    try:
-        found = look_at_files(guard_config(session), this_machine(), current_ms())
-    finally:
-        session.wait("")
-    with open_guard() as kept:
-        new = [get_moment(kept, number) for number in found.moments]
-        moments = new if given.once else untold_moments(kept)
-    lines = [line for one in moments for line in ([moment_title(one)] if given.once else _moment_lines(one))]
-    if not given.once:
-        with open_guard(guard_config(session)) as kept:
+def _look_at_files(call: Call, once: bool) -> Outcome:
+    config = load_config(call.location)
+    call.wait("Looking at the memory files")
+    found = look_at_files(config, this_machine(), current_ms())
+    with open_guard(config) as kept:
+        moments = [get_moment(kept, one) for one in found.moments] if once else untold_moments(kept)
+        if not once:
             mark_told(kept, moments)
-        lines += _guard_summary(found, moments)
-    elif found.first:
-        lines = [_first_look(found)]
-    lines += _guard_troubles(found)
-    return Outcome(lines=lines, data=lambda: _look_json(found, moments))
+    if not once:
+        lines = [line for one in moments for line in _moment_lines(one)] + _guard_summary(found, moments)
+    else:
+        lines = [moment_title(one) for one in moments] if not found.first else [_first_look(found)]
+    return Outcome(lines=lines + _guard_troubles(found), data=lambda: _look_json(found, moments))
 
 
-def _watch_files(session: Session) -> Outcome:
+def _watch_files(call: Call) -> Outcome:
     """Return a document that grows by a line for each moment, or an object, until the person ends it."""
 
     def document() -> Generator[str, None, None]:
         stop, told = threading.Event(), False
         try:
-            for found in watch_guarded_files(guard_config(session), this_machine(), stop):
+            for found in watch_guarded_files(load_config(call.location), this_machine(), stop):
                 moments: list[GuardMoment] = []
                 if found.moments:
                     with open_guard() as kept:
                         moments = [get_moment(kept, number) for number in found.moments]
                 lines = [moment_title(one) for one in moments]
                 if not told:
-                    lines.insert(
-                        0, _first_look(found) if found.first else f"Watching {format_count(found.files, 'file')}."
-                    )
+                    watching = f"Watching {format_count(found.files, 'file')}."
+                    lines.insert(0, _first_look(found) if found.first else watching)
                 lines += _guard_troubles(found) if not told or not found.files else []
-                if session.json and (moments or not told):
+                if call.json and (moments or not told):
                     yield json.dumps(_look_json(found, moments), ensure_ascii=False) + "\n"
-                elif lines and not session.json:
+                elif lines and not call.json:
                     yield "\n".join(map(visible_lines, lines)) + "\n"
                 told = True
                 sys.stdout.flush()
@@ -164,127 +232,32 @@ def _guard_troubles(found: LookResult) -> list[str]:
     ]
 
 
+def _count_kept(found: LookResult) -> str:
+    return f"{format_count(found.files, 'file')} of {format_count(found.tools, 'tool')}"
+
+
 def _first_look(found: LookResult) -> str:
     """Return what the first look found."""
     if not found.files:
         return "No memory file of another tool was found on this machine."
-    return (
-        f"Kept {format_count(found.files, 'file')} of "
-        f"{format_count(found.tools, 'tool')}. From now on every change is kept."
-    )
+    return f"Kept {_count_kept(found)}. From now on every change is kept."
 
 
 def _guard_summary(found: LookResult, moments: list[GuardMoment]) -> list[str]:
     """Return the lines at the end of a look: what changed, and what can be done about it."""
     if found.first:
-        return [
-            _first_look(found),
-            "Look again with memoranda guard; memoranda guard --watch keeps each version as it comes.",
-        ]
+        again = "Look again with memoranda files keep; memoranda files keep --watch keeps each version as it comes."
+        return [_first_look(found), again]
     if not moments:
-        return [
-            "Nothing changed since you looked last: "
-            f"{format_count(found.files, 'file')} of {format_count(found.tools, 'tool')}."
-        ]
+        return [f"Nothing changed since you looked last: {_count_kept(found)}."]
     name = moments[0].name
-    return ["", f"See how: memoranda guard show {name}   Put it back: memoranda guard restore {name}"]
+    return ["", f"See how: memoranda files versions {name}   Put it back: memoranda files restore {name}"]
 
 
-def guard_config(session: Session) -> Config:
-    return load_config(session.location)
-
-
-# moments
-
-
-def _list_moments(given: ParsedArguments) -> Outcome:
-    with open_guard() as kept:
-        moments = recent_moments(kept, given.limit)
-    lines = [moment_title(one) for one in moments] or ["Nothing changed since the first look."]
-    return Outcome(lines=lines, data=lambda: [_moment_json(one) for one in moments])
-
-
-def _show_moment(given: ParsedArguments) -> Outcome:
-    """Show what changed at a moment, file by file."""
-    with open_guard() as kept:
-        moment = get_moment(kept, parse_moment_number(given.moment))
-        files = find_changes(moment, given.file or "")
-        found = [
-            (
-                one,
-                compare_lines(version_lines(kept, one.file, one.before), version_lines(kept, one.file, one.after)),
-            )
-            for one in files
-        ]
-    lines = [moment_title(moment)]
-    for one, difference in found:
-        lines += ["", f"{home_path(one.file.path)}  {one.effect}", *map(diff_line, difference)]
-    return Outcome(
-        lines=lines, data=lambda: _moment_json(moment) | {"files": [_changed_file_json(*one) for one in found]}
-    )
-
-
-# putting back
-
-
-def _restore_moment(session: Session, given: ParsedArguments) -> Outcome:
-    config, machine = guard_config(session), this_machine()
-    undo = given.what == "undo"
-    number = None if undo else parse_moment_number(given.moment)
-    name, lines = parse_restore_target(given.file or "")
-    plan = plan_guard_restore(config, machine, current_ms(), number, name, lines)
-    preview = _restore_preview(plan)
-    if not plan.files:
-        return Outcome(
-            f"Nothing to put back: the files are as they were before {plan.moment.name}.",
-            lambda: _restore_json(plan, None),
-            preview,
-        )
-    if given.dry_run:
-        return Outcome("Nothing was changed.", lambda: _restore_json(plan, None), preview)
-    if given.yes and (again := [one for one in plan.files if one.again]):
-        raise Conflict(
-            f"{home_path(again[0].change.file.path)} changed again after {plan.moment.name}; nothing was put back.",
-            "Look at what would be lost, and answer there: the same without --yes.",
-        )
-    files = format_count(len(plan.files), "file")
-    question = (
-        f"Undo {plan.moment.name}, in {files}?" if undo else f"Put back {files} to before {plan.moment.name}?"
-    )
-    if not given.yes and not session.ask(question, preview):
-        raise Declined("Nothing was changed.")
-    done = run_guard_restore(config, machine, current_ms(), plan)
-    said = f"Undid {plan.moment.name}" if undo else f"Put back {files} to before {plan.moment.name}"
-    return Outcome(
-        f"{said}: M#{done}.",
-        lambda: _restore_json(plan, done),
-        [*_staying_files(plan), f"Take it back: memoranda guard {'restore M#' + str(done) if undo else 'undo'}"],
-    )
-
-
-def _restore_preview(plan: GuardRestorePlan) -> list[str]:
-    """Return what a restore would change, file by file."""
-    lines: list[str] = []
-    for one in plan.files:
-        again = f", which changed again after {plan.moment.name}" if one.again else ""
-        lines += [
-            f"{home_path(one.change.file.path)}  would be {one.effect}{again}",
-            *map(diff_line, one.difference),
-            "",
-        ]
-    return [*lines, *_staying_files(plan)]
-
-
-def _staying_files(plan: GuardRestorePlan) -> list[str]:
-    """Return a line for each file that a restore leaves as it is."""
-    return [f"{home_path(path)} stays: {why}." for path, why in plan.stay]
-
-
-def _forget_versions(session: Session, given: ParsedArguments) -> Outcome:
-    if given.dry_run:
+def _forget_versions(call: Call, dry_run: bool, yes: bool) -> Outcome:
+    if dry_run:
         return Outcome(f"{visible(guard_path())} would be deleted, with its key.")
-    if not given.yes and not session.ask("Forget all kept versions? No change before now can be put back then."):
-        raise Declined("Nothing was changed.")
+    call.agree(yes, "Forget all kept versions? No change before now can be put back then.")
     size = delete_guard()
     return Outcome(
         f"Forgot all kept versions, {size / 1e6:,.1f} MB, and their key.",
@@ -293,162 +266,76 @@ def _forget_versions(session: Session, given: ParsedArguments) -> Outcome:
     )
 
 
-# output
+# versions, and putting back
 
 
-def moment_title(moment: GuardMoment) -> str:
-    """Return a moment in a sentence, as in `M#3  23 files of …`."""
-    number = len(moment.files)
-    what = ", ".join(f"{many:,} {word}" if number > 1 else word for word, many in moment.effect_counts.items())
-    if moment.is_edit:
-        whose = f"{format_count(number, 'file')} of {moment.title}'s memory"
-        return f"{moment.name}  You changed {whose} {moment_times(moment)}: {what}"
-    if moment.restores is not None:
-        done = f"You put {format_count(number, 'file')} back to before M#{moment.restores}"
-        return f"{moment.name}  {done} {moment_times(moment)}: {what}"
-    whose = moment.title if moment.title.startswith("your") else f"{moment.title}'s memory"
-    return f"{moment.name}  {format_count(number, 'file')} of {whose} changed {moment_times(moment)}: {what}"
+def _list_moments(limit: int) -> Outcome:
+    with open_guard() as kept:
+        moments = recent_moments(kept, limit)
+    lines = [moment_title(one) for one in moments] or ["Nothing changed since the first look."]
+    return Outcome(lines=lines, data=lambda: [_moment_json(one) for one in moments])
 
 
-def moment_times(moment: GuardMoment) -> str:
-    today = format_local_time(utc_now()).rpartition(" ")[0]
-    first, last = (format_local_time(from_ms(at)) for at in (moment.first_at, moment.last_at))
-    if first == last:
-        return f"at {first.removeprefix(f'{today} ')}"
-    day = first.rpartition(" ")[0]
-    return f"between {first.removeprefix(f'{today} ')} and {last.removeprefix(f'{day} ')}"
+def _show_moment(name: str, file: str = "") -> Outcome:
+    """Show what changed at a moment, file by file."""
+    with open_guard() as kept:
+        moment = get_moment(kept, parse_moment_number(name))
+        found = [
+            (
+                one.file.path,
+                one.effect,
+                compare_lines(version_lines(kept, one.file, one.before), version_lines(kept, one.file, one.after)),
+            )
+            for one in find_changes(moment, file)
+        ]
+    lines = [moment_title(moment), *(line for one in found for line in ("", *_file_lines(*one)))]
+    return Outcome(lines=lines, data=lambda: _moment_json(moment) | {"files": [_file_json(*one) for one in found]})
 
 
-def _moment_lines(moment: GuardMoment) -> list[str]:
-    """Return a moment, and a line for each of its files, up to a limit."""
-    lines = [
-        moment_title(moment),
-        *(f"  {one.effect:<9}  {home_path(one.file.path)}" for one in moment.files[:LISTED_FILES]),
-    ]
-    if len(moment.files) > LISTED_FILES:
-        lines.append(f"  … and {len(moment.files) - LISTED_FILES:,} more")
-    return lines
-
-
-def diff_line(line: DiffLine) -> str:
-    """Return a line of a difference."""
-    if line.sign == "…":
-        return "       …"
-    return f"  {line.sign} {line.before or '':>4} {visible(line.text)}".rstrip()
-
-
-def home_path(path: str) -> str:
-    """Return a path with ~ for the home directory, escaped."""
-    home = os.path.join(os.path.expanduser("~"), "")
-    return visible(f"~/{path.removeprefix(home)}" if path.startswith(home) else path)
-
-
-def _look_json(found: LookResult, moments: list[GuardMoment]) -> dict[str, Any]:
-    """Return what a look found, for scripts."""
-    return {
-        "first": found.first,
-        "files": found.files,
-        "bytes": found.bytes,
-        "moments": [_moment_json(one) for one in moments],
-        "troubles": [{"path": one.path, "why": one.why} for one in found.troubles],
-    }
-
-
-def _moment_json(moment: GuardMoment) -> dict[str, Any]:
-    """Return a moment for scripts."""
-    return {
-        "moment": moment.name,
-        "tool": moment.tool,
-        "first_at": from_ms(moment.first_at),
-        "last_at": from_ms(moment.last_at),
-        "restores": f"M#{moment.restores}" if moment.restores else None,
-        "edited": moment.is_edit,
-        "files": [{"path": one.file.path, "change": one.effect} for one in moment.files],
-    }
-
-
-def _restore_json(plan: GuardRestorePlan, done: int | None) -> dict[str, Any]:
-    """Return a restore for scripts; `done` is the number of the moment that it made."""
-    return {
-        "moment": plan.moment.name,
-        "restored": done and f"M#{done}",
-        "files": [
-            {
-                "path": one.change.file.path,
-                "change": one.effect,
-                "again": one.again,
-                "lines": [[line.sign, line.before, line.text] for line in one.difference],
-            }
-            for one in plan.files
-        ],
-        "stay": [{"path": path, "why": why} for path, why in plan.stay],
-    }
-
-
-def _changed_file_json(one: GuardedChange, difference: list[DiffLine]) -> dict[str, Any]:
-    """Return a changed file and its difference for scripts."""
-    return {
-        "path": one.file.path,
-        "change": one.effect,
-        "lines": [[line.sign, line.before, line.text] for line in difference],
-    }
-
-
-# guest.
-
-TOOL_CELLS = 12  # cells for the name of a tool
-LONGEST_LISTED = 160  # characters of a text in a list
-GUEST_VERBS = ("list", "search", "show", "correct", "delete", "undo")
-GUEST_WANTS = {"search": "words", "show": "a name", "correct": "a name and a text", "delete": "a name"}
-GUEST_UNDO = "memoranda guest undo"
-
-
-def guest(session: Session, given: ParsedArguments) -> Outcome:
-    """Run the guest verb: list, search, show, correct, delete or undo texts that other tools keep."""
-    act, words = given.what or "list", given.words
-    if act not in GUEST_VERBS:
-        raise InvalidInput(f"guest does not know “{visible(act[:40])}”.", "See `memoranda guest --help`.")
-    fewest = 2 if act == "correct" else 1 if act in GUEST_WANTS else 0
-    if len(words) < fewest:
-        raise InvalidInput(f"guest {act} wants {GUEST_WANTS[act]}.", "memoranda guest list shows what there is.")
-    if act in ("list", "undo") and words:
-        raise InvalidInput(
-            f"guest {act} takes no words.", f"memoranda guest search {visible(' '.join(words)[:40])}"
+def _restore_moment(call: Call, words: Sequence[str], dry_run: bool, yes: bool) -> Outcome:
+    """Put a moment back, or a file of it; without words undo the last restore."""
+    config, machine = load_config(call.location), this_machine()
+    number = parse_moment_number(words[0]) if words else None
+    plan = plan_guard_restore(config, machine, current_ms(), number, *parse_restore_target("".join(words[1:])))
+    name, stay = plan.moment.name, [f"{home_path(path)} stays: {why}." for path, why in plan.stay]
+    preview: list[str] = []
+    for one in plan.files:
+        again = f", which changed again after {name}" if one.again else ""
+        preview += [*_file_lines(one.change.file.path, f"would be {one.effect}{again}", one.difference), ""]
+    preview += stay
+    if dry_run or not plan.files:
+        nothing = f"Nothing to put back: the files are as they were before {name}."
+        said = NOTHING_CHANGED if plan.files else nothing
+        return Outcome(said, lambda: _restore_json(plan, None), preview)
+    if yes and (again_changed := [one for one in plan.files if one.again]):
+        raise Conflict(
+            f"{home_path(again_changed[0].change.file.path)} changed again after {name}; nothing was put back.",
+            "Look at what would be lost, and answer there: the same without --yes.",
         )
-    if act == "show":
-        return _show_text(words[0])
-    if act in ("list", "search"):
-        return _list_texts(session, given, " ".join(words))
-    return _change_text(session, given, act, words)
+    many = format_count(len(plan.files), "file")
+    call.agree(yes, f"Put back {many} to before {name}?" if words else f"Undo {name}, in {many}?", preview)
+    done = run_guard_restore(config, machine, current_ms(), plan)
+    said = f"Put back {many} to before {name}" if words else f"Undid {name}"
+    back = f"Take it back: memoranda files {'undo restore' if words else f'restore M#{done}'}"
+    return Outcome(f"{said}: M#{done}.", lambda: _restore_json(plan, done), [*stay, back])
 
 
-# reading
+# what other tools remember
 
 
-def _list_texts(session: Session, given: ParsedArguments, query: str) -> Outcome:
-    session.wait("Reading what other tools remember")
-    try:
-        found = list_guest_texts(this_machine(), (given.tool,) if given.tool else GUEST_TOOLS)
-    finally:
-        session.wait("")
+def _list_texts(call: Call, query: str, tool: str, limit: int) -> Outcome:
+    call.wait("Reading what other tools remember")
+    found = list_guest_texts(this_machine(), (tool,) if tool else GUEST_TOOLS)
     texts = filter_guest_texts(found.texts, query)
-    shown = texts[: given.limit]
+    shown = texts[:limit]
     lines = [_text_line(one) for one in shown]
-    if len(texts) > len(shown):
-        lines.append(f"… and {len(texts) - len(shown):,} more: --limit {len(texts)}")
+    if len(texts) > limit:
+        lines.append(f"… and {len(texts) - limit:,} more: --limit {len(texts)}")
     if not texts:
         lines = [f"Nothing has the words “{visible(query)}”." if query and found.texts else NO_GUEST_TEXTS]
     lines += [f"Not read: {home_path(one.path)}: {one.why}" for one in found.troubles]
-    return Outcome(
-        lines=lines,
-        data=lambda: {
-            "texts": [_text_json(one) for one in shown],
-            "troubles": [{"path": one.path, "why": one.why} for one in found.troubles],
-        },
-    )
-
-
-NO_GUEST_TEXTS = "No memory of Claude Code, basic-memory, OpenClaw or Engram was found on this machine."
+    troubles = [select_fields(one, "path", "why") for one in found.troubles]
+    return Outcome(lines=lines, data=lambda: {"texts": [_text_json(one) for one in shown], "troubles": troubles})
 
 
 def _text_line(one: GuestText) -> str:
@@ -482,90 +369,144 @@ def _show_text(name: str) -> Outcome:
     return Outcome(lines=lines, data=lambda: _text_json(one))
 
 
-# changing
-
-
-def _change_text(session: Session, given: ParsedArguments, act: str, words: list[str]) -> Outcome:
-    config, machine, now = guard_config(session), this_machine(), current_ms()
+def _change_text(call: Call, act: str, words: Sequence[str], dry_run: bool, yes: bool) -> Outcome:
+    """Correct or forget a text in its tool's own file, or undo the last of that."""
+    config, machine, now = load_config(call.location), this_machine(), current_ms()
     if act == "undo":
         plan = plan_guest_undo(config, machine, now)
         question, said = f"Undo M#{plan.undoes}?", f"Undid M#{plan.undoes}"
     else:
         one = find_guest_text(machine, words[0])
+        own = f"{guest_tool(one)}'s own file?"
         if act == "correct":
-            plan = plan_guest_correction(config, machine, now, one, _text_or_piped(words[1:]))
-            question, said = f"Correct it in {guest_tool(one)}'s own file?", f"Corrected {one.short}"
+            plan = plan_guest_correction(config, machine, now, one, call.text(words[1:], "files correct NAME"))
+            question, said = f"Correct it in {own}", f"Corrected {one.short}"
         else:
             plan = plan_guest_deletion(config, machine, now, one)
-            question, said = f"Delete it from {guest_tool(one)}'s own file?", f"Deleted {one.short}"
-    preview = guest_preview(plan)
-    if given.dry_run:
-        return Outcome("Nothing was changed.", lambda: _guest_plan_json(plan, None), preview)
-    if not given.yes and not session.ask(question, preview):
-        raise Declined("Nothing was changed.")
+            question, said = f"Delete it from {own}", f"Deleted {one.short}"
+    shown = [(one.change.file.path, plan.effect_on(one), one.difference) for one in plan.files]
+    preview = [
+        line
+        for path, effect, difference in shown
+        for line in (*_file_lines(path, f"would be {effect}", difference), "")
+    ]
+
+    def data(done: int | None) -> dict[str, Any]:
+        return {
+            "moment": done and f"M#{done}",
+            "undoes": f"M#{plan.undoes}" if plan.undoes else None,
+            "files": [_file_json(*one) for one in shown],
+        }
+
+    if dry_run:
+        return Outcome(NOTHING_CHANGED, lambda: data(None), preview)
+    call.agree(yes, question, preview)
     done = run_guest_plan(config, machine, current_ms(), plan)
-    back = f"memoranda guard restore M#{done}" if plan.undoes else GUEST_UNDO
-    return Outcome(f"{said}: M#{done}.", lambda: _guest_plan_json(plan, done), [f"Take it back: {back}"])
+    back = f"Take it back: memoranda files {f'restore M#{done}' if plan.undoes else 'undo'}"
+    return Outcome(f"{said}: M#{done}.", lambda: data(done), [back])
 
 
-def _text_or_piped(words: list[str]) -> str:
-    """Return the text of the words; a single `-` stands for standard input. Raise InvalidInput if standard input
-    is a terminal."""
-    text = " ".join(words)
-    if text != "-":
-        return text
-    if sys.stdin.isatty():
-        raise InvalidInput(
-            "Standard input is a terminal here.", "Pipe the text into it: … | memoranda guest correct NAME -"
-        )
-    return sys.stdin.read()
+# lines, and JSON
 
 
-def guest_preview(plan: GuestPlan) -> list[str]:
-    """Return what a plan would change, file by file."""
-    lines: list[str] = []
-    for one in plan.files:
-        lines += [
-            f"{home_path(one.change.file.path)}  would be {plan.effect_on(one)}",
-            *map(diff_line, one.difference),
-            "",
-        ]
+def moment_title(moment: GuardMoment) -> str:
+    """Return a moment in a sentence, as in `M#3  23 files of …`."""
+    number = len(moment.files)
+    many, when = format_count(number, "file"), moment_times(moment)
+    what = ", ".join(f"{n:,} {word}" if number > 1 else word for word, n in moment.effect_counts.items())
+    whose = moment.title if moment.title.startswith("your") else f"{moment.title}'s memory"
+    said = f"{many} of {whose} changed {when}"
+    if moment.restores is not None:
+        said = f"You put {many} back to before M#{moment.restores} {when}"
+    if moment.is_edit:
+        said = f"You changed {many} of {moment.title}'s memory {when}"
+    return f"{moment.name}  {said}: {what}"
+
+
+def moment_times(moment: GuardMoment) -> str:
+    today = format_local_time(utc_now()).rpartition(" ")[0]
+    first, last = (format_local_time(from_ms(at)) for at in (moment.first_at, moment.last_at))
+    if first == last:
+        return f"at {first.removeprefix(f'{today} ')}"
+    day = first.rpartition(" ")[0]
+    return f"between {first.removeprefix(f'{today} ')} and {last.removeprefix(f'{day} ')}"
+
+
+def _moment_lines(moment: GuardMoment) -> list[str]:
+    """Return a moment, and a line for each of its files, up to a limit."""
+    shown = moment.files[:LISTED_FILES]
+    lines = [moment_title(moment), *(f"  {one.effect:<9}  {home_path(one.file.path)}" for one in shown)]
+    if len(moment.files) > LISTED_FILES:
+        lines.append(f"  … and {len(moment.files) - LISTED_FILES:,} more")
     return lines
 
 
-# output
+def _file_lines(path: str, effect: str, difference: Iterable[DiffLine]) -> list[str]:
+    """Return a file, what becomes of it, and the lines that differ."""
+    return [f"{home_path(path)}  {effect}", *map(diff_line, difference)]
+
+
+def diff_line(line: DiffLine) -> str:
+    """Return a line of a difference."""
+    if line.sign == "…":
+        return "       …"
+    return f"  {line.sign} {line.before or '':>4} {visible(line.text)}".rstrip()
+
+
+def home_path(path: str) -> str:
+    """Return a path with ~ for the home directory, escaped."""
+    home = os.path.join(os.path.expanduser("~"), "")
+    return visible(f"~/{path.removeprefix(home)}" if path.startswith(home) else path)
+
+
+def _look_json(found: LookResult, moments: list[GuardMoment]) -> dict[str, Any]:
+    """Return what a look found, for scripts."""
+    return {
+        **select_fields(found, "first", "files", "bytes"),
+        "moments": [_moment_json(one) for one in moments],
+        "troubles": [select_fields(one, "path", "why") for one in found.troubles],
+    }
+
+
+def _moment_json(moment: GuardMoment) -> dict[str, Any]:
+    """Return a moment for scripts."""
+    return {
+        "moment": moment.name,
+        "tool": moment.tool,
+        "first_at": from_ms(moment.first_at),
+        "last_at": from_ms(moment.last_at),
+        "restores": f"M#{moment.restores}" if moment.restores else None,
+        "edited": moment.is_edit,
+        "files": [{"path": one.file.path, "change": one.effect} for one in moment.files],
+    }
+
+
+def _restore_json(plan: GuardRestorePlan, done: int | None) -> dict[str, Any]:
+    """Return a restore for scripts; `done` is the number of the moment that it made."""
+    return {
+        "moment": plan.moment.name,
+        "restored": done and f"M#{done}",
+        "files": [
+            {**_file_json(one.change.file.path, one.effect, one.difference), "again": one.again}
+            for one in plan.files
+        ],
+        "stay": [{"path": path, "why": why} for path, why in plan.stay],
+    }
+
+
+def _file_json(path: str, effect: str, difference: Iterable[DiffLine]) -> dict[str, Any]:
+    """Return a changed file and its difference for scripts."""
+    lines = [[line.sign, line.before, line.text] for line in difference]
+    return {"path": path, "change": effect, "lines": lines}
 
 
 def _text_json(one: GuestText) -> dict[str, Any]:
     """Return a text for scripts."""
-    return {
-        "name": one.name,
-        "tool": one.tool,
-        "path": one.path,
-        "line": one.line,
-        "title": cut_secrets(one.title),
-        "note": one.note,
-        "text": cut_secrets(one.text),
-    }
+    cut = {"title": cut_secrets(one.title), "text": cut_secrets(one.text)}
+    return {**select_fields(one, "name", "tool", "path", "line", "note"), **cut}
 
 
-def _guest_plan_json(plan: GuestPlan, done: int | None) -> dict[str, Any]:
-    """Return a planned change for scripts; `done` is the number of the moment that it made."""
-    return {
-        "moment": done and f"M#{done}",
-        "undoes": f"M#{plan.undoes}" if plan.undoes else None,
-        "files": [
-            {
-                "path": one.change.file.path,
-                "change": plan.effect_on(one),
-                "lines": [[line.sign, line.before, line.text] for line in one.difference],
-            }
-            for one in plan.files
-        ],
-    }
-
-
-# scan.
+# scan
 
 FINDING_TITLES = {
     "secret": "Secrets in clear",
@@ -580,43 +521,38 @@ FINDING_TITLES = {
 }
 UNREAD_TITLE = "Could not be read"
 FINDING_ADVICE = {
-    "expiring": "`memoranda scan --save` copies them; `memoranda import claude-code` keeps what was said in a project's"
+    "expiring": "`memoranda files --save` copies them; `memoranda import claude-code` keeps what was said in a"
+    " project's"
 }
 
 
-def scan(session: Session, given: ParsedArguments) -> Outcome:
-    folders = [os.path.abspath(os.path.join(session.cwd, os.path.expanduser(one))) for one in given.folder]
+def _report_tools(
+    call: Call, words: Sequence[str], md: bool, check: bool, transcripts: bool, save: bool, limit: int
+) -> Outcome:
+    """Report on what other tools keep here, and in the folders that are named."""
+    folders = [call.path(one) for one in words]
 
     def progress(what: str, done: int, total: int) -> None:
-        session.wait(f"Reading {what}: {100 * done // total} %" if total else f"Reading {what}")
+        call.wait(f"Reading {what}: {100 * done // total} %" if total else f"Reading {what}")
 
     early: list[str] = []
 
     def first(report: ScanReport) -> None:
-        if session.tell is not None and not session.json and not given.md and not given.no_transcripts:
-            session.wait("")
+        if call.tell is not None and not call.json and not md and transcripts:
+            call.wait("")
             early.extend(_source_lines(report))
             for line in early:
-                session.tell(line)
+                call.tell(line)
 
-    try:
-        report = scan_machine(
-            this_machine(),
-            utc_now(),
-            session.cwd,
-            folders,
-            progress,
-            first,
-            search_transcripts=not given.no_transcripts,
-        )
-    finally:
-        session.wait("")
-    status = ExitStatus.PERSON if given.check and report.findings else ExitStatus.DONE
+    report = scan_machine(
+        this_machine(), utc_now(), call.cwd, folders, progress, first, search_transcripts=transcripts
+    )
+    status = ExitStatus.PERSON if check and report.findings else ExitStatus.DONE
     status = ExitStatus.CANNOT if _all_unread(report) else status
-    if given.md and not session.json:
+    if md and not call.json:
         return Outcome(document=lambda: _scan_document(report), status=status)
-    lines = [*([] if early else _source_lines(report)), *_finding_lines(report, given.limit), *_start_lines(report)]
-    if not given.save:
+    lines = [*([] if early else _source_lines(report)), *_finding_lines(report, limit), *_start_lines(report)]
+    if not save:
         return Outcome(lines=lines, data=report.as_dict, status=status)
     saved = save_transcripts(one.path for one in report.list_findings("expiring"))
     status = ExitStatus.CANNOT if saved.troubles else status
@@ -680,7 +616,7 @@ def _finding_lines(report: ScanReport, limit: int) -> list[str]:
     if not report.findings and not report.troubles:
         return ["", "Nothing is wrong with them."] if report.sources else []
     for kind, title in FINDING_TITLES.items():
-        several = [one for one in report.findings if one.kind == kind]
+        several = report.list_findings(kind)
         if several:
             lines += ["", f"{title}: {len(several):,}", *(f"  {_finding_line(one)}" for one in several[:limit])]
             if kind in FINDING_ADVICE:
@@ -734,7 +670,7 @@ def _scan_document(report: ScanReport) -> Generator[str, None, None]:
     for line in _source_lines(report):
         yield f"- {line}\n"
     for kind, title in FINDING_TITLES.items():
-        several = [one for one in report.findings if one.kind == kind]
+        several = report.list_findings(kind)
         if several:
             yield f"\n## {title} ({len(several):,})\n\n"
             yield from (f"- {_finding_line(one)}\n" for one in several)

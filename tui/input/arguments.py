@@ -10,16 +10,17 @@ import importlib
 import inspect
 import re
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from store.base.citations import cite, parse_citation
 from store.base.errors import ExitStatus, MemorandaError
 from tui.theme.escape import visible
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Value = TypeVar("Value")
 
 
 class UsageError(MemorandaError):
@@ -35,7 +36,8 @@ class Argument:
 
     `form`: `one`, `maybe` (at most one), `many` (one or more) or `any` for positional words; `value`, `flag` or `list`
     (may be repeated) for options. `default` applies if it is not given; a `required` option must be given. For
-    completion: `choices` are its common values, and a `file` is a path."""
+    completion: `choices` are its common values, and a `file` is a path. `acts`: the values of the verb's first word
+    that the option is for; all without one."""
 
     name: str
     form: str
@@ -47,6 +49,7 @@ class Argument:
     choices: tuple[str, ...] = ()
     file: bool = False
     parameter: str = ""
+    acts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.parameter = self.parameter or self.name.replace("-", "_")
@@ -86,6 +89,7 @@ def parse_arguments(verb: str, arguments: Sequence[Argument], words: Sequence[st
         else:
             _parse_option(verb, options, word, rest, values)
     _assign_words(verb, arguments, loose, values)
+    _check_acts(verb, arguments, values)
     for argument in arguments:
         if argument.required and argument.name not in values:
             raise UsageError(f"{verb} wants --{argument.name} {argument.shown}.", f"See `memoranda {verb} --help`.")
@@ -99,10 +103,7 @@ def _parse_option(verb: str, options: dict[str, Argument], word: str, rest: Any,
     name, equals, value = word.partition("=")
     argument = options.get(name)
     if argument is None:
-        known = ", ".join(options) or "none"
-        raise UsageError(
-            f"{verb} has no option {_quote_word(name)}; it has: {known}.", "Put -- before a text that starts so."
-        )
+        raise _unknown_option(verb, name, options)
     if argument.form == "flag":
         if equals:
             raise UsageError(f"{name} takes no value.")
@@ -143,15 +144,36 @@ def _assign_words(verb: str, arguments: Sequence[Argument], loose: list[str], va
         )
 
 
+def _check_acts(verb: str, arguments: Sequence[Argument], values: dict[str, Any]) -> None:
+    """Raise Usage for an option that is given and is not for what the first word asks."""
+    act = values.get(arguments[0].name, arguments[0].default) if arguments else None
+    for argument in arguments:
+        if argument.name in values and argument.acts and act not in argument.acts:
+            known = (f"--{one.name}" for one in arguments if one.option and (not one.acts or act in one.acts))
+            raise _unknown_option(f"{verb} {visible(act or '')}".strip(), f"--{argument.name}", known)
+
+
+def _unknown_option(verb: str, name: str, known: Iterable[str]) -> UsageError:
+    """Return the error for an option that a verb does not have."""
+    return UsageError(
+        f"{verb} has no option {_quote_word(name)}; it has: {', '.join(known) or 'none'}.",
+        "Put -- before a text that starts so.",
+    )
+
+
 def _check_text(argument: Argument, word: str) -> None:
-    """Raise Usage for bytes that are no UTF-8, which would be kept as other letters; a file may have such a name."""
+    if not argument.file:  # a file may have any name
+        require_text(word)
+
+
+def require_text(word: str) -> None:
+    """Raise Usage for bytes that are no UTF-8, which would be kept as other letters."""
     try:
         word.encode()
     except UnicodeEncodeError:
-        if not argument.file:
-            raise UsageError(
-                f"{_quote_word(word)} is not UTF-8 text, and was not taken.", "Write it in UTF-8."
-            ) from None
+        raise UsageError(
+            f"{_quote_word(word)} is not UTF-8 text, and was not taken.", "Write it in UTF-8."
+        ) from None
 
 
 def _missing_argument(verb: str, argument: Argument) -> UsageError:
@@ -201,12 +223,21 @@ def help_text(verb: str, summary: str, arguments: Sequence[Argument]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """How a parameter is shown in the help, the values that are completed, and whether it is a path; the second
-    argument of `Annotated`."""
+    """How a parameter is shown in the help, the values that are completed, whether it is a path, and which values of
+    the verb's first word it is for; the second argument of `Annotated`."""
 
     name: str = ""
     choices: tuple[str, ...] = ()
     file: bool = False
+    acts: tuple[str, ...] = ()
+
+
+Trait: TypeAlias = Callable[[ParsedArguments], Value] | Value  # of a verb; a function where the arguments decide it
+
+
+def settle(trait: Trait[Value], given: ParsedArguments) -> Value:
+    """Return what a trait is in a call with these arguments."""
+    return trait(given) if callable(trait) else trait
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -216,18 +247,18 @@ class Verb:
     `opens`: `memory` is given an open memory, which is made where there is none; `nothing` is given none. `reads`: a
     command first reads what git has new, for a limited time. `frees`: on a full disk it may use the space of the
     ballast. `apart`: it touches no memory, or only in a child process, and in the application it does not block writes.
-    `looks`: whether it makes no memory, called with these arguments; where there is none it answers as of an empty one.
-    With `--dry-run` any command does so. `part`: the optional part it belongs to."""
+    `looks`: it makes no memory; where there is none it answers as of an empty one. With `--dry-run` any command does
+    so. `part`: the optional part it belongs to. A `Trait` may depend on the arguments."""
 
     name: str
     summary: str
     run: Callable[..., Any]
     arguments: tuple[Argument, ...]
-    opens: str = "memory"
-    reads: bool = False
+    opens: Trait[str] = "memory"
+    reads: Trait[bool] = False
     frees: bool = False
-    apart: bool = False
-    looks: Callable[[ParsedArguments], bool] | bool = False
+    apart: Trait[bool] = False
+    looks: Trait[bool] = False
     part: str = ""
 
     @property
@@ -239,7 +270,7 @@ class Verb:
         """Return whether it makes no memory, called so."""
         if self.can_be_tried and given.dry_run:
             return True
-        return self.looks(given) if callable(self.looks) else self.looks
+        return settle(self.looks, given)
 
 
 REGISTERED: dict[str, Verb] = {}
@@ -304,6 +335,7 @@ def _read_parameter(parameter: inspect.Parameter, kind: Any, help: str) -> Argum
         choices=shown.choices,
         file=shown.file,
         parameter=parameter.name,
+        acts=shown.acts,
     )
 
 

@@ -1,6 +1,6 @@
 """Commands for conversations, documents, the file, its health and the settings."""
 
-from store.base.vocabulary import EXPORT_FORMS, GUEST_TOOLS, SOURCE_NAMES, SOURCE_PARTS
+from store.base.vocabulary import EXPORT_FORMS, SOURCE_NAMES, SOURCE_PARTS
 from store.config.settings import SETTINGS
 from tui.input.arguments import DRY_RUN_OPTION, LIMIT_OPTION, YES_OPTION, Argument, row
 
@@ -86,9 +86,6 @@ AGENT_COMMANDS = (
 ALLOW_WORD = "allow"  # instead of a setting: allow the project's settings that reach outside of it
 REDACTION_ACTS = (ALLOW_WORD, "cut", "rules")
 MODEL_ACTS = ("status", "pull", "test", "try", "calls", "use", "fast", "smart", "off")
-TEAM_ACTS = ("sync", "believe", "trust", "new", "was")
-GUEST_ACTS = ("list", "search", "show", "correct", "delete", "undo")
-GUARD_ACTS = ("list", "show", "restore", "undo", "off")
 SHELLS = ("bash", "zsh", "fish")
 
 FILE_COMMANDS = (
@@ -198,57 +195,6 @@ FILE_COMMANDS = (
         looks=True,
     ),
     row(
-        "share",
-        "Share facts of some domains, and decisions, through a git remote; seen first, and off until you do",
-        "team.share",
-        Argument("what", "any", "DOMAIN|decisions|global|off", "what is shared from now on; off: nothing new is"),
-        Argument("name", "value", "NAME", "what the others see (your name in git)", ""),
-        Argument("remote", "value", "REMOTE", "a remote of this project, or an address (origin)", ""),
-        DRY_RUN_OPTION,
-        YES_OPTION,
-    ),
-    row(
-        "team",
-        "Who shares with you, and what they share; team sync exchanges now",
-        "team.team",
-        Argument(
-            "act",
-            "maybe",
-            "|".join(TEAM_ACTS),
-            "sync: exchange now; believe: take what somebody adds without a question; trust: take the key that"
-            " somebody signs with now; new: go on under a new identity; was: one that you were, and nobody is now",
-            choices=TEAM_ACTS,
-        ),
-        Argument("who", "maybe", "WRITER", "of believe, trust and was: a writer or their name"),
-        Argument(
-            "what",
-            "any",
-            "DOMAIN|decisions|global",
-            "of believe: what is believed; without one all of it is asked about again",
-        ),
-        looks=True,
-        but="act",
-    ),
-    row(
-        "replicate",
-        "Copy what the team shared to a PostgreSQL database, for other tools to read",
-        "team.replicate",
-        Argument("address", "one", "ADDRESS", "postgresql://user@host/name"),
-        Argument("team", "value", "NAME", "what the team is called there (this project's folder)", ""),
-        Argument("words", "flag", "", "no vectors: it is searched by words alone"),
-    ),
-    row(
-        "replica",
-        "Search what teams shared, in the PostgreSQL database of team.replica; read-only",
-        "team.replica",
-        Argument("query", "any", "WORDS|ID", "words, or F2@WRITER to see it whole; without, the teams there"),
-        Argument("team", "value", "NAME", "only this team", ""),
-        Argument("limit", "value", "N", "how many at the most (20)", 20, whole=True),
-        Argument("keywords", "flag", "", "by words alone, without a model"),
-        opens="nothing",
-        apart=True,
-    ),
-    row(
         "stats",
         "Count what there is, and show the health of the memory",
         "stats.stats",
@@ -276,19 +222,6 @@ FILE_COMMANDS = (
             choices=("documents", "rebuild", "download"),
         ),
         looks=True,
-    ),
-    row(
-        "sync",
-        "Keep MEMORY.md, or another Markdown file, and the memory saying the same; and exchange with the team",
-        "documents.sync",
-        Argument("file", "maybe", "FILE", "MEMORY.md without one; CLAUDE.md, AGENTS.md, docs/notes.md", file=True),
-        Argument("edit", "flag", "", "open it in your editor: what you change there is your own word"),
-        Argument("accept", "flag", "", "accept what other editors wrote into it, so that agents are sent it"),
-        Argument("watch", "flag", "", "go on until ^C, whenever the file or the memory changes"),
-        Argument("off", "flag", "", "keep it in sync no longer; the file stays as it is"),
-        Argument("files", "flag", "", "the files alone, without the exchange with the team"),
-        Argument("team", "flag", "", "the exchange with the team alone"),
-        YES_OPTION,
     ),
     row(
         "redactions",
@@ -341,61 +274,6 @@ FILE_COMMANDS = (
         "location.salvage",
         Argument("file", "one", "FILE", "the damaged memory file", file=True),
         Argument("into", "value", "NEW", "where to (beside it, with -salvaged in its name)", file=True),
-        opens="nothing",
-        apart=True,
-    ),
-    row(
-        "scan",
-        "Report on the memories that other tools keep on this machine; nothing is changed",
-        "tools.scan",
-        Argument("folder", "any", "FOLDER", "folders of Markdown to read too", file=True),
-        Argument("md", "flag", "", "as a Markdown document"),
-        Argument("check", "flag", "", "exit status 5 if something is wrong, for CI"),
-        Argument("no-transcripts", "flag", "", "do not search conversations for secrets"),
-        Argument("save", "flag", "", "copy conversations that are about to be deleted, without their secrets"),
-        Argument("limit", "value", "N", "how many findings of each kind are shown (5)", 5, whole=True),
-        opens="nothing",
-        apart=True,
-    ),
-    row(
-        "guard",
-        "Keep every version of the memory files of other tools, say what changed, and put it back",
-        "tools.guard",
-        Argument(
-            "what",
-            "maybe",
-            "list|show|restore|undo|off",
-            "without one: look now. list: what changed; show: how; undo: a restore; off: forget all versions",
-            choices=GUARD_ACTS,
-        ),
-        Argument("moment", "maybe", "M", "what changed together, M#3"),
-        Argument("file", "maybe", "FILE[:LINE]", "only this file of it; of restore, only this line, or 3-8"),
-        Argument("once", "flag", "", "for a timer: keep what changed, print a line for each moment, nothing else"),
-        Argument("watch", "flag", "", "stay, and look whenever a file changes"),
-        LIMIT_OPTION,
-        DRY_RUN_OPTION,
-        YES_OPTION,
-        opens="nothing",
-        apart=True,
-    ),
-    row(
-        "guest",
-        "Read, search, correct and delete what other tools remember, in their own files",
-        "tools.guest",
-        Argument(
-            "what",
-            "maybe",
-            "list|search|show|correct|delete|undo",
-            "without one: list all; correct and delete show first what changes, and undo takes the last one back",
-            choices=GUEST_ACTS,
-        ),
-        Argument(
-            "words", "any", "NAME|TEXT", "the words of a search; the name of a text, 3f2a9c1, and its new words"
-        ),
-        Argument("tool", "value", "T", "only this tool", choices=GUEST_TOOLS),
-        LIMIT_OPTION,
-        DRY_RUN_OPTION,
-        YES_OPTION,
         opens="nothing",
         apart=True,
     ),

@@ -755,16 +755,16 @@ class FurtherScreen(NamedTuple):
 
 FURTHER_SCREENS = (
     FurtherScreen("a", "Agents", "agents", "who is connected, what each did and was sent"),
-    FurtherScreen("c", "Scan", "scan", "what other tools remember, and what is wrong"),
+    FurtherScreen("c", "Scan", "files scan", "what other tools remember, and what is wrong"),
     FurtherScreen("d", "Doctor", "doctor", "whether anything is wrong, and what to do"),
     FurtherScreen("e", "Evidence", "verify", "what facts rest on, and whether it still holds"),
-    FurtherScreen("g", "Guard", "guard", "what changed in your agents' memory files"),
+    FurtherScreen("g", "Guard", "files keep", "what changed in your agents' memory files"),
     FurtherScreen("m", "Model", "model", "the language model: which, and how it does"),
     FurtherScreen("p", "Plots", "stats --plot -", "growth, recall and age over time"),
-    FurtherScreen("r", "Replica", "replica", "what teams shared, in a database; read-only"),
+    FurtherScreen("r", "Replica", "team replica", "what teams shared, in a database; read-only"),
     FurtherScreen("s", "Settings", "config", "every setting: value, default, where it is from"),
     FurtherScreen("t", "Team", "team", "who shares with you, and what"),
-    FurtherScreen("u", "Guests", "guest", "what other tools remember: correct and delete it"),
+    FurtherScreen("u", "Guests", "files list", "what other tools remember: correct and delete it"),
 )
 
 

@@ -5,6 +5,7 @@ A verb's module is imported when its name is typed, all of them when all are lis
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
+from itertools import takewhile
 
 from tui.input.arguments import REGISTERED, Verb
 from tui.input.file_verbs import AGENT_COMMANDS, FILE_COMMANDS
@@ -66,8 +67,25 @@ VERB_GROUPS: dict[str, dict[str, str]] = {
 imported."""
 MODULES = {name: module for group in VERB_GROUPS.values() for name, module in group.items()}
 FORMER_WORDS: dict[str, str] = {
+    "guard": "files keep",
+    "guard list": "files versions",
+    "guard off": "files keep --off",
+    "guard restore": "files restore",
+    "guard show": "files versions",
+    "guard undo": "files undo restore",
+    "guest": "files list",
+    "guest correct": "files correct",
+    "guest delete": "files forget",
+    "guest list": "files list",
+    "guest search": "files list",
+    "guest show": "files show",
+    "guest undo": "files undo",
     "memory add": "remember",
     "memory list": "facts",
+    "replica": "team replica",
+    "replicate": "team replicate --words=--keywords",
+    "scan": "files scan",
+    "share": "team share",
 }
 """The words that commands had before, each with what it is now. Of what follows a word, `P#…` cites each bare number as
 a proposal, `P#1` the first alone; `1` and `2` are its first words (`now` where there is none); `--to=--scope` is an
@@ -76,17 +94,17 @@ option that has another name. Two words are looked up before one."""
 
 def rewrite_line(words: Sequence[str]) -> list[str]:
     """Return a typed line in the words of today."""
-    size = 2 if " ".join(words[:2]) in FORMER_WORDS else 1
-    former = FORMER_WORDS.get(" ".join(words[:size]))
+    first_word, *rest = words
+    alone = FORMER_WORDS.get(first_word)
+    second = next(iter(_loose_places(alone, rest)), 0) if alone else 0
+    both = FORMER_WORDS.get(" ".join([first_word, *rest[second : second + 1]]))
+    if both:
+        del rest[second : second + 1]
+    former = both or alone
     if former is None:
         return list(words)
-    (name, *parts), rest = former.split(), list(words[size:])
-    options = {f"--{one.name}" for one in verb_named(name).arguments if one.form in ("value", "list")}
-    loose = [
-        place
-        for place, word in enumerate(rest)
-        if not word.startswith("--") and not (place and rest[place - 1] in options)
-    ]
+    name, *parts = former.split()
+    loose = _loose_places(former, rest)
     first: list[str] = []
     for part in parts:
         if part in ("1", "2"):
@@ -104,6 +122,17 @@ def rewrite_line(words: Sequence[str]) -> list[str]:
     if "1" in parts:
         rest = [word for place, word in enumerate(rest) if place not in loose[:2]]
     return [name, *first, *rest]
+
+
+def _loose_places(former: str, rest: Sequence[str]) -> list[int]:
+    """Return which words after a former one are neither options of today's verb nor their values."""
+    arguments = verb_named(former.split()[0]).arguments
+    options = {f"--{one.name}" for one in arguments if one.form in ("value", "list")}
+    return [
+        place
+        for place, word in enumerate(rest)
+        if not word.startswith("--") and not (place and rest[place - 1] in options)
+    ]
 
 
 LEGACY = {verb.name: verb for verb in (*RECORD_COMMANDS, *READING_COMMANDS, *FILE_COMMANDS, *AGENT_COMMANDS)}
@@ -208,13 +237,15 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "doctor": ("check", "diagnose", "fsck", "problems"),
     "model": ("ollama", "llm", "qwen"),
     "salvage": ("repair", "recover file"),
-    "guard": ("watch files", "versions", "protect", "recover files"),
-    "guest": ("other tools", "claude memory", "basic-memory", "openclaw", "engram", "edit in place"),
-    "share": ("publish", "send", "push", "compartir"),
-    "team": ("people", "colleagues", "members"),
+    "files": (
+        *("watch files", "versions", "protect", "recover files"),
+        *("other tools", "claude memory", "basic-memory", "openclaw", "engram", "edit in place"),
+    ),
+    "team": (
+        *("people", "colleagues", "members", "publish", "send", "push", "compartir"),
+        *("postgres", "postgresql", "database", "organisation", "organization"),
+    ),
     "sync": ("synchronise", "synchronize", "pull", "exchange", "sincronizar"),
-    "replicate": ("postgres", "postgresql", "database"),
-    "replica": ("organisation", "organization"),
     "init": ("create", "new memory", "start"),
     "open": ("switch", "project", "other memory", "abrir"),
     "where": ("path", "location", "which"),
@@ -278,7 +309,8 @@ def suggest_verb(word: str) -> str | None:
         return _VERB_OF[word]
     from difflib import get_close_matches  # of a mistake only
 
-    names = {verb.name: verb.name for verb in list_verbs()} | _VERB_OF
+    former = {old: " ".join(takewhile(str.isalpha, new.split())) for old, new in FORMER_WORDS.items()}
+    names = {verb.name: verb.name for verb in list_verbs()} | former | _VERB_OF
     swapped = [name for name in names if sorted(name) == sorted(word)]
     near = swapped or get_close_matches(word, names, n=1, cutoff=SPELLING_CUTOFF)
     return names[near[0]] if near else None

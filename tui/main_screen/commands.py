@@ -30,7 +30,7 @@ from tui.commands.facts import fact_filters
 from tui.commands.history import AS_OF_KINDS
 from tui.commands.location import DEMO_HINT, locate_memory
 from tui.commands.privacy import named_records, plan_purge, take_words_as_query
-from tui.input.arguments import ParsedArguments, UsageError, Verb, help_text, parse_arguments
+from tui.input.arguments import ParsedArguments, UsageError, Verb, help_text, parse_arguments, settle
 from tui.input.completion import complete_line, split_line
 from tui.input.key_table import KEYS, key_name
 from tui.input.verb_table import command_word, find_verb, suggest_verb
@@ -55,8 +55,8 @@ HINT_GAP = "   "  # between the parts of a hint
 # verbs allowed in a past view: read-only ones, and those that are not about the memory
 PAST_VERBS = frozenset(
     "facts decisions tasks iterations search show context timeline history as-of diff checkpoints stats open where"
-    " config completion model replica".split()
-)
+    " config completion model".split()
+) | {"team replica"}
 
 
 def run_line(screen: Host, text: str, agreed: tuple[str, ...] = ()) -> None:
@@ -76,7 +76,7 @@ def run_line(screen: Host, text: str, agreed: tuple[str, ...] = ()) -> None:
         _offer_verb(screen, text, command_word(words))
         return
     verb, rest = found
-    if verb.name not in PAST_VERBS and screen.refuses():
+    if not PAST_VERBS & {verb.name, " ".join([verb.name, *rest[:1]])} and screen.refuses():
         return
     rest = [*_marked_citations(screen, verb, rest), *rest]
     try:
@@ -163,22 +163,24 @@ def _run_in_view(screen: Host, verb: Verb, given: ParsedArguments) -> bool:
         screen.open_screen("agents")
     elif verb.name == "team" and not given.act:
         screen.open_screen("team")
-    elif verb.name == "replica":
-        screen.open_screen("replica", " ".join(given.query), given.team)
+    elif verb.name == "team" and given.act == "replica":
+        screen.open_screen("replica", " ".join(given.words), given.team)
     elif verb.name == "config" and not given.name:
         screen.open_screen("settings")
     elif verb.name == "mcp":
         screen.say(
             "An agent starts that, and speaks to it in JSON. docs/agents.md says how it is set up.", "warning"
         )
-    elif verb.name == "guard" and not (given.what or given.once or given.watch):
-        _show_tools(screen, verb.name, given)
-    elif verb.name == "guard" and given.watch:
-        screen.say("That stays until it is ended: run memoranda guard --watch in a terminal of its own.", "warning")
-    elif (verb.name == "guest" and given.what in (None, "list", "search")) or (
-        verb.name == "scan" and not (given.md or given.check or given.save or screen.moment)
+    elif verb.name == "files" and given.act == "keep" and given.watch:
+        screen.say(
+            "That stays until it is ended: run memoranda files keep --watch in a terminal of its own.", "warning"
+        )
+    elif verb.name == "files" and (
+        given.act == "list"
+        or (given.act == "keep" and not (given.words or given.once or given.off))
+        or (given.act == "scan" and not (given.md or given.check or given.save or screen.moment))
     ):
-        _show_tools(screen, verb.name, given)
+        _show_tools(screen, given)
     elif verb.name == "verify":
         _show_evidence(screen)
     elif verb.name == "uninstall":
@@ -251,21 +253,21 @@ def _show_purge(screen: Host, given: ParsedArguments) -> None:
     )
 
 
-def _show_tools(screen: Host, verb: str, given: ParsedArguments) -> None:
-    """Show the screen of `guard`, of `scan`, or of `guest`, searched with the words of the verb."""
+def _show_tools(screen: Host, given: ParsedArguments) -> None:
+    """Show the screen of `files keep`, of `files scan`, or of `files list`, searched with the words of the verb."""
     from tui.screens import tools  # of an optional part
 
     if screen.engine is None:
         return
     location, editor = screen.engine.location, screen.setting("editor")
-    if verb == "guard":
+    if given.act == "keep":
         screen.app.push_screen(tools.GuardScreen(location))
-    elif verb == "guest":
+    elif given.act == "list":
         named = (given.tool,) if given.tool else ()
         screen.app.push_screen(tools.GuestsScreen(location, named, " ".join(given.words), editor))
     else:
         clock = screen.engine.screen.database.clock
-        screen.app.push_screen(tools.ScanScreen(screen.cwd, given.folder, clock, editor))
+        screen.app.push_screen(tools.ScanScreen(screen.cwd, given.words, clock, editor))
 
 
 def _show_evidence(screen: Host) -> None:
@@ -337,7 +339,7 @@ def _run_verb(screen: Host, verb: Verb, given: ParsedArguments, text: str, agree
         else:
             _show_outcome(screen, verb, result)  # type: ignore[arg-type]
 
-    if verb.apart:
+    if settle(verb.apart, given):
         screen.say(f"{verb.name} goes on beside everything else; it says when it is done.")
     engine.run_verb(verb, given, agreed, done)
 

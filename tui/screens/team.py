@@ -38,7 +38,7 @@ NEWEST_SHOWN = 200  # the newest records of a list
 REPLICA_HITS = 100
 REPLICA_UNSET = (
     "No database is set. `memoranda config team.replica postgresql://user@host/name`, or `0` `s`, names one to which"
-    " `memoranda replicate` copied what a team shared."
+    " `memoranda team replicate` copied what a team shared."
 )
 REPLICA_EMPTY = "Nothing of these teams may be read there, or nothing was shared yet."
 
@@ -254,7 +254,8 @@ class ReplicaScreen(ListScreen["str | None"]):
 
 MEMBER_RECORDS = 200  # records of one writer that are listed
 NOBODY_SHARES_HINT = (
-    "Nobody shares yet. `memoranda share work decisions` begins, and shows first what would leave this machine."
+    "Nobody shares yet. `memoranda team share work decisions` begins, and shows first what would leave this"
+    " machine."
 )
 
 

@@ -135,7 +135,7 @@ def difference_lines(title: str, lines: Sequence[DiffLine]) -> list[StyledLine]:
 SHOWN_MOMENTS = 50  # moments
 SHOWN_FILES = 20  # files of a moment whose differences are shown together
 NO_FILE_CHANGED = (
-    "Nothing changed yet. Every change from now on is kept when you look, or by `memoranda guard --watch`."
+    "Nothing changed yet. Every change from now on is kept when you look, or by `memoranda files keep --watch`."
 )
 
 
@@ -580,7 +580,7 @@ class GuestsScreen(PlannedScreen["GuestPlan"]):
         except MemorandaError as error:
             self.app.call_from_thread(self.report_refusal, error)
         else:
-            back = f"memoranda guard restore M#{number} redoes it" if plan.undoes else f"{UNDO_KEY} to undo"
+            back = f"memoranda files restore M#{number} redoes it" if plan.undoes else f"{UNDO_KEY} to undo"
             self.app.call_from_thread(self.say, f"{self._does}: M#{number}, {back}")
         self.app.call_from_thread(self._read_again)
 
@@ -836,7 +836,9 @@ class ScanScreen(SaysDefects, HelpedScreen["str | None"]):
         try:
             found = [ScanFinding(**one) for one in json.loads(done.stdout)["findings"]]
         except (ValueError, KeyError, TypeError):
-            self.app.call_from_thread(self._say, "The conversations could not be searched: memoranda scan", "error")
+            self.app.call_from_thread(
+                self._say, "The conversations could not be searched: memoranda files", "error"
+            )
             return
         report = self._report
         report.findings, report.transcripts = found, True

@@ -35,7 +35,7 @@ from store.upkeep.maintenance import timeline_repository
 from store.upkeep.metrics import Measures, measure
 from tui.commands import dispatch
 from tui.commands.call import Call, Outcome
-from tui.input.arguments import ParsedArguments, Verb
+from tui.input.arguments import ParsedArguments, Verb, settle
 from tui.input.key_table import FACTS, HISTORY
 from tui.lists.fact_groups import (
     PANE_FACETS,
@@ -155,7 +155,7 @@ class Writer:
         def work(memory: Memory | None) -> Outcome:
             return dispatch.run_verb(Call(self._location, memory, self._cwd, ask), verb, given)
 
-        if verb.apart:
+        if settle(verb.apart, given):
             self.aside(lambda: work(None), done)
         else:
             self.write(work, done, past)

@@ -51,5 +51,5 @@ async def test_no_write_waits_for_a_salvage(tmp_path: Path, monkeypatch: pytest.
 
 def test_what_is_done_apart_opens_no_memory():
     """It has none to work with: nobody but the writer writes."""
-    assert [verb.name for verb in list_verbs() if verb.apart] == ["replica", "salvage", "scan", "guard", "guest"]
+    assert [verb.name for verb in list_verbs() if verb.apart] == ["files", "salvage"]
     assert all(verb.opens == "nothing" for verb in list_verbs() if verb.apart)

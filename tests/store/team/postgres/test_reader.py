@@ -157,9 +157,11 @@ def test_what_is_wrong_there_is_a_sentence_with_the_next_step(shared: tuple[Pers
         own.replace("@/t", "@/none")
     )
     assert 'role "nobody" does not exist' in refused(own.replace("postgres@", "nobody@"))
-    assert "holds no team's records. `memoranda replicate ADDRESS` writes" in refused(own)
+    assert "holds no team's records. `memoranda team replicate ADDRESS` writes" in refused(own)
     run(address, VERSION_1)
-    assert "An older Memoranda wrote" in refused(own) and "`memoranda replicate ADDRESS`, run once more" in refused(own)
+    assert "An older Memoranda wrote" in refused(
+        own
+    ) and "`memoranda team replicate ADDRESS`, run once more" in refused(own)
     replicate(ana, address)
     assert "The role postgres may read no team" in refused(own)
     assert "INSERT INTO memoranda.access VALUES ('postgres', 'TEAM', '*');" in refused(own)

@@ -102,7 +102,7 @@ def test_without_its_own_key_nothing_can_be_read_and_off_starts_over(home: Guard
     for read in (lambda: home.look(1), home.moments):
         with pytest.raises(StorageError, match="key of the kept versions is not in") as error:
             read()
-        assert "guard off" in error.value.next
+        assert "files keep --off" in error.value.next
     guard_database.delete_guard()
     assert home.look(2).first
     key_file(home).write_text("00" * 32)
@@ -152,7 +152,7 @@ def test_what_is_no_database_of_ours_is_refused(home: GuardedHome, tmp_path: Pat
     home.look()
     place = Path(guard_database.guard_path())
     place.write_bytes(b"SQLite no more" * 1000)
-    with pytest.raises(DamagedFile, match="guard off"):
+    with pytest.raises(DamagedFile, match="files keep --off"):
         home.moments()
     guard_database.delete_guard()
     place.symlink_to(tmp_path / "elsewhere.db")

@@ -66,7 +66,7 @@ def test_an_undo_of_a_file_that_changed_again_is_refused(home: GuestHome) -> Non
     home.age()
     with pytest.raises(Conflict, match="changed again after M#1; nothing was undone") as error:
         home.undo()
-    assert "memoranda guard restore M#1" in error.value.next
+    assert "memoranda files restore M#1" in error.value.next
     assert home.text("written since")
 
 

@@ -1,4 +1,4 @@
-"""`guard` on the command line: what changed in other tools' memories, and how."""
+"""`files keep`, `versions` and `restore` on the command line: what changed in other tools' memories, and how."""
 
 import json
 import os
@@ -59,7 +59,7 @@ FOLDER = "~/.claude/projects/-home-ines-faro/memory"
 def test_a_look_and_what_changed_since(do: Do, home: GuardedHome) -> None:
     assert do("guard").out.splitlines() == [
         "Kept 4 files of 1 tool. From now on every change is kept.",
-        "Look again with memoranda guard; memoranda guard --watch keeps each version as it comes.",
+        "Look again with memoranda files keep; memoranda files keep --watch keeps each version as it comes.",
     ]
     assert do("guard").out == "Nothing changed since you looked last: 4 files of 1 tool.\n"
     clean_up(home)
@@ -67,7 +67,7 @@ def test_a_look_and_what_changed_since(do: Do, home: GuardedHome) -> None:
     assert lines[0].startswith("M#1  2 files of Claude Code's memory changed at ")
     assert lines[0].endswith(": 1 removed, 1 rewritten")
     assert lines[1:3] == [f"  removed    {FOLDER}/tides.md", f"  rewritten  {FOLDER}/deploy.md"]
-    assert lines[-1] == "See how: memoranda guard show M#1   Put it back: memoranda guard restore M#1"
+    assert lines[-1] == "See how: memoranda files versions M#1   Put it back: memoranda files restore M#1"
     assert do("guard").out.startswith("Nothing changed since you looked last")
 
 
@@ -81,7 +81,7 @@ def test_a_timer_says_a_line_for_each_moment_and_a_person_is_still_told(do: Do, 
 
 
 def test_list_and_show(do: Do, home: GuardedHome) -> None:
-    assert do("guard", "list").err.startswith("Nothing is kept yet. memoranda guard takes the first look.")
+    assert do("guard", "list").err.startswith("Nothing is kept yet. memoranda files keep takes the first look.")
     do("guard")
     assert do("guard", "list").out == "Nothing changed since the first look.\n"
     clean_up(home)
@@ -112,11 +112,13 @@ def test_what_does_not_fit_is_named(do: Do, home: GuardedHome) -> None:
     clean_up(home)
     do("guard")
     for words, why in (
-        (("show",), "guard show wants a moment."),
+        (("restore",), "files restore wants a moment."),
         (("show", "F#1"), "That is no moment."),
         (("show", "M#9"), "There is no moment M#9."),
         (("show", "M#1", "team.md"), "No such file changed in M#1."),
-        (("shwo",), "guard does not know “shwo”."),
+        (("shwo",), "files keep takes no words."),
+        (("restore", "M#1", "a.md", "b.md"), "files restore takes a moment and a file."),
+        (("off", "--md"), "files keep has no option “--md”; it has: --tool, --once, --watch, --off, --limit, "),
         (("list", "--once"), "--once and --watch are for a look."),
     ):
         said = do("guard", *words)
@@ -179,7 +181,7 @@ def test_restore_and_undo(do: Do, home: GuardedHome) -> None:
     cleaned = home.content()
     assert do("guard", "restore", "1", "--yes").out.splitlines() == [
         "Put back 2 files to before M#1: M#2.",
-        "Take it back: memoranda guard undo",
+        "Take it back: memoranda files undo restore",
     ]
     assert home.content() == written
     assert do("guard", "restore", "1", "--yes").out == ("Nothing to put back: the files are as they were before M#1.\n")

@@ -1,4 +1,4 @@
-"""`guest` on the command line: what other tools remember, corrected and deleted in their own files."""
+"""`files list`, `correct` and `forget` on the command line: texts of other tools, in their own files."""
 
 import io
 import os
@@ -76,14 +76,14 @@ def test_a_correction_and_its_undo(do: Do, home: GuestHome) -> None:
     assert "  +      - [fact] The staging host is called navaja. #ops (faro)" in shown
     assert "Needs confirmation; nothing was changed." in do(*words).err
     assert home.files() == before
-    assert do(*words, "--yes").out == f"Corrected {short}: M#1.\nTake it back: memoranda guest undo\n"
+    assert do(*words, "--yes").out == f"Corrected {short}: M#1.\nTake it back: memoranda files undo\n"
     assert (
         b"- [fact] The staging host is called navaja. #ops (faro)\n"
         in (home.notes / "projects" / "faro" / "faro conventions.md").read_bytes()
     )
     assert do("guard", "list").out.startswith("M#1  You changed 1 file of basic-memory's memory at ")
     assert do("guard", "undo").err.startswith("Nothing was put back")
-    assert do("guest", "undo", "--yes").out == "Undid M#1: M#2.\nTake it back: memoranda guard restore M#2\n"
+    assert do("guest", "undo", "--yes").out == "Undid M#1: M#2.\nTake it back: memoranda files restore M#2\n"
     assert home.files() == before
     assert do("guest", "undo").err.startswith("Nothing was changed here")
 
@@ -109,10 +109,9 @@ def test_a_deletion_in_files_and_in_a_database(do: Do, home: GuestHome) -> None:
 
 def test_what_does_not_fit_is_named(do: Do, home: GuestHome) -> None:
     for words, why in (
-        (("shwo",), "guest does not know “shwo”."),
-        (("show",), "guest show wants a name."),
-        (("correct", "abcd"), "guest correct wants a name and a text."),
-        (("undo", "it"), "guest undo takes no words."),
+        (("show",), "files show wants a name."),
+        (("correct", "abcd"), "files correct wants a name and a text."),
+        (("undo", "it"), "files undo takes no words."),
         (("show", "zzzz"), "That is no name of a text."),
         (("delete", "ffffffffff"), "There is no text ffffffffff, or it changed since."),
     ):

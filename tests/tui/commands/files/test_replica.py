@@ -1,4 +1,4 @@
-"""`memoranda replica`: a team's records in a database, on the command line."""
+"""`memoranda team replica`: a team's records in a database, on the command line."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`scan` on the command line: no set-up, no memory of ours, nothing written."""
+"""`files scan` on the command line: no set-up, no memory of ours, nothing written."""
 
 import os
 import shutil
@@ -93,7 +93,7 @@ def test_conversations_about_to_go_are_saved(do: Do, tmp_path: Path) -> None:
     for path in (tmp_path / "home").rglob("*.jsonl"):
         os.utime(path, (1_790_000_000,) * 2)
     said = do("scan", "--save")
-    assert "Saved 1 conversation to " in said.out and "`memoranda scan --save` copies them" in said.out
+    assert "Saved 1 conversation to " in said.out and "`memoranda files --save` copies them" in said.out
     assert "; 1 was saved before" in do("scan", "--save").out
     found = do("scan", "--save", "--json").data["saved"]
     assert (found["new"], found["before"], found["troubles"]) == ([], 1, [])

@@ -36,7 +36,7 @@ def test_a_synonym_is_of_one_verb() -> None:
         ("delte", "forget"),
         ("serach", "search"),
         ("sycn", "sync"),
-        ("sahre", "share"),
+        ("sahre", "team share"),
         ("deshacer", "undo"),
         ("borrar", "forget"),
         ("frobnicate", None),

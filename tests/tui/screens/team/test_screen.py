@@ -16,7 +16,7 @@ async def test_nobody_shares_and_how_one_begins(story: Story) -> None:
     async with opened(story.folder) as user:
         await user.press("0", "t")
         await user.until(lambda: isinstance(user.app.screen, TeamScreen))
-        await user.until(lambda: user.sees("TEAM", "Nobody shares yet", "memoranda share work decisions"))
+        await user.until(lambda: user.sees("TEAM", "Nobody shares yet", "memoranda team share work decisions"))
         await user.press("s")
         await user.until(lambda: user.sees("Nothing is shared here yet"))
         await user.press("escape")
