@@ -17,13 +17,22 @@ from store.version import __version__
 from tui.cli_output import (
     current_folder,
     print_error,
+    print_notice,
     print_text,
     printable,
     set_database_option,
     use_ascii_fallback,
 )
 from tui.input.arguments import UsageError, Verb, help_text, parse_arguments
-from tui.input.verb_table import VERB_GROUPS, command_word, find_verb, suggest_verb, verbs_about
+from tui.input.verb_table import (
+    FORMER_WORDS,
+    VERB_GROUPS,
+    command_word,
+    find_verb,
+    former_words,
+    suggest_verb,
+    verbs_about,
+)
 from tui.theme.escape import visible
 
 HELP_WORDS = ("-h", "--help", "help")
@@ -77,6 +86,8 @@ def _run_line(arguments: list[str]) -> ExitStatus:
     place = locate(option, os.environ, cwd)
     place.look = look
     found = find_verb(rest)
+    if found and (former := former_words(rest)) and sys.stderr.isatty():
+        print_notice(f"`memoranda {former}` is `memoranda {FORMER_WORDS[former]}` now.")
     if rest and found is None:
         raise _unknown_command(command_word(rest))
     verb, typed = found or (None, [])

@@ -92,6 +92,15 @@ a proposal, `P#1` the first alone; `1` and `2` are its first words (`now` where 
 option that has another name. Two words are looked up before one."""
 
 
+def former_words(words: Sequence[str]) -> str:
+    """Return the former word or words that a typed line begins with; empty if there are none. What stands after
+    `memory` is no former word."""
+    first, second = [word.removeprefix("/").lower() for word in [*words[:2], "", ""][:2]]
+    if first in PREFIX_WORDS:
+        return former_words(words[1:]) if first != MEMORY_WORD else ""
+    return next((one for one in (f"{first} {second}", first) if one in FORMER_WORDS), "")
+
+
 def rewrite_line(words: Sequence[str]) -> list[str]:
     """Return a typed line in the words of today."""
     first_word, *rest = words
