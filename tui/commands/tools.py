@@ -23,58 +23,18 @@ from tui.render.lines import agree_verb, format_count
 from tui.theme.escape import visible, visible_lines
 
 try:
-    from store.tools.guard_database import delete_guard, open_guard
-    from store.tools.guard_moments import (
-        GuardMoment,
-        LookResult,
-        current_ms,
-        find_changes,
-        get_moment,
-        look_at_files,
-        mark_told,
-        parse_moment_number,
-        recent_moments,
-        untold_moments,
-        watch_guarded_files,
+    from store.tools import (
+        guard_database,
+        guard_moments,
+        guard_restoring,
+        guests,
+        machine_scan,
+        source_import,
+        transcript_scan,
     )
-    from store.tools.guard_restoring import (
-        DiffLine,
-        GuardRestorePlan,
-        compare_lines,
-        parse_restore_target,
-        plan_guard_restore,
-        run_guard_restore,
-        version_lines,
-    )
-    from store.tools.guests import (
-        GuestText,
-        cut_secrets,
-        filter_guest_texts,
-        find_guest_text,
-        list_guest_texts,
-        plan_guest_correction,
-        plan_guest_deletion,
-        plan_guest_undo,
-        run_guest_plan,
-    )
-    from store.tools.machine_scan import scan_machine
-    from store.tools.source_import import (
-        SourceImport,
-        SourceImportReport,
-        SourcePreview,
-        find_sources,
-        get_source,
-        this_machine,
-    )
-    from store.tools.transcript_scan import (
-        PRICE_PER_MILLION,
-        SavedTranscripts,
-        ScanFinding,
-        ScanReport,
-        SourceInventory,
-        cost_in_dollars,
-        save_transcripts,
-    )
+    from store.tools.guard_database import open_guard
+    from store.tools.guard_moments import current_ms
+    from store.tools.source_import import this_machine
 except ModuleNotFoundError:  # the verb is there without its part, and refused before it uses any of these
     pass
 
@@ -183,11 +143,13 @@ def _check_words(act: str, words: Sequence[str]) -> None:
 def _look_at_files(call: Call, once: bool) -> Outcome:
     config = load_config(call.location)
     call.wait("Looking at the memory files")
-    found = look_at_files(config, this_machine(), current_ms())
+    found = guard_moments.look_at_files(config, this_machine(), current_ms())
     with open_guard(config) as kept:
-        moments = [get_moment(kept, one) for one in found.moments] if once else untold_moments(kept)
-        if not once:
-            mark_told(kept, moments)
+        moments = guard_moments.untold_moments(kept)
+        if once:
+            moments = [guard_moments.get_moment(kept, one) for one in found.moments]
+        else:
+            guard_moments.mark_told(kept, moments)
     if not once:
         lines = [line for one in moments for line in _moment_lines(one)] + _guard_summary(found, moments)
     else:
@@ -201,11 +163,11 @@ def _watch_files(call: Call) -> Outcome:
     def document() -> Generator[str, None, None]:
         stop, told = threading.Event(), False
         try:
-            for found in watch_guarded_files(load_config(call.location), this_machine(), stop):
-                moments: list[GuardMoment] = []
+            for found in guard_moments.watch_guarded_files(load_config(call.location), this_machine(), stop):
+                moments: list[guard_moments.GuardMoment] = []
                 if found.moments:
                     with open_guard() as kept:
-                        moments = [get_moment(kept, number) for number in found.moments]
+                        moments = [guard_moments.get_moment(kept, number) for number in found.moments]
                 lines = [moment_title(one) for one in moments]
                 if not told:
                     watching = f"Watching {format_count(found.files, 'file')}."
@@ -225,25 +187,25 @@ def _watch_files(call: Call) -> Outcome:
     return Outcome(document=document)
 
 
-def _guard_troubles(found: LookResult) -> list[str]:
+def _guard_troubles(found: guard_moments.LookResult) -> list[str]:
     """Return a line for each file that could not be kept."""
     return [
         f"Not kept: {home_path(one.path)}: {one.why}" if one.path else f"Note: {one.why}" for one in found.troubles
     ]
 
 
-def _count_kept(found: LookResult) -> str:
+def _count_kept(found: guard_moments.LookResult) -> str:
     return f"{format_count(found.files, 'file')} of {format_count(found.tools, 'tool')}"
 
 
-def _first_look(found: LookResult) -> str:
+def _first_look(found: guard_moments.LookResult) -> str:
     """Return what the first look found."""
     if not found.files:
         return "No memory file of another tool was found on this machine."
     return f"Kept {_count_kept(found)}. From now on every change is kept."
 
 
-def _guard_summary(found: LookResult, moments: list[GuardMoment]) -> list[str]:
+def _guard_summary(found: guard_moments.LookResult, moments: list[guard_moments.GuardMoment]) -> list[str]:
     """Return the lines at the end of a look: what changed, and what can be done about it."""
     if found.first:
         again = "Look again with memoranda files keep; memoranda files keep --watch keeps each version as it comes."
@@ -258,7 +220,7 @@ def _forget_versions(call: Call, dry_run: bool, yes: bool) -> Outcome:
     if dry_run:
         return Outcome(f"{visible(guard_path())} would be deleted, with its key.")
     call.agree(yes, "Forget all kept versions? No change before now can be put back then.")
-    size = delete_guard()
+    size = guard_database.delete_guard()
     return Outcome(
         f"Forgot all kept versions, {size / 1e6:,.1f} MB, and their key.",
         lambda: {"bytes": size},
@@ -271,7 +233,7 @@ def _forget_versions(call: Call, dry_run: bool, yes: bool) -> Outcome:
 
 def _list_moments(limit: int) -> Outcome:
     with open_guard() as kept:
-        moments = recent_moments(kept, limit)
+        moments = guard_moments.recent_moments(kept, limit)
     lines = [moment_title(one) for one in moments] or ["Nothing changed since the first look."]
     return Outcome(lines=lines, data=lambda: [_moment_json(one) for one in moments])
 
@@ -279,14 +241,17 @@ def _list_moments(limit: int) -> Outcome:
 def _show_moment(name: str, file: str = "") -> Outcome:
     """Show what changed at a moment, file by file."""
     with open_guard() as kept:
-        moment = get_moment(kept, parse_moment_number(name))
+        moment = guard_moments.get_moment(kept, guard_moments.parse_moment_number(name))
         found = [
             (
                 one.file.path,
                 one.effect,
-                compare_lines(version_lines(kept, one.file, one.before), version_lines(kept, one.file, one.after)),
+                guard_restoring.compare_lines(
+                    guard_restoring.version_lines(kept, one.file, one.before),
+                    guard_restoring.version_lines(kept, one.file, one.after),
+                ),
             )
-            for one in find_changes(moment, file)
+            for one in guard_moments.find_changes(moment, file)
         ]
     lines = [moment_title(moment), *(line for one in found for line in ("", *_file_lines(*one)))]
     return Outcome(lines=lines, data=lambda: _moment_json(moment) | {"files": [_file_json(*one) for one in found]})
@@ -295,26 +260,32 @@ def _show_moment(name: str, file: str = "") -> Outcome:
 def _restore_moment(call: Call, words: Sequence[str], dry_run: bool, yes: bool) -> Outcome:
     """Put a moment back, or a file of it; without words undo the last restore."""
     config, machine = load_config(call.location), this_machine()
-    number = parse_moment_number(words[0]) if words else None
-    plan = plan_guard_restore(config, machine, current_ms(), number, *parse_restore_target("".join(words[1:])))
+    number = guard_moments.parse_moment_number(words[0]) if words else None
+    plan = guard_restoring.plan_guard_restore(
+        config,
+        machine,
+        current_ms(),
+        number,
+        *guard_restoring.parse_restore_target("".join(words[1:])),
+    )
     name, stay = plan.moment.name, [f"{home_path(path)} stays: {why}." for path, why in plan.stay]
-    preview: list[str] = []
-    for one in plan.files:
-        again = f", which changed again after {name}" if one.again else ""
-        preview += [*_file_lines(one.change.file.path, f"would be {one.effect}{again}", one.difference), ""]
-    preview += stay
+    again = f", which changed again after {name}"
+    shown = [
+        (one.change.file.path, f"{one.effect}{again if one.again else ''}", one.difference) for one in plan.files
+    ]
+    preview = [*_preview_lines(shown), *stay]
     if dry_run or not plan.files:
         nothing = f"Nothing to put back: the files are as they were before {name}."
         said = NOTHING_CHANGED if plan.files else nothing
         return Outcome(said, lambda: _restore_json(plan, None), preview)
-    if yes and (again_changed := [one for one in plan.files if one.again]):
+    if yes and (newer := [one.change.file.path for one in plan.files if one.again]):
         raise Conflict(
-            f"{home_path(again_changed[0].change.file.path)} changed again after {name}; nothing was put back.",
+            f"{home_path(newer[0])} changed again after {name}; nothing was put back.",
             "Look at what would be lost, and answer there: the same without --yes.",
         )
     many = format_count(len(plan.files), "file")
     call.agree(yes, f"Put back {many} to before {name}?" if words else f"Undo {name}, in {many}?", preview)
-    done = run_guard_restore(config, machine, current_ms(), plan)
+    done = guard_restoring.run_guard_restore(config, machine, current_ms(), plan)
     said = f"Put back {many} to before {name}" if words else f"Undid {name}"
     back = f"Take it back: memoranda files {'undo restore' if words else f'restore M#{done}'}"
     return Outcome(f"{said}: M#{done}.", lambda: _restore_json(plan, done), [*stay, back])
@@ -325,8 +296,8 @@ def _restore_moment(call: Call, words: Sequence[str], dry_run: bool, yes: bool) 
 
 def _list_texts(call: Call, query: str, tool: str, limit: int) -> Outcome:
     call.wait("Reading what other tools remember")
-    found = list_guest_texts(this_machine(), (tool,) if tool else GUEST_TOOLS)
-    texts = filter_guest_texts(found.texts, query)
+    found = guests.list_guest_texts(this_machine(), (tool,) if tool else GUEST_TOOLS)
+    texts = guests.filter_guest_texts(found.texts, query)
     shown = texts[:limit]
     lines = [_text_line(one) for one in shown]
     if len(texts) > limit:
@@ -338,34 +309,34 @@ def _list_texts(call: Call, query: str, tool: str, limit: int) -> Outcome:
     return Outcome(lines=lines, data=lambda: {"texts": [_text_json(one) for one in shown], "troubles": troubles})
 
 
-def _text_line(one: GuestText) -> str:
+def _text_line(one: guests.GuestText) -> str:
     """Return a text in one line, with its name and its tool."""
     text = guest_line(one)
     shown = text if len(text) <= LONGEST_LISTED else f"{text[:LONGEST_LISTED]}…"
     return f"{one.short}  {guest_tool(one):<{TOOL_CELLS}}  {shown}"
 
 
-def guest_tool(one: GuestText) -> str:
+def guest_tool(one: guests.GuestText) -> str:
     """Return the name of the tool that keeps a text."""
-    return get_source(one.tool).title
+    return source_import.get_source(one.tool).title
 
 
-def guest_line(one: GuestText) -> str:
+def guest_line(one: guests.GuestText) -> str:
     """Return a text in a line, without secrets; one that has a title and lines of its own begins with that."""
     title = f"{one.title}: " if one.title and (one.whole or one.tool == "engram") else ""
-    return visible(" ".join(cut_secrets(f"{title}{one.text}").split()))
+    return visible(" ".join(guests.cut_secrets(f"{title}{one.text}").split()))
 
 
-def guest_place(one: GuestText) -> str:
+def guest_place(one: guests.GuestText) -> str:
     """Return where a text is kept: the file and the line, or the row of a database."""
     return f"{home_path(one.path)}, observation {one.line}" if not one.end else f"{home_path(one.path)}:{one.line}"
 
 
 def _show_text(name: str) -> Outcome:
     """Show a text in full."""
-    one = find_guest_text(this_machine(), name)
-    about = " · ".join(filter(None, (guest_tool(one), one.note, cut_secrets(one.title))))
-    lines = [f"{one.short}  {about}", guest_place(one), "", *cut_secrets(one.text).split("\n")]
+    one = guests.find_guest_text(this_machine(), name)
+    about = " · ".join(filter(None, (guest_tool(one), one.note, guests.cut_secrets(one.title))))
+    lines = [f"{one.short}  {about}", guest_place(one), "", *guests.cut_secrets(one.text).split("\n")]
     return Outcome(lines=lines, data=lambda: _text_json(one))
 
 
@@ -373,23 +344,21 @@ def _change_text(call: Call, act: str, words: Sequence[str], dry_run: bool, yes:
     """Correct or forget a text in its tool's own file, or undo the last of that."""
     config, machine, now = load_config(call.location), this_machine(), current_ms()
     if act == "undo":
-        plan = plan_guest_undo(config, machine, now)
+        plan = guests.plan_guest_undo(config, machine, now)
         question, said = f"Undo M#{plan.undoes}?", f"Undid M#{plan.undoes}"
     else:
-        one = find_guest_text(machine, words[0])
+        one = guests.find_guest_text(machine, words[0])
         own = f"{guest_tool(one)}'s own file?"
         if act == "correct":
-            plan = plan_guest_correction(config, machine, now, one, call.text(words[1:], "files correct NAME"))
+            plan = guests.plan_guest_correction(
+                config, machine, now, one, call.text(words[1:], "files correct NAME")
+            )
             question, said = f"Correct it in {own}", f"Corrected {one.short}"
         else:
-            plan = plan_guest_deletion(config, machine, now, one)
+            plan = guests.plan_guest_deletion(config, machine, now, one)
             question, said = f"Delete it from {own}", f"Deleted {one.short}"
     shown = [(one.change.file.path, plan.effect_on(one), one.difference) for one in plan.files]
-    preview = [
-        line
-        for path, effect, difference in shown
-        for line in (*_file_lines(path, f"would be {effect}", difference), "")
-    ]
+    preview = _preview_lines(shown)
 
     def data(done: int | None) -> dict[str, Any]:
         return {
@@ -401,7 +370,7 @@ def _change_text(call: Call, act: str, words: Sequence[str], dry_run: bool, yes:
     if dry_run:
         return Outcome(NOTHING_CHANGED, lambda: data(None), preview)
     call.agree(yes, question, preview)
-    done = run_guest_plan(config, machine, current_ms(), plan)
+    done = guests.run_guest_plan(config, machine, current_ms(), plan)
     back = f"Take it back: memoranda files {f'restore M#{done}' if plan.undoes else 'undo'}"
     return Outcome(f"{said}: M#{done}.", lambda: data(done), [back])
 
@@ -409,7 +378,7 @@ def _change_text(call: Call, act: str, words: Sequence[str], dry_run: bool, yes:
 # lines, and JSON
 
 
-def moment_title(moment: GuardMoment) -> str:
+def moment_title(moment: guard_moments.GuardMoment) -> str:
     """Return a moment in a sentence, as in `M#3  23 files of …`."""
     number = len(moment.files)
     many, when = format_count(number, "file"), moment_times(moment)
@@ -423,7 +392,7 @@ def moment_title(moment: GuardMoment) -> str:
     return f"{moment.name}  {said}: {what}"
 
 
-def moment_times(moment: GuardMoment) -> str:
+def moment_times(moment: guard_moments.GuardMoment) -> str:
     today = format_local_time(utc_now()).rpartition(" ")[0]
     first, last = (format_local_time(from_ms(at)) for at in (moment.first_at, moment.last_at))
     if first == last:
@@ -432,7 +401,7 @@ def moment_times(moment: GuardMoment) -> str:
     return f"between {first.removeprefix(f'{today} ')} and {last.removeprefix(f'{day} ')}"
 
 
-def _moment_lines(moment: GuardMoment) -> list[str]:
+def _moment_lines(moment: guard_moments.GuardMoment) -> list[str]:
     """Return a moment, and a line for each of its files, up to a limit."""
     shown = moment.files[:LISTED_FILES]
     lines = [moment_title(moment), *(f"  {one.effect:<9}  {home_path(one.file.path)}" for one in shown)]
@@ -441,12 +410,17 @@ def _moment_lines(moment: GuardMoment) -> list[str]:
     return lines
 
 
-def _file_lines(path: str, effect: str, difference: Iterable[DiffLine]) -> list[str]:
+def _file_lines(path: str, effect: str, difference: Iterable[guard_restoring.DiffLine]) -> list[str]:
     """Return a file, what becomes of it, and the lines that differ."""
     return [f"{home_path(path)}  {effect}", *map(diff_line, difference)]
 
 
-def diff_line(line: DiffLine) -> str:
+def _preview_lines(shown: Iterable[tuple[str, str, Iterable[guard_restoring.DiffLine]]]) -> list[str]:
+    """Return what would become of files, each with an empty line after it."""
+    return [line for path, effect, lines in shown for line in (*_file_lines(path, f"would be {effect}", lines), "")]
+
+
+def diff_line(line: guard_restoring.DiffLine) -> str:
     """Return a line of a difference."""
     if line.sign == "…":
         return "       …"
@@ -459,7 +433,7 @@ def home_path(path: str) -> str:
     return visible(f"~/{path.removeprefix(home)}" if path.startswith(home) else path)
 
 
-def _look_json(found: LookResult, moments: list[GuardMoment]) -> dict[str, Any]:
+def _look_json(found: guard_moments.LookResult, moments: list[guard_moments.GuardMoment]) -> dict[str, Any]:
     """Return what a look found, for scripts."""
     return {
         **select_fields(found, "first", "files", "bytes"),
@@ -468,7 +442,7 @@ def _look_json(found: LookResult, moments: list[GuardMoment]) -> dict[str, Any]:
     }
 
 
-def _moment_json(moment: GuardMoment) -> dict[str, Any]:
+def _moment_json(moment: guard_moments.GuardMoment) -> dict[str, Any]:
     """Return a moment for scripts."""
     return {
         "moment": moment.name,
@@ -481,7 +455,7 @@ def _moment_json(moment: GuardMoment) -> dict[str, Any]:
     }
 
 
-def _restore_json(plan: GuardRestorePlan, done: int | None) -> dict[str, Any]:
+def _restore_json(plan: guard_restoring.GuardRestorePlan, done: int | None) -> dict[str, Any]:
     """Return a restore for scripts; `done` is the number of the moment that it made."""
     return {
         "moment": plan.moment.name,
@@ -494,15 +468,15 @@ def _restore_json(plan: GuardRestorePlan, done: int | None) -> dict[str, Any]:
     }
 
 
-def _file_json(path: str, effect: str, difference: Iterable[DiffLine]) -> dict[str, Any]:
+def _file_json(path: str, effect: str, difference: Iterable[guard_restoring.DiffLine]) -> dict[str, Any]:
     """Return a changed file and its difference for scripts."""
     lines = [[line.sign, line.before, line.text] for line in difference]
     return {"path": path, "change": effect, "lines": lines}
 
 
-def _text_json(one: GuestText) -> dict[str, Any]:
+def _text_json(one: guests.GuestText) -> dict[str, Any]:
     """Return a text for scripts."""
-    cut = {"title": cut_secrets(one.title), "text": cut_secrets(one.text)}
+    cut = {"title": guests.cut_secrets(one.title), "text": guests.cut_secrets(one.text)}
     return {**select_fields(one, "name", "tool", "path", "line", "note"), **cut}
 
 
@@ -537,14 +511,14 @@ def _report_tools(
 
     early: list[str] = []
 
-    def first(report: ScanReport) -> None:
+    def first(report: transcript_scan.ScanReport) -> None:
         if call.tell is not None and not call.json and not md and transcripts:
             call.wait("")
             early.extend(_source_lines(report))
             for line in early:
                 call.tell(line)
 
-    report = scan_machine(
+    report = machine_scan.scan_machine(
         this_machine(), utc_now(), call.cwd, folders, progress, first, search_transcripts=transcripts
     )
     status = ExitStatus.PERSON if check and report.findings else ExitStatus.DONE
@@ -554,7 +528,7 @@ def _report_tools(
     lines = [*([] if early else _source_lines(report)), *_finding_lines(report, limit), *_start_lines(report)]
     if not save:
         return Outcome(lines=lines, data=report.as_dict, status=status)
-    saved = save_transcripts(one.path for one in report.list_findings("expiring"))
+    saved = transcript_scan.save_transcripts(one.path for one in report.list_findings("expiring"))
     status = ExitStatus.CANNOT if saved.troubles else status
     return Outcome(
         lines=[*lines, "", saved_words(saved)],
@@ -563,7 +537,7 @@ def _report_tools(
     )
 
 
-def saved_words(saved: SavedTranscripts) -> str:
+def saved_words(saved: transcript_scan.SavedTranscripts) -> str:
     """Return what was saved, and where, in a sentence."""
     if not (saved.new or saved.before or saved.troubles):
         return "No conversation is about to be deleted."
@@ -578,7 +552,7 @@ def saved_words(saved: SavedTranscripts) -> str:
     return f"{said}."
 
 
-def source_words(one: SourceInventory) -> str:
+def source_words(one: transcript_scan.SourceInventory) -> str:
     """Return what a tool keeps, in numbers."""
     parts = [f"{one.memories:,} {'memory' if one.memories == 1 else 'memories'}"] if one.memories else []
     if one.old:
@@ -593,13 +567,13 @@ def source_words(one: SourceInventory) -> str:
     return "; ".join(parts) or "nothing"
 
 
-def _all_unread(report: ScanReport) -> bool:
+def _all_unread(report: transcript_scan.ScanReport) -> bool:
     """Return whether nothing of what was found could be read."""
     held = any(one.memories or one.documents or one.conversations for one in report.sources)
     return bool(report.troubles) and not held
 
 
-def _source_lines(report: ScanReport) -> list[str]:
+def _source_lines(report: transcript_scan.ScanReport) -> list[str]:
     if not report.sources:
         return ["No memory of another tool was found on this machine."]
     lines = []
@@ -609,7 +583,7 @@ def _source_lines(report: ScanReport) -> list[str]:
     return lines
 
 
-def _finding_lines(report: ScanReport, limit: int) -> list[str]:
+def _finding_lines(report: transcript_scan.ScanReport, limit: int) -> list[str]:
     """Return the findings by kind, at most `limit` of each."""
     nothing = "Nothing could be read." if _all_unread(report) else "Nothing is wrong with what was read."
     lines = ["", nothing] if report.troubles and not report.findings else []
@@ -626,7 +600,7 @@ def _finding_lines(report: ScanReport, limit: int) -> list[str]:
     return [*lines, *_unread_lines(report, limit)]
 
 
-def _unread_lines(report: ScanReport, limit: int) -> list[str]:
+def _unread_lines(report: transcript_scan.ScanReport, limit: int) -> list[str]:
     unread = len(report.troubles)
     if not unread:
         return []
@@ -638,12 +612,12 @@ def _unread_lines(report: ScanReport, limit: int) -> list[str]:
     return [*lines, *(["  Look at the permissions of these, and of the folders above them."] if shut else [])]
 
 
-def _finding_line(one: ScanFinding) -> str:
+def _finding_line(one: transcript_scan.ScanFinding) -> str:
     other = f" ({visible(one.other)})" if one.other else ""
     return f"{visible(one.path)}:{one.line}  {visible(clean_text(one.says))}{other}"
 
 
-def _start_lines(report: ScanReport) -> list[str]:
+def _start_lines(report: transcript_scan.ScanReport) -> list[str]:
     if not report.starts:
         return []
     lines = ["", "Loaded at each start:"]
@@ -657,14 +631,15 @@ def _start_lines(report: ScanReport) -> list[str]:
         ]
     month = sum(start.month_tokens for start in report.starts)
     if month:
+        dollars = f"{transcript_scan.cost_in_dollars(month):,.2f} dollars"
         lines.append(
-            f"  In 30 days Claude Code loaded some {month:,} tokens of these, {cost_in_dollars(month):,.2f} dollars at"
-            f" {PRICE_PER_MILLION:g} dollars a million."
+            f"  In 30 days Claude Code loaded some {month:,} tokens of these, {dollars} at"
+            f" {transcript_scan.PRICE_PER_MILLION:g} dollars a million."
         )
     return lines
 
 
-def _scan_document(report: ScanReport) -> Generator[str, None, None]:
+def _scan_document(report: transcript_scan.ScanReport) -> Generator[str, None, None]:
     """Yield the report as Markdown, with every finding."""
     yield "# Memories on this machine\n\n"
     for line in _source_lines(report):
@@ -692,9 +667,9 @@ LISTED_TROUBLES = 10  # troubles that are listed one by one
 
 
 def list_sources(session: Session) -> Outcome:
-    found = find_sources(session.memory)
+    found = source_import.find_sources(session.memory)
     lines = [
-        f"{name:<18}  {get_source(name).title}: {visible(place)}"
+        f"{name:<18}  {source_import.get_source(name).title}: {visible(place)}"
         for name, places in found.items()
         for place in places
     ]
@@ -707,7 +682,7 @@ def list_sources(session: Session) -> Outcome:
 
 def import_source(session: Session, given: ParsedArguments) -> Outcome:
     path = os.path.abspath(os.path.join(session.cwd, os.path.expanduser(given.path))) if given.path else ""
-    source = SourceImport(session.memory, given.source, path, given.all, given.only or "")
+    source = source_import.SourceImport(session.memory, given.source, path, given.all, given.only or "")
     title = source.reader.title
     try:
         seen = source.read_preview(lambda done: session.wait(f"Reading {title}: {done:,}"))
@@ -738,7 +713,9 @@ def import_source(session: Session, given: ParsedArguments) -> Outcome:
     )
 
 
-def _apply_import(session: Session, source: SourceImport, trust: bool) -> SourceImportReport:
+def _apply_import(
+    session: Session, source: source_import.SourceImport, trust: bool
+) -> source_import.SourceImportReport:
     """Import with progress; on the command line, ^C stops it."""
 
     def progress(done: int) -> None:
@@ -748,14 +725,14 @@ def _apply_import(session: Session, source: SourceImport, trust: bool) -> Source
         return source.import_found(trust, progress, lambda: interrupt.asked)
 
 
-def _import_amount(seen: SourcePreview) -> str:
+def _import_amount(seen: source_import.SourcePreview) -> str:
     """Return how many facts, decisions and turns would be imported, in words."""
     numbers = ((len(seen.fresh) - seen.decisions, "fact"), (seen.decisions, "decision"), (seen.turns, "turn"))
     *parts, last = [format_count(number, word) for number, word in numbers if number] or ["nothing"]
     return f"{', '.join(parts)} and {last}" if parts else last
 
 
-def _import_message(title: str, done: SourceImportReport) -> str:
+def _import_message(title: str, done: source_import.SourceImportReport) -> str:
     """Return the message about what was imported, and how to undo it."""
     parts = []
     if done.proposed:
@@ -773,7 +750,7 @@ def _import_message(title: str, done: SourceImportReport) -> str:
     return f"{said} The same import continues." if done.stopped else said
 
 
-def _source_preview(seen: SourcePreview, limit: int) -> list[str]:
+def _source_preview(seen: source_import.SourcePreview, limit: int) -> list[str]:
     """Preview an import: the first memories, what is left out and why, what could not be read."""
     lines = []
     for one in seen.fresh[:limit]:
@@ -806,19 +783,22 @@ def _source_preview(seen: SourcePreview, limit: int) -> list[str]:
     return lines
 
 
-def _is_unreadable(seen: SourcePreview) -> bool:
+def _is_unreadable(seen: source_import.SourcePreview) -> bool:
     """Tell whether nothing was read of a source because its files cannot be read."""
     found = seen.fresh, seen.known, seen.purged, seen.elsewhere, seen.turns_elsewhere, seen.long, seen.turns
     return not any((*found, seen.documents)) and any(not trouble.line for trouble in seen.troubles)
 
 
-def _preview_status(seen: SourcePreview) -> ExitStatus:
+def _preview_status(seen: source_import.SourcePreview) -> ExitStatus:
     """Return how an import ends that changes nothing."""
     return ExitStatus.CANNOT if _is_unreadable(seen) else ExitStatus.DONE
 
 
 def _source_json(
-    source: SourceImport, seen: SourcePreview, given: ParsedArguments, done: SourceImportReport | None = None
+    source: source_import.SourceImport,
+    seen: source_import.SourcePreview,
+    given: ParsedArguments,
+    done: source_import.SourceImportReport | None = None,
 ) -> dict[str, object]:
     """Return an import for scripts."""
     return {

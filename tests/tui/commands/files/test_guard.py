@@ -11,10 +11,10 @@ from support.commands import Do, Said
 from support.guarded import GuardedHome
 
 from store.config.configuration import Config
+from store.tools import guard_moments
 from store.tools.guard_moments import LookResult, current_ms, look_at_files
 from store.tools.source import Machine
 from tui import cli, run_verb
-from tui.commands import tools
 
 
 @pytest.fixture
@@ -221,7 +221,7 @@ def test_watch_prints_a_line_for_each_moment_until_it_is_ended(
         yield look_at_files(config, machine, current_ms())
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(tools, "watch_guarded_files", watched)
+    monkeypatch.setattr(guard_moments, "watch_guarded_files", watched)
     said = do("guard", "--watch")
     lines = said.out.splitlines()
     assert (said.status, said.err, len(lines)) == (0, "", 2)
