@@ -7,39 +7,35 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support.commands import COMMAND, Said
+from support.commands import Do, Said, runner
 
 
 class Checkout:
-    """One person's clone of the project, on a machine of their own."""
+    """One person's clone of the project, on a machine of their own: another home, in this process."""
 
-    def __init__(self, folder: Path, origin: Path, name: str) -> None:
+    def __init__(self, folder: Path, origin: Path, name: str, run: Do) -> None:
         subprocess.run(["git", "clone", "--quiet", str(origin), str(folder)], check=True, capture_output=True)
         subprocess.run(["git", "-C", str(folder), "config", "user.name", name], check=True)
-        self.folder = folder
+        self.folder, self._run = folder, run
         home = folder.parent / f"home of {name}"
         home.mkdir()
-        kept = {key: value for key, value in os.environ.items() if not key.startswith("XDG_")}
-        self.environment = {**kept, "HOME": str(home), "MEMORANDA_WITHOUT": "model"}
+        self.environment = {"HOME": str(home), "MEMORANDA_WITHOUT": "model"}
 
     def do(self, *words: str) -> Said:
-        done = subprocess.run(
-            [COMMAND, *words],
-            cwd=self.folder,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return Said(done.returncode, done.stdout, done.stderr)
+        with pytest.MonkeyPatch.context() as patch:
+            for key in [key for key in os.environ if key.startswith("XDG_")]:
+                patch.delenv(key)
+            for key, value in self.environment.items():
+                patch.setenv(key, value)
+            patch.chdir(self.folder)
+            return self._run(*words)
 
 
 @pytest.fixture
-def two(tmp_path: Path) -> tuple[Checkout, Checkout]:
-    origin = tmp_path / "origin.git"
+def two(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[Checkout, Checkout]:
+    origin, run = tmp_path / "origin.git", runner(capsys)
     subprocess.run(["git", "init", "--quiet", "--bare", str(origin)], check=True)
-    return Checkout(tmp_path / "ana", origin, "Ana Pérez"), Checkout(tmp_path / "bob", origin, "Bob")
+    return Checkout(tmp_path / "ana", origin, "Ana Pérez", run), Checkout(tmp_path / "bob", origin, "Bob", run)
 
 
 def on_the_remote(checkout: Checkout) -> str:
