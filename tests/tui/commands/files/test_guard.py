@@ -14,18 +14,13 @@ from store.config.configuration import Config
 from store.tools import guard_moments
 from store.tools.guard_moments import LookResult, current_ms, look_at_files
 from store.tools.source import Machine
-from tui import cli, run_verb
+from tui import run_verb
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GuardedHome:
+def home(home_folder: Path) -> GuardedHome:
     """A home with four notes of Claude Code, written an hour ago."""
-    folder = tmp_path / "home"
-    folder.mkdir()
-    monkeypatch.setenv("HOME", str(folder))
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "MEMORY_FILE_PATH"):
-        monkeypatch.delenv(name, raising=False)
-    home = GuardedHome(folder)
+    home = GuardedHome(home_folder)
     home.now = current_ms() - 3_600_000
     for name in ("tides", "deploy", "team", "style"):
         home.write(f"{name}.md", f"About {name}.\nThe second line of {name}.\n")
@@ -33,17 +28,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GuardedHome:
 
 
 @pytest.fixture
-def do(home: GuardedHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Do:
-    """Run one command in an empty folder; nobody answers a question."""
-    here = tmp_path / "here"
-    here.mkdir()
-    monkeypatch.chdir(here)
-
-    def do(*words: str) -> Said:
-        capsys.readouterr()
-        return Said(cli.run_command(list(words)), *capsys.readouterr())
-
-    return do
+def first(do: Do, home: GuardedHome) -> dict[str, bytes]:
+    """What was there at the first look; a second one found what an agent made of it since: M#1."""
+    do("files", "keep")
+    content = home.content()
+    clean_up(home)
+    do("files", "keep")
+    return content
 
 
 def clean_up(home: GuardedHome) -> None:
@@ -107,10 +98,8 @@ def test_list_and_show(do: Do, home: GuardedHome) -> None:
     assert one.data["files"][0]["lines"][1] == ["-", 2, "The second line of deploy."]
 
 
-def test_what_does_not_fit_is_named(do: Do, home: GuardedHome) -> None:
-    do("guard")
-    clean_up(home)
-    do("guard")
+@pytest.mark.usefixtures("first")
+def test_what_does_not_fit_is_named(do: Do) -> None:
     for words, why in (
         (("restore",), "files restore wants a moment."),
         (("show", "F#1"), "That is no moment."),
@@ -142,10 +131,8 @@ def test_off_forgets_all(do: Do, home: GuardedHome) -> None:
     assert do("guard").out.startswith("Kept 4 files of 1 tool.")
 
 
+@pytest.mark.usefixtures("first")
 def test_restore_shows_first_and_asks(do: Do, home: GuardedHome, monkeypatch: pytest.MonkeyPatch) -> None:
-    do("guard")
-    clean_up(home)
-    do("guard")
     before = home.content()
     said = do("guard", "restore", "M1", "--dry-run")
     assert said.out.splitlines()[:8] == [
@@ -163,43 +150,32 @@ def test_restore_shows_first_and_asks(do: Do, home: GuardedHome, monkeypatch: py
     assert home.content() == before
 
     asked: list[str] = []
-
-    def answered(question: str, *_: object) -> bool:
-        asked.append(question)
-        return False
-
-    monkeypatch.setattr(run_verb, "_ask_on_terminal", answered)
+    monkeypatch.setattr(run_verb, "_ask_on_terminal", lambda question, *_: asked.append(question))
     assert do("guard", "restore", "M1").err.startswith("Nothing was changed.")
     assert asked == ["Put back 2 files to before M#1?"] and home.content() == before
 
 
-def test_restore_and_undo(do: Do, home: GuardedHome) -> None:
-    do("guard")
-    written = home.content()
-    clean_up(home)
-    do("guard")
+def test_restore_and_undo(do: Do, home: GuardedHome, first: dict[str, bytes]) -> None:
     cleaned = home.content()
     assert do("guard", "restore", "1", "--yes").out.splitlines() == [
         "Put back 2 files to before M#1: M#2.",
         "Take it back: memoranda files undo restore",
     ]
-    assert home.content() == written
+    assert home.content() == first
     assert do("guard", "restore", "1", "--yes").out == ("Nothing to put back: the files are as they were before M#1.\n")
     assert do("guard", "undo", "--yes").out.splitlines()[0] == "Undid M#2: M#3."
     assert home.content() == cleaned
     assert do("guard", "undo", "--yes").err.startswith("Nothing was put back, or all of it was undone.")
     data = do("guard", "restore", "1", "deploy.md:2", "--yes", "--json").data
     assert (data["moment"], data["restored"], data["files"][0]["change"]) == ("M#1", "M#4", "rewritten")
-    assert home.content() == cleaned | {"deploy.md": written["deploy.md"]}
+    assert home.content() == cleaned | {"deploy.md": first["deploy.md"]}
     lines = do("guard", "list").out.splitlines()
     assert [line.split(" ", 2)[0] for line in lines] == ["M#4", "M#3", "M#2", "M#1"]
     assert lines[0].startswith("M#4  You put 1 file back to before M#1 at ")
 
 
+@pytest.mark.usefixtures("first")
 def test_without_a_look_at_it_what_changed_again_is_not_replaced(do: Do, home: GuardedHome) -> None:
-    do("guard")
-    clean_up(home)
-    do("guard")
     home.now = current_ms() - 60_000
     home.write("deploy.md", "Typed by me since.\n")
     said = do("guard", "restore", "1", "--yes")

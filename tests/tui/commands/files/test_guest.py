@@ -5,38 +5,18 @@ import os
 from pathlib import Path
 
 import pytest
-from support.commands import Do, Said
+from support.commands import Do
 from support.guests import GuestHome
 
 from store.tools.guard_moments import current_ms
-from tui import cli
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GuestHome:
-    folder = tmp_path / "home"
-    folder.mkdir()
-    monkeypatch.setenv("HOME", str(folder))
-    for name in ("CLAUDE_CONFIG_DIR", "ENGRAM_DATA_DIR"):
-        monkeypatch.delenv(name, raising=False)
-    home = GuestHome(folder)
+def home(home_folder: Path) -> GuestHome:
+    home = GuestHome(home_folder)
     home.now = current_ms()
     home.age()
     return home
-
-
-@pytest.fixture
-def do(home: GuestHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Do:
-    """Run one command in an empty folder; nobody answers a question."""
-    here = tmp_path / "here"
-    here.mkdir()
-    monkeypatch.chdir(here)
-
-    def do(*words: str) -> Said:
-        capsys.readouterr()
-        return Said(cli.run_command(list(words)), *capsys.readouterr())
-
-    return do
 
 
 def name(home: GuestHome, part: str, tool: str) -> str:
@@ -49,6 +29,7 @@ def test_all_texts_a_tool_and_a_search(do: Do, home: GuestHome) -> None:
     assert do("guest", "list").out.splitlines()[-1] == f"… and {len(lines) - 50} more: --limit {len(lines)}"
     found = do("guest", "search", "percebe", "--tool", "engram").out.splitlines()
     assert found == [f"{name(home, 'percebe', 'engram')}  Engram        Deploy host: {home.text('percebe').text}"]
+    assert do("guest", "--tool", "engram", "search", "percebe").out.splitlines() == found, "options may come first"
     assert do("guest", "search", "nothing", "like", "it").out == "Nothing has the words “nothing like it”.\n"
     assert "cannot be edited in place" in do("guest", "--tool", "mem0").err
 

@@ -5,26 +5,17 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support.commands import Do, runner
+from support.commands import Do
 from support.samples import copied, state
 
 
-@pytest.fixture
-def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Do:
-    """Runs one command in an empty folder, with a home folder that holds two tools' memories."""
-    here = tmp_path / "here"
-    here.mkdir()
-    home = tmp_path / "home"
-    home.mkdir()
+@pytest.fixture(autouse=True)
+def home(home_folder: Path, tmp_path: Path) -> Path:
+    """A home folder that holds two tools' memories."""
     for tool, name in (("engram", ".engram"), ("basic-memory", "basic-memory")):
         copied(tool, tmp_path)
-        (tmp_path / tool).rename(home / name)
-    monkeypatch.setenv("HOME", str(home))
-    for name in ("CLAUDE_CONFIG_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "CODEX_HOME", "MEMORY_FILE_PATH"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(here)
-
-    return runner(capsys)
+        (tmp_path / tool).rename(home_folder / name)
+    return home_folder
 
 
 def test_it_needs_no_set_up_and_writes_nothing(do: Do, tmp_path: Path) -> None:
@@ -58,14 +49,12 @@ def test_as_a_document_with_every_finding(do: Do) -> None:
 
 def test_folders_that_are_named(do: Do, tmp_path: Path) -> None:
     (tmp_path / "here" / "a.md").write_text("- The team is five.\n", encoding="utf-8")
-    assert any(
-        one["source"] == "markdown" and one["memories"] == 1 for one in do("scan", ".", "--json").data["sources"]
-    )
+    found = do("scan", ".", "--json").data["sources"]
+    assert [one["memories"] for one in found if one["source"] == "markdown"] == [1]
 
 
-def test_what_cannot_be_read_is_named_with_its_reason(do: Do, tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_named_with_its_reason(do: Do, home: Path) -> None:
     """A damaged memory is no empty one, and nobody is told that nothing is wrong with what nobody could read."""
-    home = tmp_path / "home"
     (home / ".engram" / "engram.db-wal").unlink()
     (home / ".engram" / "engram.db").write_bytes(b"no database " * 400)
     (home / ".mem0").mkdir()
@@ -84,13 +73,13 @@ def test_what_cannot_be_read_is_named_with_its_reason(do: Do, tmp_path: Path) ->
     assert f"## Could not be read (2)\n\n- {home}/.engram/engram.db  it is no" in do("scan", "--md").out
 
 
-def test_conversations_about_to_go_are_saved(do: Do, tmp_path: Path) -> None:
+def test_conversations_about_to_go_are_saved(do: Do, home: Path, tmp_path: Path) -> None:
     said = do("scan", "--save")
     assert said.out.endswith("No conversation is about to be deleted.\n")
     copied("claude-code", tmp_path)
-    (tmp_path / "home" / ".claude").mkdir()
-    (tmp_path / "claude-code" / "projects").rename(tmp_path / "home" / ".claude" / "projects")
-    for path in (tmp_path / "home").rglob("*.jsonl"):
+    (home / ".claude").mkdir()
+    (tmp_path / "claude-code" / "projects").rename(home / ".claude" / "projects")
+    for path in home.rglob("*.jsonl"):
         os.utime(path, (1_790_000_000,) * 2)
     said = do("scan", "--save")
     assert "Saved 1 conversation to " in said.out and "`memoranda files --save` copies them" in said.out

@@ -169,8 +169,11 @@ def test_what_cannot_be_done_is_said(two: tuple[Checkout, Checkout], tmp_path: P
         (("share", "work", "global", "--yes"), "Global facts lie in your personal memory"),
         (("share", "off", "work"), "Sharing is off, or it is of something"),
         (("share", "work", "--remote", "upstream", "--yes"), "no remote upstream"),
+        (("team", "snyc"), "team does not know “snyc”."),
+        (("team", "sync", "--dry-run"), "team sync has no option “--dry-run”; it has: none."),
         (("team", "believe"), "Whom?"),
         (("team", "trust"), "Whom?"),
+        (("replicate",), "Where to?"),
         (("team", "believe", "Zoe", "work"), "Nobody here is called Zoe"),
     ):
         done = ana.do(*words)
