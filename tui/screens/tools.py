@@ -829,7 +829,7 @@ class ScanScreen(SaysDefects, HelpedScreen["str | None"]):
 
     @work(thread=True, group="scan", exclusive=True, exit_on_error=False, description="search conversations")
     def _search(self) -> None:
-        command = [sys.executable, "-P", "-m", "tui.main", "scan", "--json", *self._folders]
+        command = [sys.executable, "-P", "-m", "tui.main", "files", "scan", "--json", *self._folders]
         done = subprocess.run(
             command, cwd=self._cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )
