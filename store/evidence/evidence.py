@@ -117,7 +117,7 @@ class Evidence:
                     items.append(_bind_now(parse_typed_item(found.place) if follow else item, sources))
         if gone:
             raise Conflict(
-                f"{', '.join(gone)} is gone.", "Take it away with `memoranda unbind`, or forget what it says."
+                f"{', '.join(gone)} is gone.", "Take it away with `memoranda bind --off`, or forget what it says."
             )
         return self._replace_items(kind, number, items, actor, instead=True)
 
@@ -137,7 +137,8 @@ class Evidence:
             found = [one.item for one in had if one.item.typed_form in names]
             if not found:
                 raise InvalidInput(
-                    f"{cite(kind, number)} is not bound to {text}.", "`memoranda verify` lists what it is bound to."
+                    f"{cite(kind, number)} is not bound to {text}.",
+                    "`memoranda bind --check` lists what it is bound to.",
                 )
             gone += found
         if not gone:
@@ -234,7 +235,7 @@ class Evidence:
         root = self._run_folder()
         if not is_run_allowed(root, one.item):
             raise Conflict(
-                f"{one.item.typed_form} was not allowed here.", "Allow it by hand: `memoranda verify --run`."
+                f"{one.item.typed_form} was not allowed here.", "Allow it by hand: `memoranda bind --check --run`."
             )
         key = _record_key(one.citation)
         before = self._database.value(

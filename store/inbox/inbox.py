@@ -445,7 +445,7 @@ class Inbox(Proposals):
         reported; with `whole` its error is raised, and nothing is done."""
         choices = list({choice.number: choice for choice in choices}.values())
         if not choices:
-            raise InvalidInput("No proposal was named.", "Name them by their numbers: accept 8 9.")
+            raise InvalidInput("No proposal was named.", "Name them by their numbers: confirm P#8 P#9.")
         asked = {one.id: one for one in self.get_many([choice.number for choice in choices])}
         found = {  # reads files, so it is done before anything is locked
             number: self._evidence_doubts(one) if not anyway else [] for number, one in asked.items()

@@ -287,7 +287,7 @@ def model_while_waiting(memory: Memory) -> AbstractContextManager[ModelSession |
 
 @contextmanager
 def fact_summarizer(memory: Memory) -> Iterator[Callable[[Sequence[str]], str]]:
-    """Yield a function that states several facts in one sentence, for `duplicates`: by a model while a person may be
+    """Yield a function that states several facts in one sentence, for `merge`: by a model while a person may be
     kept waiting, else by rule."""
     began = time.monotonic()
     with model_while_waiting(memory) as model:

@@ -158,7 +158,7 @@ def _link_commit(write: Transaction, commit: int, sha: str, decision: int, link_
     ).get
     if known is not None and known != link_type:
         label = {"relates": "relates to"}.get(known, known)
-        raise Conflict(f"{ends[0]} {label} {ends[1]} already.", f"First: memoranda unlink {ends[0]} {ends[1]}")
+        raise Conflict(f"{ends[0]} {label} {ends[1]} already.", f"First: memoranda link {ends[0]} {ends[1]} --off")
     if known is None:
         write.insert(
             "commit_links",

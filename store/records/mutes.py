@@ -37,7 +37,7 @@ class Mutes:
                     raise Conflict(f"{cite('fact', number)} is forgotten already.", "It is in no context either.")
             known = self.filter_muted_facts(numbers)
             if known.issuperset(numbers):
-                raise Conflict("Muted already.", "`memoranda unmute` sends them to agents again.")
+                raise Conflict("Muted already.", "`memoranda mute --off` sends them to agents again.")
             for number in dict.fromkeys(numbers):
                 if number not in known:
                     write.insert("mutes", fact_id=number, at=Verbatim(write.at), origin=actor)
@@ -66,7 +66,7 @@ class Mutes:
         facts, others = _split_keys(keys)
         known = self.filter_muted_keys(keys)
         if known.issuperset(keys):
-            raise Conflict("Muted already.", "`memoranda unmute` sends them to agents again.")
+            raise Conflict("Muted already.", "`memoranda mute --off` sends them to agents again.")
         with self._database.write(actor, "mute") as write:
             there = write.rows(
                 "SELECT id FROM facts WHERE status <> 'forgotten' AND id IN (SELECT value FROM json_each(?))",

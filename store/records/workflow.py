@@ -293,7 +293,7 @@ class Proposals(RecordTable[Proposal]):
         "id, kind, text, change, target, others, based_on, evidence, reason, origin, state, created_at, decided_at,"
         " made"
     )
-    absence = "There is no proposal {}.", "List them with `memoranda inbox`."
+    absence = "There is no proposal {}.", "List them with `memoranda today`."
 
     @staticmethod
     def _of_row(row: tuple[Any, ...]) -> Proposal:

@@ -129,7 +129,7 @@ def _has_text(screen: ActionHost, proposal: Proposal) -> bool:
 def find_duplicates(screen: ActionHost) -> None:
     """Search for duplicates and contradictions, which are added to the inbox."""
     screen.go_to(INBOX)
-    screen.run_line("duplicates")
+    screen.run_line("merge")
 
 
 def _merge_facts(screen: ActionHost, fact: int, text: str) -> None:

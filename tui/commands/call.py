@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from threading import current_thread, main_thread
 from types import FrameType
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from store.base.citations import Citation, cite, parse_citation
 from store.base.errors import Declined, ExitStatus, InvalidInput, Purged
@@ -21,11 +21,14 @@ from store.records.decisions import Decisions
 from store.records.facts import Facts
 from store.search.lookup import get_records
 from tui.commands.record_lines import more_line
-from tui.input.arguments import ParsedArguments
+from tui.input.arguments import ParsedArguments, Shown
 from tui.render.lines import format_count
 
 Result = TypeVar("Result")
 Listed = TypeVar("Listed")
+Id = Annotated[str, Shown("ID")]
+Ids = Annotated[list[str], Shown("ID")]
+Text = Annotated[list[str], Shown("TEXT")]
 EVERY_PROJECT = ", in every project. To undo it: memoranda undo --global"
 
 
@@ -81,8 +84,9 @@ class Call:
         return parse_id(text, kind) if text else None
 
     def records(self, named: Sequence[Citation]) -> list[Record]:
-        """Return the records of some citations."""
-        return [get_records(self.memory.database, one.kind, [int(one.target)])[0] for one in named]
+        """Return the records of some citations, without those that do not exist."""
+        database = self.memory.database
+        return [found for one in named for found in get_records(database, one.kind, [int(one.target)])]
 
     def part(self, named: Citation) -> Facts | GlobalFacts | Decisions:
         """Return what confirms, corrects and forgets records of this kind."""

@@ -1,21 +1,15 @@
-"""The commands context, mute and unmute: what an agent is sent."""
+"""The command context: what an agent is sent."""
 
 from __future__ import annotations
 
-from store.base.citations import parse_citation
-from store.base.errors import InvalidInput
 from store.base.models import as_json
-from store.base.vocabulary import pack_key
 from store.context.builder import Context
 from store.context.selection import ANSWER_TOKENS, ContextPart
 from store.learning.tasks import context_ranker
-from store.records.mutes import MUTE_KINDS
-from store.search.lookup import records_by_key
 from tui.commands.call import Outcome, Session
-from tui.commands.facts import EVERY_PROJECT, parse_if_all_global
 from tui.commands.record_lines import shorten
 from tui.input.arguments import ParsedArguments
-from tui.render.lines import FACT_BADGES, WARNING_SIGN, cite_or_count, fact_badge, format_count
+from tui.render.lines import FACT_BADGES, WARNING_SIGN, fact_badge
 
 PART_NAMES = {"static": "fixed text", "own": "your text", "log": "today", "window": "last turns"}
 """Names of parts of a context as a person reads them, where they are others than in `--json`."""
@@ -32,65 +26,6 @@ def show_context(session: Session, given: ParsedArguments) -> Outcome:
         data=lambda: context_json(built),
         after=lambda: session.memory.search.log.count_opened(opened),
     )
-
-
-def mute(session: Session, given: ParsedArguments) -> Outcome:
-    """Mute records, so that no agent is sent them."""
-    if shared := parse_if_all_global(given.ids):
-        session.memory.globals.mute(shared)
-        return Outcome(
-            f"Muted {cite_or_count('global', shared)}{EVERY_PROJECT}", lambda: _muted_global_json(session, shared)
-        )
-    ids, keys = _parse_muted(given.ids)
-    if keys:
-        session.memory.mutes.mute_keys(keys)
-        return Outcome(
-            f"Muted {format_count(len(keys), 'record')}: agents are not sent them.",
-            lambda: _muted_records_json(session, keys),
-        )
-    session.memory.mutes.mute(ids)
-    return Outcome(
-        f"Muted {cite_or_count('fact', ids)}: not sent to agents.", lambda: _muted_facts_json(session, ids)
-    )
-
-
-def unmute(session: Session, given: ParsedArguments) -> Outcome:
-    """Unmute records, so that agents are sent them again."""
-    if shared := parse_if_all_global(given.ids):
-        session.memory.globals.mute(shared, False)
-        return Outcome(
-            f"Unmuted {cite_or_count('global', shared)}{EVERY_PROJECT}", lambda: _muted_global_json(session, shared)
-        )
-    ids, keys = _parse_muted(given.ids)
-    if keys:
-        session.memory.mutes.unmute_keys(keys)
-        return Outcome(f"Unmuted {format_count(len(keys), 'record')}.", lambda: _muted_records_json(session, keys))
-    session.memory.mutes.unmute(ids)
-    return Outcome(f"Unmuted {cite_or_count('fact', ids)}.", lambda: _muted_facts_json(session, ids))
-
-
-def _muted_global_json(session: Session, ids: list[int]) -> list[dict[str, object]]:
-    return [as_json(fact) for fact in session.memory.globals.get_many(ids)]
-
-
-def _parse_muted(texts: list[str]) -> tuple[list[int], list[int]]:
-    """Return the numbers of the facts if only facts are named, else the keys of all records. Raises InvalidInput."""
-    named = list(dict.fromkeys(parse_citation(text, "fact") for text in texts))
-    for one in named:
-        if one.kind not in MUTE_KINDS:
-            raise InvalidInput(f"{one} cannot be muted.", "Facts, decisions, tasks and summaries can be.")
-    if all(one.kind == "fact" for one in named):
-        return [int(one.target) for one in named], []
-    return [], [pack_key(one.kind, int(one.target)) for one in named]
-
-
-def _muted_records_json(session: Session, keys: list[int]) -> list[dict[str, object]]:
-    found = records_by_key(session.memory.database, keys)
-    return [as_json(found[key]) for key in keys if key in found]
-
-
-def _muted_facts_json(session: Session, ids: list[int]) -> list[dict[str, object]]:
-    return [as_json(fact) for fact in session.memory.facts.get_many(ids)]
 
 
 def context_json(built: Context) -> dict[str, object]:

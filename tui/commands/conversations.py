@@ -182,7 +182,7 @@ def _learned_lines(read: RulePassResult) -> list[str]:
     ):
         if numbers:
             more = f" and {len(numbers) - 10:,} more" if len(numbers) > 10 else ""
-            where = ": see memoranda inbox" if kind == "proposal" else ""
+            where = ": see memoranda today" if kind == "proposal" else ""
             lines.append(f"{verb} {' '.join(cite(kind, number) for number in numbers[:10])}{more}{where}")
     if read.left:
         lines.append(

@@ -1,70 +1,89 @@
-"""The commands bind, unbind and verify: what shows that a record still holds."""
+"""The command bind: what shows that a record still holds."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
-from store.base.citations import cite
 from store.base.errors import ExitStatus, InvalidInput
 from store.evidence.evidence import BoundEvidence
-from tui.commands.call import Outcome, Session, parse_reference
-from tui.input.arguments import ParsedArguments
+from tui.commands.call import Call, Outcome
+from tui.input.arguments import Shown, verb
 from tui.render.lines import EVIDENCE_BADGES, agree_verb, format_count
 from tui.theme.escape import visible
 
+BOUND_KINDS = ("fact", "decision")
 WORST_FIRST = ("gone", "changed", "moved", "", "holds")  # the order in which they are listed
 
 
-def bind(session: Session, given: ParsedArguments) -> Outcome:
-    """Bind a fact or a decision to evidence; without any, accept its evidence as it is now."""
-    kind, number = _parse_fact_or_decision(given.id)
-    texts = _evidence_texts(given)
-    if texts:
-        found = session.memory.evidence.bind(kind, number, texts, session.cwd)
-        said = f"Bound {cite(kind, number)} to {_name_evidence(found, len(texts))}."
+@verb(looks=lambda given: given.check)
+def bind(
+    call: Call,
+    id: Annotated[str | None, Shown("ID")] = None,
+    target: Annotated[list[str], Shown("TARGET", file=True)] = [],
+    *,
+    command: Annotated[list[str], Shown("LINE")] = [],
+    off: bool = False,
+    check: bool = False,
+    run: bool = False,
+) -> Outcome:
+    """Bind a fact or a decision to its evidence; without any, take it as it is now; --check looks at it again.
+
+    id: a fact's number, or F#12, D#3; with --check any number of them, or all
+    target: src/pay.py:10-20, src/pay.py::total, src/pay.py, C#a1b2c3d, https://…
+    command: a command that proves it; run only by `bind --check --run` (repeatable)
+    off: take evidence away from it; all of it without TARGET
+    check: say whether it holds, moved, changed, or is gone
+    run: with --check: commands and addresses too, each shown and asked about the first time
+    """
+    if (run and not check) or (check and (off or command)):
+        raise InvalidInput("What --check looks at is not changed, and only --check runs it.", "bind --check --run")
+    if check:
+        return _check_evidence(call, [id, *target] if id else [], run)
+    if not id:
+        raise InvalidInput("Name a fact or a decision.", "bind 12 src/pay.py:10-20")
+    (named,) = call.some([id], *BOUND_KINDS)
+    evidence, record = call.memory.evidence, (named.kind, int(named.target))
+    texts = [*target, *(f"$ {line.strip()}" for line in command)]
+    if off:
+        found = evidence.unbind(*record, texts, call.cwd)
+        still = f"it still rests on {_name_evidence(found, len(found))}" if found else "it rests on nothing now"
+        said = f"{named}: {still}. Undo brings it back."
+    elif texts:
+        found = evidence.bind(*record, texts, call.cwd)
+        said = f"Bound {named} to {_name_evidence(found, len(texts))}."
     else:
-        found = session.memory.evidence.bind_again(kind, number)
-        said = f"Took what {cite(kind, number)} rests on as it is now: {_name_evidence(found, len(found))}."
+        found = evidence.bind_again(*record)
+        said = f"Took what {named} rests on as it is now: {_name_evidence(found, len(found))}."
     return Outcome(said, lambda: [one.as_dict() for one in found])
 
 
-def unbind(session: Session, given: ParsedArguments) -> Outcome:
-    """Remove evidence from a fact or a decision."""
-    kind, number = _parse_fact_or_decision(given.id)
-    left = session.memory.evidence.unbind(kind, number, _evidence_texts(given), session.cwd)
-    still = f"it still rests on {_name_evidence(left, len(left))}" if left else "it rests on nothing now"
-    return Outcome(f"{cite(kind, number)}: {still}. Undo brings it back.", lambda: [one.as_dict() for one in left])
-
-
-def verify(session: Session, given: ParsedArguments) -> Outcome:
-    """Check the evidence of facts and decisions again, and report what changed."""
-    evidence = session.memory.evidence
-    wanted: list[BoundEvidence] | None = None
-    if given.ids:
-        wanted = [
-            one for text in dict.fromkeys(given.ids) for one in evidence.list_bound(*_parse_fact_or_decision(text))
-        ]
-    session.wait("Looking at the evidence")
-    found = evidence.verify(wanted)
-    session.wait("")
+def _check_evidence(call: Call, texts: Sequence[str], run: bool) -> Outcome:
+    """Check the evidence of facts and decisions again, of all without texts, and report what changed."""
+    evidence = call.memory.evidence
+    named = call.some(texts, *BOUND_KINDS, mixed=True)
+    wanted = [piece for one in named for piece in evidence.list_bound(one.kind, int(one.target))]
+    call.wait("Looking at the evidence")
+    found = evidence.verify(wanted if named else None)
+    call.wait("")
     notes: list[str] = []
-    if given.run:
-        found, notes = run_allowed(session, found)
+    if run:
+        found, notes = run_allowed(call, found)
     bad = [one for one in found if one.state in ("changed", "gone")]
     return Outcome(
         lines=[*evidence_lines(found), *notes],
         data=lambda: [one.as_dict() for one in found],
         status=ExitStatus.PERSON if bad or notes else ExitStatus.DONE,
         error=f"{format_count(len(bad), 'piece')} of evidence changed or {agree_verb(len(bad), 'are')} gone."
-        if bad and not session.json
+        if bad and not call.json
         else "",
     )
 
 
-def run_allowed(session: Session, found: Sequence[BoundEvidence]) -> tuple[list[BoundEvidence], list[str]]:
+def run_allowed(call: Call, found: Sequence[BoundEvidence]) -> tuple[list[BoundEvidence], list[str]]:
     """Run the commands and addresses that are allowed, and ask about each other text once. Return all the
     evidence, and a line for each text that was not allowed."""
-    evidence = session.memory.evidence
+    evidence = call.memory.evidence
     after = {id(one): one for one in found}
     answers: dict[str, bool] = {}
     left: list[str] = []
@@ -72,13 +91,13 @@ def run_allowed(session: Session, found: Sequence[BoundEvidence]) -> tuple[list[
         text = str(one.item)
         if not known and text not in answers:
             try:
-                answers[text] = session.ask(f"{run_question(one)} It is not asked about again here.")
+                answers[text] = call.ask(f"{run_question(one)} It is not asked about again here.")
             except InvalidInput:  # nobody can answer
                 answers[text] = False
             if answers[text]:
                 evidence.allow(one)
         if known or answers[text]:
-            session.wait(f"Running {visible(one.item.typed_form)}")
+            call.wait(f"Running {visible(one.item.typed_form)}")
             after[id(one)] = evidence.run_item(one)
         elif text not in left:
             left.append(text)
@@ -123,17 +142,6 @@ def evidence_text(one: BoundEvidence) -> str:
     """Return what a record is bound to, where its evidence is now, and what running it gave."""
     now = f" → {visible(one.place)}" if one.place else ""
     return f"{visible(one.item.typed_form)}{now}{f' ({visible(one.says)})' if one.says else ''}"
-
-
-def _evidence_texts(given: ParsedArguments) -> list[str]:
-    """Return the typed evidence: targets, and commands behind `$`."""
-    return [*given.target, *(f"$ {line.strip()}" for line in given.command)]
-
-
-def _parse_fact_or_decision(text: str) -> tuple[str, int]:
-    """Parse the citation of a fact or a decision."""
-    found = parse_reference(text, "fact", "fact", "decision")
-    return found.kind, int(found.target)
 
 
 def _name_evidence(found: Sequence[BoundEvidence], size: int) -> str:

@@ -1,106 +1,92 @@
-"""remember, facts, correct, confirm, forget, pin, unpin, tag, untag."""
+"""remember, facts, correct, confirm, forget, pin, mute, tag."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 
-from store.base.citations import cite, parse_citation
+from store.base.citations import Citation, cite
 from store.base.errors import InvalidInput
 from store.base.location import personal_memory_path
 from store.base.models import Fact, GlobalFact, as_json
-from store.base.vocabulary import DOMAINS
+from store.base.vocabulary import CONFIDENCES, DOMAINS, SCOPES, pack_key
+from store.inbox.inbox import InboxChoice
 from store.records.facts import AGE_STATES
+from store.records.mutes import MUTE_KINDS
+from store.records.table import require_one_of
 from store.records.tags import TAG_TABLES, parse_tags
-from tui.commands.call import Outcome, Session, ask_if_purged, parse_reference, typed_or_piped_text
+from tui.commands.call import (
+    EVERY_PROJECT,
+    Call,
+    Id,
+    Ids,
+    Outcome,
+    Session,
+    Text,
+    numbers_of,
+    parse_reference,
+)
 from tui.commands.record_lines import empty_list_line, fact_line, more_line
-from tui.input.arguments import ParsedArguments
-from tui.render.lines import cite_or_count, format_count
+from tui.input.arguments import ParsedArguments, Shown, verb
+from tui.render.lines import format_count
 
-EVERY_PROJECT = ", in every project. To undo it: memoranda undo --global"
+Origin = Annotated[str | None, Shown("O")]
+MOVE_SCOPES = ("global", "project")
+REVIEWABLE = ("fact", "global", "decision", "proposal")  # kinds that are confirmed and forgotten
 
 
-def remember(session: Session, given: ParsedArguments) -> Outcome:
-    """Remember a fact."""
-    facts = session.memory.facts
-    if given.session and given.scope != "session":
+@verb()
+def remember(
+    call: Call,
+    text: Text,
+    *,
+    domain: Annotated[str, Shown("D", DOMAINS)] = "general",
+    confidence: Annotated[str, Shown("C", CONFIDENCES)] = "high",
+    scope: Annotated[str, Shown("S", SCOPES)] = "project",
+    session: Id = "",
+    tag: Annotated[list[str], Shown("TAG")] = [],
+    pin: bool = False,
+    key: Annotated[str, Shown("K")] = "",
+    yes: bool = False,
+) -> Outcome:
+    """Remember a fact; one that is known already is confirmed.
+
+    text: the fact, as a sentence; - reads it from a pipe
+    domain: one of work, preferences, decisions, personal, projects, general, self_correction
+    confidence: high, medium or low
+    scope: project, session or global
+    session: with --scope session: which one, instead of the one that is open
+    tag: a word to find it by (repeatable)
+    pin: it never ages
+    yes: even if the text was purged once
+    """
+    memory = call.memory
+    if session and scope != "session":
         raise InvalidInput(
-            f"A fact of scope {given.scope} belongs to no session.", "Add --scope session, or leave it out."
+            f"A fact of scope {scope} belongs to no session.", "Add --scope session, or leave it out."
         )
-    if given.scope == "global":
-        return _remember_global(session, given)
-    if given.scope == "session" and not given.session and not facts.open_session():
+    if scope == "session" and not session and not memory.facts.open_session():
         raise InvalidInput("No session is open.", "Name one: --session ID. Start one: memoranda sessions start")
-    text = typed_or_piped_text(session, given.text, "remember")
-    fact, new = ask_if_purged(
-        session,
-        given,
-        lambda again: facts.remember(
-            text,
-            domain=given.domain,
-            confidence=given.confidence,
-            scope=given.scope,
-            session=given.session,
-            pinned=given.pin,
-            tags=_split_tags(given.tag) if given.tag else (),
-            key=given.key,
-            again=again,
-        ),
-    )
-    said = f"Remembered {cite('fact', fact)}." if new else f"{cite('fact', fact)} is already known; confirmed."
-    return Outcome(said, lambda: _facts_json(session, [fact])[0])
+    fact, kind, where, started = call.text(text, "remember"), "fact", "", ""
+    write: Callable[..., tuple[int, bool]] = memory.facts.remember
+    given: dict[str, Any] = {"domain": domain, "confidence": confidence, "pinned": pin, "key": key}
+    if scope == "global":
+        kind, where, started = "global", ", in every project", _personal_start_note()
+        write = memory.globals.remember
+    else:
+        given |= {"scope": scope, "session": session}
+    tags = [one for word in tag for one in parse_tags(word)]
+    number, new = call.ask_if_purged(yes, lambda again: write(fact, tags=tags, again=again, **given))
+    known = cite(kind, number)
+    said = f"Remembered {known}{where}." if new else f"{known} is already known; confirmed."
+    return call.wrote(said + started, kind, number)
 
 
-def _remember_global(session: Session, given: ParsedArguments) -> Outcome:
-    """Remember a global fact."""
-    text = typed_or_piped_text(session, given.text, "remember")
-    started = _personal_start_note(session)
-    fact, new = ask_if_purged(
-        session,
-        given,
-        lambda again: session.memory.globals.remember(
-            text,
-            domain=given.domain,
-            confidence=given.confidence,
-            pinned=given.pin,
-            tags=_split_tags(given.tag) if given.tag else (),
-            key=given.key,
-            again=again,
-        ),
-    )
-    known = cite("global", fact)
-    said = f"Remembered {known}, in every project." if new else f"{known} is already known; confirmed."
-    return Outcome(f"{said}{started}", lambda: _global_facts_json(session, [fact])[0])
-
-
-def _personal_start_note(session: Session) -> str:
+def _personal_start_note() -> str:
     """Return the sentence that says that a write starts the personal memory; empty where it is there."""
     path = personal_memory_path()
     return "" if os.path.lexists(path) else f" That started your personal memory: {path}"
-
-
-def move(session: Session, given: ParsedArguments) -> Outcome:
-    """Move a fact to another scope."""
-    named = parse_reference(given.id, "fact", "fact", "global")
-    target, moves = int(named.target), session.memory.moves
-    if given.to == "global":
-        if named.kind == "global":
-            raise InvalidInput(f"{named} is global already.", "memoranda move G#5 --to project brings it here.")
-        started = _personal_start_note(session)
-        number = ask_if_purged(session, given, lambda again: moves.move_to_global(target, again=again))
-        return Outcome(
-            f"Moved {named} to {cite('global', number)}, seen in every project. Undo takes it back.{started}",
-            lambda: _global_facts_json(session, [number])[0],
-        )
-    if named.kind == "fact":
-        moves.widen_to_project(target)
-        return Outcome(
-            f"{named} is the project's now. Undo takes it back.", lambda: _facts_json(session, [target])[0]
-        )
-    number = ask_if_purged(session, given, lambda again: moves.move_to_project(target, again=again))
-    return Outcome(
-        f"Moved {named} to {cite('fact', number)}, of this project alone. Undo takes it back.",
-        lambda: _facts_json(session, [number])[0],
-    )
 
 
 def list_facts(session: Session, given: ParsedArguments) -> Outcome:
@@ -144,178 +130,183 @@ def fact_filters(given: ParsedArguments) -> tuple[str, str | None]:
     return " ".join(given.words), given.domain
 
 
-def correct(session: Session, given: ParsedArguments) -> Outcome:
-    """Replace the text of a fact, a decision or a task."""
-    old = parse_reference(given.id, "fact", "fact", "global", "decision", "task")
-    text = typed_or_piped_text(session, given.text, f"correct {old}")
-    target = int(old.target)
-    if old.kind == "global":
-        new = ask_if_purged(session, given, lambda again: session.memory.globals.correct(target, text, again=again))
-        return Outcome(
-            f"{cite('global', new)} replaces {old}{EVERY_PROJECT}", lambda: _global_facts_json(session, [new])[0]
+@verb()
+def correct(
+    call: Call,
+    id: Id,
+    text: Text = [],
+    *,
+    scope: Annotated[str, Shown("SCOPE", MOVE_SCOPES)] = "",
+    anyway: bool = False,
+    yes: bool = False,
+) -> Outcome:
+    """Replace a fact (or what a decision chose), the old one stays; or accept a proposal in other words.
+
+    id: a fact's number, or F#12, G#5, D#3, A#5, P#8
+    text: what is true now; - reads it from a pipe
+    scope: instead: where a fact belongs: global (kept in your personal memory, seen in every project) or project
+    yes: even if the text was purged once
+    """
+    if bool(text) == bool(scope):
+        raise InvalidInput(
+            "Say what is true now, or where the fact belongs.",
+            'correct 12 "the team is six", or correct 12 --scope global',
         )
-    if old.kind == "decision":
-        new = ask_if_purged(
-            session, given, lambda again: session.memory.decisions.correct(target, text, again=again)
-        )
-        return Outcome(f"{cite('decision', new)} replaces {old}.", lambda: _decision_json(session, new))
+    if scope:
+        return _move(call, parse_reference(id, "fact", "global"), scope, yes)
+    old = parse_reference(id, "fact", "global", "decision", "task", "proposal")
+    new, target = call.text(text, f"correct {old}"), int(old.target)
+    if old.kind == "proposal":
+        return _decide(call, [InboxChoice(target, "accept", new)], anyway)
     if old.kind == "task":
-        session.memory.tasks.correct(target, text)
-        return Outcome(f"Corrected {old}.", lambda: _task_json(session, target))
-    new = ask_if_purged(session, given, lambda again: session.memory.facts.correct(target, text, again=again))
-    return Outcome(f"{cite('fact', new)} replaces {old}.", lambda: _facts_json(session, [new])[0])
+        call.memory.tasks.correct(target, new)
+        return call.wrote(f"Corrected {old}.", "task", target)
+    write = call.part(old).correct
+    number = call.ask_if_purged(yes, lambda again: write(target, new, again=again))
+    shared = EVERY_PROJECT if old.kind == "global" else "."
+    return call.wrote(f"{cite(old.kind, number)} replaces {old}{shared}", old.kind, number)
 
 
-def confirm(session: Session, given: ParsedArguments) -> Outcome:
-    """Confirm that facts or decisions are still true."""
-    kind, ids = _parse_one_kind(given, "confirmed")
-    if kind == "decision":
-        session.memory.decisions.confirm(ids)
-        return Outcome(f"Confirmed {cite_or_count(kind, ids)}.", lambda: [_decision_json(session, i) for i in ids])
-    if kind == "global":
-        session.memory.globals.confirm(ids)
-        return Outcome(
-            f"Confirmed {cite_or_count('global', ids)}{EVERY_PROJECT}", lambda: _global_facts_json(session, ids)
+def _move(call: Call, old: Citation, scope: str, yes: bool) -> Outcome:
+    """Move a fact to another scope."""
+    require_one_of("scope", scope, MOVE_SCOPES)
+    moves, target = call.memory.moves, int(old.target)
+    if scope == "global":
+        if old.kind == "global":
+            raise InvalidInput(
+                f"{old} is global already.", f"memoranda correct {old} --scope project brings it here."
+            )
+        started = _personal_start_note()
+        number = call.ask_if_purged(yes, lambda again: moves.move_to_global(target, again=again))
+        said = f"Moved {old} to {cite('global', number)}, seen in every project. Undo takes it back.{started}"
+        return call.wrote(said, "global", number)
+    if old.kind == "fact":
+        moves.widen_to_project(target)
+        return call.wrote(f"{old} is the project's now. Undo takes it back.", "fact", target)
+    number = call.ask_if_purged(yes, lambda again: moves.move_to_project(target, again=again))
+    said = f"Moved {old} to {cite('fact', number)}, of this project alone. Undo takes it back."
+    return call.wrote(said, "fact", number)
+
+
+@verb()
+def confirm(
+    call: Call,
+    ids: Ids = [],
+    *,
+    origin: Origin = None,
+    supersedes: Annotated[str | None, Shown("F")] = None,
+    anyway: bool = False,
+    yes: bool = False,
+) -> Outcome:
+    """Confirm that facts are still true, or what agents logged; or accept proposals: only now they are facts.
+
+    ids: a fact's number, or F#12, G#5, D#3, P#8
+    origin: instead: all that this one proposes, import:notes
+    supersedes: the proposal replaces this fact, F#12
+    """
+    named = _choose_records(call, ids, origin, yes, "confirm")
+    fact = call.optional(supersedes, "fact")
+    if fact is not None and (len(named) > 1 or named[0].kind != "proposal"):
+        raise InvalidInput("One proposal at a time takes the place of a fact.", "confirm P#8 --supersedes 12")
+    if named[0].kind == "proposal":
+        answer = "accept" if fact is None else "supersede"
+        return _decide(call, [InboxChoice(one, answer, None, fact) for one in numbers_of(named)], anyway)
+    call.part(named[0]).confirm(numbers_of(named))
+    return call.acted("Confirmed", named)
+
+
+@verb(frees=True)
+def forget(call: Call, ids: Ids = [], *, origin: Origin = None, yes: bool = False) -> Outcome:
+    """Hide facts or decisions, until undone; or reject proposals, which are not made again.
+
+    ids: a fact's number, or F#12, G#5, D#3, P#8
+    origin: instead: all that this one proposes, import:notes
+    """
+    named = _choose_records(call, ids, origin, yes, "forget")
+    if named[0].kind == "proposal":
+        return _decide(call, [InboxChoice(one, "reject") for one in numbers_of(named)])
+    call.part(named[0]).forget(numbers_of(named))
+    return call.acted("Forgot", named, f". Undo brings {'it' if len(named) == 1 else 'them'} back.")
+
+
+def _choose_records(call: Call, ids: Ids, origin: str | None, yes: bool, act: str) -> list[Citation]:
+    """Return the records that are named, or all proposals of an origin that wait. Raise InvalidInput, Declined."""
+    if bool(ids) == bool(origin):
+        raise InvalidInput(
+            "Name records, or whose proposals they are, and not both.",
+            f"{act} F#12 F#13, or {act} --origin import:notes",
         )
-    session.memory.facts.confirm(ids)
-    return Outcome(f"Confirmed {cite_or_count(kind, ids)}.", lambda: _facts_json(session, ids))
+    if ids:
+        return call.some(ids, *REVIEWABLE, act=act)
+    waiting = [cite("proposal", one) for one in call.memory.inbox.ids(origin=origin)]
+    if not waiting:
+        raise InvalidInput("There is nothing to review from that origin.", "See who asks: `memoranda today`.")
+    answer = "Reject" if act == "forget" else "Accept"
+    call.agree(yes, f"{answer} {format_count(len(waiting), 'proposal')} from {origin}?", no="No change.")
+    return call.some(waiting, "proposal", act=act)
 
 
-def _parse_one_kind(given: ParsedArguments, done: str) -> tuple[str, list[int]]:
-    """Return the kind and ids of the facts, global facts or decisions named. Raises InvalidInput for a mixture."""
-    citations = list(
-        dict.fromkeys(parse_reference(text, "fact", "fact", "global", "decision") for text in given.ids)
-    )
-    kinds = {citation.kind for citation in citations}
-    if len(kinds) > 1:
-        named = "Facts, global facts" if "global" in kinds else "Facts"
-        raise InvalidInput(f"{named} and decisions are {done} one kind at a time.", "Name only one kind.")
-    return kinds.pop(), [int(citation.target) for citation in citations]
+def _decide(call: Call, choices: Sequence[InboxChoice], anyway: bool = False) -> Outcome:
+    """Apply choices about proposals."""
+    from tui.commands.inbox import decide_choices  # loads what compares texts by meaning
+
+    return decide_choices(call, choices, anyway)
 
 
-def forget(session: Session, given: ParsedArguments) -> Outcome:
-    """Forget facts or decisions, until it is undone."""
-    kind, ids = _parse_one_kind(given, "forgotten")
-    if kind == "decision":
-        session.memory.decisions.forget(ids)
-        return Outcome(
-            f"Forgot {cite_or_count(kind, ids)}. {_undo_sentence(ids)}",
-            lambda: [_decision_json(session, i) for i in ids],
-        )
-    if kind == "global":
-        session.memory.globals.forget(ids)
-        return Outcome(
-            f"Forgot {cite_or_count(kind, ids)}{EVERY_PROJECT}", lambda: _global_facts_json(session, ids)
-        )
-    session.memory.facts.forget(ids)
-    return Outcome(f"Forgot {cite_or_count(kind, ids)}. {_undo_sentence(ids)}", lambda: _facts_json(session, ids))
+@verb()
+def pin(call: Call, ids: Ids, *, off: bool = False) -> Outcome:
+    """Keep facts from ageing, or let them age again.
+
+    ids: a fact's number, or F#12, G#5
+    """
+    named = call.some(ids, "fact", "global", act="unpin" if off else "pin")
+    facts = call.memory.globals if named[0].kind == "global" else call.memory.facts
+    facts.pin(numbers_of(named), not off)
+    if off:
+        return call.acted("Unpinned", named)
+    return call.acted("Pinned", named, ": it never ages." if len(named) == 1 else ": they never age.")
 
 
-def _undo_sentence(ids: list[int]) -> str:
-    """Return the sentence that undo brings the records back."""
-    return f"Undo brings {'it' if len(ids) == 1 else 'them'} back."
+@verb()
+def mute(call: Call, ids: Ids, *, off: bool = False) -> Outcome:
+    """Send no agent these records, or send them again; they stay as they are.
+
+    ids: a fact's number, or F#12, G#5, D#3, A#4, S#5
+    """
+    memory = call.memory
+    named = call.some(ids, *MUTE_KINDS, "global", act="unmute" if off else "mute", mixed=True)
+    kinds = {one.kind for one in named}
+    if kinds == {"global"}:
+        memory.globals.mute(numbers_of(named), not off)
+    elif kinds == {"fact"}:
+        (memory.mutes.unmute if off else memory.mutes.mute)(numbers_of(named))
+    else:
+        keys = [pack_key(one.kind, int(one.target)) for one in named]
+        (memory.mutes.unmute_keys if off else memory.mutes.mute_keys)(keys)
+    if off:
+        return call.acted("Unmuted", named)
+    return call.acted("Muted", named, ": not sent to agents.")
 
 
-def pin(session: Session, given: ParsedArguments) -> Outcome:
-    """Pin facts, so that they never age."""
-    ids, shared = _parse_fact_ids(given.ids)
-    if shared:
-        session.memory.globals.pin(ids)
-        return Outcome(
-            f"Pinned {cite_or_count('global', ids)}{EVERY_PROJECT}", lambda: _global_facts_json(session, ids)
-        )
-    session.memory.facts.pin(ids)
-    never = "it never ages" if len(ids) == 1 else "they never age"
-    return Outcome(f"Pinned {cite_or_count('fact', ids)}: {never}.", lambda: _facts_json(session, ids))
+@verb()
+def tag(call: Call, ids: Ids, tag: str, *, off: bool = False) -> Outcome:
+    """Give records a tag, a word to find them by, or take it away.
 
-
-def unpin(session: Session, given: ParsedArguments) -> Outcome:
-    """Unpin facts, so that they age again."""
-    ids, shared = _parse_fact_ids(given.ids)
-    if shared:
-        session.memory.globals.pin(ids, False)
-        return Outcome(
-            f"Unpinned {cite_or_count('global', ids)}{EVERY_PROJECT}", lambda: _global_facts_json(session, ids)
-        )
-    session.memory.facts.pin(ids, False)
-    return Outcome(f"Unpinned {cite_or_count('fact', ids)}.", lambda: _facts_json(session, ids))
-
-
-def tag(session: Session, given: ParsedArguments) -> Outcome:
-    """Add a tag to records."""
-    if shared := parse_if_all_global(given.ids):
-        tag = session.memory.globals.tag(shared, given.tag)
-        said = f"Tagged {cite_or_count('global', shared)}: {tag}{EVERY_PROJECT}"
-        return Outcome(said, lambda: _global_facts_json(session, shared))
-    records = _parse_taggable(given.ids)
-    tag = session.memory.tagging.add_tags(records, given.tag)
-    return Outcome(f"Tagged {_cite_or_count(records)}: {tag}.", lambda: _records_json(session, records))
-
-
-def untag(session: Session, given: ParsedArguments) -> Outcome:
-    """Remove a tag from records."""
-    if shared := parse_if_all_global(given.ids):
-        session.memory.globals.untag(shared, given.tag)
-        said = f"Removed {given.tag} from {cite_or_count('global', shared)}{EVERY_PROJECT}"
-        return Outcome(said, lambda: _global_facts_json(session, shared))
-    records = _parse_taggable(given.ids)
-    session.memory.tagging.remove_tags(records, given.tag)
-    return Outcome(f"Removed {given.tag} from {_cite_or_count(records)}.", lambda: _records_json(session, records))
-
-
-def parse_if_all_global(texts: list[str]) -> list[int]:
-    """Return the numbers of the global facts if only global facts are named; else an empty list."""
-    named = list(dict.fromkeys(parse_citation(text, "fact") for text in texts))
-    return [int(one.target) for one in named] if all(one.kind == "global" for one in named) else []
-
-
-def _cite_or_count(records: list[tuple[str, int]]) -> str:
-    """Return the citation of a single record; of several, their number."""
-    return cite(*records[0]) if len(records) == 1 else format_count(len(records), "record")
-
-
-def _parse_taggable(texts: list[str]) -> list[tuple[str, int]]:
-    """Return the kind and the id of each record that is named: a number is a fact's. Raises InvalidInput."""
-    found = []
-    for text in texts:
-        named = parse_citation(text, "fact")
-        if named.kind not in TAG_TABLES:
-            raise InvalidInput(f"{named} has no tags.", "Facts, decisions and tasks have: F#12, D#3, A#4.")
-        found.append((named.kind, int(named.target)))
-    return list(dict.fromkeys(found))
-
-
-def _records_json(session: Session, records: list[tuple[str, int]]) -> list[dict[str, object]]:
-    from store.search.lookup import get_records  # loads the modules of all kinds, a quarter of a command's time
-
-    return [as_json(get_records(session.memory.database, kind, [number])[0]) for kind, number in records]
-
-
-def _parse_fact_ids(texts: list[str]) -> tuple[list[int], bool]:
-    """Return the numbers of the facts named, and whether they are global. Raises InvalidInput for a mixture."""
-    named = list(dict.fromkeys(parse_reference(text, "fact", "fact", "global") for text in texts))
-    if len({one.kind for one in named}) > 1:
-        raise InvalidInput("Facts and global facts are pinned one kind at a time.", "Name only one kind.")
-    return [int(one.target) for one in named], named[0].kind == "global"
-
-
-def _split_tags(words: list[str]) -> list[str]:
-    return [tag for word in words for tag in parse_tags(word)]
-
-
-def _facts_json(session: Session, ids: list[int]) -> list[dict[str, object]]:
-    return [as_json(fact) for fact in session.memory.facts.get_many(ids)]
-
-
-def _global_facts_json(session: Session, ids: list[int]) -> list[dict[str, object]]:
-    from store.personal.memory import get_cited_globals  # as above
-
-    return [as_json(fact) for fact in get_cited_globals(session.memory.database, ids)]
-
-
-def _decision_json(session: Session, number: int) -> dict[str, object]:
-    return as_json(session.memory.decisions.get(number))
-
-
-def _task_json(session: Session, number: int) -> dict[str, object]:
-    return as_json(session.memory.tasks.get(number))
+    ids: a fact's number, or F#12, G#5, D#3, A#4
+    tag: one word, or several joined by dashes; of several tags commas between
+    """
+    memory = call.memory
+    named = call.some(ids, *TAG_TABLES, "global", act="untag" if off else "tag", mixed=True)
+    records = [(one.kind, int(one.target)) for one in named]
+    shared = named[0].kind == "global"
+    if off and shared:
+        memory.globals.untag(numbers_of(named), tag)
+    elif off:
+        memory.tagging.remove_tags(records, tag)
+    elif shared:
+        tag = memory.globals.tag(numbers_of(named), tag)
+    else:
+        tag = memory.tagging.add_tags(records, tag)
+    if off:
+        return call.acted(f"Removed {tag} from", named)
+    return call.acted("Tagged", named, f": {tag}.", f": {tag}{EVERY_PROJECT}")

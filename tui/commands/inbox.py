@@ -1,36 +1,49 @@
-"""The commands of the inbox: inbox, accept, edit, reject, merge, duplicates."""
+"""The commands of the inbox, today and merge, and how proposals are decided."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from store.base.citations import cite
-from store.base.errors import Declined, ExitStatus, InvalidInput, MemorandaError
+from store.base.errors import ExitStatus, InvalidInput, MemorandaError
 from store.base.models import Proposal, as_json
+from store.base.vocabulary import PROPOSAL_STATES
 from store.conversations.extraction_queue import count_queued_turns
 from store.inbox.duplicates import compare_new_facts, find_decision_matches, find_similar_facts, propose_duplicates
 from store.inbox.inbox import DoubtfulProposal, InboxChoice, InboxDecision
 from store.learning.tasks import fact_summarizer
 from store.librarian.structured_output import read_model_stats
 from store.records.workflow import proposal_fact_ids
-from tui.commands.call import Outcome, Session, ask_if_purged, parse_id, parse_reference, typed_or_piped_text
+from tui.commands.call import Call, Ids, Outcome, numbers_of, parse_reference
 from tui.commands.record_lines import more_line, proposal_line, shorten
-from tui.input.arguments import ParsedArguments
+from tui.input.arguments import Shown, verb
 from tui.render.lines import WARNING_SIGN, agree_verb, format_count, looks_like_order
 
 
-def list_proposals(session: Session, given: ParsedArguments) -> Outcome:
-    memory, inbox = session.memory, session.memory.inbox
+@verb(looks=True)
+def today(
+    call: Call,
+    *,
+    origin: Annotated[str | None, Shown("O")] = None,
+    state: Annotated[str, Shown("S", PROPOSAL_STATES)] = "",
+    limit: int = 50,
+) -> Outcome:
+    """List what is proposed and waiting for review, newest first.
+
+    origin: only what this one asks: mcp:claude-code, import:notes …
+    state: waiting, accepted or rejected
+    """
+    memory, inbox = call.memory, call.memory.inbox
     if memory.database.door == "cli":  # the application does it in the background
         compare_new_facts(memory.database, memory.facts, inbox)
-    ids = inbox.ids(state=given.state or "waiting", origin=given.origin, limit=given.limit + 1)
-    shown = inbox.get_many(ids[: given.limit])
+    ids = inbox.ids(state=state or "waiting", origin=origin, limit=limit + 1)
+    shown = inbox.get_many(ids[:limit])
     now = memory.now
     lines = []
     for one in shown:
         lines.append(proposal_line(one, now))
-        lines += [f"        {like}" for like in _like_lines(session, one)]
+        lines += [f"        {like}" for like in _like_lines(call, one)]
     if not shown:
         lines = ["Nothing to review. What agents propose is listed here until you accept or reject it."]
     if unheard := count_queued_turns(memory.database)[0]:
@@ -40,57 +53,39 @@ def list_proposals(session: Session, given: ParsedArguments) -> Outcome:
         waits = agree_verb(unread, "wait unread, for a model to look for what is worth keeping: memoranda model.")
         lines.append(f"{format_count(unread, 'turn')} {waits}")
     return Outcome(
-        data=lambda: [_proposal_json(session, one) for one in shown],
-        lines=[*lines, *more_line(len(ids) - len(shown), given.limit)],
+        data=lambda: [_proposal_json(call, one) for one in shown],
+        lines=[*lines, *more_line(len(ids) - len(shown), limit)],
     )
 
 
-def accept(session: Session, given: ParsedArguments) -> Outcome:
-    """Accept proposals."""
-    numbers = _proposal_ids(session, given, "accept")
-    fact = parse_id(given.supersedes, "fact") if given.supersedes else None
-    if fact is not None and len(numbers) > 1:
-        raise InvalidInput("One proposal at a time takes the place of a fact.", "accept 8 --supersedes 12")
-    verb = "accept" if fact is None else "supersede"
-    return _decide_choices(session, [InboxChoice(one, verb, None, fact) for one in numbers], given.anyway)
+@verb(looks=lambda given: not given.ids)
+def merge(call: Call, ids: Ids = [], *, anyway: bool = False, yes: bool = False) -> Outcome:
+    """Merge facts that say the same: merge 12 13; or a proposal and a fact: merge P#8 12; alone it looks for some.
 
-
-def edit(session: Session, given: ParsedArguments) -> Outcome:
-    """Accept a proposal with another text."""
-    proposal = parse_id(given.id, "proposal")
-    text = typed_or_piped_text(session, given.text, f"edit {given.id}")
-    return _decide_choices(session, [InboxChoice(proposal, "accept", text)], given.anyway)
-
-
-def reject(session: Session, given: ParsedArguments) -> Outcome:
-    """Reject proposals."""
-    numbers = _proposal_ids(session, given, "reject")
-    first = _checkpoint_before(session, "reject", len(numbers))
-    session.memory.inbox.reject(numbers)
-    return Outcome(f"Rejected {_cite_proposals(numbers)}.{first}", lambda: _proposals_json(session, numbers))
-
-
-def merge(session: Session, given: ParsedArguments) -> Outcome:
-    """Merge a proposal into a fact, or several facts into a single fact."""
-    first, *rest = [parse_reference(text, "fact", "fact", "proposal") for text in given.ids]
+    ids: the one that stays, then the others: 12 13, or P#8 12
+    yes: even if the text was purged once
+    """
+    if not ids:
+        return _find_duplicates(call)
+    first, *rest = [parse_reference(text, "fact", "proposal") for text in ids]
     if not rest:
         raise InvalidInput("Merging takes two records.", "merge 12 13, or merge P#8 12")
     if any(one.kind != "fact" for one in rest):
         raise InvalidInput("A proposal is merged with a fact, and not a fact with a proposal.", "merge P#8 12")
-    facts = [int(one.target) for one in rest]
+    kept, facts = int(first.target), numbers_of(rest)
     if first.kind == "proposal":
         if len(facts) > 1:
             raise InvalidInput("A proposal is merged with one fact.", "merge P#8 12")
-        return _decide_choices(session, [InboxChoice(int(first.target), "merge", None, facts[0])], given.anyway)
-    join = session.memory.inbox.join_facts
-    kept = ask_if_purged(session, given, lambda again: join(int(first.target), facts, again=again))
-    others = ", ".join(cite("fact", one) for one in facts if one != kept)
-    return Outcome(f"Merged {cite('fact', int(first.target))} and {others} into {cite('fact', kept)}.",
-                   lambda: as_json(session.memory.facts.get(kept)))  # fmt: skip
+        return decide_choices(call, [InboxChoice(kept, "merge", None, facts[0])], anyway)
+    call.some(ids, "fact", act="merge")
+    kept = call.ask_if_purged(yes, lambda again: call.memory.inbox.join_facts(kept, facts, again=again))
+    others = ", ".join(str(one) for one in rest if one.target != kept)
+    return call.wrote(f"Merged {first} and {others} into {cite('fact', kept)}.", "fact", kept)
 
 
-def duplicates(session: Session, given: ParsedArguments) -> Outcome:
-    memory = session.memory
+def _find_duplicates(call: Call) -> Outcome:
+    """Find facts that say the same or contradict each other, and propose what to do."""
+    memory = call.memory
     with fact_summarizer(memory) as summary:
         found = propose_duplicates(memory.database, memory.facts, memory.inbox, memory.now, summary=summary)
     lines = [proposal_line(one, memory.now) for one in memory.inbox.get_many(found.proposals)]
@@ -107,34 +102,18 @@ def duplicates(session: Session, given: ParsedArguments) -> Outcome:
     data: dict[str, Any] = {name: getattr(found, name) for name in type(found).__slots__}
     status = ExitStatus.UNFINISHED if found.left else ExitStatus.DONE
     return Outcome(
-        said, lambda: {**data, "proposals": _proposals_json(session, found.proposals)}, lines, status=status
+        said, lambda: {**data, "proposals": _proposals_json(call, found.proposals)}, lines, status=status
     )
 
 
-def _proposal_ids(session: Session, given: ParsedArguments, verb: str) -> list[int]:
-    """Return the ids of the named proposals, or of all pending proposals of an origin. Raise InvalidInput,
-    NotFound, Declined."""
-    if bool(given.ids) == bool(given.origin):
-        raise InvalidInput(
-            "Name proposals, or whose they are, and not both.", f"{verb} 8 9, or {verb} --origin import:notes"
-        )
-    if given.ids:
-        return list(dict.fromkeys(parse_id(text, "proposal") for text in given.ids))
-    numbers = session.memory.inbox.ids(origin=given.origin)
-    if not numbers:
-        raise InvalidInput("There is nothing to review from that origin.", "See who asks: `memoranda inbox`.")
-    if not given.yes and not session.ask(
-        f"{verb.capitalize()} {format_count(len(numbers), 'proposal')} from {given.origin}?"
-    ):
-        raise Declined("No change.")
-    return numbers
-
-
-def _decide_choices(session: Session, choices: Sequence[InboxChoice], anyway: bool) -> Outcome:
-    """Apply choices. A single failure is raised; of several, the others are applied and the failures listed."""
-    inbox = session.memory.inbox
-    orders = [one for one in inbox.get_many([choice.number for choice in choices]) if looks_like_order(one)]
-    first = _checkpoint_before(session, "accept", len(choices))
+def decide_choices(call: Call, choices: Sequence[InboxChoice], anyway: bool) -> Outcome:
+    """Apply choices: reject all or none. Of what is accepted a single failure is raised; of several, the others are
+    applied and the failures listed."""
+    inbox, numbers = call.memory.inbox, [choice.number for choice in choices]
+    if choices[0].verb == "reject":
+        inbox.reject(numbers)
+        return Outcome(f"Rejected {_cite_proposals(numbers)}.", lambda: _proposals_json(call, numbers))
+    orders = [one for one in inbox.get_many(numbers) if looks_like_order(one)]
     done = inbox.decide(choices, anyway=anyway, whole=len(choices) == 1)
     lines = [
         f"{WARNING_SIGN} {one.citation} looks like an instruction to agents; undo it if it is wrong."
@@ -147,8 +126,8 @@ def _decide_choices(session: Session, choices: Sequence[InboxChoice], anyway: bo
                 f"    then: {shorten(doubt.then, 80)}\n    now:  {shorten(doubt.now, 80)}" for doubt in error.doubts
             ]
     return Outcome(
-        f"{_accept_message(done)}{first}",
-        lambda: _proposals_json(session, [choice.number for choice in choices]),
+        _accept_message(done),
+        lambda: _proposals_json(call, numbers),
         lines,
         status=_accept_status(list(done.left.values())),
     )
@@ -159,12 +138,6 @@ def _accept_status(left: Sequence[MemorandaError]) -> ExitStatus:
     if all(isinstance(error, DoubtfulProposal) for error in left):
         return ExitStatus.PERSON if left else ExitStatus.DONE
     return ExitStatus.CANNOT
-
-
-def _checkpoint_before(session: Session, act: str, proposals: int) -> str:
-    """Take a checkpoint before many proposals are decided, and return the sentence that says so."""
-    number = session.memory.checkpoints.take_before(f"{act} {format_count(proposals, 'proposal')}", proposals)
-    return "" if number is None else f" {cite('checkpoint', number)} is how it was."
 
 
 def _accept_message(done: InboxDecision) -> str:
@@ -180,13 +153,13 @@ def _cite_proposals(numbers: Sequence[int]) -> str:
     return cite("proposal", numbers[0]) if len(numbers) == 1 else format_count(len(numbers), "proposal")
 
 
-def _like_lines(session: Session, proposal: Proposal) -> Iterable[str]:
+def _like_lines(call: Call, proposal: Proposal) -> Iterable[str]:
     """Yield a line for each record that a proposal duplicates or contradicts."""
     if proposal.state != "waiting":
         return
-    for fact in session.memory.facts.get_many(proposal_fact_ids(proposal)):
+    for fact in call.memory.facts.get_many(proposal_fact_ids(proposal)):
         yield f"about {fact.citation}  {shorten(fact.fact)}"
-    memory = session.memory
+    memory = call.memory
     for like in find_similar_facts(memory.database, memory.facts, proposal.text, proposal_fact_ids(proposal))[:3]:
         word = {"contradicts": "contradicts", "same": "the same as", "alike": "much like"}[like.how]
         yield f"{word} {like.fact.citation}  {shorten(like.fact.fact)}"
@@ -195,13 +168,13 @@ def _like_lines(session: Session, proposal: Proposal) -> Iterable[str]:
         yield f"{word} {one.decision.citation}  {shorten(one.decision.title)}"
 
 
-def _proposals_json(session: Session, numbers: Sequence[int]) -> list[dict[str, Any]]:
+def _proposals_json(call: Call, numbers: Sequence[int]) -> list[dict[str, Any]]:
     """Return proposals for scripts."""
-    return [_proposal_json(session, one) for one in session.memory.inbox.get_many(numbers)]
+    return [_proposal_json(call, one) for one in call.memory.inbox.get_many(numbers)]
 
 
-def _proposal_json(session: Session, proposal: Proposal) -> dict[str, Any]:
-    memory = session.memory
+def _proposal_json(call: Call, proposal: Proposal) -> dict[str, Any]:
+    memory = call.memory
     likes: list[Mapping[str, object]] = []
     decided: list[Mapping[str, object]] = []
     if proposal.state == "waiting":

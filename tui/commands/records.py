@@ -1,42 +1,72 @@
-"""The commands decide, decisions, link, event, task, iteration, and their lists."""
+"""The commands decide, link, task and iteration, and the lists of what they write."""
 
 from __future__ import annotations
 
 import json
+from typing import Annotated
 
 from store.base.citations import cite
 from store.base.errors import InvalidInput, NotFound
 from store.base.models import as_json
-from store.base.vocabulary import PERSON_ORIGIN, TASK_STATUSES
+from store.base.vocabulary import IMPACTS, LINK_TYPES, PERSON_ORIGIN, TASK_STATUSES
 from store.records.workflow import OPEN_STATUSES
 from store.upkeep.maintenance import read_new_commits, readable_repository
-from tui.commands.call import Outcome, Session, ask_if_purged, parse_id, parse_reference, typed_or_piped_text
+from tui.commands.call import Call, Outcome, Session, numbers_of, parse_id, parse_reference
 from tui.commands.record_lines import empty_list_line, entry_line, iteration_line, more_line, task_line
-from tui.input.arguments import ParsedArguments
-from tui.render.lines import cite_or_count
+from tui.input.arguments import ParsedArguments, Shown, verb
 
-# decide, decisions, link, unlink.
+Key = Annotated[str, Shown("K")]
+Sentence = Annotated[str, Shown("TEXT")]
+Sentences = Annotated[list[str], Shown("TEXT")]
+ITERATION_ACTS = ("start", "complete", "abandon", "event")
+
+# decide, decisions, link.
 
 
-def decide(session: Session, given: ParsedArguments) -> Outcome:
-    decisions = session.memory.decisions
-    new = ask_if_purged(
-        session,
-        given,
+@verb()
+def decide(
+    call: Call,
+    title: Annotated[list[str], Shown("TITLE")],
+    *,
+    chosen: Sentence,
+    context: Sentence = "",
+    alternative: Sentences = [],
+    rationale: Sentence = "",
+    impact: Annotated[str, Shown("I", IMPACTS)] = "medium",
+    phase: Sentence = "",
+    supersedes: Annotated[str | None, Shown("D")] = None,
+    key: Key = "",
+    yes: bool = False,
+) -> Outcome:
+    """Record a decision: what was chosen, instead of what, and why.
+
+    title: the decision in a few words
+    chosen: the option taken
+    context: the problem it solves
+    alternative: an option not taken (repeatable)
+    rationale: why
+    impact: low, medium, high or critical
+    phase: the phase of the work it belongs to
+    supersedes: the decision it replaces, D#3
+    yes: even if the text was purged once
+    """
+    decisions, old = call.memory.decisions, call.optional(supersedes, "decision")
+    new = call.ask_if_purged(
+        yes,
         lambda again: decisions.decide(
-            " ".join(given.title),
-            given.chosen,
-            context=given.context,
-            alternatives=given.alternative,
-            rationale=given.rationale,
-            impact=given.impact,
-            phase=given.phase,
-            supersedes=parse_id(given.supersedes, "decision") if given.supersedes else None,
-            key=given.key,
+            " ".join(title),
+            chosen,
+            context=context,
+            alternatives=alternative,
+            rationale=rationale,
+            impact=impact,
+            phase=phase,
+            supersedes=old,
+            key=key,
             again=again,
         ),
     )
-    return Outcome(f"Recorded {cite('decision', new)}.", lambda: as_json(decisions.get(new)))
+    return call.wrote(f"Recorded {cite('decision', new)}.", "decision", new)
 
 
 def list_decisions(session: Session, given: ParsedArguments) -> Outcome:
@@ -56,62 +86,42 @@ def list_decisions(session: Session, given: ParsedArguments) -> Outcome:
     )
 
 
-def link(session: Session, given: ParsedArguments) -> Outcome:
-    """Link a commit with a decision."""
-    sha, decision = _parse_link(given)
-    try:
-        made = session.memory.commits.link(sha, decision, given.type)
-    except NotFound:
-        session.memory.decisions.get(decision)  # where that is missing, git need not be asked
-        if not _read_new_commits(session):
-            raise
-        made = session.memory.commits.link(sha, decision, given.type)
-    said = (
-        f"{cite('commit', sha)} {given.type}{' to' if given.type == 'relates' else ''} {cite('decision', decision)}"
-    )
-    said += "." if made else " already: nothing was changed."
-    return Outcome(said, lambda: _links_json(session, decision))
+@verb()
+def link(
+    call: Call,
+    commit: str,
+    decision: str,
+    *,
+    type: Annotated[str, Shown("TYPE", LINK_TYPES)] = "implements",
+    off: bool = False,
+) -> Outcome:
+    """Say that a commit implements, reverts or relates to a decision, or take that back.
+
+    commit: a sha, or C#a1b2c3d
+    decision: a decision's number, or D#3
+    type: implements, reverts or relates
+    """
+    memory, number = call.memory, call.number(decision, "decision")
+    sha = str(parse_reference(commit if "#" in commit else f"C#{commit}", "commit").target)
+    ends = cite("commit", sha), cite("decision", number)
+    if off:
+        memory.commits.unlink(sha, number)
+        said = f"{ends[0]} and {ends[1]} are no longer linked."
+    else:
+        try:
+            made = memory.commits.link(sha, number, type)
+        except NotFound:
+            memory.decisions.get(number)  # where that is missing, git need not be asked
+            source = readable_repository(memory, call.cwd)
+            if not (source and read_new_commits(memory, source)):
+                raise
+            made = memory.commits.link(sha, number, type)
+        said = f"{ends[0]} {type}{' to' if type == 'relates' else ''} {ends[1]}"
+        said += "." if made else " already: nothing was changed."
+    return Outcome(said, lambda: [as_json(one) for one in memory.commits.links_of_decision(number)])
 
 
-def unlink(session: Session, given: ParsedArguments) -> Outcome:
-    """Remove the link between a commit and a decision."""
-    sha, decision = _parse_link(given)
-    session.memory.commits.unlink(sha, decision)
-    said = f"{cite('commit', sha)} and {cite('decision', decision)} are no longer linked."
-    return Outcome(said, lambda: _links_json(session, decision))
-
-
-def _read_new_commits(session: Session) -> bool:
-    """Read the commits that the timeline lacks; return whether there were any."""
-    source = readable_repository(session.memory, session.cwd)
-    return bool(source and read_new_commits(session.memory, source))
-
-
-def _parse_link(given: ParsedArguments) -> tuple[str, int]:
-    """Parse the two ends of a link: the commit and the decision."""
-    written = given.commit if "#" in given.commit else f"C#{given.commit}"
-    return str(parse_reference(written, "commit").target), parse_id(given.decision, "decision")
-
-
-def _links_json(session: Session, decision: int) -> list[dict[str, object]]:
-    return [as_json(link) for link in session.memory.commits.links_of_decision(decision)]
-
-
-# event, events.
-
-
-def event(session: Session, given: ParsedArguments) -> Outcome:
-    """Log an event."""
-    events = session.memory.events
-    new = events.log(
-        given.type,
-        phase=given.phase,
-        payload=None if given.payload is None else _parse_payload(given.payload),
-        iteration_id=parse_id(given.iteration, "iteration") if given.iteration else None,
-        actor=PERSON_ORIGIN,
-        key=given.key,
-    )
-    return Outcome(f"Logged {cite('event', new)}.", lambda: _events_json(session, [new])[0])
+# events.
 
 
 def list_events(session: Session, given: ParsedArguments) -> Outcome:
@@ -125,26 +135,11 @@ def list_events(session: Session, given: ParsedArguments) -> Outcome:
     shown = ids[: given.limit]
     lines = [entry_line("event", found) for found in memory.events.get_many(shown)]
     if not lines:
-        empty = "No events here. Log one: memoranda event phase_completed --phase design"
+        empty = "No events here. Log one: memoranda iteration event phase_completed --phase design"
         lines = empty_list_line("events", empty, given.type, given.iteration, given.since)
     return Outcome(
         data=lambda: _events_json(session, shown), lines=[*lines, *more_line(len(ids) - len(shown), given.limit)]
     )
-
-
-def _parse_payload(text: str) -> object:
-    try:
-        found: object = json.loads(text, parse_constant=_reject_constant)
-        return found
-    except (ValueError, RecursionError):
-        raise InvalidInput(
-            "The payload is not JSON.", """For example: --payload '{"result": "approved"}'"""
-        ) from None
-
-
-def _reject_constant(name: str) -> object:
-    """Reject NaN and the infinities, which Python parses but JSON does not have."""
-    raise ValueError(name)
 
 
 def _events_json(session: Session, ids: list[int]) -> list[dict[str, object]]:
@@ -157,19 +152,31 @@ def _events_json(session: Session, ids: list[int]) -> list[dict[str, object]]:
 TASK_MOVES = {"start": ("in_progress", "Started"), "done": ("done", "Done with"), "reopen": ("pending", "Reopened")}
 
 
-def task(session: Session, given: ParsedArguments) -> Outcome:
-    """Add a task, or start, finish or reopen tasks."""
-    tasks = session.memory.tasks
-    if given.what == "add":
-        text = typed_or_piped_text(session, given.words, "task add")
-        new = ask_if_purged(session, given, lambda again: tasks.add_task(text, again=again))
-        return Outcome(f"Added {cite('task', new)}.", lambda: _tasks_json(session, [new])[0])
-    if given.what not in TASK_MOVES:
+@verb()
+def task(
+    call: Call,
+    what: Annotated[str, Shown("add|start|done|reopen", ("add", *TASK_MOVES))],
+    words: Annotated[list[str], Shown("TEXT|ID")],
+    *,
+    yes: bool = False,
+) -> Outcome:
+    """Add a task, or start, finish or reopen some: task add TEXT, task done 3 4.
+
+    what: what to do
+    words: what is to be done; or a task's number, or A#5
+    yes: even if the text was purged once
+    """
+    tasks = call.memory.tasks
+    if what == "add":
+        text = call.text(words, "task add")
+        new = call.ask_if_purged(yes, lambda again: tasks.add_task(text, again=again))
+        return call.wrote(f"Added {cite('task', new)}.", "task", new)
+    if what not in TASK_MOVES:
         raise InvalidInput("A task can be added, started, done and reopened.", "task add TEXT, or task done 5.")
-    status, said = TASK_MOVES[given.what]
-    ids = list(dict.fromkeys(parse_id(word, "task") for word in given.words))
-    tasks.move_all(ids, status)
-    return Outcome(f"{said} {cite_or_count('task', ids)}.", lambda: _tasks_json(session, ids))
+    status, done = TASK_MOVES[what]
+    named = call.some(words, "task")
+    tasks.move_all(numbers_of(named), status)
+    return call.acted(done, named)
 
 
 def list_tasks(session: Session, given: ParsedArguments) -> Outcome:
@@ -190,32 +197,80 @@ def list_tasks(session: Session, given: ParsedArguments) -> Outcome:
     )
 
 
-def iteration(session: Session, given: ParsedArguments) -> Outcome:
-    """Start, complete or abandon an iteration."""
-    iterations = session.memory.iterations
-    if given.what == "start" and (given.phase or given.artifact):
+@verb()
+def iteration(
+    call: Call,
+    what: Annotated[str, Shown("start|complete|abandon|event", ITERATION_ACTS)],
+    words: Annotated[list[str], Shown("COMMAND TEXT|ID|TYPE")] = [],
+    *,
+    phase: Sentences = [],
+    artifact: Sentences = [],
+    payload: Annotated[str | None, Shown("JSON")] = None,
+    iteration: Annotated[str | None, Shown("I")] = None,
+    key: Key = "",
+) -> Outcome:
+    """Start, complete or abandon a cycle of work, or log an event of it: iteration start fix TEXT.
+
+    what: what to do
+    words: feature, fix, spike … and what it is about; or I#5; or an event in one word: gate_passed, approval …
+    phase: at its end: a phase that was completed (repeatable); of an event: the phase of the work it belongs to
+    artifact: at its end: what it left, docs/design.md (repeatable)
+    payload: what else is to be kept with an event, any JSON
+    iteration: the iteration an event belongs to (the active one)
+    """
+    iterations, (first, *rest) = call.memory.iterations, words or [""]
+    if what == "event":
+        if rest or artifact:
+            raise InvalidInput("An event has a type, one word.", "iteration event gate_passed --phase design")
+        new = call.memory.events.log(
+            first,
+            phase=phase[-1] if phase else "",
+            payload=None if payload is None else _parse_payload(payload),
+            iteration_id=call.optional(iteration, "iteration"),
+            actor=PERSON_ORIGIN,
+            key=key,
+        )
+        return call.wrote(f"Logged {cite('event', new)}.", "event", new)
+    if payload is not None or iteration or key:
+        raise InvalidInput(
+            "Only an event has a payload, an iteration and a key.", "iteration event gate_passed --iteration I#5"
+        )
+    if what == "start" and (phase or artifact):
         raise InvalidInput(
             "Phases and artifacts are told when an iteration ends.",
             "iteration complete --phase design --artifact FILE",
         )
-    if given.what == "start":
-        command, *words = given.words or [""]
-        new = iterations.start_iteration(command, " ".join(words))
+    if what == "start":
+        new = iterations.start_iteration(first, " ".join(rest))
         said = f"Started {cite('iteration', new)}: what is recorded from now on belongs to it."
-    elif given.what in ("complete", "abandon"):
-        if len(given.words) > 1:
-            raise InvalidInput("One iteration at a time is ended.", f"iteration {given.what} {given.words[0]}")
-        named = parse_id(given.words[0], "iteration") if given.words else None
+    elif what in ("complete", "abandon"):
+        if rest:
+            raise InvalidInput("One iteration at a time is ended.", f"iteration {what} {first}")
         new = iterations.end_iteration(
-            named, abandoned=given.what == "abandon", phases=given.phase, artifacts=given.artifact
+            call.optional(first, "iteration"), abandoned=what == "abandon", phases=phase, artifacts=artifact
         )
-        said = f"{'Abandoned' if given.what == 'abandon' else 'Completed'} {cite('iteration', new)}."
+        said = f"{'Abandoned' if what == 'abandon' else 'Completed'} {cite('iteration', new)}."
     else:
         raise InvalidInput(
             "An iteration can be started, completed and abandoned.",
             "iteration start fix TEXT, or iteration complete.",
         )
-    return Outcome(said, lambda: _iteration_json(session, new))
+    return call.wrote(said, "iteration", new)
+
+
+def _parse_payload(text: str) -> object:
+    try:
+        found: object = json.loads(text, parse_constant=_reject_constant)
+        return found
+    except (ValueError, RecursionError):
+        raise InvalidInput(
+            "The payload is not JSON.", """For example: --payload '{"result": "approved"}'"""
+        ) from None
+
+
+def _reject_constant(name: str) -> object:
+    """Reject NaN and the infinities, which Python parses but JSON does not have."""
+    raise ValueError(name)
 
 
 def list_iterations(session: Session, given: ParsedArguments) -> Outcome:
@@ -237,7 +292,3 @@ def list_iterations(session: Session, given: ParsedArguments) -> Outcome:
 
 def _tasks_json(session: Session, ids: list[int]) -> list[dict[str, object]]:
     return [as_json(task) for task in session.memory.tasks.get_many(ids)]
-
-
-def _iteration_json(session: Session, number: int) -> dict[str, object]:
-    return as_json(session.memory.iterations.get(number))

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, TypeAlias, TypeVar
 
-from store.base.citations import cite, parse_citation
 from store.base.errors import ExitStatus, MemorandaError
 from tui.theme.escape import visible
 
@@ -363,13 +362,6 @@ YES_OPTION = Argument("yes", "flag", "", "do it without asking")
 
 # rows of verbs that are no functions with a signature yet
 
-ACTS_ON_MANY = {
-    "facts.forget": "forget", "facts.confirm": "confirm", "facts.pin": "pin",
-    "facts.unpin": "unpin", "facts.tag": "tag", "facts.untag": "untag",
-    "context.mute": "mute", "context.unmute": "unmute",
-    "inbox.merge": "merge",
-}  # fmt: skip
-
 
 def row(
     name: str,
@@ -386,10 +378,6 @@ def row(
 
     def run(call: Any, **given: Any) -> Any:
         found: Callable[..., Any] = getattr(importlib.import_module(f"tui.commands.{module}"), function)
-        if handler in ACTS_ON_MANY:
-            ids = {text for text in given["ids"] if parse_citation(text, "fact").kind != "global"}
-            taken = call.memory.checkpoints.take_before(f"{ACTS_ON_MANY[handler]} {len(ids)} records", len(ids))
-            call.first = "" if taken is None else f"{cite('checkpoint', taken)} is how it was."
         return found(call, ParsedArguments(**given))
 
     part = module if module in ("team", "tools", "rescue") else ""

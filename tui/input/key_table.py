@@ -392,7 +392,6 @@ KEYS = (
         "V",
         "change('global_facts.move')",
         "",
-        verb="move",
         help="Move a fact to another scope: global ones are kept in your personal memory and seen in every project",
     ),
     Key(
@@ -757,7 +756,7 @@ FURTHER_SCREENS = (
     FurtherScreen("a", "Agents", "agents", "who is connected, what each did and was sent"),
     FurtherScreen("c", "Scan", "files scan", "what other tools remember, and what is wrong"),
     FurtherScreen("d", "Doctor", "doctor", "whether anything is wrong, and what to do"),
-    FurtherScreen("e", "Evidence", "verify", "what facts rest on, and whether it still holds"),
+    FurtherScreen("e", "Evidence", "bind --check", "what facts rest on, and whether it still holds"),
     FurtherScreen("g", "Guard", "files keep", "what changed in your agents' memory files"),
     FurtherScreen("m", "Model", "model", "the language model: which, and how it does"),
     FurtherScreen("p", "Plots", "stats --plot -", "growth, recall and age over time"),

@@ -1,13 +1,9 @@
 """Commands that write, list and link records: facts, proposals, decisions, tasks, iterations, events."""
 
 from store.base.vocabulary import (
-    CONFIDENCES,
     DOMAINS,
     FACT_ORDERS,
     FACT_STATUSES,
-    IMPACTS,
-    LINK_TYPES,
-    PROPOSAL_STATES,
     PURGEABLE_KINDS,
     SCOPES,
     TASK_STATUSES,
@@ -196,37 +192,10 @@ READING_COMMANDS = (
 )
 
 
-MUTE_IDS = Argument("ids", "many", "ID", "a fact's number, or F#12, D#3, A#4, S#5")
-TAG_IDS = Argument("ids", "many", "ID", "a fact's number, or F#12, D#3, A#4")
-FACT_IDS = Argument("ids", "many", "ID", "a fact's number, or F#12")
-TAG_ARGUMENT = Argument(
-    "tag", "one", "TAG", "one word, or several joined by dashes; of several tags commas between"
-)
-IF_PURGED_OPTION = Argument("yes", "flag", "", "even if the text was purged once")
-PROPOSAL_IDS = Argument("ids", "any", "ID", "a proposal's number, or P#8")
-ORIGIN_OPTION = Argument("origin", "value", "O", "instead: all that this one asks, import:notes")
-ANYWAY_OPTION = Argument("anyway", "flag", "", "although what it rests on is no longer what it was")
 STATE_CHOICES = ("pinned", "fresh", "aging", "low", "stale")
 DOMAIN_LIST = ", ".join(DOMAINS)
 
 RECORD_COMMANDS = (
-    row(
-        "remember",
-        "Remember a fact; one that is known already is confirmed",
-        "facts.remember",
-        Argument("text", "many", "TEXT", "the fact, as a sentence; - reads it from a pipe"),
-        Argument("domain", "value", "D", f"one of {DOMAIN_LIST}", "general", choices=DOMAINS),
-        Argument("confidence", "value", "C", "high, medium or low", "high", choices=CONFIDENCES),
-        Argument("scope", "value", "S", "project, session or global", "project", choices=SCOPES),
-        Argument("session", "value", "ID", "with --scope session: which one, instead of the one that is open", ""),
-        Argument("tag", "list", "TAG", "a word to find it by (repeatable)"),
-        Argument("pin", "flag", "", "it never ages"),
-        Argument(
-            "key", "value", "K", "for scripts: the same key again writes nothing, and gives the same answer", ""
-        ),
-        IF_PURGED_OPTION,
-        slash=("remember", "memory add"),
-    ),
     row(
         "facts",
         "List facts, the longest unconfirmed first",
@@ -248,30 +217,6 @@ RECORD_COMMANDS = (
         LIMIT_OPTION,
         slash=("facts", "memory list"),
         looks=True,
-    ),
-    row(
-        "correct",
-        "Replace a fact (or what a decision chose); the old one stays, as replaced",
-        "facts.correct",
-        Argument("id", "one", "ID", "a fact's number, or F#12, D#3, A#5"),
-        Argument("text", "many", "TEXT", "what is true now; - reads it from a pipe"),
-        IF_PURGED_OPTION,
-        slash=("memory correct",),
-    ),
-    row(
-        "confirm",
-        "Confirm that facts are still true, or decisions that an agent logged; the age of a fact starts again",
-        "facts.confirm",
-        Argument("ids", "many", "ID", "a fact's number, or F#12, D#3"),
-        slash=("memory confirm",),
-    ),
-    row(
-        "forget",
-        "Hide facts or decisions, until undone",
-        "facts.forget",
-        Argument("ids", "many", "ID", "a fact's number, or F#12, D#3"),
-        frees=True,
-        slash=("memory forget",),
     ),
     row(
         "purge",
@@ -302,86 +247,6 @@ RECORD_COMMANDS = (
         looks=True,
     ),
     row(
-        "move",
-        "Move a fact to another scope: global ones are kept in your personal memory and seen in every project",
-        "facts.move",
-        Argument("id", "one", "ID", "a fact's number, F#12, or G#5 of a global one"),
-        Argument("to", "value", "SCOPE", "global or project", "global", choices=("global", "project")),
-        IF_PURGED_OPTION,
-    ),
-    row("pin", "Keep facts from ageing", "facts.pin", FACT_IDS),
-    row("unpin", "Let facts age again", "facts.unpin", FACT_IDS),
-    row("mute", "Send no agent these records; they stay as they are", "context.mute", MUTE_IDS),
-    row("unmute", "Send agents these records again", "context.unmute", MUTE_IDS),
-    row("tag", "Give records a tag, a word to find them by", "facts.tag", TAG_IDS, TAG_ARGUMENT),
-    row("untag", "Remove a tag from records", "facts.untag", TAG_IDS, TAG_ARGUMENT),
-    row(
-        "inbox",
-        "List what is proposed and waiting for review, newest first",
-        "inbox.list_proposals",
-        Argument("origin", "value", "O", "only what this one asks: mcp:claude-code, import:notes …"),
-        Argument("state", "value", "S", "waiting, accepted or rejected", choices=PROPOSAL_STATES),
-        LIMIT_OPTION,
-        looks=True,
-    ),
-    row(
-        "accept",
-        "Accept proposals: only now they are facts",
-        "inbox.accept",
-        PROPOSAL_IDS,
-        ORIGIN_OPTION,
-        Argument("supersedes", "value", "F", "it replaces this fact, F#12"),
-        ANYWAY_OPTION,
-        YES_OPTION,
-    ),
-    row(
-        "edit",
-        "Accept a proposal in your own words",
-        "inbox.edit",
-        Argument("id", "one", "ID", "a proposal's number, or P#8"),
-        Argument("text", "many", "TEXT", "what is to be remembered"),
-        ANYWAY_OPTION,
-    ),
-    row(
-        "reject",
-        "Reject proposals; the same is not proposed again",
-        "inbox.reject",
-        PROPOSAL_IDS,
-        ORIGIN_OPTION,
-        YES_OPTION,
-    ),
-    row(
-        "merge",
-        "Merge facts that say the same: merge 12 13; or a proposal and a fact: merge P#8 12",
-        "inbox.merge",
-        Argument("ids", "many", "ID", "the one that stays, then the others: 12 13, or P#8 12"),
-        ANYWAY_OPTION,
-        IF_PURGED_OPTION,
-    ),
-    row(
-        "duplicates",
-        "Find facts that say the same or contradict each other, and propose what to do",
-        "inbox.duplicates",
-        looks=True,
-    ),
-    row(
-        "decide",
-        "Record a decision: what was chosen, instead of what, and why",
-        "records.decide",
-        Argument("title", "many", "TITLE", "the decision in a few words"),
-        Argument("chosen", "value", "TEXT", "the option taken", required=True),
-        Argument("context", "value", "TEXT", "the problem it solves", ""),
-        Argument("alternative", "list", "TEXT", "an option not taken (repeatable)"),
-        Argument("rationale", "value", "TEXT", "why", ""),
-        Argument("impact", "value", "I", "low, medium, high or critical", "medium", choices=IMPACTS),
-        Argument("phase", "value", "TEXT", "the phase of the work it belongs to", ""),
-        Argument("supersedes", "value", "D", "the decision it replaces, D#3"),
-        Argument(
-            "key", "value", "K", "for scripts: the same key again writes nothing, and gives the same answer", ""
-        ),
-        IF_PURGED_OPTION,
-    ),
-    row(
         "decisions",
         "List decisions, newest first",
         "records.list_decisions",
@@ -389,29 +254,6 @@ RECORD_COMMANDS = (
         ITERATION_OPTION,
         LIMIT_OPTION,
         looks=True,
-    ),
-    row(
-        "link",
-        "Say that a commit implements, reverts or relates to a decision",
-        "records.link",
-        Argument("commit", "one", "COMMIT", "a sha, or C#a1b2c3d"),
-        Argument("decision", "one", "DECISION", "a decision's number, or D#3"),
-        Argument("type", "value", "TYPE", "implements, reverts or relates", "implements", choices=LINK_TYPES),
-    ),
-    row(
-        "unlink",
-        "Remove the link between a commit and a decision",
-        "records.unlink",
-        Argument("commit", "one", "COMMIT", "a sha, or C#a1b2c3d"),
-        Argument("decision", "one", "DECISION", "a decision's number, or D#3"),
-    ),
-    row(
-        "task",
-        "Add a task, or start, finish or reopen some: task add TEXT, task done 3 4",
-        "records.task",
-        Argument("what", "one", "add|start|done|reopen", "what to do", choices=("add", "start", "done", "reopen")),
-        Argument("words", "many", "TEXT|ID", "what is to be done; or a task's number, or A#5"),
-        IF_PURGED_OPTION,
     ),
     row(
         "tasks",
@@ -424,62 +266,11 @@ RECORD_COMMANDS = (
         looks=True,
     ),
     row(
-        "bind",
-        "Bind a fact or a decision to its evidence, which is looked at again; without any, take it as it is now",
-        "evidence.bind",
-        Argument("id", "one", "ID", "a fact's number, or F#12, D#3"),
-        Argument(
-            "target",
-            "any",
-            "TARGET",
-            "src/pay.py:10-20, src/pay.py::total, src/pay.py, C#a1b2c3d, https://…",
-            file=True,
-        ),
-        Argument("command", "list", "LINE", "a command that proves it; run only by `verify --run` (repeatable)"),
-    ),
-    row(
-        "unbind",
-        "Take evidence away from a fact or a decision; all of it without TARGET",
-        "evidence.unbind",
-        Argument("id", "one", "ID", "a fact's number, or F#12, D#3"),
-        Argument("target", "any", "TARGET", "what it is bound to, as `verify` shows it", file=True),
-        Argument("command", "list", "LINE", "a command it is bound to (repeatable)"),
-    ),
-    row(
-        "verify",
-        "Look again at what facts and decisions rest on: it holds, moved, changed, or is gone",
-        "evidence.verify",
-        Argument("ids", "any", "ID", "only of these: a fact's number, or F#12, D#3"),
-        Argument("run", "flag", "", "commands and addresses too, each shown and asked about the first time"),
-        looks=True,
-    ),
-    row(
-        "iteration",
-        "Start, complete or abandon a cycle of work: iteration start fix TEXT",
-        "records.iteration",
-        Argument("what", "one", "start|complete|abandon", "what to do", choices=("start", "complete", "abandon")),
-        Argument("words", "any", "COMMAND TEXT|ID", "feature, fix, spike … and what it is about; or I#5"),
-        Argument("phase", "list", "TEXT", "at its end: a phase that was completed (repeatable)"),
-        Argument("artifact", "list", "TEXT", "at its end: what it left, docs/design.md (repeatable)"),
-    ),
-    row(
         "iterations",
         "List iterations, newest first, with what belongs to them",
         "records.list_iterations",
         LIMIT_OPTION,
         looks=True,
-    ),
-    row(
-        "event",
-        "Log an event of the work: event phase_completed --phase design",
-        "records.event",
-        Argument("type", "one", "TYPE", "what happened, in one word: phase_completed, gate_passed, approval …"),
-        Argument("phase", "value", "TEXT", "the phase of the work it belongs to", ""),
-        Argument("payload", "value", "JSON", "what else is to be kept with it, any JSON"),
-        Argument("iteration", "value", "I", "the iteration it belongs to (the active one)"),
-        Argument(
-            "key", "value", "K", "for scripts: the same key again writes nothing, and gives the same answer", ""
-        ),
     ),
     row(
         "events",

@@ -67,6 +67,10 @@ VERB_GROUPS: dict[str, dict[str, str]] = {
 imported."""
 MODULES = {name: module for group in VERB_GROUPS.values() for name, module in group.items()}
 FORMER_WORDS: dict[str, str] = {
+    "accept": "confirm P#…",
+    "duplicates": "merge",
+    "edit": "correct P#1",
+    "event": "iteration event",
     "guard": "files keep",
     "guard list": "files versions",
     "guard off": "files keep --off",
@@ -80,12 +84,21 @@ FORMER_WORDS: dict[str, str] = {
     "guest search": "files list",
     "guest show": "files show",
     "guest undo": "files undo",
+    "inbox": "today",
     "memory add": "remember",
     "memory list": "facts",
+    "move": "correct --scope global --to=--scope",
+    "reject": "forget P#…",
     "replica": "team replica",
     "replicate": "team replicate --words=--keywords",
     "scan": "files scan",
     "share": "team share",
+    "unbind": "bind --off",
+    "unlink": "link --off",
+    "unmute": "mute --off",
+    "unpin": "pin --off",
+    "untag": "tag --off",
+    "verify": "bind --check",
 }
 """The words that commands had before, each with what it is now. Of what follows a word, `P#…` cites each bare number as
 a proposal, `P#1` the first alone; `1` and `2` are its first words (`now` where there is none); `--to=--scope` is an
@@ -105,7 +118,7 @@ def rewrite_line(words: Sequence[str]) -> list[str]:
     """Return a typed line in the words of today."""
     first_word, *rest = words
     alone = FORMER_WORDS.get(first_word)
-    second = next(iter(_loose_places(alone, rest)), 0) if alone else 0
+    second = next(iter(find_loose_words(verb_named(alone.split()[0]), rest)), 0) if alone else 0
     both = FORMER_WORDS.get(" ".join([first_word, *rest[second : second + 1]]))
     if both:
         del rest[second : second + 1]
@@ -113,7 +126,7 @@ def rewrite_line(words: Sequence[str]) -> list[str]:
     if former is None:
         return list(words)
     name, *parts = former.split()
-    loose = _loose_places(former, rest)
+    loose = find_loose_words(verb_named(name), rest)
     first: list[str] = []
     for part in parts:
         if part in ("1", "2"):
@@ -133,14 +146,13 @@ def rewrite_line(words: Sequence[str]) -> list[str]:
     return [name, *first, *rest]
 
 
-def _loose_places(former: str, rest: Sequence[str]) -> list[int]:
-    """Return which words after a former one are neither options of today's verb nor their values."""
-    arguments = verb_named(former.split()[0]).arguments
-    options = {f"--{one.name}" for one in arguments if one.form in ("value", "list")}
+def find_loose_words(verb: Verb, words: Sequence[str]) -> list[int]:
+    """Return the places of the words that are neither options of a verb nor their values."""
+    options = {f"--{one.name}" for one in verb.arguments if one.form in ("value", "list")}
     return [
         place
-        for place, word in enumerate(rest)
-        if not word.startswith("--") and not (place and rest[place - 1] in options)
+        for place, word in enumerate(words)
+        if not word.startswith("--") and not (place and words[place - 1] in options)
     ]
 
 
@@ -204,21 +216,37 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "remember": ("add", "note", "save fact", "new fact", "learn", "recordar"),
     "facts": ("list", "memories", "ls", "hechos"),
     "correct": ("edit", "fix", "change", "update", "amend", "rewrite", "corregir"),
-    "confirm": ("still true", "keep", "refresh"),
-    "forget": ("delete", "remove", "hide", "rm", "archive", "olvidar", "borrar"),
+    "confirm": ("still true", "keep", "refresh", "approve", "aceptar"),
+    "forget": (
+        "delete",
+        "remove",
+        "hide",
+        "rm",
+        "archive",
+        "decline",
+        "dismiss",
+        "deny",
+        "olvidar",
+        "borrar",
+        "rechazar",
+    ),
     "purge": ("erase", "wipe", "shred", "destroy", "purgar"),
-    "move": ("global", "everywhere", "every project", "scope"),
     "pin": ("star", "favourite", "favorite", "sticky", "fijar"),
     "mute": ("silence", "exclude", "ignore"),
     "tag": ("label", "etiquetar"),
-    "inbox": ("proposals", "suggestions", "review", "bandeja"),
-    "accept": ("approve", "aceptar"),
-    "reject": ("decline", "dismiss", "deny", "rechazar"),
-    "merge": ("combine", "join", "fusionar"),
-    "duplicates": ("dedupe", "repeated"),
-    "bind": ("evidence", "attach", "source", "prove"),
-    "unbind": ("detach",),
-    "verify": ("check evidence", "verify fact", "drift", "outdated"),
+    "today": ("proposals", "suggestions", "review", "bandeja"),
+    "merge": ("combine", "join", "dedupe", "repeated", "fusionar"),
+    "bind": (
+        "evidence",
+        "attach",
+        "source",
+        "prove",
+        "detach",
+        "check evidence",
+        "verify fact",
+        "drift",
+        "outdated",
+    ),
     "decide": ("decision", "record decision", "adr", "decidir"),
     "task": ("todo", "tarea"),
     "tasks": ("todos", "tareas"),
@@ -270,6 +298,7 @@ KEY_SYNONYMS: dict[str, tuple[str, ...]] = {
     "list.day": ("jump", "date", "go to date", "week", "month"),
     "past.look": ("past", "time travel", "yesterday", "last week", "back in time"),
     "record.tag": ("label",),
+    "fact.move": ("global", "everywhere", "every project", "scope"),
     "more.open": ("settings", "plots", "growth", "agents", "menu"),
     "theme.choose": (
         "colours",

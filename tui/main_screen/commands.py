@@ -33,7 +33,7 @@ from tui.commands.privacy import named_records, plan_purge, take_words_as_query
 from tui.input.arguments import ParsedArguments, UsageError, Verb, help_text, parse_arguments, settle
 from tui.input.completion import complete_line, split_line
 from tui.input.key_table import KEYS, key_name
-from tui.input.verb_table import command_word, find_verb, suggest_verb
+from tui.input.verb_table import command_word, find_loose_words, find_verb, suggest_verb
 from tui.lists.fact_groups import TIMELINE_WORDS
 from tui.panes.controllers import Host
 from tui.render.lines import format_count
@@ -57,6 +57,9 @@ PAST_VERBS = frozenset(
     "facts decisions tasks iterations search show context timeline history as-of diff checkpoints stats open where"
     " config completion model".split()
 ) | {"team replica"}
+
+# verbs that need not be given a citation, each with the option that then says what is meant
+OPTIONS_INSTEAD = {"bind": "--check", "confirm": "--origin", "forget": "--origin"}
 
 
 def run_line(screen: Host, text: str, agreed: tuple[str, ...] = ()) -> None:
@@ -102,10 +105,13 @@ def _marked_citations(screen: Host, verb: Verb, rest: list[str]) -> list[str]:
     """Return the citations of the marked records, or of the record in the preview, for a verb that needs citations
     and got none: `:tag db`, `:forget`."""
     wanted = verb.arguments[0] if verb.arguments else None
-    if wanted is None or wanted.name not in ("id", "ids") or wanted.form not in ("one", "many"):
+    if wanted is None or wanted.name not in ("id", "ids"):
+        return []
+    instead = OPTIONS_INSTEAD.get(verb.name, "")
+    if wanted.form not in ("one", "many") and (not instead or any(word.startswith(instead) for word in rest)):
         return []
     try:
-        parse_citation(next((word for word in rest if not word.startswith("--")), ""), "fact")
+        parse_citation(next((rest[place] for place in find_loose_words(verb, rest)), ""), "fact")
     except MemorandaError:
         pass
     else:
@@ -113,7 +119,7 @@ def _marked_citations(screen: Host, verb: Verb, rest: list[str]) -> list[str]:
     if "--help" in rest or screen.pane.record is None:
         return []
     records = [record for record in screen.targets() if not isinstance(record, Step)]
-    return [record.citation for record in (records if wanted.form == "many" else records[:1])]
+    return [record.citation for record in (records if wanted.form in ("many", "any") else records[:1])]
 
 
 def _offer_verb(screen: Host, text: str, word: str) -> None:
@@ -181,7 +187,7 @@ def _run_in_view(screen: Host, verb: Verb, given: ParsedArguments) -> bool:
         or (given.act == "scan" and not (given.md or given.check or given.save or screen.moment))
     ):
         _show_tools(screen, given)
-    elif verb.name == "verify":
+    elif verb.name == "bind" and given.check:
         _show_evidence(screen)
     elif verb.name == "uninstall":
         screen.say(UNINSTALL_HINT, "warning")
@@ -210,9 +216,9 @@ def _run_in_view(screen: Host, verb: Verb, given: ParsedArguments) -> bool:
         screen.open_screen("plots")
     elif verb.name == "stats" and screen.moment is None and not given.plot:  # else the counts are shown as text
         screen.go_to("health")
-    elif verb.name == "inbox" and given.state in (None, "", "waiting"):
+    elif verb.name == "today" and given.state in ("", "waiting"):
         screen.change_view(asker=given.origin)
-        screen.go_to(verb.name)
+        screen.go_to("inbox")
     elif verb.name == "timeline" and not (given.since or given.before) and len(given.kind) <= 1:
         _show_timeline(screen, given)
     elif verb.name == "diff":

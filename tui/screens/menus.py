@@ -27,7 +27,7 @@ from textual.worker import WorkerError
 
 from tui.commands.location import read_recent, recent_label
 from tui.input.key_table import EDITABLE_LISTS, HITS, KEYS, KEYS_BY_ID, Key, further_screens, key_name
-from tui.input.verb_table import KEY_SYNONYMS, SYNONYMS, list_verbs
+from tui.input.verb_table import FORMER_WORDS, KEY_SYNONYMS, SYNONYMS, list_verbs
 from tui.lists.filters import MOST_CHOICES, SHOW_ALL_KEY, Facet, FacetChoice, assign_letters
 from tui.screens.base import Application
 from tui.theme.escape import visible
@@ -102,8 +102,10 @@ class PaletteCommands(Provider):
 
     @classmethod
     def _other_words(cls, target: str) -> tuple[str, ...]:
-        """Return the other words for a key or a verb."""
-        return (*SYNONYMS.get(cls._verb(target), ()), *KEY_SYNONYMS.get(target.removeprefix("key:"), ()))
+        """Return the other words for a key or a verb, those that it had before too."""
+        verb = cls._verb(target)
+        former = (word for word, now in FORMER_WORDS.items() if now.split()[0] == verb)
+        return (*SYNONYMS.get(verb, ()), *KEY_SYNONYMS.get(target.removeprefix("key:"), ()), *former)
 
     @staticmethod
     def _verb(target: str) -> str:

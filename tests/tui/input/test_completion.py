@@ -104,7 +104,7 @@ def test_every_known_value_is_offered_where_it_belongs(verb) -> None:
         ("facts -- wo", ["work"]),
         ("index ", ["documents", "rebuild", "download"]),
         ("index rebuild re", []),
-        ("link HEAD ", ["--type", "--db", "--json", "--help"]),
+        ("link HEAD ", ["--type", "--off", "--db", "--json", "--help"]),
         ("restore 1 --y", ["--yes"]),
         ("--db x.db fac", ["facts"]),
         ("--db=x.db --json fac", ["facts"]),

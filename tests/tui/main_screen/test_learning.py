@@ -78,9 +78,9 @@ def test_a_command_that_reads_asks_about_what_the_shell_remembered(tmp_path: Pat
     with Memory.open(path) as memory:
         assert memory.inbox.count_waiting() == 0
     capsys.readouterr()
-    assert cli.run_command(["--db", path, "inbox"]) == 0
+    assert cli.run_command(["--db", path, "today"]) == 0
     assert "duplicates" in capsys.readouterr().out
-    for verb in ("inbox", "stats"):
+    for verb in ("today", "stats"):
         cli.run_command(["--db", path, verb])
     with Memory.open(path) as memory:
         assert memory.inbox.count_waiting() == 1

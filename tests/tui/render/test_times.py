@@ -15,7 +15,7 @@ WRONG = re.compile(
     r"\b(?:ahead|now) (?:ago|old)\b|\bjust now (?:ago|old)|\b(?:whole|longest:|\() ?(?:ahead|now)\b|made now"
 )
 READING = (
-    *("facts --all", "inbox", "decisions --all", "tasks --all", "iterations", "timeline", "history", "duplicates"),
+    *("facts --all", "today", "decisions --all", "tasks --all", "iterations", "timeline", "history", "merge"),
     *(
         "checkpoints --all",
         "backups",

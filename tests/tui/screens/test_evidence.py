@@ -47,7 +47,7 @@ async def test_a_doubt_is_in_the_list_beside_the_age_and_leads_to_the_record(sto
     (story.folder / "tax.py").unlink()
     async with opened(story.folder, WIDE) as user:
         await user.until(lambda: user.sees("⊘ gone", "What 1 record rests on changed or is gone"))
-        await user.command("verify")
+        await user.command("bind --check")
         await user.until(lambda: user.sees("EVIDENCE", "1 changed or gone"))
         await user.press("enter")
         await user.until(lambda: user.sees("F#2", "Rests on", "⊘ gone"))
@@ -57,7 +57,7 @@ async def test_a_command_is_shown_and_runs_after_a_yes_alone(story: Story) -> No
     mark = story.folder / "mark"
     bind(story, f"$ echo 5 > {mark.name}", "tax.py")
     async with opened(story.folder, WIDE) as user:
-        await user.command("verify")
+        await user.command("bind --check")
         await user.until(lambda: user.sees("2 pieces", "not looked at", "It is looked at only when you run it"))
         await user.press("r")
         await user.until(lambda: user.sees("run “echo 5 > mark”?", "It runs in the folder of the project, as you."))
@@ -81,7 +81,7 @@ async def test_what_goes_wrong_is_said(story: Story) -> None:
         await user.press("enter")
         await user.until(lambda: any("there is no such file" in said for said in user.toasts))
         (story.folder / "tax.py").unlink()
-        await user.command("verify")
+        await user.command("bind --check")
         await user.until(lambda: user.sees("⊘ F#1"))
         await user.press("b")
         await user.until(lambda: any("tax.py is gone" in said for said in user.toasts))

@@ -65,7 +65,7 @@ def test_what_both_sides_changed_is_said_to_wait(say: Say, project: Path) -> Non
     file = project / "MEMORY.md"
     file.write_text(file.read_text().replace("five", "seven"))
     assert say("sync") == "1 proposal of MEMORY.md waits in the inbox.\n"
-    assert "conflict" in say("inbox") and "The team is seven [F#1]" in file.read_text()
+    assert "conflict" in say("today") and "The team is seven [F#1]" in file.read_text()
 
 
 def test_accept_shows_what_it_accepts_and_asks(say: Say, project: Path) -> None:
@@ -98,7 +98,7 @@ def test_what_is_changed_in_the_editor_is_the_persons_word(
     monkeypatch.setenv("VISUAL", editor(project, work))
     assert "Read MEMORY.md: 1 changed (F#3). `undo 2` takes that back." not in say("sync")
     assert "1 changed (F#3)" in say("sync", "--edit")
-    assert "nothing" in say("inbox").lower() or "Nothing to review" in say("inbox")
+    assert "nothing" in say("today").lower() or "Nothing to review" in say("today")
     assert say("sync", "--accept") == "Nothing of MEMORY.md waits to be accepted.\n"
     with Memory.open(str(project / ".memoranda" / "memory.db")) as memory:
         assert memory.facts.get(3).origin == "user"

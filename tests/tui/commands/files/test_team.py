@@ -67,7 +67,7 @@ def test_two_people_share_through_the_remote_of_their_project(two: tuple[Checkou
     assert "all of it was sent" in ana.do("share").out
 
     assert "Ana Pérez" in bob.do("team", "sync").out
-    inbox = bob.do("inbox").out
+    inbox = bob.do("today").out
     assert "Releases are cut on Tuesdays" in inbox and "Queue" in inbox
     assert "Releases" not in bob.do("facts").out, "it waits for Bob"
     assert "Releases" not in bob.do("context").out, "and no agent is sent it"
@@ -199,9 +199,9 @@ def test_a_key_that_changed_is_named_and_taken_when_the_person_says_so(
         shared = ana.do("share", "work", "--yes")
         assert shared.status == 0, shared
         bob.do("team", "sync")
-        assert "first key" in bob.do("inbox").out and "second key" not in bob.do("inbox").out
+        assert "first key" in bob.do("today").out and "second key" not in bob.do("today").out
     named = bob.do("team")
     assert named.status == 5 and "signed by SHA256:" in named.out and "signed by another key" in named.out
     done = bob.do("team", "trust", "Ana")
     assert done.status == 0 and "signs with SHA256:" in done.out, done
-    assert "second key" in bob.do("inbox").out and bob.do("team").status == 0
+    assert "second key" in bob.do("today").out and bob.do("team").status == 0

@@ -194,7 +194,7 @@ def test_of_a_file_from_elsewhere_it_says_what_is_learned(project: Path) -> None
         session = Call(memory.location, memory, str(project), lambda question: False)
         done = conversations.ingest(session, SimpleNamespace(source=["lines.jsonl"], session=""))  # type: ignore[arg-type]
         said = "2 may hold another's words: what rules hear in them is proposed, no model reads them"
-        assert said in done.lines and "Asks P#1: see memoranda inbox" in done.lines
+        assert said in done.lines and "Asks P#1: see memoranda today" in done.lines
         assert extraction_queue.count_queued_turns(memory.database, model=True) == (0, 0)
         own = ingest_file(memory.database, BytesIO(b"user: Usamos git"))
         assert own.doubtful == 1, "a role in a pipe is a word too"

@@ -41,9 +41,9 @@ def test_a_narrowed_list_does_not_say_that_there_is_nothing(do: Do, words: tuple
 
 LOOKING = {
     "show": ["F#1"], "search": ["x"], "ask": ["what", "happened?"], "as-of": ["yesterday"], "diff": ["yesterday"],
-    "verify-forgotten": ["x"], "restore": ["K#1"],
+    "verify-forgotten": ["x"], "restore": ["K#1"], "bind": ["--check"],
 }  # fmt: skip
-NAMED = {*"duplicates index backup recover sessions team scan-secrets verify import undo redo".split()}
+NAMED = {*"merge index backup recover sessions team scan-secrets bind import undo redo".split()}
 NAMED |= {"restore", "flush", "clear"}
 
 

@@ -1,4 +1,4 @@
-"""`memoranda verify` on the command line."""
+"""`memoranda bind --check` on the command line."""
 
 from pathlib import Path
 
@@ -11,10 +11,10 @@ def test_what_it_says_of_one_and_of_several(do: Do, tmp_path: Path) -> None:
         (tmp_path / f"{name}.py").write_text("x = 1\n")
         do("remember", f"It is one in {name}")
     do("bind", "1", "a.py:1-1")
-    assert do("verify").out == "1 holds.\n"
+    assert do("bind", "--check").out == "1 holds.\n"
     do("bind", "2", "b.py:1-1")
-    assert do("verify").out == "2 hold.\n"
+    assert do("bind", "--check").out == "2 hold.\n"
     (tmp_path / "a.py").unlink()
-    assert do("verify").err == "1 piece of evidence changed or is gone.\n"
+    assert do("bind", "--check").err == "1 piece of evidence changed or is gone.\n"
     (tmp_path / "b.py").write_text("x = 2\n")
-    assert do("verify").err == "2 pieces of evidence changed or are gone.\n"
+    assert do("bind", "--check").err == "2 pieces of evidence changed or are gone.\n"

@@ -1,4 +1,4 @@
-"""`memoranda inbox`: what it says beside what waits."""
+"""`memoranda today`: what it says beside what waits."""
 
 from types import SimpleNamespace
 
@@ -6,7 +6,8 @@ from store.conversations.turns import NewTurn
 from store.learning import rule_pass
 from store.memory import Memory
 from tui.commands.call import Call, Outcome
-from tui.commands.inbox import accept, list_proposals
+from tui.commands.facts import confirm
+from tui.commands.inbox import today
 from tui.commands.search import search
 
 
@@ -14,9 +15,8 @@ def test_the_inbox_says_how_many_turns_wait_unread(memory: Memory) -> None:
     """Without a model nothing of what was only told is learned, and the person is told so."""
     memory.turns.add_turns("monday", [NewTurn("user", "Trabajo en una fintech, somos 5."), NewTurn("user", "gracias")])
     rule_pass.run_rule_pass(memory)
-    session = Call(memory.location, memory, "", lambda question: False)
-    given = SimpleNamespace(state="", origin=None, limit=50)
-    assert any(line.startswith("1 turn waits unread") for line in list_proposals(session, given).lines)  # type: ignore[arg-type]
+    call = Call(memory.location, memory, "", lambda question: False)
+    assert any(line.startswith("1 turn waits unread") for line in today(call).lines)
 
 
 def test_the_inbox_says_how_many_turns_wait_for_rules(memory: Memory) -> None:
@@ -24,12 +24,11 @@ def test_the_inbox_says_how_many_turns_wait_for_rules(memory: Memory) -> None:
     memory.turns.add_turns(
         "monday", [NewTurn("user", "Recordá que usamos uv"), NewTurn("user", "Trabajo en una fintech")]
     )
-    session = Call(memory.location, memory, "", lambda question: False)
-    given = SimpleNamespace(state="", origin=None, limit=50)
+    call = Call(memory.location, memory, "", lambda question: False)
     waits = "2 turns wait to be learned from: the application does it, or memoranda flush."
-    assert list_proposals(session, given).lines[-1] == waits  # type: ignore[arg-type]
+    assert today(call).lines[-1] == waits
     rule_pass.run_rule_pass(memory)
-    assert not any("learned from" in line for line in list_proposals(session, given).lines)  # type: ignore[arg-type]
+    assert not any("learned from" in line for line in today(call).lines)
 
 
 def test_a_search_says_how_much_waits_and_shows_it_where_asked(memory: Memory) -> None:
@@ -55,8 +54,6 @@ def test_accepting_names_the_decision_that_it_recorded(memory: Memory) -> None:
     chosen = {"chosen": "CSV", "alternatives": ["Excel"], "rationale": "", "impact": "high"}
     memory.inbox.propose("add", {"fact": "Exports are CSV", "decision": chosen}, origin="model:qwen2.5")
     memory.inbox.propose("add", {"fact": "Lunch is at one"}, origin="model:qwen2.5")
-    session = Call(memory.location, memory, "", lambda question: False)
-    given = SimpleNamespace(ids=["1", "2"], origin=None, anyway=False, supersedes="")
-    said = accept(session, given)  # type: ignore[arg-type]
+    said = confirm(Call(memory.location, memory, "", lambda question: False), ["P#1", "P#2"])
     assert said.message == "Accepted 2 proposals: D#1 F#1."
     assert memory.history.steps(limit=1)[0].reason == "accept P#1 D#1 P#2 F#1"

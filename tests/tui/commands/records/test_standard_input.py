@@ -10,13 +10,11 @@ import pytest
 from store.base.errors import InvalidInput
 from store.memory import Memory
 from tui import cli
-from tui.commands import facts, inbox
-from tui.commands import records as tasks
 from tui.commands.call import Call
+from tui.commands.dispatch import run_verb
 from tui.input.arguments import parse_arguments
-from tui.input.verb_table import list_verbs
+from tui.input.verb_table import verb_named
 
-ARGUMENTS = {verb.name: verb.arguments for verb in list_verbs()}
 COMMAND = Path(sys.executable).with_name("memoranda")
 
 
@@ -68,13 +66,8 @@ def test_an_empty_pipe_or_a_keyboard_is_refused_and_nothing_is_stored(
 def test_there_is_no_standard_input_in_the_application(memory: Memory) -> None:
     """Its keyboard belongs to the screen; reading from it would hold everything up."""
     memory.database.door = "app"
-    session = Call(memory.location, memory, "", lambda question: False)
-    for work, line in (
-        (facts.remember, "remember -"),
-        (facts.correct, "correct 1 -"),
-        (inbox.edit, "edit 1 -"),
-        (tasks.task, "task add -"),
-    ):
+    call = Call(memory.location, memory, "", lambda question: False)
+    for line in ("remember -", "correct 1 -", "correct P#1 -", "task add -"):
+        name, *words = line.split()
         with pytest.raises(InvalidInput, match="no standard input here"):
-            verb, *words = line.split()
-            work(session, parse_arguments(verb, ARGUMENTS[verb], words))
+            run_verb(call, verb_named(name), parse_arguments(name, verb_named(name).arguments, words))

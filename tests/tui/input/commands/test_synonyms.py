@@ -61,7 +61,7 @@ def test_the_command_line_offers_the_verb(do: Do) -> None:
 
 def test_a_slash_command_is_one_in_the_shell_too(do: Do) -> None:
     assert do("memory", "add", "the team is five").status == do("/memory", "forget", "1").status == 0
-    assert "memoranda forget ID…" in do("memory", "forget", "--help").out
+    assert "memoranda forget [ID…]" in do("memory", "forget", "--help").out
     assert do("memory", "list", "--json").data == []
 
 

@@ -109,7 +109,7 @@ def test_adopting_asks_first_where_somebody_can_answer(do: Do, checkout: Path, m
 def test_taken_as_proposals_it_waits_in_the_inbox(do: Do, checkout: Path) -> None:
     said = do("adopt", "--as-proposals")
     assert said.status == 0 and "2 proposals wait in the inbox" in said.out
-    assert TEXT in do("inbox").out and TEXT not in do("facts").out
+    assert TEXT in do("today").out and TEXT not in do("facts").out
     assert (checkout / ".memoranda-from-elsewhere" / "memory.db").is_file()
     assert repositories.git(checkout, "status", "--short") == ""
     assert do("adopt", "--whole", "--as-proposals").status == 2
