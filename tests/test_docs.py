@@ -232,7 +232,7 @@ def test_the_recipes_add_a_verb_and_a_tool(tmp_path: Path):
         module.write_text(code, encoding="utf-8")
     program = (
         "import sys; from store.base.location import Location; from store.doors.mcp_tools import McpSession;"
-        "print(McpCall(Location(sys.argv[1], '', '')).call_tool('memory_ages', {}, None, None).text)"
+        "print(McpSession(Location(sys.argv[1], '', '')).call_tool('memory_ages', {}, None, None).text)"
     )
     memory = str(tmp_path / "memory.db")
     for words, said in (

@@ -253,16 +253,6 @@ def typed_or_piped_text(session: Session, words: list[str], example: str) -> str
     return sys.stdin.read()
 
 
-def ask_if_purged(session: Session, given: ParsedArguments, work: Callable[[bool], Result]) -> Result:
-    """Do work that stores a text; ask first if the text was purged before. Raises Declined."""
-    try:
-        return work(given.yes)
-    except Purged as error:
-        if not session.ask(f"{error.message} Keep it all the same?"):
-            raise Declined("Nothing was kept.") from None
-        return work(True)
-
-
 # Handle ^C during work that can stop at any time and continue later.
 
 STOP_HINT = "^C stops it"

@@ -11,7 +11,6 @@ from store.base.errors import InvalidInput
 from store.base.location import personal_memory_path
 from store.base.models import Fact, GlobalFact, as_json
 from store.base.vocabulary import CONFIDENCES, DOMAINS, SCOPES, pack_key
-from store.inbox.inbox import InboxChoice
 from store.records.facts import AGE_STATES
 from store.records.mutes import MUTE_KINDS
 from store.records.table import require_one_of
@@ -157,7 +156,7 @@ def correct(
     old = parse_reference(id, "fact", "global", "decision", "task", "proposal")
     new, target = call.text(text, f"correct {old}"), int(old.target)
     if old.kind == "proposal":
-        return _decide(call, [InboxChoice(target, "accept", new)], anyway)
+        return _decide(call, "accept", [old], anyway, new)
     if old.kind == "task":
         call.memory.tasks.correct(target, new)
         return call.wrote(f"Corrected {old}.", "task", target)
@@ -209,8 +208,7 @@ def confirm(
     if fact is not None and (len(named) > 1 or named[0].kind != "proposal"):
         raise InvalidInput("One proposal at a time takes the place of a fact.", "confirm P#8 --supersedes 12")
     if named[0].kind == "proposal":
-        answer = "accept" if fact is None else "supersede"
-        return _decide(call, [InboxChoice(one, answer, None, fact) for one in numbers_of(named)], anyway)
+        return _decide(call, "accept" if fact is None else "supersede", named, anyway, None, fact)
     call.part(named[0]).confirm(numbers_of(named))
     return call.acted("Confirmed", named)
 
@@ -224,7 +222,7 @@ def forget(call: Call, ids: Ids = [], *, origin: Origin = None, yes: bool = Fals
     """
     named = _choose_records(call, ids, origin, yes, "forget")
     if named[0].kind == "proposal":
-        return _decide(call, [InboxChoice(one, "reject") for one in numbers_of(named)])
+        return _decide(call, "reject", named)
     call.part(named[0]).forget(numbers_of(named))
     return call.acted("Forgot", named, f". Undo brings {'it' if len(named) == 1 else 'them'} back.")
 
@@ -246,11 +244,18 @@ def _choose_records(call: Call, ids: Ids, origin: str | None, yes: bool, act: st
     return call.some(waiting, "proposal", act=act)
 
 
-def _decide(call: Call, choices: Sequence[InboxChoice], anyway: bool = False) -> Outcome:
-    """Apply choices about proposals."""
-    from tui.commands.inbox import decide_choices  # loads what compares texts by meaning
+def _decide(
+    call: Call,
+    answer: str,
+    named: Sequence[Citation],
+    anyway: bool = False,
+    text: str | None = None,
+    fact: int | None = None,
+) -> Outcome:
+    """Decide proposals."""
+    from tui.commands.inbox import decide_proposals  # loads what compares texts by meaning
 
-    return decide_choices(call, choices, anyway)
+    return decide_proposals(call, answer, named, anyway, text, fact)
 
 
 @verb()

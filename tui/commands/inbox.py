@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
-from store.base.citations import cite
+from store.base.citations import Citation, cite
 from store.base.errors import ExitStatus, InvalidInput, MemorandaError
 from store.base.models import Proposal, as_json
 from store.base.vocabulary import PROPOSAL_STATES
@@ -76,7 +76,7 @@ def merge(call: Call, ids: Ids = [], *, anyway: bool = False, yes: bool = False)
     if first.kind == "proposal":
         if len(facts) > 1:
             raise InvalidInput("A proposal is merged with one fact.", "merge P#8 12")
-        return decide_choices(call, [InboxChoice(kept, "merge", None, facts[0])], anyway)
+        return decide_proposals(call, "merge", [first], anyway, fact=facts[0])
     call.some(ids, "fact", act="merge")
     kept = call.ask_if_purged(yes, lambda again: call.memory.inbox.join_facts(kept, facts, again=again))
     others = ", ".join(str(one) for one in rest if one.target != kept)
@@ -106,14 +106,22 @@ def _find_duplicates(call: Call) -> Outcome:
     )
 
 
-def decide_choices(call: Call, choices: Sequence[InboxChoice], anyway: bool) -> Outcome:
-    """Apply choices: reject all or none. Of what is accepted a single failure is raised; of several, the others are
-    applied and the failures listed."""
-    inbox, numbers = call.memory.inbox, [choice.number for choice in choices]
-    if choices[0].verb == "reject":
+def decide_proposals(
+    call: Call,
+    verb: str,
+    named: Sequence[Citation],
+    anyway: bool = False,
+    text: str | None = None,
+    fact: int | None = None,
+) -> Outcome:
+    """Reject proposals, all or none; or accept them, in other words (`text`), merged with a fact or in its place. Of
+    what is accepted a single failure is raised; of several, the others are applied and the failures listed."""
+    inbox, numbers = call.memory.inbox, numbers_of(named)
+    if verb == "reject":
         inbox.reject(numbers)
         return Outcome(f"Rejected {_cite_proposals(numbers)}.", lambda: _proposals_json(call, numbers))
     orders = [one for one in inbox.get_many(numbers) if looks_like_order(one)]
+    choices = [InboxChoice(number, verb, text, fact) for number in numbers]
     done = inbox.decide(choices, anyway=anyway, whole=len(choices) == 1)
     lines = [
         f"{WARNING_SIGN} {one.citation} looks like an instruction to agents; undo it if it is wrong."

@@ -241,13 +241,6 @@ def format_count(things: int, word: str) -> str:
     return f"{things:,} {word}" if things == 1 else f"{things:,} {word}s"
 
 
-def cite_or_count(kind: str, ids: Sequence[int]) -> str:
-    """Return the citation of a single record, or how many records there are: `F#1`, `3 facts`."""
-    return (
-        cite(kind, ids[0]) if len(ids) == 1 else format_count(len(ids), "global fact" if kind == "global" else kind)
-    )
-
-
 def agree_verb(things: int, words: str) -> str:
     """Return words that begin with a verb in the plural, with the verb in the number of the things: `1 turn
     waits`, `3 turns wait`."""
