@@ -247,6 +247,8 @@ class Database:
             return Transaction(self, actor, reason, key)
         if key:
             raise RuntimeError("what has a key is a step of its own")
+        if self.connection.get_autocommit():  # SQLite took it back itself: the disk was full
+            raise StorageError("Several changes were to be one, and the first failed.", "Nothing was changed.")
         return nullcontext(self._joined)
 
     @contextmanager

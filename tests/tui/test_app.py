@@ -182,7 +182,7 @@ class TestFacts:
         await person.press(*["backspace"] * len(", two of them part time"))
         await person.paste(", all day")
         await person.press("enter")
-        assert person.toasts == ["Corrected F#5, u to undo"]
+        assert [one.partition(" ")[2] for one in person.toasts] == ["replaces F#5, u to undo"]
         assert person.at == "facts"
         assert person.record is not None
         assert person.preview[1] == "Team of five, all day", "the cursor went with it"
@@ -260,7 +260,7 @@ class TestFacts:
         await person.put_cursor(story.facts["jenkins"])
         await person.press("p")
         assert "★" in next(row for row in person.rows if "Jenkins" in row)
-        assert person.toasts == ["Pinned F#6, u to undo"]
+        assert person.toasts == ["Pinned F#6: it never ages, u to undo"]
         await person.press("p")
         assert "▲" in next(row for row in person.rows if "Jenkins" in row)
         assert person.toasts == ["Unpinned F#6, u to undo"]

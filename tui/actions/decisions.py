@@ -15,9 +15,8 @@ from store.memory import Memory
 from tui.actions.inbox import supersede_by_proposal
 from tui.actions.support import (
     ActionHost,
-    join_citations,
-    message_for_new,
     refuse_action,
+    run_verb,
     undo_hint,
     write_and_report,
 )
@@ -41,16 +40,17 @@ def ask_for_decision(screen: ActionHost, old: Decision | None) -> None:
 
     def because(title: str, chosen: str, others: str) -> None:
         alternatives = [other.strip() for other in others.split("|") if other.strip()]
-        number = old.id if old else None
 
         def answer(why: str) -> None:
-            def work(memory: Memory, again: bool = False) -> int:
-                return memory.decisions.decide(
-                    title, chosen, alternatives=alternatives, rationale=why, supersedes=number, again=again
-                )
-
-            write_and_report(
-                screen, work, message_for_new("Recorded", "decision"), again=lambda memory: work(memory, True)
+            run_verb(
+                screen,
+                "decide",
+                selects=True,
+                title=[title],
+                chosen=chosen,
+                alternative=alternatives,
+                rationale=why,
+                supersedes=old.citation if old else None,
             )
 
         screen.ask("because", "", answer)
@@ -161,17 +161,6 @@ def bind(screen: ActionHost) -> None:
 # Tasks and iterations.
 
 
-def add_task(screen: ActionHost, text: str) -> None:
-    """Add a task with a typed text."""
-    if text.strip():
-        write_and_report(
-            screen,
-            lambda memory: memory.tasks.add_task(text),
-            message_for_new("Added", "task"),
-            again=lambda memory: memory.tasks.add_task(text, again=True),
-        )
-
-
 def move_task(screen: ActionHost) -> None:
     """Start, finish or reopen the selected tasks."""
     tasks = [thing for thing in screen.targets() if isinstance(thing, Task)]
@@ -182,16 +171,12 @@ def move_task(screen: ActionHost) -> None:
         return
     # tasks in progress come first: with one of them, all are marked done
     first = min((task.status for task in tasks), key=("in_progress", "pending", "done").index)
-    status = {"pending": "in_progress", "in_progress": "done", "done": "pending"}[first]
-    word = {"in_progress": "Started", "done": "Done:", "pending": "Open again:"}[status]
-    tasks = [task for task in tasks if task.status != status]
-    numbers = [task.id for task in tasks]
-    write_and_report(
-        screen,
-        lambda memory: memory.tasks.move_all(numbers, status),
-        f"{word} {join_citations(tasks)}{undo_hint()}",
-        before=(f"move {format_count(len(numbers), 'task')}", len(numbers)),
-    )
+    what, done = {
+        "pending": ("start", "in_progress"),
+        "in_progress": ("done", "done"),
+        "done": ("reopen", "pending"),
+    }[first]
+    run_verb(screen, "task", what=what, words=[task.citation for task in tasks if task.status != done])
 
 
 def begin_iteration_command(screen: ActionHost) -> None:

@@ -5,9 +5,9 @@ An action applies to the marked records, or to the one in the preview. More than
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from store.base.citations import cite
+from store.base.citations import cite, parse_citation
 from store.base.errors import MemorandaError, Purged
 from store.base.models import Checkpoint, Record, Step
 from store.base.vocabulary import pack_key
@@ -16,13 +16,16 @@ from store.librarian.answer import LibrarianAnswer
 from store.memory import Memory
 from store.purge.secret_scan import LoggedRedaction
 from store.upkeep.as_of import PointInTime
+from tui.commands.call import Call, Outcome, count_cited
 from tui.input.key_table import key_name
+from tui.input.verb_table import verb_named
+from tui.lists.fact_groups import fact_list_key
 from tui.lists.view_state import View
 from tui.render.lines import cuts_notice, format_count, take_cuts
 from tui.widgets.chat_pane import Talk
 from tui.widgets.preview import PreviewPane
 from tui.widgets.record_list import RecordList
-from tui.workers.engine import Engine
+from tui.workers.engine import ConfirmationNeeded, Engine
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -100,6 +103,7 @@ class ActionHost(Protocol):
 
 
 Things = Sequence[Record | Step]
+Report = Callable[[object], tuple[str, int | None]]
 
 CANNOT_CHANGE = "Only facts, decisions and tasks can be changed."
 
@@ -120,6 +124,7 @@ def write_and_report(
     again: Callable[[Memory], object] | None = None,
     onward: bool = False,
     before: tuple[str, int] = ("", 0),
+    agree: Callable[[str], None] | None = None,
 ) -> None:
     """Run `work` on the writer's thread, show `said`, and clear the marks. Move the cursor to the record whose key the
     result names, or to that of `back` on failure; with `onward` to the next row, if nothing was marked. If the text was
@@ -144,6 +149,10 @@ def write_and_report(
             screen.ask_first(
                 f"{error.message} Keep it all the same?", lambda: write_and_report(screen, again, said, back)
             )
+            return
+        if isinstance(error, ConfirmationNeeded) and agree is not None:
+            question = error.message
+            screen.ask_first(question, lambda: agree(question))
             return
         if error is not None:
             screen.say(str(error), "error", timeout=8)
@@ -171,6 +180,67 @@ def write_and_report(
 
     if screen.engine is not None:
         screen.engine.write(worked, done)
+
+
+def run_verb(
+    screen: ActionHost,
+    name: str,
+    *,
+    selects: bool = False,
+    onward: bool = False,
+    back: int | None = None,
+    **given: Any,
+) -> None:
+    """Run a verb on the writer's thread, as the command line does, and show what it says with how to undo it. What it
+    asks is asked in the prompt line. `selects`: the cursor goes to the record that it wrote; the rest is as in
+    `write_and_report`."""
+    agreed: list[str] = []
+
+    def ask(question: str, lines: Sequence[str] = ()) -> bool:
+        if question not in agreed:
+            raise ConfirmationNeeded(question, lines)
+        return True
+
+    def work(memory: Memory) -> object:
+        call = Call(memory.location, memory, memory.location.project or "", ask)
+        outcome: Outcome = verb_named(name).run(call, **given)
+        words = f"{outcome.message.split('. ')[0].removesuffix('.')}{undo_hint()}"
+        written = outcome.data() if selects else {}
+        cited = parse_citation(written["citation"]) if isinstance(written, dict) and written else None
+        key = None if cited is None else pack_key(cited.kind, int(cited.target))
+        return f"{words}; {call.first.removesuffix('.')}" if call.first else words, key
+
+    def go() -> None:
+        write_and_report(screen, work, cast("Report", lambda result: result), back, onward=onward, agree=agree)
+
+    def agree(question: str) -> None:
+        agreed.append(question)
+        go()
+
+    go()
+
+
+def run_on_records(
+    screen: ActionHost,
+    verb: str,
+    records: Sequence[Record],
+    *,
+    onward: bool = False,
+    hides: bool = False,
+    **given: Any,
+) -> None:
+    """Run a verb on records; ask first about many. `hides`: facts go from the list at once."""
+    cited = [parse_citation(record.citation) for record in records]
+    facts = [fact_list_key(one.kind, int(one.target)) for one in cited if one.kind in ("fact", "global")]
+
+    def go() -> None:
+        if hides and len(facts) <= 2 * MANY_RECORDS:
+            screen.hide_facts(facts)
+        back = pack_key(cited[0].kind, int(cited[0].target)) if len(cited) == 1 else None
+        run_verb(screen, verb, ids=[str(one) for one in cited], onward=onward, back=back, **given)
+
+    off = "un" if given.get("off") else ""
+    ask_if_many(screen, f"{f'{off}{verb}'.capitalize()} {count_cited(cited)}?", len(cited), go)
 
 
 def refuse_action(screen: ActionHost, things: Things, reason: str) -> None:

@@ -22,12 +22,10 @@ from tui.actions.inbox import decide_in_editor, edit_proposal
 from tui.actions.support import (
     CANNOT_CHANGE,
     ActionHost,
-    citation_or_kind,
     citation_or_step,
     join_citations,
-    record_key_or_none,
     refuse_action,
-    undo_hint,
+    run_verb,
     write_and_report,
 )
 from tui.commands.privacy import plan_in_both, purge_done_lines
@@ -137,21 +135,20 @@ def _keep_draft(name: str, text: str) -> str:
     return path
 
 
+CORRECTED = (Fact, GlobalFact, Decision, Task)  # kinds of records that are corrected
+
+
 def correct(screen: ActionHost) -> None:
     """Ask for another text for the selected record; for a proposal, accept it with the typed text."""
     record = screen.target()
     if isinstance(record, Proposal):
         edit_proposal(screen, record)
         return
-    if record is not None and (work := correction_of(record)) is not None:
-        label = (
-            f"{record.citation} now chooses"
-            if isinstance(record, Decision)
-            else f"correct {citation_or_step(record)}"
-        )
+    if isinstance(record, CORRECTED):
+        label = f"{record.citation} now chooses" if isinstance(record, Decision) else f"correct {record.citation}"
         shown = screen.pane.record
         edit_it = screen.edit_text if shown is not None and shown == record else screen.ask
-        edit_it(label, text_to_correct(record), lambda text: replace_text(screen, record, work, text))
+        edit_it(label, text_to_correct(record), lambda text: replace_text(screen, record, text))
     elif record is not None:
         screen.say(CANNOT_CHANGE, "warning")
 
@@ -165,9 +162,8 @@ def edit(screen: ActionHost) -> None:
     if isinstance(record, Chunk):
         _edit_document(screen, record)
         return
-    if record is None or (work := correction_of(record)) is None:
-        if record is not None:
-            screen.say(CANNOT_CHANGE, "warning")
+    if not isinstance(record, CORRECTED):
+        refuse_action(screen, [record] if record is not None else [], CANNOT_CHANGE)
         return
     try:
         text = programs.edit_in_editor(screen.app, text_to_correct(record), command=screen.setting("editor"))
@@ -177,7 +173,7 @@ def edit(screen: ActionHost) -> None:
     if text is None:
         screen.say("Nothing was changed.")
     else:
-        replace_text(screen, record, work, text)
+        replace_text(screen, record, text)
 
 
 def _edit_document(screen: ActionHost, chunk: Chunk) -> None:
@@ -197,52 +193,15 @@ def _edit_document(screen: ActionHost, chunk: Chunk) -> None:
     screen.read_documents()
 
 
-def text_to_correct(record: Record | Step) -> str:
+def text_to_correct(record: Fact | GlobalFact | Decision | Task) -> str:
     """Return the text of a record that a correction replaces."""
-    if isinstance(record, Fact | GlobalFact):
-        return record.fact
-    if isinstance(record, Decision):
-        return record.chosen
-    return record.text if isinstance(record, Task) else ""
+    return record.chosen if isinstance(record, Decision) else record.text
 
 
-def correction_of(record: Record | Step) -> Callable[[Memory, str, bool], object] | None:
-    """Return the function that corrects a record, which stores a purged text too if called with `again`; None for a
-    kind that cannot be corrected."""
-    if isinstance(record, GlobalFact):
-        return lambda memory, text, again: memory.globals.correct(record.id, text, again=again)
-    if isinstance(record, Fact):
-        return lambda memory, text, again: memory.facts.correct(record.id, text, again=again)
-    if isinstance(record, Decision):
-        return lambda memory, text, again: memory.decisions.correct(record.id, text, again=again)
-    if isinstance(record, Task):
-        return lambda memory, text, again: memory.tasks.correct(record.id, text)
-    return None
-
-
-def replace_text(
-    screen: ActionHost, record: Record | Step, work: Callable[[Memory, str, bool], object], text: str
-) -> None:
+def replace_text(screen: ActionHost, record: Record, text: str) -> None:
     """Replace the text of a record."""
-
-    def said(new: object) -> tuple[str, int | None]:
-        if isinstance(record, Decision):
-            return (
-                f"{citation_or_kind('decision', new)} replaces {record.citation}{undo_hint()}",
-                record_key_or_none("decision", new),
-            )
-        if isinstance(record, GlobalFact):
-            return f"Corrected {citation_or_step(record)} in every project{undo_hint()}", record_key_or_none(
-                "global", new
-            )
-        return f"Corrected {citation_or_step(record)}{undo_hint()}", record_key_or_none("fact", new) if isinstance(
-            record, Fact
-        ) else None
-
     if text.strip():
-        write_and_report(
-            screen, lambda memory: work(memory, text, False), said, again=lambda memory: work(memory, text, True)
-        )
+        run_verb(screen, "correct", selects=not isinstance(record, Task), id=record.citation, text=[text])
 
 
 # Purge the marked records, or the one in the preview, after a screen that lists everything affected.

@@ -6,15 +6,17 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Generator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from threading import current_thread, main_thread
 from types import FrameType
 from typing import Annotated, Any, TypeVar
 
-from store.base.citations import Citation, cite, parse_citation
+from store.base.citations import Citation, cite, list_citations, parse_citation
 from store.base.errors import Declined, ExitStatus, InvalidInput, Purged
 from store.base.location import Location
 from store.base.models import Record, Step, as_json
+from store.base.vocabulary import PERSON_ORIGIN
 from store.memory import Memory
 from store.personal.memory import GlobalFacts
 from store.records.decisions import Decisions
@@ -61,16 +63,16 @@ class Call:
 
     # the records that are meant
 
-    def some(self, texts: Sequence[str], *kinds: str, act: str = "", mixed: bool = False) -> list[Citation]:
+    def some(self, texts: Sequence[str], *kinds: str, act: str = "", mixed: Sequence[str] = ()) -> list[Citation]:
         """Return the records that are named, each once; a bare number has the first of these kinds. They are of one
-        kind, unless they may be `mixed`; global facts stand apart always. Take a checkpoint before an `act` on many of
-        them. Raise InvalidInput."""
+        kind, or of those that may be `mixed`. Take a checkpoint before an `act` on many of them. Raise
+        InvalidInput."""
         named = list(dict.fromkeys(parse_reference(text, *kinds) for text in texts))
-        if len({one.kind == "global" if mixed else one.kind for one in named}) > 1:
+        if len({"" if one.kind in mixed else one.kind for one in named}) > 1:
             raise InvalidInput("Records of several kinds are changed one kind at a time.", "Name only one kind.")
-        own = sum(one.kind != "global" for one in named)  # global facts are of another memory
-        word = "proposal" if named and named[0].kind == "proposal" else "record"
-        taken = self.memory.checkpoints.take_before(f"{act} {format_count(own, word)}", own) if act else None
+        own = [one for one in named if one.kind != "global"]  # global facts are of another memory
+        act = f"{act} {count_cited(own)}" if act and own else ""
+        taken = self.memory.checkpoints.take_before(act, len(own)) if act else None
         if taken is not None:
             self.first = f"{cite('checkpoint', taken)} is how it was."
         return named
@@ -87,6 +89,18 @@ class Call:
         """Return the records of some citations, without those that do not exist."""
         database = self.memory.database
         return [found for one in named for found in get_records(database, one.kind, [int(one.target)])]
+
+    def change_each_kind(
+        self, act: str, named: Sequence[Citation], change: Callable[[Citation, list[int]], object]
+    ) -> None:
+        """Call `change` with the records of each kind: a record of it, and all their ids. It is one step of history."""
+        groups: dict[str, list[Citation]] = {}
+        for one in named:
+            groups.setdefault(one.kind, []).append(one)
+        step = self.memory.database.step(PERSON_ORIGIN, f"{act} {list_citations([str(one) for one in named])}")
+        with step if len(groups) > 1 else nullcontext():
+            for group in groups.values():
+                change(group[0], numbers_of(group))
 
     def part(self, named: Citation) -> Facts | GlobalFacts | Decisions:
         """Return what confirms, corrects and forgets records of this kind."""

@@ -61,7 +61,7 @@ def bind(
 def _check_evidence(call: Call, texts: Sequence[str], run: bool) -> Outcome:
     """Check the evidence of facts and decisions again, of all without texts, and report what changed."""
     evidence = call.memory.evidence
-    named = call.some(texts, *BOUND_KINDS, mixed=True)
+    named = call.some(texts, *BOUND_KINDS, mixed=BOUND_KINDS)
     wanted = [piece for one in named for piece in evidence.list_bound(one.kind, int(one.target))]
     call.wait("Looking at the evidence")
     found = evidence.verify(wanted if named else None)

@@ -209,7 +209,7 @@ def confirm(
         raise InvalidInput("One proposal at a time takes the place of a fact.", "confirm P#8 --supersedes 12")
     if named[0].kind == "proposal":
         return _decide(call, "accept" if fact is None else "supersede", named, anyway, None, fact)
-    call.part(named[0]).confirm(numbers_of(named))
+    call.change_each_kind("confirm", named, lambda one, numbers: call.part(one).confirm(numbers))
     return call.acted("Confirmed", named)
 
 
@@ -223,7 +223,7 @@ def forget(call: Call, ids: Ids = [], *, origin: Origin = None, yes: bool = Fals
     named = _choose_records(call, ids, origin, yes, "forget")
     if named[0].kind == "proposal":
         return _decide(call, "reject", named)
-    call.part(named[0]).forget(numbers_of(named))
+    call.change_each_kind("forget", named, lambda one, numbers: call.part(one).forget(numbers))
     return call.acted("Forgot", named, f". Undo brings {'it' if len(named) == 1 else 'them'} back.")
 
 
@@ -235,7 +235,7 @@ def _choose_records(call: Call, ids: Ids, origin: str | None, yes: bool, act: st
             f"{act} F#12 F#13, or {act} --origin import:notes",
         )
     if ids:
-        return call.some(ids, *REVIEWABLE, act=act)
+        return call.some(ids, *REVIEWABLE, act=act, mixed=("fact", "decision"))
     waiting = [cite("proposal", one) for one in call.memory.inbox.ids(origin=origin)]
     if not waiting:
         raise InvalidInput("There is nothing to review from that origin.", "See who asks: `memoranda today`.")
@@ -279,7 +279,7 @@ def mute(call: Call, ids: Ids, *, off: bool = False) -> Outcome:
     ids: a fact's number, or F#12, G#5, D#3, A#4, S#5
     """
     memory = call.memory
-    named = call.some(ids, *MUTE_KINDS, "global", act="unmute" if off else "mute", mixed=True)
+    named = call.some(ids, *MUTE_KINDS, "global", act="unmute" if off else "mute", mixed=MUTE_KINDS)
     kinds = {one.kind for one in named}
     if kinds == {"global"}:
         memory.globals.mute(numbers_of(named), not off)
@@ -301,7 +301,7 @@ def tag(call: Call, ids: Ids, tag: str, *, off: bool = False) -> Outcome:
     tag: one word, or several joined by dashes; of several tags commas between
     """
     memory = call.memory
-    named = call.some(ids, *TAG_TABLES, "global", act="untag" if off else "tag", mixed=True)
+    named = call.some(ids, *TAG_TABLES, "global", act="untag" if off else "tag", mixed=tuple(TAG_TABLES))
     records = [(one.kind, int(one.target)) for one in named]
     shared = named[0].kind == "global"
     if off and shared:

@@ -62,11 +62,11 @@ async def test_it_is_changed_in_the_personal_memory_and_undone_from_here(shared:
     async with opened(shared.folder, clock=Clock()) as person:
         await person.put_cursor(fact_list_key("global", 1))
         for keys, said, undone in (
-            (("y",), "Confirmed G#1 in every project, u to undo", "confirm G#1"),
-            (("p",), "Pinned G#1 in every project, u to undo", "pin G#1"),
-            (("minus",), "Muted G#1 in every project, u to undo", "mute G#1"),
-            (("number_sign", *"tea", "enter"), "Tagged G#1 in every project, u to undo", "tag G#1"),
-            (("f",), "Forgot G#1 in every project, u to undo", "forget G#1"),
+            (("y",), "Confirmed G#1, in every project, u to undo", "confirm G#1"),
+            (("p",), "Pinned G#1, in every project, u to undo", "pin G#1"),
+            (("minus",), "Muted G#1, in every project, u to undo", "mute G#1"),
+            (("number_sign", *"tea", "enter"), "Tagged G#1: tea, in every project, u to undo", "tag G#1"),
+            (("f",), "Forgot G#1, in every project, u to undo", "forget G#1"),
         ):
             await person.put_cursor(fact_list_key("global", 1))
             await person.press(*keys)
@@ -84,7 +84,7 @@ async def test_a_correction_takes_its_place(shared: Story) -> None:
     async with opened(shared.folder) as person:
         await person.put_cursor(fact_list_key("global", 1))
         await person.press("c", *"too", "enter")
-        assert person.toasts[-1] == "Corrected G#1 in every project, u to undo"
+        assert person.toasts[-1] == "G#2 replaces G#1, in every project, u to undo"
         assert any("Rioplatense Spanishtoo" in row for row in person.rows)
         with shared.open() as memory:
             assert [fact.fact for fact in memory.globals.get_many([2])] == ["I write Rioplatense Spanishtoo"]
@@ -110,7 +110,7 @@ async def test_a_mixture_is_refused(shared: Story) -> None:
     async with opened(shared.folder) as person:
         await person.put_cursor(fact_list_key("global", 1))
         await person.press("space", "up", "up", "space", "f")
-        assert person.toasts[-1].startswith("Global facts are changed apart")
+        assert person.toasts[-1].startswith("Records of several kinds are changed one kind at a time.")
         with shared.open() as memory:
             assert len(memory.globals.order(memory.now)) == 1
 
