@@ -1,13 +1,11 @@
 """Memories that are filled once for all tests of a module that only read them."""
 
-import shutil
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Clock
-from support.ours import renamed
+from support.ours import EmptyMemory
 
 from store.memory import Memory
 
@@ -16,11 +14,10 @@ def share_memory(fill: Callable[[Memory, Clock], None]) -> Any:
     """Return a fixture of a module: the memory that `fill` makes of an empty one."""
 
     @pytest.fixture(scope="module")
-    def shared(empty_memory: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    def shared(empty_memory: EmptyMemory, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         folder, clock = tmp_path_factory.mktemp("shared"), Clock()
-        path = shutil.copytree(empty_memory, folder / ".memoranda") / "memory.db"
-        renamed(path, clock())
-        with pytest.MonkeyPatch.context() as environment, Memory.open(str(path), "cli", clock) as memory:
+        path = empty_memory.copy(folder / ".memoranda" / "memory.db", clock())
+        with pytest.MonkeyPatch.context() as environment, Memory.open(path, "cli", clock) as memory:
             environment.setenv("HOME", str(folder))
             fill(memory, clock)
             yield memory

@@ -1,23 +1,43 @@
-"""Register a memory that was made by copying files as this installation's own."""
+"""Memories that were made by copying files, registered as this installation's own."""
 
 import os
+import shutil
 from pathlib import Path
 
 import apsw
 
 from store.base import state_files as installation
+from store.base.state_files import KnownMemory
+from store.memory import Memory
 from store.trust import ownership
 
+MADE = "2000-01-01T00:00:00.000Z"  # when the empty memory was made; once in its file, as its identity is
 
-def renamed(path: str | Path, now: str) -> None:
-    """Make a copy of an empty memory a memory of its own, as if it were created here and `now`."""
-    connection = apsw.Connection(os.fspath(path))
-    try:
-        connection.pragma("synchronous", "off")
-        connection.execute("UPDATE meta SET value = ? WHERE key = 'created_at'", (now,))
-        ownership.register_ownership(connection, os.fspath(path), os.urandom(16).hex())
-    finally:
-        connection.close()
+
+class EmptyMemory:
+    """An empty memory, closed. To copy it takes a twentieth of the time that creating one takes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / ".memoranda"
+        path = self.folder / "memory.db"
+        with Memory.open(str(path), clock=lambda: MADE) as memory:
+            self.identity = ownership.read_identity(memory.database.connection)
+        self.content = path.read_bytes()
+
+    def copy(self, path: Path, now: str) -> str:
+        """Write a memory of its own to `path`, as if it were created here and `now`; return the path."""
+        content, identity = self.content, os.urandom(16).hex()
+        for before, after in ((self.identity, identity), (MADE, now)):
+            assert content.count(before.encode()) == 1 and len(before) == len(after)
+            content = content.replace(before.encode(), after.encode())
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for name in os.listdir(self.folder):
+            if name != "memory.db" and (path.parent.name == ".memoranda" or name.startswith("memory.db")):
+                shutil.copy(self.folder / name, path.parent / name.replace("memory.db", path.name))
+        path.write_bytes(content)
+        path.chmod(0o600)
+        installation.save_known_memory(KnownMemory(identity, os.path.realpath(path), path.stat().st_ino))
+        return str(path)
 
 
 def ours(path: str | Path) -> None:
