@@ -553,7 +553,7 @@ _OTHERS = re.compile(r"[\"“”«»{}`]|;$|[=(]\S*[=)];?")  # quoted, or code
 _NOTE = re.compile(
     r"\A\s*#\s+(?=\w[^\n]+\s*\Z)"
 )  # a line that is meant for the memory, as agents' own prompts have it
-_REDACTED_PART = re.compile(r"[^,;.]*\[REDACTED:\w+\][^,;.]*")  # what a secret was cut out of
+_REDACTED_PART = re.compile(r"(?<![^,;.])[^,;.]*\[REDACTED:\w+\][^,;.]*")  # what a secret was cut out of
 LATER_REASON = "it stands behind a paragraph or a log, and may have been pasted with it"
 
 
