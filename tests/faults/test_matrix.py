@@ -18,7 +18,7 @@ from pathlib import Path
 
 import apsw
 import pytest
-from support.faulty import ordinary
+from support.forks import run_program
 from support.older import older
 from support.ours import ours
 from support.soundness import unsound
@@ -30,7 +30,6 @@ from store.exchange import exporter
 from store.memory import Memory
 
 ROOT = Path(__file__).parents[2]
-FAULTY = os.path.join(os.path.dirname(os.path.dirname(__file__)), "support", "faulty.py")
 SECRET = "AKIA" + "QX7T3NB9KD2WZ5RM"
 TEXT = f"the deploy key is {SECRET}, kept apart"
 LEAKED = "AKIA" + "ZV4M8PQ2HT6XLC3J"  # stored before its rule was known
@@ -226,19 +225,9 @@ Said = subprocess.CompletedProcess[str]
 
 def run(project: Path, words: tuple[str, ...], fault: str = "none", number: int = 0) -> Said:
     without = "model,vec0" if fault == "vec0" else "model"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "MEMORANDA_WITHOUT": without}
-    return subprocess.run(
-        [sys.executable, FAULTY, fault, str(number), *words],
-        cwd=project,
-        env=environment,
-        umask=0,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        preexec_fn=ordinary,
-    )
+    environment = {"PYTHONPATH": str(ROOT), "MEMORANDA_WITHOUT": without}
+    code = "import os\nfrom support import faulty\nos.umask(0)\nfaulty.main()"
+    return run_program(code, fault, str(number), *words, cwd=project, env=environment, ordinary=True)
 
 
 def newest(path: Path) -> tuple[int, bytes]:

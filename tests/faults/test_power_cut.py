@@ -1,4 +1,4 @@
-"""The power fails, 75 times: what was acknowledged is there, and the file is sound.
+"""The power fails, 25 times: what was acknowledged is there, and the file is sound.
 
 A session of every kind of write is recorded as its disk saw it (`support/power.py`); then the power is cut at random
 moments of it, each time with another choice of what the disk had not yet been told to keep.
@@ -25,7 +25,7 @@ from store.search import fulltext as corpus
 from store.upkeep import doctor as wal
 from store.upkeep.checks import WRONG
 
-FEW, CUTS, ALL = 75, 300, 10_000
+FEW, CUTS, ALL = 25, 300, 10_000
 COUNTED = ("iterations", "commits", "events", "checkpoints")
 
 
@@ -154,5 +154,5 @@ def test_a_disk_that_forgets_what_was_synced_is_noticed(tmp_path: Path, monkeypa
     (tmp_path / "left").mkdir(mode=0o700)
     follow = Disk.follow
     monkeypatch.setattr(Disk, "follow", lambda disk, event: None if event.kind == "sync" else follow(disk, event))
-    found = list(cuts(str(tmp_path / "memory.db"), str(tmp_path / "left"), 1, 30, acts=60))
+    found = list(cuts(str(tmp_path / "memory.db"), str(tmp_path / "left"), 1, 10, acts=60))
     assert any("acknowledged and" in line or "does not open" in line for line in found)

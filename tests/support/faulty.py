@@ -251,8 +251,10 @@ class Hasty(apsw.Connection):
 _disk: Disk | None = None
 _recorder: power.Recorder | None = None
 
-if __name__ == "__main__":
-    from tui.main import main
+
+def main() -> None:
+    """Run what the arguments say."""
+    from tui import main as command
 
     what, count, *words = sys.argv[1:]
     sys.argv[1:] = words
@@ -263,4 +265,8 @@ if __name__ == "__main__":
         sys.argv[:] = words[1:]
         runpy.run_module(words[1], run_name="__main__")
     else:
-        main()
+        command.main()
+
+
+if __name__ == "__main__":
+    main()

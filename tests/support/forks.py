@@ -102,7 +102,9 @@ def _become(asked: dict[str, Any]) -> None:
         (1, asked["out"], writing),
         (2, asked["errors"], writing),
     ):
-        os.dup2(os.open(name, flags), number)
+        handle = os.open(name, flags)
+        os.dup2(handle, number)
+        os.close(handle)
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - what the server read is not the child's
     os.environ.clear()
     os.environ.update(asked["env"])
