@@ -435,7 +435,7 @@ TREES = st.recursive(
 )
 
 
-@settings(max_examples=examples(50), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=examples(17), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.dictionaries(WORDS, TREES, max_size=4), st.sampled_from(("theme", "keys.x.y", "keys.record.forget")))
 def test_a_change_touches_one_value_only(place: Location, tree: dict[str, object], name: str) -> None:
     """Whatever else the file holds: what was there stays, the value is there, and taken out it is as before."""

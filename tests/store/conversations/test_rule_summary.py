@@ -106,7 +106,7 @@ def fields(one: object) -> Iterator[str]:
 
 
 @given(talks())
-@settings(deadline=None, max_examples=examples(40))
+@settings(deadline=None, max_examples=examples(14))
 def test_a_summary_holds_whole_sentences_and_no_small_talk(talk: list[tuple[str, list[str]]]) -> None:
     one = summarize_by_rule(turns(*((role, written(said)) for role, said in talk)))
     whole = {flat(sentence) for _, said in talk for sentence in said}
@@ -123,7 +123,7 @@ PIECES = 'No usamos|MongoDB|si|que|.|\n|\n\n|:|- |> |```|"|«|»|(|~~|# |?| '.sp
 
 
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=14).map(" ".join))
-@settings(deadline=None, max_examples=examples(50))
+@settings(deadline=None, max_examples=examples(17))
 def test_of_any_text_only_its_own_words_in_a_row_are_told(text: str) -> None:
     """However its marks of quotation, lists and code are left open."""
     for one in fields(summarize_by_rule(turns(("user", text)))):
@@ -150,7 +150,7 @@ def assert_outcome_is_a_reply(one: SummaryFields, talk: list[tuple[str, list[str
 
 
 @given(st.lists(sentences(), min_size=1, max_size=4))
-@settings(deadline=None, max_examples=examples(50))
+@settings(deadline=None, max_examples=examples(17))
 def test_what_is_learned_by_rule_keeps_its_negation(said: list[str]) -> None:
     """It ends where its sentence does, and nothing that turns it round stands in what was cut off before it."""
     whole = {flat(sentence) for sentence in said}
@@ -201,7 +201,7 @@ def test_a_no_that_no_sign_parts_from_its_verb_stays_with_it(said: str, kept: st
 
 
 @given(st.lists(sentences(), min_size=1, max_size=4))
-@settings(deadline=None, max_examples=examples(20))
+@settings(deadline=None, max_examples=examples(7))
 def test_several_facts_in_one_say_each_of_them_whole(facts: list[str]) -> None:
     """Each as it is, none left out because another holds its words: `no usamos X` holds `usamos X`."""
     told = join_fact_texts(facts)

@@ -107,7 +107,7 @@ LENGTHS = st.lists(st.integers(1, 3_000), min_size=1, max_size=12)
 
 
 @given(LENGTHS, st.lists(st.none() | st.integers(0, 4_000), min_size=12, max_size=12), st.floats(0, 1))
-@settings(deadline=None, max_examples=examples(20))
+@settings(deadline=None, max_examples=examples(7))
 def test_the_window_never_holds_more_than_its_tokens(
     tmp_path_factory: pytest.TempPathFactory, lengths: list[int], counted: list[int | None], continuity: float
 ) -> None:
@@ -200,7 +200,7 @@ WORDS = st.text(max_size=400)
 
 
 @given(WORDS, st.lists(WORDS, max_size=9), WORDS, st.lists(WORDS, max_size=9), st.lists(WORDS, max_size=9))
-@settings(deadline=None, max_examples=examples(50))
+@settings(deadline=None, max_examples=examples(17))
 def test_a_summary_is_never_longer_than_its_slot(
     topic: str, discussed: list[str], outcome: str, decisions: list[str], questions: list[str]
 ) -> None:

@@ -33,7 +33,7 @@ def assert_only_grown(memory: Memory, before: dict[str, list[tuple[object, ...]]
 
 
 @given(PLANS, PLANS)
-@settings(deadline=None, max_examples=examples(15), print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=examples(5), print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 def test_a_restore_brings_back_exactly_that_moment(live, earlier, later):
     """Through any life before and after the checkpoint: a restore gives its recorded rows byte by byte in one step,
     after a checkpoint of its own; one undo takes it back; the journals only ever grow."""

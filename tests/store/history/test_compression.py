@@ -111,7 +111,7 @@ ROUNDS = st.lists(st.tuples(st.integers(1, 30), st.integers(0, 20), st.none() | 
 
 
 @given(test_history.PLANS, ROUNDS)
-@settings(test_history.LAWS, max_examples=examples(10))
+@settings(test_history.LAWS, max_examples=examples(4))
 def test_packing_and_unpacking_change_nothing_that_can_be_read(live: Live, plan: list[int], rounds: list[Any]):
     """Blocks of any size, up to any step, again and again, with records put back in between: each row, each step, the
     chain and the export stay what they were; each row stands in one place."""

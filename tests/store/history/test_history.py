@@ -179,7 +179,7 @@ def lived(live: Callable[[Memory, Sequence[int]], None], plan: Sequence[int]) ->
 
 
 @given(PLANS)
-@settings(LAWS, max_examples=examples(15))
+@settings(LAWS, max_examples=examples(5))
 def test_undoing_everything_is_the_start_and_redoing_everything_is_the_end(live, plan):
     """Through any life: each step taken back, newest first, gives exactly the state before it, to the empty start;
     each put back gives the state after it, to the end. Searches answer at the end as they did; the journals, which
@@ -210,7 +210,7 @@ def newest_undo_of(memory: Memory, seq: int) -> int:
 
 
 @given(PLANS, st.lists(st.tuples(st.booleans(), st.integers(1, 8)), max_size=8))
-@settings(LAWS, max_examples=examples(15))
+@settings(LAWS, max_examples=examples(5))
 def test_any_walk_up_and_down_one_persons_steps_is_exact(live, plan, walk):
     """`undo` and `redo` without a number, any number of times: the memory is where the walk is, and at either end
     they say that there is no further."""
@@ -242,7 +242,7 @@ def test_any_walk_up_and_down_one_persons_steps_is_exact(live, plan, walk):
         max_size=24,
     )
 )
-@settings(LAWS, max_examples=examples(15))
+@settings(LAWS, max_examples=examples(5))
 def test_redo_is_a_stack_of_what_was_undone(acts):
     """What redo puts back is what the last undo took, whatever that was: a change, an old one, somebody else's, an undo
     or a redo. A change by hand empties the stack, an undo that is undone leaves it, and redo goes on, never back."""
@@ -374,9 +374,7 @@ def test_undo_in_any_order_is_exact_or_refused(live):
     from hypothesis.stateful import run_state_machine_as_test
 
     UndoInAnyOrder.live = staticmethod(live)
-    run_state_machine_as_test(
-        UndoInAnyOrder, settings=settings(LAWS, max_examples=examples(12), stateful_step_count=25)
-    )
+    run_state_machine_as_test(UndoInAnyOrder, settings=settings(LAWS, max_examples=examples(4), stateful_step_count=25))
 
 
 # the stories ----------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from store.search import fulltext as corpus
 
 SEEDS = st.integers(0, 2**32 - 1)
 LIVES = st.lists(SEEDS, max_size=10) | st.lists(SEEDS, min_size=25, max_size=70)
-LAWS = settings(deadline=None, max_examples=examples(6), print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+LAWS = settings(deadline=None, max_examples=examples(3), print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 SHA = "a1b2c3d4" * 5
 NOTES = "import:notes"
 

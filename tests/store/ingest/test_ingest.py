@@ -443,7 +443,7 @@ LINES = st.lists(st.tuples(st.sampled_from(["a", "b"]), st.sampled_from(["user",
 
 
 @given(LINES, st.lists(st.integers(0, 2_000), max_size=4), st.integers(1, 7))
-@settings(deadline=None, max_examples=examples(8))
+@settings(deadline=None, max_examples=examples(3))
 def test_a_file_that_grows_gives_each_line_once(lines: list[tuple[str, str, str]], cuts: list[int], batch: int) -> None:
     """Read after any number of bytes, in batches of any size, again at the end: every line is there once, in order."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:

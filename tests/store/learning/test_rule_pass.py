@@ -210,7 +210,7 @@ def test_what_others_change_meanwhile_is_known(memory: Memory) -> None:
     assert rule_pass.find_most_alike("The nightly build runs on Jenkins", []) is None
 
 
-@settings(max_examples=examples(10), deadline=None)
+@settings(max_examples=examples(4), deadline=None)
 @given(
     st.lists(st.lists(st.sampled_from("alpha beta gamma delta epsilon zeta eta theta iota kappa".split()), min_size=1)),
     st.lists(st.sampled_from("alpha beta gamma delta epsilon zeta eta theta iota kappa".split()), min_size=1),

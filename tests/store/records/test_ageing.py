@@ -66,7 +66,7 @@ ages = st.one_of(around_a_boundary, st.integers(-400 * DAY_MS, 400 * DAY_MS))
 
 
 @settings(
-    max_examples=examples(50),
+    max_examples=examples(17),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

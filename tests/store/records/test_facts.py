@@ -411,7 +411,7 @@ def test_many_keeps_the_order_asked_and_leaves_out_what_is_not_there(memory: Mem
 
 
 @settings(
-    max_examples=examples(6),
+    max_examples=examples(3),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -15,7 +15,7 @@ from store.records.facts import FACT_SORTS
 
 
 @settings(
-    max_examples=examples(20),
+    max_examples=examples(7),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -220,7 +220,7 @@ def live(memory: Memory, word: str) -> set[tuple[str, int]]:
     return set(memory.database.rows(sql, (f"%{word}%",)))
 
 
-@settings(max_examples=examples(20), deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(7), deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 @given(ACTS)
 def test_whatever_happens_an_answer_is_given_again_only_while_it_holds(acts: list[tuple[str, int, str]]):
     """Lived through at random, and compared with what a test remembers: not older than a day, what it cites untouched,

@@ -36,7 +36,7 @@ MARKDOWN = st.lists(
 ).map("\n".join)
 
 
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(100))
 @given(st.lists(st.tuples(st.sampled_from(["work", "general", "preferences"]), MARKDOWN), max_size=6))
 @example([("work", "```\nmake\n```"), ("work", "# not a heading"), ("general", "ends [F#3]")])
 @example([("work", "one\n\n\ntwo"), ("work", "<!-- memoranda 0123abcd end -->")])
@@ -50,7 +50,7 @@ def test_what_is_written_is_read(facts: list[tuple[str, str]]) -> None:
     assert found.others == []
 
 
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(67))
 @given(MARKDOWN, MARKDOWN, st.lists(MARKDOWN, max_size=3), st.sampled_from(["\n", "\r\n"]))
 def test_the_rest_of_a_file_stays_to_the_byte(before: str, after: str, facts: list[str], newline: str) -> None:
     for own in (before, after):

@@ -18,7 +18,7 @@ def lived(folder: Path, seed: int, git: bool) -> None:
 
 @pytest.mark.parametrize("git", [False, True])
 def test_no_schedule_loses_a_line(tmp_path: Path, git: bool) -> None:
-    for seed in range(examples(1 if git else 4)):
+    for seed in range(examples(1 if git else 2)):
         lived(tmp_path, seed, git)
 
 

@@ -36,7 +36,7 @@ def merged(operations: list[Operation]) -> SharedRecord:
 ADD = op(ANA, 1, "add", {"fact": "Tuesdays", "domain": "work"})
 
 
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(50))
 @given(st.integers(0, 2**32))
 def test_five_writers_who_know_the_same_see_the_same(seed: int) -> None:
     views = [one.view() for one in run(seed)]
@@ -93,7 +93,7 @@ def test_what_came_before_its_first_operation_waits_for_it() -> None:
     assert record.status == "active" and record.shown_value("fact") == "Fridays"
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(20))
 @given(st.integers(0, 2**32))
 def test_a_record_is_kept_as_it_is(seed: int) -> None:
     for one in run(seed)[0].records.values():

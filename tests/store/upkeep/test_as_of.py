@@ -76,7 +76,7 @@ def _refusals() -> Iterator[None]:
 
 
 @given(PLANS)
-@settings(LAWS, max_examples=examples(5))
+@settings(LAWS, max_examples=examples(2))
 def test_as_of_any_moment_is_what_it_was(live: Live, plan: list[int]):
     """Every row of every recorded table with its types, the journal up to then, history, orders, counts, ages, chains
     and the timeline: as each was remembered at that moment."""
@@ -90,7 +90,7 @@ def test_as_of_any_moment_is_what_it_was(live: Live, plan: list[int]):
 
 
 @given(PLANS, st.integers(0, 2**16), st.integers(0, 2**16))
-@settings(LAWS, max_examples=examples(5))
+@settings(LAWS, max_examples=examples(2))
 def test_a_diff_is_the_comparison_of_two_views(live: Live, plan: list[int], one: int, other: int):
     """Record by record, whichever of the two comes first; and nothing that is the same in both."""
     with remembered(live, plan) as (memory, _):
@@ -120,7 +120,7 @@ def _state(memory: Memory, seq: int) -> dict[tuple[str, tuple[Any, ...]], dict[s
 
 
 @given(PLANS, st.lists(SEEDS, min_size=20, max_size=40))
-@settings(LAWS, max_examples=examples(5))
+@settings(LAWS, max_examples=examples(2))
 def test_nothing_can_be_changed_in_the_past(live: Live, plan: list[int], more: list[int]):
     """Every public writer refuses, and the file is what it was."""
     with remembered(live, plan) as (memory, moments):

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -80,7 +81,7 @@ def test_what_is_no_json_is_said_by_its_line(text: str, why: str) -> None:
     assert str(caught.value) == why
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(
     st.dictionaries(st.text(max_size=3), values, max_size=4),
     st.lists(st.text(max_size=3), min_size=1, max_size=3),
@@ -108,7 +109,7 @@ def test_a_change_is_that_change_and_no_other(
         assert jsonc.parse_jsonc(jsonc.remove_jsonc_member(new, path)) == wanted
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.text(alphabet='{}[]":,/*\\ \n1ab', max_size=30))
 def test_no_text_breaks_the_scanner(text: str) -> None:
     try:

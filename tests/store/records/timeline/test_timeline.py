@@ -91,7 +91,7 @@ def test_an_empty_memory_has_an_empty_timeline(memory: Memory) -> None:
 
 
 @settings(
-    max_examples=examples(7),
+    max_examples=examples(3),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
