@@ -4,6 +4,7 @@ import contextlib
 import gc
 import os
 import random
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -156,7 +157,8 @@ def isolated(
     request: pytest.FixtureRequest, installation: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[None]:
     """No test reads or writes the home, the configuration or the memory of whoever runs it; not even after it undid
-    what it changed. What a power cut would do is no matter but to the tests of it: others do not wait for the disk."""
+    what it changed. What a power cut would do is no matter but to the tests of it: others do not wait for the disk.
+    Of which memories are its own it leaves no more than it found: a purge reads all of that."""
     with pytest.MonkeyPatch.context() as environment:
         if not any(request.path.is_relative_to(ROOT / folder) for folder in SYNCED):
             environment.setattr(connection, "CONNECTION_PRAGMAS", (*connection.CONNECTION_PRAGMAS, ("synchronous", 0)))
@@ -176,7 +178,10 @@ def isolated(
             os.remove(os.path.join(installation, "memoranda", "recent"))
         environment.setenv("GIT_CONFIG_GLOBAL", os.devnull)
         environment.setenv("GIT_CONFIG_SYSTEM", os.devnull)
+        before = set(Path(installation, "memoranda").glob("*/*"))
         yield
+        for path in set(Path(installation, "memoranda").glob("*/*")) - before:
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
 @pytest.fixture

@@ -206,6 +206,7 @@ def backed_up(memory: Memory, path: Path) -> Path:
     return path
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", EXPORTED)
 def test_every_export_is_named_wherever_it_was_written(tmp_path: Path, name: str):
     """Whatever its form and its name, also among signs that Markdown escapes and beside the memory itself: in the plan,
