@@ -1,7 +1,7 @@
 """Whatever somebody pastes, reading it takes time in proportion: no pattern goes over a run again and again.
 
 A child reads each text with a limit that a reading in proportion stays far below, and one that is not goes far beyond:
-quadratic at 8,000 characters is a hundred times what it is at 800; `pytest -m faults` takes 40,000.
+quadratic at 8,000 characters is 25 times what it is at 1,600; `pytest -m faults` takes 40,000.
 """
 
 import subprocess
@@ -86,9 +86,9 @@ RUNS = (
     "--- end\\n", "diff --git\\n", "+a\\n",
 )
 AROUND = ("{}", "a\\n{}\\nb", "ok\\n\\n{}x", "Recordá que {}", "hola {}j", "Look at this:\\n{}")
-ABOVE = 24  # times as long for ten times the text: in proportion it takes ten, in squares a hundred
 LEAST = 0.02  # seconds, below which nothing is told
-SIZES = (4_000, 40_000) if sys.argv[2:] else (800, 8_000)
+SIZES = (4_000, 40_000) if sys.argv[2:] else (1_600, 8_000)
+ABOVE = 2.4 * SIZES[1] / SIZES[0]  # times as long: in proportion it takes five or ten, in squares 25 or a hundred
 
 def seconds(reader, text):
     start = time.process_time()
