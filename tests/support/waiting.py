@@ -10,10 +10,11 @@ SECONDS = 30.0  # longer than a busy machine takes
 
 def until(holds: Callable[[], object], seconds: float = SECONDS) -> None:
     """Wait until `holds` returns true. Raise AssertionError after so many seconds."""
-    end = time.monotonic() + seconds
+    end, pause = time.monotonic() + seconds, 0.005
     while not holds():
         assert time.monotonic() < end, "it did not come about"
-        time.sleep(0.005)
+        time.sleep(pause)
+        pause = min(1.5 * pause, 0.1)  # to look may cost more than what is waited for
 
 
 def lined_up(path: str) -> int:

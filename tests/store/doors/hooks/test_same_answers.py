@@ -29,6 +29,7 @@ SESSION = (
 )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("how", ["warm", "cold"])
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_session_is_answered_and_stored_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, client: str, how: str):
