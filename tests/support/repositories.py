@@ -53,7 +53,13 @@ def git(path: str | Path, *arguments: str, stdin: bytes | None = None, when: int
     environment |= {"GIT_AUTHOR_NAME": "Lucía Fernández", "GIT_AUTHOR_EMAIL": "lucia@example.org"}
     environment |= {"GIT_COMMITTER_NAME": "Lucía Fernández", "GIT_COMMITTER_EMAIL": "lucia@example.org"}
     environment |= {"GIT_AUTHOR_DATE": f"@{when} +0000", "GIT_COMMITTER_DATE": f"@{when} +0000"}
-    own = ("commit.gpgsign=false", "core.autocrlf=false", "gc.auto=0", "protocol.file.allow=always")
+    own = (
+        "commit.gpgsign=false",
+        "core.autocrlf=false",
+        "gc.auto=0",
+        "core.compression=0",
+        "protocol.file.allow=always",
+    )
     command = ["git", "-C", str(path), *(word for setting in own for word in ("-c", setting)), *arguments]
     done = subprocess.run(command, input=stdin or b"", env=environment, capture_output=True, check=False)
     if done.returncode:

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from support.ours import EmptyMemory
 
+from store.base.clock import utc_now
 from store.base.state_files import team_folder
 from store.inbox.inbox import InboxChoice
 from store.memory import Memory
@@ -93,17 +95,17 @@ def holding(person: Person, word: str) -> list[str]:
 
 @pytest.fixture
 def remote(tmp_path: Path) -> Path:
-    subprocess.run(["git", "init", "--quiet", "--bare", str(tmp_path / "remote.git")], check=True)
+    subprocess.run(["git", "init", "--quiet", "--bare", "--template=", str(tmp_path / "remote.git")], check=True)
+    (tmp_path / "remote.git" / "hooks").mkdir()
     return tmp_path / "remote.git"
 
 
 @pytest.fixture
-def join(tmp_path: Path, remote: Path) -> Iterator[Callable[[str], Person]]:
+def join(tmp_path: Path, remote: Path, empty_memory: EmptyMemory) -> Iterator[Callable[[str], Person]]:
     memories: list[Memory] = []
 
     def join(name: str) -> Person:
-        (tmp_path / name).mkdir()
-        memories.append(Memory.open(str(tmp_path / name / "memory.db")))
+        memories.append(Memory.open(empty_memory.copy(tmp_path / name / "memory.db", utc_now())))
         return Person(memories[-1], remote, name)
 
     yield join

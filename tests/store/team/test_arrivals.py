@@ -112,6 +112,7 @@ def test_what_a_person_rejected_is_not_asked_again(join: Join) -> None:
     assert bob.waiting() == [("add", SECOND)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("answers", ["", "reject", "accept", "accept accept", "accept reject", "reject accept"])
 def test_a_purge_reaches_every_text_that_it_had(join: Join, answers: str) -> None:
     """Whether it waits, was rejected or accepted, and was changed in between or not."""
@@ -209,6 +210,7 @@ def test_a_decision_that_its_author_replaced_is_proposed_in_the_place_of_the_old
     assert ana.view() == bob.view()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("verb", ["accept", "reject"])
 def test_two_who_decide_anew_at_once_are_asked(join: Join, verb: str) -> None:
     ana, bob = two_with_a_decision(join)
@@ -275,6 +277,7 @@ def test_a_change_of_what_its_author_purged_meanwhile_goes_nowhere(join: Join) -
     assert bob.facts() == [] and ana.view() == bob.view()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("said", ["anew", "as it was"])
 def test_a_purge_by_its_author_reaches_what_others_changed_of_it(join: Join, said: str) -> None:
     """A change is in the stream of who made it: it leaves that one with their next exchange."""
@@ -324,6 +327,7 @@ def test_who_purges_what_another_shared_is_told_who_keeps_it(join: Join) -> None
     assert place.what.endswith(f"on {cleo.remote} and here"), "who shares nothing asks nobody"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("answer", ["", "reject", "accept"])
 def test_a_purge_of_ones_change_of_anothers_record_needs_nobody(join: Join, answer: str) -> None:
     """It leaves one's own stream, the remote, and wherever it waits or was rejected; who accepted it keeps it, and is

@@ -50,6 +50,7 @@ def test_a_change_by_the_author_is_proposed_to_whoever_accepted_it(join: Join) -
     assert ana.view() == bob.view() and ana.waiting() == []
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("verb", ["accept", "reject"])
 def test_two_who_change_the_same_at_once_are_asked_and_either_answer_holds_for_both(join: Join, verb: str) -> None:
     ana, bob, number = shared(join)
@@ -195,6 +196,7 @@ def test_a_writer_is_believed_for_what_the_person_said(join: Join) -> None:
     assert len(bob.waiting()) == 3
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("field", ["its words", "its tags"])
 def test_who_is_believed_does_not_vouch_for_what_another_changed_of_theirs(join: Join, field: str) -> None:
     """A change of Bob's stands in Ana's record, though she never answered it: it is his, and is asked about."""

@@ -118,6 +118,7 @@ def test_what_another_changed_meanwhile_stays_the_same_record(join: Join, monkey
     assert ana.facts() == bob.facts() == ["The host is B-2"] and ana.view() == cleo.view()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("who", ["its author", "oneself"])
 def test_a_purge_reaches_what_one_changed_as_who_one_was(join: Join, monkeypatch: pytest.MonkeyPatch, who: str) -> None:
     ana, bob, number = shared(join, KNOWN)

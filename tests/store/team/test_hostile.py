@@ -50,6 +50,7 @@ def size(person: Person) -> int:
     return sum(one.stat().st_size for one in person.folder.rglob("*") if one.is_file())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [SEGMENT_FILE, "beside"])
 def test_a_compression_bomb_is_not_unpacked(bob: Person, remote: Path, name: str) -> None:
     good = split_segments(MALLORY, [add(1)], "")[0]

@@ -205,6 +205,7 @@ def test_a_remote_that_is_not_there_is_said(join: Join, server: HttpServer, tmp_
             ana.sync()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("deletes", [True, False])
 def test_a_remote_that_lets_nothing_be_replaced(join: Join, remote: Path, deletes: bool) -> None:
     """A purge rewrites a stream. Where that is refused it is removed and sent anew, and where that is refused too it is

@@ -20,13 +20,13 @@ from store.git.repository import Repository
 from store.memory import Memory
 from store.upkeep.maintenance import COMMIT_BATCH, read_new_commits, run_maintenance, timeline_repository
 
-COMMITS, MERGES = 3_000, 60
+COMMITS, MERGES = 3 * COMMIT_BATCH, 20
 HOUSE = Path(store.__file__).parent.parent
 
 
 @pytest.fixture(scope="module")
 def year(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A year of somebody's work, 3,000 commits of it."""
+    """A year of somebody's work, some hundreds of commits of it."""
     path = tmp_path_factory.mktemp("year")
     build_repository(path, COMMITS, MERGES)
     return path
@@ -289,6 +289,7 @@ def test_the_personal_memory_has_no_repository(tmp_path: Path, clock) -> None:
         assert timeline_repository(memory, str(tmp_path / "project")) is None
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("halfway", [False, True], ids=["read whole", "cancelled half-way"])
 def test_a_memory_keeps_its_first_repository(
     year: Path, shared: Callable[[], Memory], tmp_path: Path, halfway: bool

@@ -89,6 +89,7 @@ def test_whose_a_key_is_comes_from_the_readers_own_list(join: Join, keys: Keys, 
     assert state(bob, "Ana").key == f"{fingerprint(key)} ana@example.org"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("how", ["unsigned", "another key", "forged"])
 def test_what_comes_without_the_key_that_was_seen_waits(join: Join, keys: Keys, how: str) -> None:
     ana, bob = join("Ana"), join("Bob")
