@@ -105,6 +105,7 @@ def check(answer: SearchAnswer, query: str) -> None:
     assert all(passes(hit, query) for hit in answer.hits), (query, answer.hits)
 
 
+@pytest.mark.sampled(2)
 def test_each_filter_alone(young: Memory) -> None:
     """What passes is found, by its word; nothing else is, and nothing breaks."""
     every = young.search(WORD, limit=100).hits
@@ -150,6 +151,7 @@ def test_filters_without_the_keyword_index(
         check(search(query, **given), query)
 
 
+@pytest.mark.sampled(2)
 def test_the_librarian_answers_or_says_that_nothing_is_recorded(young: Memory) -> None:
     asked = [*PLAIN, *(QUESTIONS[number % len(QUESTIONS)].format(kind) for number, kind in enumerate(SEARCHABLE))]
     asked += [f"{WORD} {one}" for one in FILTERED[::9]]

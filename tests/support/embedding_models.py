@@ -38,8 +38,14 @@ def minilm_folder(root: Path) -> str:
     return str(folder)
 
 
+@cache
+def _fastembed(root: Path) -> Any:
+    return FastEmbed(minilm_folder(root))
+
+
 def minilm(root: Path) -> Embedder:
-    return Embedder(FastEmbed(minilm_folder(root)))
+    """Return the model; do not close it."""
+    return Embedder(_fastembed(root))
 
 
 def _package(name: str) -> str:

@@ -32,5 +32,5 @@ json.dump(found, sys.stdout)
 def traces(folder: Path | str, *texts: str) -> list[tuple[str, str]]:
     """Return (file name, encoding) of every file below a folder that contains one of these texts, in five encodings."""
     asked = json.dumps([str(folder), texts])
-    done = subprocess.run([sys.executable, "-c", SCAN], input=asked, capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-IS", "-c", SCAN], input=asked, capture_output=True, text=True, check=True)
     return [(name, form) for name, form in json.loads(done.stdout)]

@@ -24,7 +24,7 @@ from store.exchange import exporter
 from store.memory import Memory
 
 ROOT = Path(__file__).parents[3]
-RACES = examples(25)
+RACES = examples(8)
 PROCESSES = 6
 INVISIBLE_TABLES = ("sqlite_sequence", "sqlite_stat1")  # SQLite's own
 

@@ -2,16 +2,14 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from support.forks import run_command
 
 from store.base.errors import DamagedFile
 from store.exchange import backups as backup
 from store.memory import Memory
-
-COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
 
 
 @pytest.fixture
@@ -53,14 +51,7 @@ def test_it_is_refused_and_the_command_that_is_named_goes_back(path: Path, how: 
 @pytest.mark.parametrize("words", [["facts"], ["backups"], ["doctor"], ["remember", "x"], ["init"], []])
 def test_every_command_says_it(path: Path, how: str, words: list[str]):
     lose(path, how)
-    done = subprocess.run(
-        [COMMAND, *words],
-        cwd=path.parent.parent,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_command(*words, cwd=path.parent.parent)
     said = done.stdout + done.stderr
     assert (
         done.returncode == (5 if words == ["doctor"] else 1) and how in said and "Go back to the newest: `cp " in said

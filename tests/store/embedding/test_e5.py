@@ -52,7 +52,7 @@ def onnx_model() -> OnnxE5:
 def texts() -> list[str]:
     """Return texts that nobody wrote for this test: paragraphs of the documents, cut as passages are."""
     found = [part[:600] for name in ("README.md", "docs/guide.md") for part in (ROOT / name).read_text().split("\n\n")]
-    return [*STRANGE, *found[::9]]
+    return [*STRANGE, *found[::27]]
 
 
 def unit(vector: Any) -> Any:

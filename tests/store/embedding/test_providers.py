@@ -86,7 +86,7 @@ def test_what_means_the_same_is_nearer(provider: EmbeddingProvider) -> None:
     assert provider.query("when are the deploys?") @ deploy > provider.query("when are the deploys?") @ cat
 
 
-@pytest.mark.parametrize("text", ["", "   \n", "\0", "a\0b", "\ud800 lone", "🐈" * 3, "\u202eevil\u202c", "á" * 9_000])
+@pytest.mark.parametrize("text", ["", "   \n", "\0", "a\0b", "\ud800 lone", "🐈" * 3, "\u202eevil\u202c", "á" * 3_000])
 def test_no_text_is_too_strange(provider: EmbeddingProvider, text: str) -> None:
     for vector in (provider.query(text), *provider.passages([text, "next to it"])):
         assert np.isfinite(vector).all() and np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)

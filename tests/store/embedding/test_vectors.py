@@ -398,10 +398,13 @@ def test_a_memory_that_may_only_be_read(memory: Memory, vectors: Vectors) -> Non
 
 
 @pytest.fixture
-def half_built(memory: Memory, vectors: Vectors, tmp_path_factory: pytest.TempPathFactory) -> tuple[Embedder, Embedder]:
-    """(the model that made the vectors of 35 texts, another that was stopped after its first batch)."""
+def half_built(
+    memory: Memory, vectors: Vectors, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Embedder, Embedder]:
+    """(the model that made the vectors of 12 texts, another that was stopped after its first batch)."""
+    monkeypatch.setattr("store.embedding.indexer.MAX_BATCH_TEXTS", 4)
     old, new = embedding_models.nano(), embedding_models.minilm(tmp_path_factory.getbasetemp())
-    remember(memory, [*TEXTS, *(f"Room {number} is painted in some colour" for number in range(30))])
+    remember(memory, [*TEXTS, *(f"Room {number} is painted in some colour" for number in range(7))])
     vectors.embed_queue(old)
     asked: list[int] = []
     vectors.embed_queue(new, lambda *told: asked.append(1), lambda: bool(asked))
@@ -414,7 +417,7 @@ def test_the_old_model_serves_until_the_new_one_is_done(
 ) -> None:
     old, new = half_built
     status = vectors.read_status()
-    assert (status.serving, status.building) == (old.fingerprint, new.fingerprint) and 0 < status.left < 35
+    assert (status.serving, status.building) == (old.fingerprint, new.fingerprint) and 0 < status.left < 12
     assert vectors.matches(old) and found(memory, vectors, "coffee") == TEXTS[1]
     assert background_embedding.is_embedding_due(memory)
     memory.facts.remember("Bicycles are kept in the cellar")
@@ -424,7 +427,7 @@ def test_the_old_model_serves_until_the_new_one_is_done(
     assert found(memory, vectors, "where is my bike?", new) == "Bicycles are kept in the cellar"
     assert memory.database.value("SELECT count(DISTINCT key & 1) FROM vectors") == 1, "the old ones are gone"
     back = vectors.embed_queue(old)
-    assert back == IndexResult(embedded=1, reused=35), "what was known is not embedded again"
+    assert back == IndexResult(embedded=1, reused=12), "what was known is not embedded again"
     assert vectors.matches(old)
 
 
@@ -435,7 +438,7 @@ def test_a_change_of_mind_gives_the_half_built_one_up(
     choosy = Choosy()
     vectors.embed_queue(choosy)
     assert choosy.asked == [] and vectors.read_status().building == "" and vectors.pending_counts()[0] == 0
-    assert memory.database.value("SELECT count(*) FROM vectors") == 35
+    assert memory.database.value("SELECT count(*) FROM vectors") == 12
 
 
 @pytest.mark.sampled(3)

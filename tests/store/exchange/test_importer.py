@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Clock
+from conftest import Clock, examples
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -33,7 +33,7 @@ from store.search import fulltext as corpus
 
 SECRET = "ghp_" + "Zq7Xv2Lk9Rt4Wm1Bn8Pc5Hd3Jf6Gs0Ya2UeQ"  # put together here, so that no scanner finds it
 SHA = "a1b2c3d4" * 5
-STORES = int(os.environ.get("MEMORANDA_STORES", "20"))  # that the round trip is tried on; 2,000 for a whole proof
+STORES = int(os.environ.get("MEMORANDA_STORES", "7"))  # that the round trip is tried on; 2,000 for a whole proof
 
 
 def document(memory: Memory) -> bytes:
@@ -509,7 +509,7 @@ def test_a_cut_file_says_where_it_ends(project, other, tmp_path):
     packed = gzip.compress(data)
     dice = random.Random(4)
     for source in (data, packed):
-        for end in sorted(dice.sample(range(len(source) - 2), 60)):
+        for end in sorted(dice.sample(range(len(source) - 2), examples(20))):
             cut = tmp_path / "cut.json"
             cut.write_bytes(source[:end])
             with pytest.raises(BrokenDocument, match="cannot be imported"):
@@ -526,7 +526,7 @@ def test_any_changed_byte_is_noticed(project, other, tmp_path):
     dice = random.Random(5)
     text = project.read_bytes()
     for source in (text, gzip.compress(text, mtime=0)):
-        for place in dice.sample(range(len(source)), 150):
+        for place in dice.sample(range(len(source)), examples(50)):
             data = bytearray(source)
             data[place] ^= 1 << dice.randrange(8)
             (tmp_path / "hurt.json").write_bytes(data)
@@ -647,12 +647,12 @@ def test_the_memory_file_that_is_damaged_is_named(memory, other, live, tmp_path)
 
 
 def test_a_large_document_is_read_in_little_memory(memory, other, tmp_path):
-    """Six thousand events: what Python holds of them at once is a fraction of the file."""
+    """Three thousand events: what Python holds of them at once is a fraction of the file."""
     import tracemalloc
 
     with memory.database.write("agent", "bulk") as write_:
         write_.execute(
-            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)"
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
             " INSERT INTO events(event_type, payload, created_at, origin)"
             " SELECT 'measured', json_quote(hex(zeroblob(150)) || i), '2026-11-21T12:00:00.000Z', 'agent' FROM n"
         )
@@ -662,7 +662,7 @@ def test_a_large_document_is_read_in_little_memory(memory, other, tmp_path):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < size / 5
-    assert other.database.value("SELECT count(*) FROM events") == 6_000
+    assert other.database.value("SELECT count(*) FROM events") == 3_000
 
 
 def test_columns_know_their_words(memory):

@@ -54,7 +54,7 @@ print(json.dumps(sorted(found)))
 def traces(folder: str, *words: str) -> list[str]:
     """Which of the words stand in some file of the folder; read by a child process, which holds no SQLite lock here."""
     done = subprocess.run(
-        [sys.executable, "-c", LOOK, folder], input=json.dumps(words), capture_output=True, text=True, check=True
+        [sys.executable, "-IS", "-c", LOOK, folder], input=json.dumps(words), capture_output=True, text=True, check=True
     )
     found: list[str] = json.loads(done.stdout)
     return found
@@ -147,12 +147,11 @@ def test_no_secret_of_any_family_reaches_the_disk(memory: Memory) -> None:
             bodies += [secret[-8:]] if len(secret) >= 8 else []  # six digits stand in a megabyte by chance
             for form in forms:
                 memory.facts.remember(f"{CONTROL}\n{form.format(secret)}")
-    with pytest.raises(AssertionError):
-        assert traces(folder(memory), CONTROL) == []
-    assert traces(folder(memory), *bodies) == []
+    assert traces(folder(memory), CONTROL, *bodies) == [CONTROL]
     assert set(count_redactions(memory.database)) == {*TOKENS, *map(label_of, CONTEXTS)}
     exporter.save_export(memory.database, f"{folder(memory)}/export.json")
-    assert traces(folder(memory), *bodies) == []
+    export = Path(folder(memory), "export.json").read_text().lower()
+    assert CONTROL in export and [body for body in bodies if body.lower() in export] == []
 
 
 def test_what_waits_for_the_next_process_says_what_was_cut(memory: Memory) -> None:

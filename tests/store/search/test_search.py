@@ -756,7 +756,7 @@ def test_a_broken_corpus_is_mended_by_a_rebuild(memory: Memory) -> None:
 @in_either_index
 def test_a_search_is_stopped_from_another_thread_and_the_next_one_works(memory: Memory) -> None:
     """The person typed another letter: the search under way ends at once, and nothing is left behind by it."""
-    fill(memory, 20_000, "tea")
+    fill(memory, 8_000, "tea")
     over = threading.Event()
 
     def keep_interrupting() -> None:
@@ -772,7 +772,7 @@ def test_a_search_is_stopped_from_another_thread_and_the_next_one_works(memory: 
     finally:
         over.set()
         person.join()
-    assert memory.search("tea").total == 20_000
+    assert memory.search("tea").total == 8_000
     memory.facts.remember("and writing works too")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import apsw
 import pytest
+from conftest import examples
 from hypothesis import example, given
 from hypothesis import strategies as st
 from support.writing import files_limited_to, writing
@@ -132,7 +133,7 @@ def test_a_backup_that_rots_is_noticed_and_the_verdict_kept(full):
     """One bit anywhere in the file, also where SQLite has nothing to object to. What is hurt is told, never deleted."""
     found = made(full)
     whole = Path(found.path).read_bytes()
-    for seed in range(60):
+    for seed in range(examples(20)):
         Path(found.path).write_bytes(whole)
         hurt(found.path, seed)
         _, problem = backup.verify_backup(full.database)
@@ -338,8 +339,8 @@ def test_seven_days_four_weeks_and_twelve_months_are_kept(memory):
     """And those made by hand, which nobody but a person removes."""
     memory.facts.remember("the team is five")
     by_hand = made(memory)
-    for _ in range(45):
-        clock_of(memory).advance(days=1)
+    for days in [3] * 10 + [1] * 15:
+        clock_of(memory).advance(days=days)
         assert maintenance.make_due_backup(memory) is not None
     found = backup.find_backups(memory.database)
     scheduled = [one for one in found if one.scheduled]
