@@ -7,6 +7,7 @@ import random
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from zlib import crc32
 
@@ -73,6 +74,12 @@ def examples(number: int) -> int:
     return number * int(os.environ.get("MEMORANDA_EXAMPLES", "1"))
 
 
+@cache
+def place_of(path: Path) -> str:
+    """Return the path of a file of tests as it is from the repository's folder."""
+    return str(path.relative_to(ROOT))
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """What is slow need not even be read for `pytest -m "not slow"`."""
     if config.getoption("markexpr") != "not slow" or not collection_path.is_relative_to(ROOT):
@@ -101,10 +108,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             case = cases[test] = cases.get(test, -1) + 1
             if case % mark.args[0]:
                 item.add_marker("whole")
-        if str(item.path.relative_to(ROOT)) in SLOW:
+        if place_of(item.path) in SLOW:
             item.add_marker("slow")
         for path, mark in MARKS.items():
-            if item.path.is_relative_to(ROOT / path):
+            if place_of(item.path).startswith(path):
                 item.add_marker(mark)
     left = [mark for mark in APART if mark not in config.getoption("markexpr")]
     out = [item for item in items if any(item.get_closest_marker(mark) for mark in left)]
@@ -113,7 +120,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         gone = set(out)
         items[:] = [item for item in items if item not in gone]
     # the slowest files first: none begins when the other processes are done
-    items.sort(key=lambda item: SLOW.get(str(item.path.relative_to(ROOT)), len(SLOW)))
+    items.sort(key=lambda item: SLOW.get(place_of(item.path), len(SLOW)))
 
 
 @pytest.fixture
@@ -160,7 +167,7 @@ def isolated(
     what it changed. What a power cut would do is no matter but to the tests of it: others do not wait for the disk.
     Of which memories are its own it leaves no more than it found: a purge reads all of that."""
     with pytest.MonkeyPatch.context() as environment:
-        if not any(request.path.is_relative_to(ROOT / folder) for folder in SYNCED):
+        if not place_of(request.path).startswith(SYNCED):
             environment.setattr(connection, "CONNECTION_PRAGMAS", (*connection.CONNECTION_PRAGMAS, ("synchronous", 0)))
             environment.setattr(os, "fsync", lambda handle: None)
         for name in [name for name in os.environ if name.startswith("XDG_")]:

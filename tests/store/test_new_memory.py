@@ -142,9 +142,7 @@ def test_filters_whatever_is_set(young: Memory, setting: dict[str, str], request
             remove_setting(path, name)
 
 
-def test_filters_without_the_keyword_index(
-    young: Memory, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> None:
+def test_filters_without_the_keyword_index(young: Memory, monkeypatch, request) -> None:
     monkeypatch.setenv("MEMORANDA_WITHOUT", "fts5")
     search = Search.from_config(young.database, young.config)
     for query, given in combined(request.node.name):

@@ -590,9 +590,7 @@ def quiet(changed: threading.Event, seconds: float = 0.3) -> None:
         changed.clear()
 
 
-def test_a_change_is_noticed_and_our_own_writing_is_not(
-    memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_change_is_noticed_and_our_own_writing_is_not(memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch):
     """Real notices: a file, a folder that comes with files in it, a rename over a file; then silence."""
     monkeypatch.setattr(watcher, "QUIET_MS", 50)
     changed = threading.Event()

@@ -222,9 +222,7 @@ def test_it_waits_for_a_personal_memory_to_open(told: Memory, clock: Clock, monk
         assert facts(again) == (["the port is 8080"], ["I write Spanish"])
 
 
-def test_what_changed_meanwhile_is_kept_and_the_other_half_taken_back(
-    told: Memory, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_changed_meanwhile_is_kept_and_the_other_half_taken_back(told: Memory, clock: Clock, monkeypatch) -> None:
     _half(told, monkeypatch)
     told.facts.correct(1, "I write Spanish and English")
     (said,) = finish_moves(told.database)

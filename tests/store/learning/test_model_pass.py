@@ -342,9 +342,7 @@ def test_a_secret_in_what_a_model_says_is_cut(memory: Memory, mind: Mind, server
     assert not any(token in one.text for one in memory.inbox.waiting())
 
 
-def test_it_asks_what_is_looked_at(
-    memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_asks_what_is_looked_at(memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(model_pass, "MOST_MODEL_PROPOSALS", 3)
     say_bakeries(memory, mind, "Ana Bruno Carla Diego Elena")
     read(memory)

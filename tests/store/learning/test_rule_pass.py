@@ -215,9 +215,7 @@ def test_what_others_change_meanwhile_is_known(memory: Memory) -> None:
     st.lists(st.lists(st.sampled_from("alpha beta gamma delta epsilon zeta eta theta iota kappa".split()), min_size=1)),
     st.lists(st.sampled_from("alpha beta gamma delta epsilon zeta eta theta iota kappa".split()), min_size=1),
 )
-def test_every_fact_that_shares_enough_words_is_found(
-    tmp_path_factory: pytest.TempPathFactory, told: list[list[str]], said: list[str]
-) -> None:
+def test_every_fact_that_shares_enough_words_is_found(tmp_path_factory, told: list[list[str]], said: list[str]) -> None:
     with Memory.open(str(tmp_path_factory.mktemp("known") / "memory.db")) as memory:
         texts_of = {memory.facts.remember(" ".join(words))[0]: set(words) for words in told[:FACT_CANDIDATES]}
         wanted = {

@@ -150,9 +150,7 @@ def test_a_proxy_is_not_asked(server: ModelServer, monkeypatch: pytest.MonkeyPat
 # which is asked -------------------------------------------------------------------------------------------------------
 
 
-def test_the_order_is_told_to_its_end(
-    server: ModelServer, configured: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_order_is_told_to_its_end(server: ModelServer, configured: Callable[..., Config], monkeypatch) -> None:
     """Variable, setting, the first qwen2.5, any other, rules: who is taken, why those before were not, and that those
     behind were not needed."""
     config = configured()
@@ -184,9 +182,7 @@ def test_without_a_server_rules_answer_and_say_why(server: ModelServer, configur
     )
 
 
-def test_switched_off_nothing_is_looked_at(
-    server: ModelServer, configured: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_switched_off_nothing_is_looked_at(server: ModelServer, configured: Callable[..., Config], monkeypatch) -> None:
     monkeypatch.setenv("MEMORANDA_WITHOUT", "agent")
     assert read_model_status(configured()).state == "rules" and server.paths == []
 
@@ -338,9 +334,7 @@ def test_a_trial_that_does_not_come_to_an_end_is_ended(server: ModelServer, conf
 # the doctor -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_doctor_tells_of_it(
-    server: ModelServer, configured: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_doctor_tells_of_it(server: ModelServer, configured: Callable[..., Config], tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
     path = str(tmp_path / ".memoranda" / "memory.db")
     Memory.open(path).close()
@@ -368,9 +362,7 @@ def test_the_doctor_tells_of_it(
     )
 
 
-def test_nothing_but_the_set_address_is_spoken_to(
-    server: ModelServer, configured: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_but_the_set_address_is_spoken_to(server: ModelServer, configured: Callable[..., Config], monkeypatch):
     spoken: list[object] = []
     connect = socket.socket.connect
 

@@ -251,9 +251,7 @@ def test_without_a_name_in_git_i_am_the_writer(shared: Memory, checkout: Path, m
         ("¿qué revertimos en marzo?", set()),
     ],
 )
-def test_what_is_linked_is_of_that_link_and_a_revert_of_its_time(
-    shared: Memory, question: str, cited: set[str]
-) -> None:
+def test_what_is_linked_is_of_that_link_and_a_revert_of_its_time(shared: Memory, question: str, cited: set[str]):
     answer = ask(shared, question)
     assert shown(answer) == cited
     assert answer.filter and set(() if answer.nothing else answer.sources) == cited
@@ -452,9 +450,7 @@ AFTER = {*ALL_OF_THE_WEEK, "A#1", "A#4", "D#2", "D#4", NEWEST}
         ("¿alguien hizo algún commit el 20 de marzo?", {"C#2a2a2a2"}),
     ],
 )
-def test_a_question_of_the_data_is_understood_in_other_words_too(
-    shared: Memory, question: str, cited: set[str]
-) -> None:
+def test_a_question_of_the_data_is_understood_in_other_words_too(shared: Memory, question: str, cited: set[str]):
     answer = ask(shared, question)
     assert answer.asked.lists and shown(answer) == cited
 

@@ -384,9 +384,7 @@ def test_what_began_before_all_times_holds_everything(shared: Memory, question: 
         ("what did Ana decide?", ""),
     ],
 )
-def test_a_question_of_the_data_is_read_as_a_filter_and_no_other_is(
-    shared: Memory, question: str, filters: str
-) -> None:
+def test_a_question_of_the_data_is_read_as_a_filter_and_no_other_is(shared: Memory, question: str, filters: str):
     asked = parse_question(question, shared)
     assert (asked.filter if asked.lists and not asked.rest else "") == filters
 
@@ -482,9 +480,7 @@ def test_since_the_release_begins_where_the_last_one_ended(told: Memory, clock: 
         ("what happened in iteration 1?", {"D#1", "D#2", "C#a1b2c3d"}),
     ],
 )
-def test_a_filter_gives_all_that_it_lets_through_and_nothing_else(
-    shared: Memory, question: str, cited: set[str]
-) -> None:
+def test_a_filter_gives_all_that_it_lets_through_and_nothing_else(shared: Memory, question: str, cited: set[str]):
     answer = ask(shared, question)
     assert set(answer.sources) - {"I#1"} == cited and answer.filter
 

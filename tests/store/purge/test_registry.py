@@ -133,9 +133,7 @@ def test_no_file_holds_words_that_is_not_registered(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("what", ["settings", "recent", "export", "connection"])
-def test_what_a_purge_cannot_reach_is_named_before_it_claims_anything(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
-):
+def test_what_a_purge_cannot_reach_is_named_before_it_claims_anything(memory: Memory, tmp_path, monkeypatch, what: str):
     """In the plan, and after it; the proof is none."""
     from store.config.configuration import user_settings_path
     from tui.commands import location as recent_files
@@ -237,9 +235,7 @@ def test_the_name_of_an_export_that_was_deleted_is_no_trace(memory: Memory, tmp_
     assert find_traces(memory.database, memory.documents, plan.texts, plan.names, erased=True).is_clean
 
 
-def test_a_backup_elsewhere_is_read_a_few_times_however_many_texts_are_purged(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_backup_elsewhere_is_read_a_few_times_however_many_texts_are_purged(memory: Memory, tmp_path, monkeypatch):
     memory.facts.remember("the harbour is closed in winter")
     path = backed_up(memory, tmp_path / "kept.db")
     for number in range(100):

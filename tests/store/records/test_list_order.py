@@ -20,9 +20,7 @@ from store.records.facts import FACT_SORTS
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(numbers=st.lists(st.integers(0, 99) | st.integers(-(2**63), 2**63 - 1), max_size=30), limit=st.integers(-1, 31))
-def test_keys_are_the_column_in_the_query_s_order(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, numbers: list[int], limit: int
-) -> None:
+def test_keys_are_the_column_in_the_query_s_order(memory: Memory, monkeypatch, numbers: list[int], limit: int) -> None:
     """As the rows, wherever a chunk of them ends, and whatever fits 64 bits."""
     monkeypatch.setattr(packed_ids, "KEYS_PER_CHUNK", 7)
     sql = "SELECT value FROM json_each(?) ORDER BY value % 5, key DESC LIMIT ?"

@@ -193,9 +193,7 @@ def test_a_correction_is_found_and_what_it_said_before_is_not(memory: Memory) ->
 
 
 @pytest.mark.parametrize("wider", [(2_000,), (1, 12), (1, 2)], ids=["at once", "widened", "all that pass"])
-def test_few_that_pass_are_found_among_many_that_are_nearer(
-    meant: Memory, wider: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_few_that_pass_are_found_among_many_that_are_nearer(meant: Memory, wider: tuple[int, ...], monkeypatch) -> None:
     """However far down what passes stands: one turn of Bruno's, and no word of it is asked for."""
     monkeypatch.setattr("store.embedding.vector_codes.CANDIDATE_STEPS", dict.fromkeys(CANDIDATE_STEPS, wider))
     answer = meant.search("a vacation by the sea author:bruno")

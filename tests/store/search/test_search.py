@@ -394,9 +394,7 @@ shelf = share_memory(fill_shelf)
         ('by:"Gil, Lucía"', {"author": "lucía, gil"}, ""),
     ],
 )
-def test_a_filter_looks_at_the_records_themselves(
-    shelf: Memory, typed: str, given_: dict[str, object], expected: str
-) -> None:
+def test_a_filter_looks_at_the_records_themselves(shelf: Memory, typed: str, given_: dict[str, object], expected: str):
     """Tags are whole and in any capitals, all of several hold; an author is a part of a name; ages are of today."""
     found = sorted(expected.split())
     for answer in (

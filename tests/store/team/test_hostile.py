@@ -104,9 +104,7 @@ def test_other_names_below_the_refs_are_left_alone(bob: Person, remote: Path) ->
 
 
 @pytest.mark.parametrize("cut", [False, True])
-def test_a_fetch_that_is_killed_while_it_unpacks_is_done_again(
-    bob: Person, remote: Path, monkeypatch: pytest.MonkeyPatch, cut: bool
-) -> None:
+def test_a_fetch_that_is_killed_while_it_unpacks_is_done_again(bob: Person, remote: Path, monkeypatch, cut: bool):
     """Also where a power cut left only a part of what it had written."""
 
     class Killed(BaseException):

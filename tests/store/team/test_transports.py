@@ -166,9 +166,7 @@ def test_a_remote_that_does_not_answer_is_given_up(join: Join, cable: Wire, monk
     assert ana.sync().sent == 2
 
 
-def test_a_remote_login_asks_nobody(
-    join: Join, server: HttpServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_remote_login_asks_nobody(join: Join, server: HttpServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """No terminal, no window: what git knows by itself is taken."""
     ana = join("Ana")
     asking = tmp_path / "ask"

@@ -353,9 +353,7 @@ def test_no_memory_is_made_where_nobody_could_tell_later_whose_it_is(nowhere: Pa
     assert "XDG_STATE_HOME" in error.value.next and list(folder.iterdir()) == []
 
 
-def test_where_nothing_can_be_kept_any_more_it_holds_for_this_process_and_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_nothing_can_be_kept_any_more_it_holds_for_this_process_and_is_said(tmp_path, monkeypatch) -> None:
     path = project(tmp_path)
     entry = Path(installation.state_folder()) / installation.state_name_of(installation.MEMORIES_FOLDER, str(path))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))

@@ -291,9 +291,7 @@ def test_the_personal_memory_has_no_repository(tmp_path: Path, clock) -> None:
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("halfway", [False, True], ids=["read whole", "cancelled half-way"])
-def test_a_memory_keeps_its_first_repository(
-    year: Path, shared: Callable[[], Memory], tmp_path: Path, halfway: bool
-) -> None:
+def test_a_memory_keeps_its_first_repository(year: Path, shared: Callable[[], Memory], tmp_path: Path, halfway: bool):
     """--db from two projects never mixes them in one timeline, even if the first was not read to its end."""
     memory = shared()
     stop = False

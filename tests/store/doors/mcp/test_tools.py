@@ -627,9 +627,7 @@ def test_a_line_that_is_longer_than_the_room_is_cut() -> None:
     assert (answer.data["lines"], answer.data["total"]) == (2, 2)
 
 
-def test_an_internal_error_is_logged_and_answered(
-    memory: Memory, call: Call, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_internal_error_is_logged_and_answered(memory: Memory, call: Call, monkeypatch, caplog) -> None:
     def broken(*_: object) -> ToolAnswer:
         raise RuntimeError("of a library")
 

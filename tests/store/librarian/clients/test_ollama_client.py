@@ -127,9 +127,7 @@ def test_an_address_with_a_password_is_read_in_one_way(server: OllamaServer, mon
         (":8080", ("127.0.0.1", 8080)),
     ],
 )
-def test_looking_finding_and_asking_go_to_one_port(
-    written: str, where: tuple[str, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_looking_finding_and_asking_go_to_one_port(written: str, where: tuple[str, int], monkeypatch) -> None:
     went = []
 
     def refuse(to: tuple[str, int], *rest: object, **how: object) -> socket.socket:

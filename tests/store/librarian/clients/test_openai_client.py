@@ -188,9 +188,7 @@ def test_a_key_comes_from_the_environment_and_is_sent_with_each_question(
     [("404", "missing"), ("401", "refused"), ("503", "busy"), ("cut", "cut"), ("error", "broken"),
      ("nonsense", "broken"), ("length", "cut")],
 )  # fmt: skip
-def test_a_failure_is_in_our_words(
-    server: OpenAIServer, configured: Callable[[str], Config], fault: str, kind: str
-) -> None:
+def test_a_failure_is_in_our_words(server: OpenAIServer, configured: Callable[[str], Config], fault: str, kind: str):
     chat = model_selection.open_selected_model(configured(server.address))
     assert chat is not None
     server.fault = fault

@@ -171,9 +171,7 @@ def test_what_is_wrong_there_is_a_sentence_with_the_next_step(shared: tuple[Pers
     assert "A newer Memoranda wrote" in refused(own) and "pip install --upgrade memoranda" in refused(own)
 
 
-def test_a_slow_answer_and_a_lost_connection_are_said_and_the_next_question_is_answered(
-    filled: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_answer_and_a_lost_connection_are_said_and_the_next_question_is_answered(filled: str, monkeypatch):
     monkeypatch.setattr(connection, "ANSWER_SECONDS", "0.2")
     found = ReplicaReader(reading(reader(filled, ALL)))
     with pytest.raises(ReplicaError, match="did not answer in time"):

@@ -34,9 +34,7 @@ def test_it_is_brought_up_to_date_and_twice_changes_nothing(shared: tuple[Person
     assert replicate(bob, address) == ReplicationResult(), "whoever of the team does it"
 
 
-def test_what_was_interrupted_is_done_at_the_next_run(
-    shared: tuple[Person, Person], address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_interrupted_is_done_at_the_next_run(shared: tuple[Person, Person], address: str, monkeypatch) -> None:
     ana, _ = shared
     with monkeypatch.context() as broken:
         broken.setattr(Replica, "put_operations", lambda *_: (_ for _ in ()).throw(ReplicaError("the network was cut")))
