@@ -5,6 +5,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.tables import each
 
 from store.base.citations import (
     MAX_RECORD_ID,
@@ -56,7 +57,7 @@ def test_a_citation_is_found_inside_prose(citation: Citation, prose: str) -> Non
     assert [(text[start:end], found) for start, end, found in find_citations(text)] == [(str(citation), citation)]
 
 
-@pytest.mark.parametrize(("kind", "letter"), NUMBERED.items())
+@each("kind, letter", NUMBERED.items())
 def test_every_kind_has_the_letter_of_the_design(kind: str, letter: str) -> None:
     """The table of citations, letter by letter."""
     assert cite(kind, 12) == f"{letter}#12"
@@ -103,7 +104,7 @@ def test_a_document_is_cited_by_its_lines() -> None:
     assert str(parse_citation("MEMORY.md#L5")) == str(parse_citation("MEMORY.md#L5-L5")) == "MEMORY.md#L5"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "", "F", "F#", "#12", "F12", "F #12", "F# 12", "F#-1", "F#1.5", "F#0", "F#012", "F#１２", "F#12x", "FF#12",
@@ -119,16 +120,14 @@ def test_what_is_no_citation_is_refused_with_an_example(text: str) -> None:
         parse_citation(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["0", "-1", "٣", "²", "1.0", "9223372036854775808", "0" * 19 + "1" + "9" * 30, "9" * 5_000]
-)
+@each("text", ["0", "-1", "٣", "²", "1.0", "9223372036854775808", "0" * 19 + "1" + "9" * 30, "9" * 5_000])
 def test_a_bare_number_must_be_an_id_that_can_exist(text: str) -> None:
     """No number reaches SQLite that it could not hold."""
     with pytest.raises(InvalidInput):
         parse_citation(text, "fact")
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "https://github.com/o/r/blob/main/store/records/facts.py#L10-L20",
@@ -161,7 +160,7 @@ def test_a_long_run_without_spaces_is_read_in_a_moment() -> None:
     assert time.process_time() - started < 2
 
 
-@pytest.mark.parametrize(
+@each(
     "text, bare",
     [
         ("The team is five [F#12].", "The team is five."),

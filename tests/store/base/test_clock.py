@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.tables import each
 
 from store.base.clock import (
     DAY_MS,
@@ -94,7 +95,7 @@ def test_a_moment_is_read_as_people_type_it(living_in: Callable[[str], None], te
     assert parse_moment(text, NOW) == moment
 
 
-@pytest.mark.parametrize(
+@each(
     "text", ["", "  ", "tomorrowish", "2026-13-01", "2026-02-30", "-2d", "d", "2 d", "2.5d", "²d", "٣d", "12", "99:99"]
 )
 def test_what_is_no_time_is_refused_with_an_example(text: str) -> None:
@@ -155,8 +156,8 @@ def test_moments_are_shown_in_the_persons_own_time(living_in: Callable[[str], No
     assert format_local_time("2026-07-02T07:05:00.000Z") == "2 Jul 2026 09:05"
 
 
-@pytest.mark.parametrize(
-    ("milliseconds", "word"),
+@each(
+    "milliseconds, word",
     [
         (0, "now"),
         (59_999, "now"),

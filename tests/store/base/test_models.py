@@ -1,6 +1,6 @@
 """Records: what they say of themselves."""
 
-import pytest
+from support.tables import each
 
 from store.base.models import Commit
 
@@ -11,8 +11,8 @@ def commit(message: str) -> Commit:
     return Commit(1, "a" * 40, message, "Nat", 1, 1, 0, "2018-07-25T18:27:00.000Z", None, True, "a" * 7)
 
 
-@pytest.mark.parametrize(
-    ("message", "head", "body"),
+@each(
+    "message, head, body",
     [
         ("fix: a comma", "fix: a comma", ""),
         ("fix: a comma\n\nBecause.\n", "fix: a comma", "Because."),

@@ -14,6 +14,7 @@ from conftest import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import repositories
+from support.tables import each
 
 from store.base.errors import InvalidInput, StorageError
 from store.base.location import Location, locate
@@ -342,8 +343,8 @@ def test_what_is_typed_is_what_is_read(place: Location, name: str, typed: str, v
     assert found and (found.value, found.source, found.path) == (value, "user", user_settings_path())
 
 
-@pytest.mark.parametrize(
-    ("name", "typed", "said"),
+@each(
+    "name, typed, said",
     [
         ("enabled", "maybe", "enabled takes true or false."),
         ("enabled", "1", "enabled takes true or false."),

@@ -1,6 +1,6 @@
 """When somebody turns to another topic, by words, by meaning, by domain; and when it only looks so."""
 
-import pytest
+from support.tables import each
 
 from store.conversations.turns import MIN_CONTINUITY, guess_domain, why_topic_changes
 
@@ -120,23 +120,23 @@ DOMAINS = [
 ]
 
 
-@pytest.mark.parametrize("text", PHRASES)
+@each("text", PHRASES)
 def test_a_phrase_says_so(text: str) -> None:
     assert why_topic_changes(text, CODE) == "phrase"
 
 
-@pytest.mark.parametrize("text", GOES_ON)
+@each("text", GOES_ON)
 def test_it_only_looks_so(text: str) -> None:
     """A negation, a quotation, code, an answer, or the same words in another place."""
     assert why_topic_changes(text, CODE) == ""
 
 
-@pytest.mark.parametrize(("text", "alike", "why"), MEANING)
+@each("text, alike, why", MEANING)
 def test_how_alike_it_is_says_so(text: str, alike: float, why: str) -> None:
     assert why_topic_changes(text, "La función de importación.", alike) == why
 
 
-@pytest.mark.parametrize(("text", "before", "why"), DOMAINS)
+@each("text, before, why", DOMAINS)
 def test_another_domain_says_so_where_meaning_is_unknown(text: str, before: str, why: str) -> None:
     assert why_topic_changes(text, before) == why
     assert not why_topic_changes(text, before, MIN_CONTINUITY)  # known to be alike: one topic, whatever the words

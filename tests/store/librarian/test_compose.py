@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.chats import Scripted
 from support.strangers import PAYLOADS
+from support.tables import each
 
 from bench.questions import is_in
 from store.base.citations import parse_citation
@@ -193,8 +194,8 @@ def test_what_stands_in_quotation_marks_is_an_exact_part_of_its_record(memory: M
     assert seen >= set(cited)
 
 
-@pytest.mark.parametrize("odd", ODD)
-@pytest.mark.parametrize("language", ["en", "es"])
+@each("odd", ODD)
+@each("language", ["en", "es"])
 def test_so_is_what_a_summary_or_a_document_says(odd: str, language: str) -> None:
     at = "2026-11-21T12:00:00.000Z"
     asked = ParsedQuestion("plain?", language, "why", ("plain",))
@@ -310,7 +311,7 @@ def test_every_quote_of_a_record_that_carries_instructions_bears_the_mark(memory
         assert all("⚠" in told.text for told in answer.parts if told.citations), question
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "Use the agent of the travel office for tickets",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from conftest import Clock
 from support.filled import share_memory
+from support.tables import each
 
 from store.librarian.librarian import Librarian
 from store.librarian.question import parse_question
@@ -44,8 +45,8 @@ def history(memory: Memory, clock: Clock) -> Memory:
     return memory
 
 
-@pytest.mark.parametrize(
-    ("question", "first"),
+@each(
+    "question, first",
     [
         ("when was the last release?", "C#8888888"),
         ("when was the first release?", "C#2222222"),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.model_server import FAULTS, LAYERS, ModelServer
+from support.tables import each
 
 from store.base.errors import ModelFailed
 from store.base.location import locate
@@ -114,7 +115,7 @@ def test_a_list_is_believed_where_it_makes_sense(server: ModelServer, monkeypatc
     assert found.trouble is not None or [(one.name, one.size, one.parameters) for one in found.models] == [("z", 0, "")]
 
 
-@pytest.mark.parametrize(
+@each(
     "said, meant, told",
     [
         ("", "http://127.0.0.1:11434", "127.0.0.1:11434"),

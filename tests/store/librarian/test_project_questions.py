@@ -8,6 +8,7 @@ import pytest
 from conftest import Clock
 from support.filled import share_memory
 from support.repositories import create, git
+from support.tables import each
 
 from store.base.vocabulary import pack_key
 from store.doors.pack import build_prompt_pack, recall_for_prompt
@@ -150,8 +151,8 @@ def test_a_filter_is_never_shown_over_what_it_does_not_let_pass(shared: Memory, 
 # the person who asks
 
 
-@pytest.mark.parametrize(
-    ("question", "cited"),
+@each(
+    "question, cited",
     [
         ("what did I commit in May?", set()),
         ("what did I commit in March?", {"C#1a1a1a1", "C#2a2a2a2"}),
@@ -176,8 +177,8 @@ def test_what_i_did_is_mine(shared: Memory, question: str, cited: set[str]) -> N
     assert (shown(answer) == cited if answer.filter else not answer.exact) or answer.nothing
 
 
-@pytest.mark.parametrize(
-    ("question", "number"),
+@each(
+    "question, number",
     [
         ("how many decisions did Ana make in March?", "1 decision:"),
         ("¿cuántas decisiones tomó Ana en marzo?", "1 decisión:"),
@@ -196,7 +197,7 @@ def test_a_count_is_of_what_the_person_recorded_or_of_what_changed(shared: Memor
     assert number in ask(shared, question).text
 
 
-@pytest.mark.parametrize(
+@each(
     "question",
     [
         *("what did we commit in May?", "¿qué hicimos en mayo?", "what are my open tasks?", "what are my tasks?"),
@@ -221,8 +222,8 @@ def test_without_a_name_in_git_i_am_the_writer(shared: Memory, checkout: Path, m
 # links, and what was reverted
 
 
-@pytest.mark.parametrize(
-    ("question", "cited"),
+@each(
+    "question, cited",
     [
         ("which commits reverted D#1?", {REVERT}),
         ("which commit undid D#1?", {REVERT}),
@@ -257,8 +258,8 @@ def test_what_is_linked_is_of_that_link_and_a_revert_of_its_time(shared: Memory,
     assert answer.filter and set(() if answer.nothing else answer.sources) == cited
 
 
-@pytest.mark.parametrize(
-    ("question", "cited"),
+@each(
+    "question, cited",
     [
         *(("was D#1 reverted?", "D#1"), ("was D#4 reverted?", "D#4"), ("who decided D#1?", "D#1")),
         *(("is A#3 done?", "A#3"), ("is A#4 open?", "A#4"), ("¿se revirtió D#4?", "D#4")),
@@ -274,8 +275,8 @@ def test_whether_a_record_is_so_is_answered_by_that_record_alone(shared: Memory,
 # what changed
 
 
-@pytest.mark.parametrize(
-    ("question", "cited"),
+@each(
+    "question, cited",
     [
         ("what changed today?", {"F#1", "F#2", "F#5"}),
         ("what changed since last Tuesday?", {"F#1", "F#2", "F#4", "F#5", "A#2", "A#3"}),
@@ -365,8 +366,8 @@ OPEN, ALL_OF_THE_WEEK = {"A#1", "A#2", "A#4"}, {"F#1", "F#2", "F#4", "F#5", "A#2
 AFTER = {*ALL_OF_THE_WEEK, "A#1", "A#4", "D#2", "D#4", NEWEST}
 
 
-@pytest.mark.parametrize(
-    ("question", "cited"),
+@each(
+    "question, cited",
     [
         ("what haven't we finished yet?", OPEN),
         ("what have we not finished yet?", OPEN),
@@ -467,7 +468,7 @@ def test_who_decided_is_told_by_a_decision(shared: Memory, question: str) -> Non
     assert "kind" not in parse_question("who decides what a page looks like?", shared).filters, "a fact may tell that"
 
 
-@pytest.mark.parametrize(
+@each(
     "question",
     [
         *("how do I revert D#1?", "how can I undo commit 5a5a5a5?", "what happened after the last commit?"),

@@ -6,6 +6,7 @@ import pytest
 from conftest import Clock
 from support.chats import Scripted
 from support.filled import share_memory
+from support.tables import each
 
 from store.librarian.answer import LibrarianAnswer
 from store.librarian.librarian import Librarian
@@ -111,7 +112,7 @@ def test_what_is_dated_after_today_did_not_happen_today(memory: Memory) -> None:
 # the time
 
 
-@pytest.mark.parametrize(
+@each(
     "question, since, before",
     [
         # a day by its number
@@ -234,8 +235,8 @@ def test_what_changed_in_the_last_hour_is_no_question_about_hours(told: Memory) 
     assert {f"F#{old}", f"F#{new}", "D#5"} >= set(answer.sources) and len(answer.sources) >= 2
 
 
-@pytest.mark.parametrize(
-    ("question", "since", "before"),
+@each(
+    "question, since, before",
     [
         ("¿Qué pasó ayer a las 18:00?", "2026-11-20T18:00", "2026-11-20T19:00"),
         ("What happened yesterday at 6pm?", "2026-11-20T18:00", "2026-11-20T19:00"),
@@ -270,8 +271,8 @@ def test_a_clock_and_a_date_in_figures_are_read_in_a_question(question: str, sin
     assert (start[:16], end[:16]) == (since, before)
 
 
-@pytest.mark.parametrize("count", ["9999", "3000", "127"])
-@pytest.mark.parametrize(
+@each("count", ["9999", "3000", "127"])
+@each(
     "question",
     ["what happened {} years ago?", "¿qué pasó hace {} años?", "what happened {} months ago?"],
 )
@@ -287,7 +288,7 @@ def test_what_began_before_all_times_holds_everything(shared: Memory, question: 
 # the filter that a question is read as
 
 
-@pytest.mark.parametrize(
+@each(
     "question, filters",
     [
         ("what did we decide in October?", "kind:decision is:any since:2026-10-01 before:2026-11-01"),
@@ -461,7 +462,7 @@ def test_since_the_release_begins_where_the_last_one_ended(told: Memory, clock: 
 # what the filter gives
 
 
-@pytest.mark.parametrize(
+@each(
     "question, cited",
     [
         ("what happened yesterday?", {"F#3", "A#3"}),
@@ -532,8 +533,8 @@ def test_no_model_is_asked_for_what_the_data_say(shared: Memory) -> None:
     assert not chat.asked and not chat.judged
 
 
-@pytest.mark.parametrize(
-    ("question", "kind"),
+@each(
+    "question, kind",
     [
         ("what did we decide?", "decision"),
         ("¿qué decidimos?", "decision"),

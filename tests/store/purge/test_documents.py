@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from support.tables import each
 from support.traces import traces
 
 from store.documents import files as atomic_write
@@ -41,8 +42,8 @@ def run(memory: Memory, plan: PurgePlan, *citations: str):
 # what is cut --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
+@each(
+    "before, after",
     [
         ("one\nThe hint is the blue zebrafish.\ntwo\n", "one\ntwo\n"),
         ("one\r\n- The hint is the blue zebrafish\r\ntwo", "one\r\ntwo"),

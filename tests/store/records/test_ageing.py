@@ -5,6 +5,7 @@ import pytest
 from conftest import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.tables import each
 
 from store.base.clock import DAY_MS, from_ms, to_ms
 from store.base.vocabulary import CONFIDENCES
@@ -32,7 +33,7 @@ def days_ago(days: int, more_ms: int = 0) -> str:
     return from_ms(to_ms(TODAY) - days * DAY_MS - more_ms)
 
 
-@pytest.mark.parametrize(("confidence", "days", "from_then", "before"), BOUNDARIES)
+@each("confidence, days, from_then, before", BOUNDARIES)
 def test_a_fact_changes_state_at_exactly_whole_days(confidence: str, days: int, from_then: str, before: str) -> None:
     """A fact becomes aging, low or stale at exactly n × 24 hours, and is not so one millisecond earlier."""
     assert age_state(TODAY, days_ago(days), confidence, False) == from_then

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.repositories import commit, git
+from support.tables import each
 
 from store.git.repository import Repository
 from store.memory import Memory
@@ -16,8 +17,8 @@ TITLES = {fold_title("Use SQLite, not PostgreSQL"): [4], fold_title("Cache in me
 NOTHING: dict[int, str] = {}
 
 
-@pytest.mark.parametrize(
-    ("message", "named"),
+@each(
+    "message, named",
     [
         # trailers: the last paragraph, whatever the case, several of them
         ("fix: x\n\nDecision: D#12\n", {12: "implements"}),

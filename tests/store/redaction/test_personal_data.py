@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.tables import each
 
 from store.memory import Memory
 from store.purge.secret_scan import PERSONAL_DATA_SCANNER, scan_secrets, scrub_secrets
@@ -41,7 +42,7 @@ def test_there_are_examples_of_every_kind() -> None:
     assert set(EXAMPLES) == set(PERSONAL_LABELS) and not set(PERSONAL_LABELS) & set(load_labels())
 
 
-@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind, (good, _) in EXAMPLES.items() for text in good])
+@each("kind, text", [(kind, text) for kind, (good, _) in EXAMPLES.items() for text in good])
 def test_what_is_told_of_a_person_is_found_and_is_no_secret(kind: str, text: str) -> None:
     for around in ("{}", "see {} there", "({}),", "it is {}."):
         said = around.format(text)
@@ -51,7 +52,7 @@ def test_what_is_told_of_a_person_is_found_and_is_no_secret(kind: str, text: str
     assert value not in mask_personal_value(kind, value) and len(mask_personal_value(kind, value)) < len(value)
 
 
-@pytest.mark.parametrize("text", [text for _, bad in EXAMPLES.values() for text in bad])
+@each("text", [text for _, bad in EXAMPLES.values() for text in bad])
 def test_a_wrong_check_digit_or_another_number_is_none(text: str) -> None:
     assert find_personal_data(f"see {text} there") == []
 

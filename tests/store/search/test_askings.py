@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.tables import each
 
 from store.conversations.turns import NewTurn
 from store.librarian.librarian import Librarian
@@ -10,7 +11,7 @@ from store.memory import Memory
 from store.search.ranking import is_only_question
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "how tall is the Eiffel tower",
@@ -28,7 +29,7 @@ def test_what_only_asks(text: str) -> None:
     assert is_only_question(text)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",

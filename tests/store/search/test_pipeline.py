@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from conftest import Clock
+from support.tables import each
 
 from store.base.citations import parse_citation as cite
 from store.base.errors import InvalidInput
@@ -527,8 +528,8 @@ def test_the_text_of_a_query_is_what_its_filters_leave() -> None:
 Dated = Callable[[str], float]
 
 
-@pytest.mark.parametrize(
-    ("question", "at", "fits"),
+@each(
+    "question, at, fits",
     [
         ("what happened in May 2023", "2023-05-08T00:00:00.000Z", 1.0),
         ("¿qué pasó en mayo?", "2023-05-08T00:00:00.000Z", 1.0),

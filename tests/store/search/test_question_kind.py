@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from support.tables import each
 
 from store.conversations.turns import NewTurn
 from store.memory import Memory
@@ -17,8 +18,8 @@ from store.search.ranking import (
 )
 
 
-@pytest.mark.parametrize(
-    ("question", "several"),
+@each(
+    "question, several",
     [
         ("Which books did Ana read?", True),
         ("How many dogs live here?", True),
@@ -36,8 +37,8 @@ def test_several_things_are_asked_for(question: str, several: bool) -> None:
     assert asks_several(question) is several
 
 
-@pytest.mark.parametrize(
-    ("question", "end"),
+@each(
+    "question, end",
     [
         ("What is the deploy day now?", 1),
         ("When did we last change the key?", 1),

@@ -1,6 +1,7 @@
 """Whether anything is near a question: by its words, by its meaning, and by how much the best stands out."""
 
 import pytest
+from support.tables import each
 
 from store.search.ranking import (
     COMPARED_PASSAGES,
@@ -18,8 +19,8 @@ from store.search.ranking import (
 )
 
 
-@pytest.mark.parametrize(
-    ("held", "near", "contrast", "number", "absent", "words", "nothing"),
+@each(
+    "held, near, contrast, number, absent, words, nothing",
     [
         (1.0, 0.0, 0.0, COMPARED_PASSAGES, 0, 8, False),  # all its words stand in one record
         (0.0, 0.6, 0.3, COMPARED_PASSAGES, 0, 8, False),  # none do, but one is near and stands out

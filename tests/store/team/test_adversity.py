@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from support.tables import each
 from support.team import Join, Person, shared
 
 from store.team.exchange import Team
@@ -97,8 +98,8 @@ def line(**parts: object) -> bytes:
     return json.dumps({"seq": 1, "at": MOMENT, "op": "add", "id": f"F1@{MALLORY}", **parts}).encode()
 
 
-@pytest.mark.parametrize(
-    ("line", "why"),
+@each(
+    "line, why",
     [
         (b"nonsense", "is no operation"),
         (line(at="yesterday"), "no time"),

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from support.tables import each
 from support.team import Join, Person, shared
 
 from store.team.exchange import Team
@@ -119,7 +120,7 @@ def test_a_replacement_said_to_be_a_purge_is_told(three: tuple[Person, Person], 
     assert [one for one in join("Eva").sync().warnings if "it was rewritten" in one or "was rewritten, as after" in one]
 
 
-@pytest.mark.parametrize(
+@each(
     "seen",
     [
         7,

@@ -1,8 +1,8 @@
 """Passages: every word of a text is in one of them, none is much too long, code and speech apart."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.tables import each
 
 from store.text.passages import PASSAGE_SIZE, looks_like_code, split_passages
 
@@ -48,7 +48,7 @@ def test_what_has_the_form_of_code() -> None:
         assert not looks_like_code(text), text
 
 
-@pytest.mark.parametrize(
+@each(
     "block",
     [
         # what tools print, as people paste it: no fence around it
@@ -80,7 +80,7 @@ def test_what_tools_print_and_what_is_pasted_is_told_from_speech(block: str) -> 
     assert looks_like_code(block)
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         "Budget: 4000 euros",

@@ -1,6 +1,7 @@
 """Sentences of a text, without what stands in fences of code; and whether a text says anything by itself."""
 
 import pytest
+from support.tables import each
 
 from store.text.sentences import extract_statements, says_something
 
@@ -18,7 +19,7 @@ def test_a_fence_ends_at_its_own_mark(text: str, found: list[str]) -> None:
     assert extract_statements(text) == found
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",
@@ -41,8 +42,6 @@ def test_what_says_nothing(text: str) -> None:
     assert not says_something(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["peanuts", "ok, Redis", "42", "C++", "日本語", "Anotado: a las nueve", "ñandú", "no " * 40]
-)
+@each("text", ["peanuts", "ok, Redis", "42", "C++", "日本語", "Anotado: a las nueve", "ñandú", "no " * 40])
 def test_what_says_something(text: str) -> None:
     assert says_something(text)

@@ -1,6 +1,7 @@
 """Which questions have an answer that keeps, and which of those that are near in meaning are not the same."""
 
 import pytest
+from support.tables import each
 
 from store.text.similarity import (
     CONTRADICTS,
@@ -45,18 +46,18 @@ LISTS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("question", KEEPS)
+@each("question", KEEPS)
 def test_what_the_records_alone_decide_keeps(question: str):
     assert is_deterministic(question)
 
 
-@pytest.mark.parametrize("question", (*PASSES, *FEELS, *LISTS, "", "  ", "?!"))
+@each("question", (*PASSES, *FEELS, *LISTS, "", "  ", "?!"))
 def test_what_depends_on_the_moment_or_on_how_somebody_feels_does_not(question: str):
     assert not is_deterministic(question)
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
+@each(
+    "one, other, same",
     [
         ("What's the deployment?", "whats the deployment", False),
         ("¿Cómo se DESPLIEGA?", "como se despliega", True),
@@ -79,8 +80,8 @@ def test_what_the_ways_of_writing_one_question_have_in_common(one: str, other: s
     assert (normalize_question(one) == normalize_question(other)) is same
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
+@each(
+    "one, other, same",
     [
         ("How do we deploy?", "What is the deployment process?", True),
         ("¿cómo se despliega?", "¿cuál es el proceso de despliegue?", True),
@@ -142,7 +143,7 @@ OTHERS = """
 """
 
 
-@pytest.mark.parametrize("pair", OTHERS.strip().splitlines())
+@each("pair", OTHERS.strip().splitlines())
 def test_the_opposite_is_another_question_however_near_it_is(pair: str):
     one, other = pair.strip().split(" | ")
     for first, second in ((one, other), (other, one)):

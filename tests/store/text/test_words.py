@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from support.tables import each
 
 from store.text import words as identifiers
 from store.text.words import is_inflection, shared_prefix_length
@@ -63,7 +64,7 @@ TABLE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("one", "other", "ending"), TABLE, ids=lambda value: str(value))
+@each("one, other, ending", TABLE)
 def test_a_pair_by_each_rule(one: str, other: str, ending: bool) -> None:
     for first, second in ((one, other), (other, one)):
         assert is_inflection(first, second) is ending

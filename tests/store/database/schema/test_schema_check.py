@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 from support import embedding_models, older
+from support.tables import each
 
 from store.base.errors import DamagedFile, ForeignFile
 from store.database import schema
@@ -66,7 +67,7 @@ def refused(path: str, names: str) -> None:
     assert Path(path).read_bytes() == before
 
 
-@pytest.mark.parametrize("version", older.VERSIONS)
+@each("version", older.VERSIONS)
 def test_the_digest_of_each_earlier_version_is_of_what_its_build_made(version: int) -> None:
     assert schema.SCHEMA_DIGESTS.get(version) == schema.schema_digest(older.begun(":memory:", version))
 

@@ -7,6 +7,7 @@ import pytest
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.tables import each
 
 from store.doors import config_edit as jsonc
 
@@ -61,8 +62,8 @@ def test_an_element_goes_to_the_end_of_an_array() -> None:
     assert jsonc.remove_jsonc_member(new, ("hooks", "Stop"), 1) == text
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
+@each(
+    "text, why",
     [
         ('{"a": }', "line 1: a value is missing"),
         ('{\n"a" 1}', "line 2: a colon is missing"),

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from support.hook_events import CLIENTS, FORMS, report
+from support.tables import each
 
 from store.base.clock import utc_now
 from store.conversations import hook_spool
@@ -207,8 +208,8 @@ def test_a_hook_makes_no_memory(tmp_path: Path) -> None:
     assert not (tmp_path / ".memoranda").exists()
 
 
-@pytest.mark.parametrize(
-    ("client", "text", "own"),
+@each(
+    "client, text, own",
     [
         ("gemini", "fix it\n\n<hook_context>From memory <b> x</hook_context>", "fix it"),
         ("gemini", "<hook_context>1</hook_context>\n\nfix it\n\n<hook_context>2</hook_context>", "fix it"),

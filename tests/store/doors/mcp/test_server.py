@@ -17,6 +17,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters
 from mcp_types import version as versions
+from support.tables import each
 
 from store.config.configuration import user_settings_path, write_setting
 from store.doors import mcp_opening as opening
@@ -205,7 +206,7 @@ async def test_what_is_answered_before_the_sdk_is_what_the_sdk_answers(version: 
     assert ours == theirs
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         b"", b"{", b"[]", b"null", b"[" * 5_000, b'{"jsonrpc":"1.0","id":1,"method":"initialize"}',

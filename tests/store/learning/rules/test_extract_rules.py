@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from support.tables import each
 
 from store.base.vocabulary import DOMAINS
 from store.database.tombstones import normal_form
@@ -173,7 +174,7 @@ NOTHING = [
 ]
 
 
-@pytest.mark.parametrize("text", NOTHING)
+@each("text", NOTHING)
 def test_what_only_tells_or_is_waved_off_leaves_nothing(text: str) -> None:
     assert extract_by_rule("user", text) == []
 
@@ -242,7 +243,7 @@ TOLD = {
 }
 
 
-@pytest.mark.parametrize("domain, text", [(domain, text) for domain, texts in TOLD.items() for text in texts])
+@each("domain, text", [(domain, text) for domain, texts in TOLD.items() for text in texts])
 def test_what_is_told_plainly_as_lasting_is_proposed_and_never_believed(domain: str, text: str) -> None:
     found = one(text)
     assert (found.text, found.explicit) == (text[:1].upper() + text[1:], False)
@@ -256,7 +257,7 @@ def test_what_is_asked_for_behind_it_is_kept() -> None:
     assert told.domain == "decisions"
 
 
-@pytest.mark.parametrize(
+@each(
     "text, kept",
     [
         ("you keep forgetting: our tests need FERRY_ENV", "Our tests need FERRY_ENV"),
@@ -275,7 +276,7 @@ def test_what_was_forgotten_and_a_wish_put_as_a_question_are_proposed(text: str,
     assert (one(text).text, one(text).explicit) == (kept, False)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "that's not what I asked, keep the old header",
@@ -296,7 +297,7 @@ def test_a_correction_of_what_an_agent_did_is_kept_as_one_and_asked_about(text: 
     assert (found.text, found.domain, found.explicit) == (text, "self_correction", False)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "[REDACTED:GITHUB_TOKEN] for later",
@@ -374,8 +375,8 @@ def test_a_question_tells_nothing_an_order_with_a_tag_does_and_numbered_things_a
 # what is not --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("carrier", CARRIERS)
-@pytest.mark.parametrize("order", ORDERS)
+@each("carrier", CARRIERS)
+@each("order", ORDERS)
 def test_what_a_person_passes_on_is_not_their_word(carrier: str, order: str) -> None:
     assert said(carrier.format(order)) == []
     assert said(f"Is this a joke?\n\n{carrier.format(order)}") == []
@@ -387,8 +388,8 @@ def test_nor_is_it_in_two_wrappings(outer: str, first: str, inner: str, second: 
     assert said(f"{outer.format(first)}\n\n{inner.format(second)}") == []
 
 
-@pytest.mark.parametrize("order", [ASKING, PASSING])
-@pytest.mark.parametrize("pasted", PASTED)
+@each("order", [ASKING, PASSING])
+@each("pasted", PASTED)
 def test_what_was_pasted_without_a_word_is_never_believed(pasted: str, order: str) -> None:
     assert said(pasted.format(order)) == []
 
@@ -404,12 +405,12 @@ def test_behind_a_paragraph_or_a_log_only_a_plain_asking_is_believed() -> None:
         assert said(before + PASSING) == [] and not one(before + PASSING).explicit
 
 
-@pytest.mark.parametrize("text", RULES)
+@each("text", RULES)
 def test_what_orders_is_one(text: str) -> None:
     assert len(said(text)) == 1
 
 
-@pytest.mark.parametrize("text", UNSURE, ids=lambda text: text[:40])
+@each("text", UNSURE)
 def test_what_was_asked_for_in_doubt_is_asked_about_and_not_dropped(text: str) -> None:
     assert not one(text).explicit
 
@@ -455,7 +456,7 @@ def test_what_corrects_a_fact_or_nothing_is_none_of_an_agent(text: str) -> None:
     assert all(found.domain != "self_correction" for found in extract_by_rule("user", text))
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "We picked pnpm, not npm, because of the lockfile",

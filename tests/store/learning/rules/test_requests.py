@@ -8,6 +8,7 @@ import pytest
 from conftest import Clock, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.tables import each
 
 from store.conversations.turns import NewTurn
 from store.ingest.runner import ingest_file
@@ -61,7 +62,7 @@ def plain(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-@pytest.mark.parametrize("case", DEVELOPMENT, ids=lambda case: case["id"])
+@each("case", DEVELOPMENT)
 def test_what_is_to_be_kept_is_kept_and_nothing_else(case: dict) -> None:
     texts = [plain(text) for text in kept(case["text"])]
     for item in case["keep"]:
@@ -107,8 +108,8 @@ COURTESIES = ("si podés", "cuando puedas", "si no te molesta", "if you can", "w
 ASKS = ("recordá que {}", "anotá: {}", "tené en cuenta que {}", "remember that {}", "please note that {}")
 
 
-@pytest.mark.parametrize("ask", ASKS)
-@pytest.mark.parametrize("condition", CONDITIONS)
+@each("ask", ASKS)
+@each("condition", CONDITIONS)
 def test_what_is_asked_for_under_a_condition_is_kept_with_it_as_a_proposal(condition: str, ask: str) -> None:
     for statement in ("el puerto es 8091", "main is frozen"):
         said = f"{condition}, {ask.format(statement)}"
@@ -117,7 +118,7 @@ def test_what_is_asked_for_under_a_condition_is_kept_with_it_as_a_proposal(condi
         assert not any(one.explicit for one in found)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         *("I don't want you to forget that the badge office closes at four", "we mustn't forget: Uma rotates the keys"),
@@ -165,7 +166,7 @@ WHOLE = {
 }
 
 
-@pytest.mark.parametrize("text", WHOLE)
+@each("text", WHOLE)
 def test_what_is_kept_of_a_turn_is_whole(text: str) -> None:
     assert kept(text) == WHOLE[text]
 
@@ -184,12 +185,12 @@ NO_REQUESTS = (
 )
 
 
-@pytest.mark.parametrize("text", [*REFUSALS, *NO_REQUESTS])
+@each("text", [*REFUSALS, *NO_REQUESTS])
 def test_what_need_not_be_kept_or_is_no_request_is_not(text: str) -> None:
     assert kept(text) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         *('no no, it\'s "colour" with a u in our copy', "the budget isn't 40k any longer", "wrong port: it's 5433"),
@@ -210,14 +211,14 @@ UNKNOWN = (
 )
 
 
-@pytest.mark.parametrize("phrase", UNKNOWN)
-@pytest.mark.parametrize("statement", ["the gateway listens on 7443", "no usamos MongoDB en producción"])
+@each("phrase", UNKNOWN)
+@each("statement", ["the gateway listens on 7443", "no usamos MongoDB en producción"])
 def test_what_is_stated_beside_words_that_no_list_has_is_kept_whole(phrase: str, statement: str) -> None:
     assert any(plain(statement) in plain(text) for text in kept(phrase.format(statement)))
 
 
-@pytest.mark.parametrize("wrapped", WRAPPED)
-@pytest.mark.parametrize("order", ["recordá que el puerto es 8091", "remember that the port is 8091"])
+@each("wrapped", WRAPPED)
+@each("order", ["recordá que el puerto es 8091", "remember that the port is 8091"])
 def test_what_is_quoted_or_imagined_is_no_fact(wrapped: str, order: str) -> None:
     assert not [found for found in extract_by_rule("user", wrapped.format(order)) if found.explicit]
 

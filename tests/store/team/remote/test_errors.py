@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+from support.tables import each
 
 from store.team.remote import MalformedStream, RemoteRefuses, StreamOvertaken, remote_error
 
 REF = "refs/memoranda/aaaaaaaaaaaa"
 
 
-@pytest.mark.parametrize(
-    ("verb", "complaint", "kind", "words"),
+@each(
+    "verb, complaint, kind, words",
     [
         ("push", f"To r\n ! [rejected] {REF} -> {REF} (non-fast-forward)", StreamOvertaken, "does not have"),
         ("push", f"To r\n ! [rejected] {REF} -> {REF} (fetch first)", StreamOvertaken, "does not have"),

@@ -1,6 +1,7 @@
 """Clocks, parts of a day, dates in figures and short lengths, as people type them in either language."""
 
 import pytest
+from support.tables import each
 
 from store.base.errors import InvalidInput
 from store.text.dates import parse_typed_moment
@@ -164,7 +165,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "moment"), [pair for table in READ.values() for pair in table.items()])
+@each("text, moment", [pair for table in READ.values() for pair in table.items()])
 def test_a_time_is_read_as_people_type_it(text: str, moment: str) -> None:
     assert parse_typed_moment(text, NOW)[:16] == moment
     assert parse_typed_moment(text.upper(), NOW)[:16] == moment
@@ -173,7 +174,7 @@ def test_a_time_is_read_as_people_type_it(text: str, moment: str) -> None:
 TWO_WAYS = dict.fromkeys(("03/04/2026", "3-4-2026", "since 3/4/2026 18:00"), "two ways: 2026-04-03 and 2026-03-04")
 
 
-@pytest.mark.parametrize(("text", "says"), [*((text, "2026-11-01") for text in REFUSED), *TWO_WAYS.items()])
+@each("text, says", [*((text, "2026-11-01") for text in REFUSED), *TWO_WAYS.items()])
 def test_what_is_not_understood_whole_or_in_two_ways_is_refused_and_not_guessed(text: str, says: str) -> None:
     with pytest.raises(InvalidInput, match=says):
         parse_typed_moment(text, NOW)

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.tables import each
 
 from store.base.clock import from_ms, parse_moment, to_ms
 from store.base.errors import InvalidInput
@@ -11,8 +12,8 @@ from store.text.dates import find_release, parse_typed_moment
 NOW = "2026-11-21T12:00:00.000Z"
 
 
-@pytest.mark.parametrize(
-    ("text", "moment"),
+@each(
+    "text, moment",
     [
         ("2 weeks ago", "2026-11-07T12:00"),
         ("two weeks ago", "2026-11-07T12:00"),
@@ -59,7 +60,7 @@ def test_a_moment_is_typed_in_words_of_either_language(text: str, moment: str) -
     assert parse_typed_moment(text, NOW)[:16] == moment
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         *("", "a", "soon", "the", "la primavera", "tomorrowish", "03/04/2026", "x" * 500),
@@ -93,7 +94,7 @@ RELEASED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "moment"), RELEASED)
+@each("text, moment", RELEASED)
 def test_a_version_however_it_is_called_and_another_tag_is_a_moment(text: str, moment: str) -> None:
     assert parse_typed_moment(text, NOW, _tagged) == moment
 

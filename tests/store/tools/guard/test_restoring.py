@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from support.guarded import MINUTE, GuardedHome, add_memory
+from support.tables import each
 
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.documents import files as atomic_write
@@ -212,7 +213,7 @@ def test_what_is_asked_for_has_to_be_there(night: GuardedHome) -> None:
 # lines
 
 
-@pytest.mark.parametrize("before, now, lines, result", [
+@each("before, now, lines, result", [
     ("a\nb\nc\n", "a\nc\n", (2, 2), "a\nb\nc\n"),
     ("a\nb\nc\n", "a\nB\nc\n", (2, 2), "a\nb\nc\n"),
     ("a\nb\nc\nd\n", "a\nX\nd\n", (2, 2), "a\nb\nX\nd\n"),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from support.guarded import GuardedHome
+from support.tables import each
 
 from store.base.errors import InvalidInput, NotFound
 from store.tools import guard_database, guard_moments
@@ -93,7 +94,7 @@ def test_a_version_in_pieces_is_put_together(home: GuardedHome) -> None:
         assert guard_database.version_content(kept, 1) == raw
 
 
-@pytest.mark.parametrize("text", ["", "M", "#", "M#x", "G#1", "M#1 ", "-1", "1.0", "²", "1" * 30])
+@each("text", ["", "M", "#", "M#x", "G#1", "M#1 ", "-1", "1.0", "²", "1" * 30])
 def test_what_is_no_name_of_a_moment(text: str) -> None:
     with pytest.raises(InvalidInput):
         guard_moments.parse_moment_number(text)

@@ -1,6 +1,7 @@
 """Which texts say the same and which cannot both hold; what documents list, log and describe is neither."""
 
 import pytest
+from support.tables import each
 
 from store.tools.machine_scan import find_memory_pairs
 from store.tools.source import FoundMemory
@@ -11,8 +12,8 @@ def kinds(*texts: str, documents: frozenset[str] = frozenset()) -> list[str]:
     return [one.kind for one in find_memory_pairs(memories, documents)]
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "kind"),
+@each(
+    "one, other, kind",
     [
         ("The staging host is called Percebe", "The staging host is called Navaja", "contradiction"),
         ("primary LLM: Kimi K2.5", "primary LLM: Qwen 2.5", "contradiction"),
@@ -28,7 +29,7 @@ def test_what_is_found(one: str, other: str, kind: str) -> None:
     assert kinds(one, other) == [kind]
 
 
-@pytest.mark.parametrize(
+@each(
     "texts",
     [
         ("Default: `false`", "Default: `''`", "Default: `0`", "Default: `false`"),

@@ -1,11 +1,11 @@
 """What only looks like a secret is not reported: each text is of a public memory of an agent, its value changed."""
 
-import pytest
+from support.tables import each
 
 from store.tools.transcript_scan import find_sure_secrets
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "2. Identify top-5 high-ROI blocks; build next submissions",
@@ -62,7 +62,7 @@ def test_what_only_looks_like_a_secret(text: str) -> None:
     assert list(find_sure_secrets(text)) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "- API密钥: sk_live_71b0c94e2f6a8d35017e9c42b6f81d0a5e37c9f4",

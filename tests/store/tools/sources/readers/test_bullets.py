@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from support.tables import each
 
 from store.tools.note_readers import is_unfilled, parse_bullets, read_markdown, read_obsidian, read_openclaw
 from store.tools.source import FoundItem, FoundMemory, ReadTrouble
@@ -31,7 +32,7 @@ def test_a_label_alone_is_unfilled(text: str) -> None:
     assert is_unfilled(text)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "**Name:** Zoë",
