@@ -12,6 +12,7 @@ import pytest
 from support.stories import Clock, location
 from textual import events
 from textual._context import visible_screen_stack
+from textual.message_pump import MessagePump
 from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.worker import WorkerCancelled
@@ -259,6 +260,22 @@ async def idle(min_sleep: float = 0, max_sleep: float = 1) -> None:
         pause = 0.0 if loop._ready else max(0.0, due) if due <= FRAME else -1.0
         if loop.time() >= end:
             return
+
+
+_ask_every_widget = Pilot._wait_for_screen
+
+
+async def wait_for_screen(pilot: Pilot[int], timeout: float = PATIENCE) -> bool:
+    """Wait until every widget has processed its messages. In tests it takes the place of Pilot's method, which posts a
+    message to each widget to learn that: most of what a key cost."""
+    await idle()
+    pumps = [pilot.app, *pilot.app.screen.walk_children(with_self=True)]
+    return all(_waits(pump) for pump in pumps) or await _ask_every_widget(pilot, timeout)
+
+
+def _waits(pump: MessagePump) -> bool:
+    """Return whether it waits for a message, so that none is in its queue or under way."""
+    return any(not waiter.done() for waiter in pump._message_queue.ready_event._waiters)
 
 
 @contextlib.asynccontextmanager

@@ -11,11 +11,12 @@ import pytest
 import textual.app
 import textual.pilot
 from support.commands import Do, runner
-from support.screen import HUGE, NARROW, WIDE, Person, idle, opened, utc
+from support.screen import HUGE, NARROW, WIDE, Person, idle, opened, utc, wait_for_screen
 from support.stories import Story, copy
 from textual._compositor import Compositor
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
+from textual.pilot import Pilot
 
 __all__ = ["utc"]
 
@@ -26,6 +27,7 @@ def event_driven_pilot() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for module in (textual.app, textual.pilot):
             patch.setattr(module, "wait_for_idle", idle)
+        patch.setattr(Pilot, "_wait_for_screen", wait_for_screen)
         yield
 
 
