@@ -6,6 +6,7 @@ the reading."""
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import pty
@@ -52,6 +53,7 @@ class Terminal:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TEXTUAL")}
         environment |= {"TERM": "xterm-256color", "COLORTERM": "truecolor", **(env or {})}
         self._answered = self._fed = 0
+        self._lines: list[str] = []
         self._screen = pyte.Screen(*size)
         self._stream = pyte.ByteStream(self._screen)
         self.started = time.perf_counter()
@@ -99,6 +101,7 @@ class Terminal:
         self.screen  # noqa: B018  earlier output belongs to the old size
         self.size = (columns, rows)
         self._screen.resize(rows, columns)
+        self._lines = []
         self._winsize(self._master)
 
     def write(self, data: str | bytes) -> float:
@@ -115,8 +118,12 @@ class Terminal:
         try:
             data = os.read(self._master, 1 << 16)
         except OSError:  # Linux raises EIO at end of file
-            return False
+            data = b""
         if not data:
+            with contextlib.suppress(
+                subprocess.TimeoutExpired
+            ):  # the program closed the terminal, and is about to end
+                self.process.wait(timeout)
             return False
         self.output += data
         self.arrivals.append((time.perf_counter(), len(self.output)))
@@ -154,9 +161,11 @@ class Terminal:
     @property
     def screen(self) -> list[str]:
         """Return the lines of the screen."""
-        self._stream.feed(bytes(self.output[self._fed :]))
-        self._fed = len(self.output)
-        return [self._line(y) for y in range(self._screen.lines)]
+        if self._fed < len(self.output) or not self._lines:
+            self._stream.feed(bytes(self.output[self._fed :]))
+            self._fed = len(self.output)
+            self._lines = [self._line(y) for y in range(self._screen.lines)]
+        return self._lines
 
     def _line(self, y: int) -> str:
         """Return a line, padded to the terminal's width. If one half of a wide character was overwritten, the other

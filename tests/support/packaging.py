@@ -3,9 +3,10 @@ a terminal from somewhere else."""
 
 import os
 import subprocess
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from support.terminals import ended, sees
 
 from bench.terminal import Terminal
 
@@ -51,29 +52,16 @@ def run(command: Sequence[str], cwd: Path, env: Mapping[str, str] | None = None)
     return done.stdout
 
 
-def opens(command: Sequence[str], cwd: Path, env: Mapping[str, str], *texts: str, seconds: float = 60) -> None:
+def opens(command: Sequence[str], cwd: Path, env: Mapping[str, str], *texts: str) -> None:
     """Start the application in a terminal, in the folder `cwd` and with this environment alone; wait for these texts,
     look for a word, and leave."""
     variables = ["TERM=xterm-256color", *(f"{name}={value}" for name, value in env.items())]
     with Terminal(["/usr/bin/env", "-i", "-C", str(cwd), *variables, *command]) as terminal:
-        _sees(terminal, seconds, *texts)
+        sees(terminal, *texts)
         terminal.write("/sqlite")
-        _sees(terminal, seconds, "/ sqlite", "Exact ")
+        sees(terminal, "/ sqlite", "Exact ")
         terminal.write("\x1b")
-        _sees(terminal, seconds, "search everything")
+        sees(terminal, "search everything")
         terminal.quiet()
         terminal.write("q")
-        end = time.monotonic() + seconds
-        while terminal.process.poll() is None:
-            assert time.monotonic() < end, "\n".join(["it does not end:", *terminal.screen])
-            terminal.read(0.05)
-        assert terminal.process.returncode == 0, terminal.output.decode("utf-8", "replace")[-2000:]
-
-
-def _sees(terminal: Terminal, seconds: float, *texts: str) -> None:
-    end = time.monotonic() + seconds
-    while not all(any(text in line for line in terminal.screen) for text in texts):
-        assert time.monotonic() < end and terminal.process.poll() is None, "\n".join(
-            [f"{texts} did not come:", *terminal.screen]
-        )
-        terminal.read(0.05)
+        assert ended(terminal) == 0, terminal.output.decode("utf-8", "replace")[-2000:]

@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import apsw
 import pytest
 from support.stories import Story, copy
+from support.terminals import ended, gone, sees
 
 import tui
 from bench.terminal import Terminal
@@ -39,32 +39,6 @@ def started(story: Story, size: tuple[int, int] = (120, 40), argv: list[str] | N
     with Terminal(command, ENVIRONMENT, size) as terminal:
         sees(terminal, "All 10")
         yield terminal
-
-
-def sees(terminal: Terminal, *texts: str, seconds: float = 15) -> None:
-    """Wait until all these texts are on the screen."""
-    end = time.monotonic() + seconds
-    while not all(any(text in line for line in terminal.screen) for text in texts):
-        assert time.monotonic() < end, "\n".join([f"{texts} did not come:", *terminal.screen])
-        terminal.read(0.05)
-
-
-def gone(terminal: Terminal, text: str, seconds: float = 15) -> None:
-    end = time.monotonic() + seconds
-    while any(text in line for line in terminal.screen):
-        assert time.monotonic() < end, "\n".join([f"{text} stays:", *terminal.screen])
-        terminal.read(0.05)
-
-
-def ended(terminal: Terminal, seconds: float = 15) -> int:
-    """Wait for the end; the exit status."""
-    end = time.monotonic() + seconds
-    while terminal.process.poll() is None:
-        assert time.monotonic() < end, "it does not end"
-        terminal.read(0.05)
-    while terminal.read(0.05):
-        pass
-    return terminal.process.returncode
 
 
 def restored(terminal: Terminal) -> None:
@@ -98,9 +72,7 @@ def click(terminal: Terminal, text: str, button: int = 0) -> None:
 )
 def test_half_of_a_wide_character_is_a_space(written: str, line: str) -> None:
     with Terminal(["printf", "%s", written]) as terminal:
-        terminal.process.wait()
-        while terminal.read(0.05):
-            pass
+        assert ended(terminal) == 0
         assert terminal.screen[0].rstrip() == line
 
 
@@ -187,15 +159,6 @@ def test_a_session(story: Story, size: tuple[int, int]) -> None:
         assert after(terminal) == "", "nothing stays behind"
 
 
-def test_the_last_key_before_quitting_is_kept(story: Story) -> None:
-    with started(story) as terminal:
-        terminal.write("fq")
-        assert ended(terminal) == 0
-        restored(terminal)
-    with story.open() as memory:
-        assert memory.facts.get(2).status == "forgotten"
-
-
 def test_quitting_while_the_pen_waits_for_the_screen(story: Story) -> None:
     """The pen's last word meets a screen that is closing: neither may wait for the other. It is held until then."""
     slow = (
@@ -214,85 +177,59 @@ def test_quitting_while_the_pen_waits_for_the_screen(story: Story) -> None:
         assert ended(terminal) == 0
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)])
 def test_a_signal_from_outside(story: Story, number: signal.Signals, status: int) -> None:
     with started(story) as terminal:
         terminal.quiet()
         terminal.process.send_signal(number)
         assert ended(terminal) == status
+        if number != signal.SIGHUP:  # for which the terminal is gone
+            restored(terminal)
+            assert after(terminal) == ""
+
+
+def test_keys_that_come_all_at_once_are_for_what_they_open(story: Story) -> None:
+    """As a slow line sends them: `f` and `c` of a query must not forget and correct, `f` and `y` not forget and confirm
+    a fact of the pane before, enter not run what the palette showed first; the key before quitting is kept."""
+    with started(story) as terminal:
+        for keys, seen, left in (
+            ("/facturas", "3 found", ""),
+            ("\x1b", "All 10", " found"),
+            (":checkpoint full of letters\r", "Checkpoint K#2.", ""),
+            ("afish, chips and peas\r", "Remembered F#15", ""),
+            ("", "fish, chips and peas", ""),
+            ("4jfy", "Only facts, and decisions that an agent logged, are confirmed.", ""),
+            ("1", "All 11", ""),
+            ("0s/retention\r", "with “retention”", ""),
+            ("", "Days that events are kept", ""),
+            ("\x1b", "SETTINGS", "with “retention”"),
+            ("\x1b", "All 11", "SETTINGS"),
+            ("\x10export\r", ": export", ""),
+            ("\x1b", "All 11", ": export"),
+            ("\x10zzzzz\r\r", "No matches found", ""),
+            ("\x1b", "All 11", "No matches found"),
+            ("?", "another key for it", ""),
+            ("q\x10", "Search for commands", "another key for it"),
+            ("\x1b", "All 11", "Search for commands"),
+            ("/\x10", "Search for commands", ""),
+            ("\x1b", "enter goes to what was found", "Search for commands"),
+            ("\x1b", "search everything", "enter goes to what was found"),
+        ):
+            terminal.write(keys)
+            sees(terminal, seen)
+            if left:
+                gone(terminal, left)
+        terminal.write("fq")
+        assert ended(terminal) == 0
         restored(terminal)
-        assert after(terminal) == ""
-
-
-def test_keys_that_come_all_at_once_are_for_the_bar_they_open(story: Story) -> None:
-    """As a slow line sends them: `f` and `c` of a query must not forget and correct."""
-    with started(story) as terminal:
-        terminal.write("/facturas")
-        sees(terminal, "3 found")
-        terminal.write("\x1b")
-        gone(terminal, " found")
-        terminal.write(":checkpoint full of letters\r")
-        sees(terminal, "Checkpoint K#2.")
-        terminal.write("afish, chips and peas\r")
-        sees(terminal, "Remembered F#15", "fish, chips and peas")
-        terminal.write("q")
-        assert ended(terminal) == 0
     with story.open() as memory:
-        assert [step.reason for step in memory.history.steps(limit=2)] == ["remember F#15", "link C#a383156 D#1"]
+        steps = [step.reason for step in memory.history.steps(limit=3)]
+        assert steps == ["forget F#15", "remember F#15", "link C#a383156 D#1"]
 
 
-def test_keys_that_come_all_at_once_are_for_the_pane_or_the_screen_they_open(story: Story) -> None:
-    """`f` and `y` must not forget and confirm a fact of the pane before, nor enter run what the palette showed
-    first."""
-    with started(story) as terminal:
-        terminal.write("4jfy")
-        sees(terminal, "Only facts, and decisions that an agent logged, are confirmed.")
-        terminal.write("1")
-        terminal.write("0s/retention\r")
-        sees(terminal, "with “retention”", "Days that events are kept")
-        terminal.write("\x1b")
-        gone(terminal, "with “retention”")
-        terminal.write("\x1b")
-        gone(terminal, "SETTINGS")
-        terminal.write("\x10export\r")
-        sees(terminal, ": export")
-        terminal.write("\x1b")
-        gone(terminal, ": export")
-        terminal.write("\x10zzzzz\r\r")
-        sees(terminal, "No matches found")
-        terminal.write("\x1b")
-        gone(terminal, "No matches found")
-        terminal.write("q")
-        assert ended(terminal) == 0
-    with story.open() as memory:
-        assert [step.reason for step in memory.history.steps(limit=1)] == ["link C#a383156 D#1"]
-
-
-def test_the_key_of_the_palette_waits_its_turn(story: Story) -> None:
-    with started(story) as terminal:
-        terminal.write("?")
-        sees(terminal, "another key for it")
-        terminal.write("q\x10")
-        sees(terminal, "Search for commands")
-        terminal.write("\x1b")
-        gone(terminal, "Search for commands")
-        terminal.write("/\x10")
-        sees(terminal, "Search for commands")
-
-
-def test_a_closed_terminal_ends_it(story: Story) -> None:
-    with started(story) as terminal:
-        terminal.process.send_signal(signal.SIGHUP)
-        end = time.monotonic() + 60
-        while terminal.process.poll() is None and time.monotonic() < end:
-            terminal.read(0.05)
-        assert terminal.process.poll() is not None
-
-
-@pytest.mark.parametrize("name", ["theirs.db", "[/nope].db", "\x1b]52;c;eA==\x07.db"])
-def test_a_foreign_file_is_refused_in_one_sentence(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    path.parent.mkdir(exist_ok=True)
+def test_a_foreign_file_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "[/nope]\x1b]52;c;eA==\x07.db"
+    path.parent.mkdir()
     connection = apsw.Connection(str(path))
     connection.execute("CREATE TABLE theirs(x)")
     connection.close()

@@ -21,6 +21,7 @@ from support.commands import Do, runner
 from support.ours import ours
 from support.screen import opened
 from support.stories import NOON, Clock
+from support.terminals import ended, sees
 
 from bench.terminal import Terminal
 from store.base.errors import StorageError
@@ -405,20 +406,13 @@ def test_it_is_not_built_over_anything(tmp_path: Path):
         demo.build_demo(str(tmp_path), NOON)
 
 
-def screen(terminal: Terminal, text: str) -> None:
-    end = time.monotonic() + 60
-    while not any(text in line for line in terminal.screen):
-        assert time.monotonic() < end, "\n".join(terminal.screen)
-        terminal.read(0.05)
-
-
 @contextmanager
 def demo_at_terminal(folder: Path, *words: str) -> Iterator[Terminal]:
     """`memoranda demo` once its facts are seen; temporary places are in the folder."""
     environment = {"PYTHONPATH": str(ROOT), "TMPDIR": str(folder), "TZ": "UTC", "COLUMNS": "", "LINES": ""}
     environment["MEMORANDA_DB"] = str(folder / "my.db")
     with Terminal([*COMMAND, "demo", *words], environment, (120, 40)) as terminal:
-        screen(terminal, "All 118")
+        sees(terminal, "All 118")
         yield terminal
 
 
@@ -428,16 +422,12 @@ def test_in_a_terminal_it_opens_and_goes(tmp_path: Path, monkeypatch, words, kep
     monkeypatch.chdir(tmp_path)
     with demo_at_terminal(tmp_path, *words) as terminal:
         terminal.write("2")
-        screen(terminal, "wip: count")
+        sees(terminal, "wip: count")
         (place,) = tmp_path.iterdir()
         assert (place / "billing-api" / ".memoranda" / "memory.db").exists()
         terminal.write("q")
-        while terminal.process.poll() is None:
-            terminal.read(0.05)
-        while terminal.read(0.05):
-            pass
+        assert ended(terminal) == 0
         said = terminal.output.decode().rpartition("\x1b[?1049l")[2]
-        assert terminal.process.returncode == 0
         assert list(tmp_path.iterdir()) == ([place] if kept else [])
         assert (f"The demo is kept: {place}/billing-api" if kept else "Demo deleted, with its folder") in said
 
@@ -450,8 +440,7 @@ def test_the_demo_goes_however_it_ends(tmp_path: Path, number: signal.Signals):
             terminal.hang_up()
         else:
             terminal.process.send_signal(number)
-            while terminal.process.poll() is None:
-                terminal.read(0.05)
+            ended(terminal)
         assert terminal.process.wait(timeout=60) == 128 + number
         assert not os.listdir(tmp_path)
 

@@ -9,13 +9,13 @@ import signal
 import stat
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.terminals import ended, sees
 from textual.app import App
 
 import tui
@@ -239,13 +239,6 @@ def started(command: str, room: Path) -> Iterator[Terminal]:
         yield terminal
 
 
-def sees(terminal: Terminal, text: str, seconds: float = 20) -> None:
-    end = time.monotonic() + seconds
-    while not any(text in line for line in terminal.screen):
-        assert time.monotonic() < end, "\n".join([f"{text} did not come:", *terminal.screen])
-        terminal.read(0.05)
-
-
 def test_a_person_edits_and_is_back(script: Script, room: Path) -> None:
     """The terminal is an ordinary one meanwhile, echo and all, ^C is the editor's, and the app comes back."""
     body = 'echo "editing $(cat "$1")"; until read -r line; do :; done; echo "$line" > "$1"'  # ^C ends a `read`
@@ -265,10 +258,7 @@ def test_a_person_edits_and_is_back(script: Script, room: Path) -> None:
         terminal.write("José\n")
         sees(terminal, "now None")
         terminal.write("q")
-        end = time.monotonic() + 60
-        while terminal.process.poll() is None and time.monotonic() < end:
-            terminal.read(0.05)
-        assert terminal.process.returncode == 0
+        assert ended(terminal) == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

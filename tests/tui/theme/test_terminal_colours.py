@@ -3,11 +3,11 @@
 import os
 import re
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from support.stories import Story
+from support.terminals import sees
 
 import tui
 from bench.terminal import Terminal
@@ -28,21 +28,14 @@ def used(story: Story, environment: dict[str, str]) -> bytes:
     """All that the app writes while it is walked through."""
     given = {"COLORTERM": "", **ENVIRONMENT, **environment}
     with Terminal([*COMMAND, "--db", str(story.path)], given, (120, 40)) as terminal:
-        see(terminal, "All 10")
+        sees(terminal, "All 10")
         for keys, text in (
             (" f", "Forgot"), ("2\r", "┃"), ("4", "All 31"), ("?", "HELP"), ("q", "All 31"),
             ("\x10", "undo step        U     Undo the step"),
         ):  # fmt: skip
             terminal.write(keys)
-            see(terminal, text)
+            sees(terminal, text)
         return bytes(terminal.output)
-
-
-def see(terminal: Terminal, text: str) -> None:
-    end = time.monotonic() + 60
-    while not any(text in line for line in terminal.screen):
-        assert time.monotonic() < end, "\n".join([f"{text} did not come:", *terminal.screen])
-        terminal.read(0.05)
 
 
 def test_no_colour_reaches_a_terminal_under_no_color(story: Story) -> None:
@@ -71,7 +64,7 @@ def grounds(story: Story) -> set[bytes]:
     """The grounds that a start paints."""
     environment = ENVIRONMENT | {"COLORTERM": "truecolor"}
     with Terminal([*COMMAND, "--db", str(story.path)], environment, (120, 40)) as terminal:
-        see(terminal, "All 10")
+        sees(terminal, "All 10")
         return set(re.findall(rb"48;2;\d+;\d+;\d+", terminal.output))
 
 
