@@ -251,7 +251,7 @@ def test_every_verb_is_tried() -> None:
     assert set(LOOKING) | set(CHANGING) | ELSEWHERE == set(MODULES)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 def test_every_verb_that_looks(copy: Copy) -> None:
     """Each for a person or as JSON, in turn; on a memory that is not this person's, nothing beside it is written."""
     project, home = copy()
@@ -268,7 +268,7 @@ def test_every_verb_that_looks(copy: Copy) -> None:
         assert tree(project.folder) == before
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_every_verb_that_changes_something(copy: Copy) -> None:
     project, home = copy()
     exported = run("verbs", project, [["export", str(home / "export.json")]], home)
@@ -281,7 +281,7 @@ def test_every_verb_that_changes_something(copy: Copy) -> None:
         assert_civil(given)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(5)
 def test_every_pane(copy: Copy) -> None:
     project, home = copy()
     for shown in run("panes", project, KEYS, home):
@@ -291,54 +291,35 @@ def test_every_pane(copy: Copy) -> None:
         assert text.strip()
 
 
-@pytest.mark.sampled(2)
-def test_what_is_listed_and_counted_is_what_the_file_holds(copy: Copy) -> None:
+def test_what_it_says_is_what_the_file_holds(copy: Copy) -> None:
+    """What is listed, counted and exported; every twentieth fact is found by its own words; the doctor and SQLite
+    agree."""
     project, home = copy()
-    facts, decisions, export, stats = run(
-        "verbs",
-        project,
-        [
-            ["facts", "--all", "--limit", "100000", "--json"],
-            ["decisions", "--all", "--json"],
-            ["export"],
-            ["stats", "--json"],
-        ],
-        home,
-    )
+    try:
+        sound = rows(project, "PRAGMA integrity_check") == [("ok",)] and project.readable
+    except sqlite3.DatabaseError:
+        sound = False
+    whole = project.ours and project.readable  # else refused, or damaged, which is `salvage`'s: tested above
+    live = [row[0] for row in rows(project, "SELECT fact FROM facts WHERE status = 'active'")] if whole else []
+    wanted = [fact for fact in project.facts if fact in set(live)][:: max(1, len(live) // 12)]
+    lines = ["doctor", "facts --all --limit 100000 --json", "decisions --all --json", "export", "stats --json"]
+    searches = [["search", fact, "--json"] for fact in wanted]
+    doctor, facts, decisions, export, stats, *found = run("verbs", project, [*map(words, lines), *searches], home)
+    if not sound:
+        assert doctor["status"] != 0, doctor
     if not project.ours:
         assert facts["status"] != 0 and export["status"] != 0
+    if not whole:
         return
-    if not project.readable:
-        return  # what can be read of it is `salvage`'s
     held = [row[0] for row in rows(project, "SELECT fact FROM facts ORDER BY id")]
     assert sorted(fact["fact"] for fact in json.loads(facts["out"])) == sorted(held)
     assert len(json.loads(decisions["out"])) == rows(project, "SELECT count(*) FROM decisions")[0][0]
     assert sorted(row["fact"] for row in json.loads(export["out"])["tables"]["facts"]) == sorted(held)
     counts = json.loads(stats["out"])
-    assert counts["facts"] == rows(project, "SELECT count(*) FROM facts WHERE status = 'active'")[0][0], counts
-
-
-def test_what_was_remembered_is_found(copy: Copy) -> None:
-    """Every twentieth fact, by its own words."""
-    project, home = copy()
-    if not (project.ours and project.readable):
-        return  # refused, or damaged: tested above
-    live = {row[0] for row in rows(project, "SELECT fact FROM facts WHERE status = 'active'")}
-    wanted = [fact for fact in project.facts if fact in live][:: max(1, len(live) // 12)]
-    for fact, given in zip(wanted, run("verbs", project, [["search", f, "--json"] for f in wanted], home), strict=True):
+    assert counts["facts"] == len(live), counts
+    for fact, given in zip(wanted, found, strict=True):
         assert given["status"] == 0, given
         assert any(fact in json.dumps(hit, ensure_ascii=False) for hit in json.loads(given["out"])["hits"]), given
-
-
-def test_the_doctor_and_sqlite_agree(copy: Copy) -> None:
-    project, home = copy()
-    (given,) = run("verbs", project, [["doctor"]], home)
-    try:
-        sound = rows(project, "PRAGMA integrity_check") == [("ok",)] and project.readable
-    except sqlite3.DatabaseError:
-        sound = False
-    if not sound:
-        assert given["status"] != 0, given
 
 
 @pytest.mark.sampled(2)
