@@ -170,7 +170,7 @@ def _global_options(arguments: list[str]) -> tuple[str | None, bool, bool, list[
         elif word == "--db" or word.startswith("--db="):
             option = word.removeprefix("--db=") if "=" in word else next(words, None)
             if not option:  # an empty `--db "$UNSET"` must not open another file
-                raise UsageError("--db wants the path of a memory file.", "memoranda --db PATH facts")
+                raise UsageError("--db wants the path of a memory file.", "memoranda --db PATH list")
         else:
             rest.append(word)
     return option, as_json, look, rest

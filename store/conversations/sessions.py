@@ -239,7 +239,7 @@ class Sessions:
         if not found:
             if not wanted:
                 raise NotFound("There is no conversation yet.", "Bring a conversation in: memoranda ingest FILE")
-            raise NotFound(f"There is no session “{wanted[:60]}”.", "List them: memoranda sessions")
+            raise NotFound(f"There is no session “{wanted[:60]}”.", "List them: memoranda list sessions")
         return found[0]
 
     def list_newest(self, limit: int = -1) -> list[Session]:

@@ -166,7 +166,7 @@ class Database:
                 elif convert is not None:
                     convert(self, trust)
                 else:
-                    step = "Any command that opens it, as `memoranda facts`, brings it up to date."
+                    step = "Any command that opens it, as `memoranda list`, brings it up to date."
                     raise StorageError(f"{path} was written by an older Memoranda.", step)
                 if trust is not None and not self.read_only:
                     # another process may have created the file meanwhile

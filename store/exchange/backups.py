@@ -422,7 +422,7 @@ def verify_backup(database: Database, path: str | None = None) -> tuple[str, str
         path = os.path.join(backup_folder(database), path)
     listed = next((one for one in known if os.path.realpath(one.path) == os.path.realpath(path)), None)
     if listed is None and not os.path.lexists(path):
-        raise NotFound(f"There is no file {path}.", "memoranda backups lists what there is.")
+        raise NotFound(f"There is no file {path}.", "memoranda list backups lists what there is.")
     if os.path.exists(path) and os.path.samefile(path, database.path):
         raise Conflict("That is the memory itself.", "memoranda doctor looks at that.")
     tidy_backups(database)
@@ -447,7 +447,7 @@ def find_backup_step(database: Database, path: str) -> int:
         f"{os.path.basename(path)} is not a backup of this memory.", "memoranda import brings it in."
     )
     if not os.path.isfile(path) or os.path.samefile(path, database.path):
-        raise NotFound(f"There is no backup {path}.", "memoranda backups lists what there is.")
+        raise NotFound(f"There is no backup {path}.", "memoranda list backups lists what there is.")
     try:
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
         try:

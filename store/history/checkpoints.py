@@ -70,7 +70,7 @@ class Checkpoints(RecordTable[Checkpoint]):
     columns = (
         "id, name, created_at, seq, trigger, origin, level, session, used, tokens, recovered_at, summary, changed"
     )
-    absence = "There is no checkpoint {}.", "List them with `memoranda checkpoints`."
+    absence = "There is no checkpoint {}.", "List them with `memoranda list checkpoints`."
 
     @staticmethod
     def _of_row(row: tuple[Any, ...]) -> Checkpoint:

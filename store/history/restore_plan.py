@@ -617,7 +617,7 @@ class Plans:
         seq = self._database.value("SELECT seq FROM checkpoints WHERE id = ?", (number,))
         cited = cite("checkpoint", number)
         if seq is None:
-            raise NotFound(f"There is no checkpoint {cited}.", "List them with `memoranda checkpoints`.")
+            raise NotFound(f"There is no checkpoint {cited}.", "List them with `memoranda list checkpoints`.")
         with self._database.read_snapshot():
             return self._make_plan(
                 f"restore {cited}", rewind_to_step(self._database, seq), seq, before=f"before restoring {cited}"

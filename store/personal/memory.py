@@ -225,7 +225,7 @@ def get_cited_globals(database: Database, numbers: Sequence[int]) -> Sequence[Fa
 def missing_global_error(number: int) -> NotFound:
     """Return the error for a global fact that does not exist."""
     return NotFound(
-        f"There is no global fact {cite('global', number)}.", "List them: memoranda facts --scope global"
+        f"There is no global fact {cite('global', number)}.", "List them: memoranda list --scope global"
     )
 
 

@@ -151,7 +151,7 @@ def _link_commit(write: Transaction, commit: int, sha: str, decision: int, link_
     """Link a commit and a decision inside a transaction; return False if they have this link already. Raise
     NotFound, or Conflict if they are linked with another type."""
     if write.execute("SELECT 1 FROM decisions WHERE id = ?", (decision,)).get is None:
-        raise NotFound(f"There is no decision {cite('decision', decision)}.", "See `memoranda decisions`.")
+        raise NotFound(f"There is no decision {cite('decision', decision)}.", "See `memoranda list decisions`.")
     ends = cite("commit", sha[:SHORT_SHA_LENGTH]), cite("decision", decision)
     known = write.execute(
         "SELECT link_type FROM commit_links WHERE commit_id = ? AND decision_id = ?", (commit, decision)

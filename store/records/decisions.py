@@ -173,7 +173,7 @@ class Decisions(RecordTable[Decision]):
         " supersedes, origin, confirmed_at, coalesce(evidence, '[]'), coalesce(tags, '[]'),"
         " coalesce((SELECT max(state) FROM evidence_looks WHERE record = id * 16 + 1), 0)"
     )
-    absence = "There is no decision {}.", "List them with `memoranda decisions`."
+    absence = "There is no decision {}.", "List them with `memoranda list decisions`."
 
     @staticmethod
     def _of_row(row: tuple[Any, ...]) -> Decision:

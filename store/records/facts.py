@@ -203,7 +203,7 @@ def session_for_fact(write: Transaction, named: str) -> str:
     if name:
         over = write.execute("SELECT ended_at IS NOT NULL FROM sessions WHERE id = ?", (name,)).get
         if over is None:
-            raise NotFound(f"There is no session “{name[:60]}”.", f"Start it: memoranda sessions start {name[:60]}")
+            raise NotFound(f"There is no session “{name[:60]}”.", f"Start it: memoranda session start {name[:60]}")
         if over:
             raise Conflict(f"Session “{name[:60]}” is over.", "Leave the scope out: then it is the project's.")
         return name
@@ -243,7 +243,7 @@ class Facts(RecordTable[Fact]):
         " pinned, origin, evidence, tags, session,"
         " coalesce((SELECT max(state) FROM evidence_looks WHERE record = id * 16), 0)"
     )
-    absence = "There is no fact {}.", "List them with `memoranda facts --all`."
+    absence = "There is no fact {}.", "List them with `memoranda list --all`."
 
     @staticmethod
     def _of_row(row: tuple[Any, ...]) -> Fact:

@@ -32,7 +32,7 @@ class Mutes:
             for number in numbers:
                 status = write.execute("SELECT status FROM facts WHERE id = ?", (number,)).get
                 if status is None:
-                    raise NotFound(f"There is no fact {cite('fact', number)}.", "List them with `memoranda facts`.")
+                    raise NotFound(f"There is no fact {cite('fact', number)}.", "List them with `memoranda list`.")
                 if status == "forgotten":
                     raise Conflict(f"{cite('fact', number)} is forgotten already.", "It is in no context either.")
             known = self.filter_muted_facts(numbers)

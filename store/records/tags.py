@@ -95,7 +95,7 @@ def _compose_accents(text: str) -> str:
 # Tag facts, decisions and tasks, of several kinds in one step.
 
 TAG_TABLES = {"fact": "facts", "decision": "decisions", "task": "tasks"}  # kind of record → its table
-LIST_COMMANDS = {"fact": "facts --all", "decision": "decisions --all", "task": "tasks --all"}
+LIST_COMMANDS = {"fact": "list --all", "decision": "list decisions --all", "task": "list tasks --all"}
 
 TaggedRecord = tuple[str, int]
 """A record: its kind and its id."""

@@ -27,7 +27,7 @@ class Iterations(RecordTable[Iteration]):
 
     kind, source = "iteration", "iterations"
     columns = "id, command, description, status, started_at, completed_at, phases_completed, artifacts, origin"
-    absence = "There is no iteration {}.", "List them with `memoranda iterations`."
+    absence = "There is no iteration {}.", "List them with `memoranda list iterations`."
 
     @staticmethod
     def _of_row(row: tuple[Any, ...]) -> Iteration:
@@ -126,7 +126,7 @@ class Tasks(RecordTable[Task]):
 
     kind, source = "task", "tasks"
     columns = "id, text, status, created_at, updated_at, iteration_id, origin, coalesce(tags, '[]')"
-    absence = "There is no task {}.", "List them with `memoranda tasks --all`."
+    absence = "There is no task {}.", "List them with `memoranda list tasks --all`."
 
     @staticmethod
     def _of_row(row: tuple[Any, ...]) -> Task:
@@ -167,7 +167,7 @@ class Tasks(RecordTable[Task]):
                 if self.read_column(write, number) == status:
                     words = status.replace("_", " ")
                     raise Conflict(
-                        f"{cite('task', number)} is {words} already.", "List them with `memoranda tasks`."
+                        f"{cite('task', number)} is {words} already.", "List them with `memoranda list tasks`."
                     )
                 write.execute(
                     "UPDATE tasks SET status = ?, updated_at = ? WHERE id = ?",

@@ -222,7 +222,7 @@ def check_synced_files(visit: CheckContext) -> Iterator[Finding]:
 def check_backups(visit: CheckContext) -> Iterator[Finding]:
     """Report the age of the newest backup, and whether the last check found all of them whole."""
     state, says, _ = backup_status(visit.database, visit.memory.now)
-    mended = "memoranda backups lists them; memoranda backup makes a new one. Look at the disk."
+    mended = "memoranda list backups lists them; memoranda backup makes a new one. Look at the disk."
     step = {OK: "", NOTE: "memoranda backup makes one now.", WRONG: mended}[state]
     yield Finding("backups", state, says, step, "backup" if step else "")
 
@@ -246,12 +246,11 @@ def check_learning(visit: CheckContext) -> Iterator[Finding]:
     if given_up:
         turns = format_count(given_up, "turn")
         says = f"Nothing could be learned from {turns}, tried {MOST_ATTEMPTS} times; what was said is kept."
-        yield Finding("learning", WRONG, says, "memoranda flush tries again.", "flush")
+        yield Finding("learning", WRONG, says, "memoranda session flush tries again.", "session flush")
     if waiting:
         turns = "1 turn waits" if waiting == 1 else f"{waiting:,} turns wait"
-        yield Finding(
-            "learning", NOTE, f"{turns} to be learned from.", "The application does it, or flush.", "flush"
-        )
+        does = "The application does it, or session flush."
+        yield Finding("learning", NOTE, f"{turns} to be learned from.", does, "session flush")
 
 
 # Check where a memory is: permissions, file system, free space, and the files beside it.

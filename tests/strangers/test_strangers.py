@@ -25,11 +25,14 @@ INTERNAL = ("Traceback", "defect", "nternal error", "report it", "CARRAY", "obje
 
 # what is run of each verb: that it only looks, or that it changes something
 LOOKING: dict[str, list[str]] = {
-    "facts": ["facts", "facts --all", "facts --tag ledger", "facts --domain work --sort newest"],
+    "list": [
+        *("list", "list --all", "list --tag ledger", "list facts --domain work --sort newest"),
+        *("list decisions", "list decisions --all", "list tasks", "list tasks --all", "list iterations"),
+        *("list --at yesterday", "list --at 2020-01-01", "list --at K#1", "list checkpoints", "list checkpoints --all"),
+        *("list events", "list events --iteration I#1", "list backups"),
+        *("list sessions", "list sessions --summaries", "list sessions --discarded"),
+    ],
     "today": ["today", "today --state accepted", "today --origin nobody"],
-    "decisions": ["decisions", "decisions --all"],
-    "tasks": ["tasks", "tasks --all"],
-    "iterations": ["iterations"],
     "search": [
         "search team",
         "search team kind:decision",
@@ -56,13 +59,8 @@ LOOKING: dict[str, list[str]] = {
     "context": ["context", "context what is the team"],
     "timeline": ["timeline", "timeline --kind commit", "timeline --since 2d"],
     "history": ["history", "history --changes", "history --record F#1", "history --actor nobody"],
-    "as-of": ["as-of yesterday", "as-of 2020-01-01", "as-of K#1"],
     "diff": ["diff 400d", "diff 2020-01-01 yesterday"],
-    "checkpoints": ["checkpoints", "checkpoints --all"],
     "recover": ["recover", "recover --related", "recover 99"],
-    "events": ["events", "events --iteration I#1"],
-    "sessions": ["sessions", "sessions --summaries", "sessions --discarded"],
-    "backups": ["backups"],
     "stats": ["stats"],
     "team": ["team", "team share", "team share work decisions --dry-run"],
     "agents": ["agents", "agents nobody", "agents 1"],
@@ -113,8 +111,7 @@ CHANGING: dict[str, list[str]] = {
     "checkpoint": ["checkpoint here", "checkpoint --tokens 150000", "checkpoint --session-end"],
     "restore": ["restore 1 --yes"],
     "ingest": ["ingest talk.txt"],
-    "flush": ["flush"],
-    "clear": ["clear"],
+    "session": ["session flush", "session end"],
     "import": [
         "import export.json --dry-run",
         "import export.json --yes",

@@ -239,7 +239,7 @@ class TestFacts:
         assert not person.toasts, "nothing was said, so nothing is remembered"
 
     async def test_add_under_a_filter_adds_to_that_domain(self, person: Person) -> None:
-        await person.command("facts --domain preferences")
+        await person.command("list --domain preferences")
         await person.press("a")
         assert person.sees("remember (preferences)")
         await person.paste("Tabs, not spaces")
@@ -504,9 +504,9 @@ class TestCommands:
         await narrow.command("facts")
         assert "by text" not in narrow.title and len(listed(narrow)) == 10, "without an order, the pane's own"
         assert any("Stale 2" in line for line in narrow.lines)
-        await narrow.command("facts --domain nonsense")
+        await narrow.command("list --domain nonsense")
         assert narrow.toasts[-1].startswith("Domains: work, preferences")
-        await narrow.command("facts --status forgotten")
+        await narrow.command("list --status forgotten")
         assert "Stand-up at nine" in "\n".join(narrow.preview)
 
     async def test_memory_add_forget_correct_confirm(self, person: Person) -> None:
@@ -594,7 +594,7 @@ class TestCommands:
         for line, said in (
             ("frobnicate now", "There is no command “frobnicate”. ? lists them all."),
             ("tag", "tag wants ID…: a fact's number, or F#12, D#3, A#4."),
-            ("facts --nonsense", "facts has no option “--nonsense”"),
+            ("list --nonsense", "list has no option “--nonsense”"),
             ("forget F#999", "There is no fact F#999."),
             ("forget F#1 D#1", "Facts and decisions are forgotten one kind at a time."),
             ("correct", "correct wants TEXT…"),
@@ -643,24 +643,24 @@ class TestCommands:
     [
         ("fo", "forget "),
         ("/fo", "/forget "),
-        ("memory l", "memory list "),
+        ("memory lis", "memory list "),
         ("/memory", "/memory "),
         ("re", "re"),
         ("rest", "restore "),
-        ("checkpoint", "checkpoint"),
+        ("checkpoint", "checkpoint "),
         ("nothing", "nothing"),
         ("", ""),
-        ("facts --so", "facts --sort "),
+        ("list --so", "list --sort "),
         ("/memory list --so", "/memory list --sort "),
-        ("facts --s", "facts --s"),
-        ("facts --st", "facts --status "),
-        ("facts  --sort  ne", "facts  --sort  newest "),
-        ("facts --sort=ne", "facts --sort=newest "),
-        ("facts wo", "facts work "),
+        ("list --s", "list --s"),
+        ("list --st", "list --status "),
+        ("list  --sort  ne", "list  --sort  newest "),
+        ("list --sort=ne", "list --sort=newest "),
+        ("list wo", "list work "),
         ("decide x --impact ", "decide x --impact "),
         ("remember José's team --do", "remember José's team --domain "),
-        ("facts --js", "facts --js"),
-        ("facts work ", "facts work "),
+        ("list --js", "list --js"),
+        ("list work ", "list work "),
         ("config badges a", "config badges ascii "),
         ("checkpoint the first", "checkpoint the first"),
     ],

@@ -213,8 +213,8 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("sync", "--off"), {"path", "synced"}),
     (("remember", "a new fact"), models.Fact),
     (("remember", "The team is FIVE."), models.Fact),
-    (("facts",), [models.Fact]),
-    (("facts", "--all", "--sort", "newest"), [models.Fact]),
+    (("list",), [models.Fact]),
+    (("list", "--all", "--sort", "newest"), [models.Fact]),
     (("correct", "1", "the team is six"), models.Fact),
     (("correct", "D#1", "rollback journal"), models.Decision),
     (("correct", "A#1", "buy green tea"), models.Task),
@@ -246,7 +246,7 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("tag", "1", "PEOPLE", "--off"), [models.Fact]),
     (("tag", "D#1", "later"), [models.Decision]),
     (("tag", "A#1", "later"), [models.Task]),
-    (("facts", "--tag", "People"), [models.Fact]),
+    (("list", "facts", "--tag", "People"), [models.Fact]),
     (("bind", "1", "https://example.org/team", "--command", "true"), [BOUND]),
     (("bind", "D#1", "C#HEAD"), [BOUND]),
     (("bind", "--check"), [BOUND]),
@@ -256,20 +256,20 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("task", "start", "1"), [models.Task]),
     (("task", "done", "A#1"), [models.Task]),
     (("task", "reopen", "1"), [models.Task]),
-    (("tasks",), [models.Task]),
-    (("tasks", "--all"), [models.Task]),
+    (("list", "tasks"), [models.Task]),
+    (("list", "tasks", "--all"), [models.Task]),
     (("iteration", "start", "fix", "the", "tea"), models.Iteration),
     (("iteration", "complete"), models.Iteration),
     (("iteration", "abandon", "I#1"), models.Iteration),
     (("iteration", "complete", "--phase", "design", "--artifact", "docs/design.md"), models.Iteration),
-    (("iterations",), [models.Iteration, "decisions", "commits"]),
+    (("list", "iterations"), [models.Iteration, "decisions", "commits"]),
     (
         ("iteration", "event", "phase_completed", "--phase", "design", "--payload", '{"result": "approved"}'),
         models.Event,
     ),
-    (("events",), [models.Event]),
+    (("list", "events"), [models.Event]),
     (("decide", "Ship", "--chosen", "now", "--supersedes", "D#2"), models.Decision),
-    (("decisions",), [models.Decision]),
+    (("list", "decisions"), [models.Decision]),
     (("link", "HEAD", "2", "--type", "relates"), [models.Link]),
     (("link", "C#HEAD", "D#1", "--off"), [models.Link]),
     (("search", "SQLite"), FOUND),
@@ -291,8 +291,8 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("history",), [models.Step]),
     (("history", "--record", "F#1"), [models.Step]),
     (("history", "--since", "yesterday", "--changes"), [models.Step, "changes"]),
-    (("as-of", "K#1"), {"at", "seq", "facts", "decisions", "tasks"}),
-    (("as-of", "yesterday", "facts", "--all"), {"at", "seq", "facts"}),
+    (("list", "--at", "K#1"), {"at", "seq", "facts", "decisions", "tasks"}),
+    (("list", "facts", "--at", "yesterday", "--all"), {"at", "seq", "facts"}),
     (("diff", "yesterday"), [CHANGE]),
     (("diff", "2d", "K#1"), [CHANGE]),
     (("diff", "K#1"), [CHANGE]),
@@ -306,8 +306,8 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("checkpoint", "a", "name"), models.Checkpoint),
     (("checkpoint", "--tokens", "150000"), {"used", "checkpoint"}),
     (("checkpoint", "--session-end", "--session", "s1"), models.Checkpoint),
-    (("checkpoints",), [models.Checkpoint]),
-    (("checkpoints", "--all"), [models.Checkpoint]),
+    (("list", "checkpoints"), [models.Checkpoint]),
+    (("list", "checkpoints", "--all"), [models.Checkpoint]),
     (("recover",), RECOVERED),
     (("recover", "K#1", "--related"), RECOVERED | {"related"}),
     (("restore", "K#1", "--yes"), {"restored", "changed", "before"}),
@@ -324,20 +324,20 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("import", "markdown", ".", "--yes"), SOURCED),
     (("ingest", "talk.txt"), BROUGHT),
     (("ingest", "talk.txt", "--session", "monday"), BROUGHT),
-    (("sessions",), [models.Session, "summaries"]),
-    (("sessions", "--summaries"), [models.Session, "summaries"]),
-    (("sessions", "start"), models.Session),
-    (("sessions", "start", "monday"), models.Session),
-    (("sessions", "--discarded"), [{"session", "role", "kind", "why", "text", "at", "until"}]),
-    (("flush",), {"session", "summaries", "checkpoint", "learned"}),
-    (("clear",), {"session", "path", "messages", "checkpoint"}),
+    (("list", "sessions"), [models.Session, "summaries"]),
+    (("list", "sessions", "--summaries"), [models.Session, "summaries"]),
+    (("session", "start"), models.Session),
+    (("session", "start", "monday"), models.Session),
+    (("list", "sessions", "--discarded"), [{"session", "role", "kind", "why", "text", "at", "until"}]),
+    (("session", "flush"), {"session", "summaries", "checkpoint", "learned"}),
+    (("session", "end"), {"session", "path", "messages", "checkpoint"}),
     (("show", "S#1"), models.Summary),
     (("backup",), {"file", "bytes", "problem"}),
     (("backup", "copy.db"), {"file", "bytes", "problem"}),
     (("backup", "--verify"), {"file", "bytes", "problem"}),
     (("backup", "--restore", "--dry-run"), {"backup", "changes"}),
     (("backup", "--restore", "--yes"), {"restored", "changed", "before"}),
-    (("backups",), [{"name", "path", "made_at", "scheduled", "step", "size", "verified_at", "problem"}]),
+    (("list", "backups"), [{"name", "path", "made_at", "scheduled", "step", "size", "verified_at", "problem"}]),
     (("team",), "agents"),
     (("team", "share"), {"share", "new"}),
     (("team", "share", "work", "decisions", "--dry-run"), {"share", "new"}),
@@ -386,9 +386,10 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
 # what must have happened before some of them, beside what `lived` holds
 BEFORE: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
-        ("correct A#1 buy green tea", "task start 1", "task done A#1", "tasks", "tag A#1 later"), ("task add buy tea",)
+        ("correct A#1 buy green tea", "task start 1", "task done A#1", "list tasks", "tag A#1 later"),
+        ("task add buy tea",),
     ),
-    **dict.fromkeys(("task reopen 1", "tasks --all"), ("task add buy tea", "task done 1")),
+    **dict.fromkeys(("task reopen 1", "list tasks --all"), ("task add buy tea", "task done 1")),
     "mute 2 --off": ("mute 2",),
     **dict.fromkeys(
         ("bind --check", "bind --check 1 D#1", "bind 1 https://example.org/team --off"),
@@ -405,22 +406,23 @@ BEFORE: dict[str, tuple[str, ...]] = {
     "today --state rejected": ("remember the team is six", "merge", "forget P#1"),
     "redactions cut SK_KEY": ("redactions allow SK_KEY",),
     **dict.fromkeys(
-        ("sessions", "sessions --summaries", "sessions --discarded", "flush", "clear"), ("ingest talk.txt",)
+        ("list sessions", "list sessions --summaries", "list sessions --discarded", "session flush", "session end"),
+        ("ingest talk.txt",),
     ),
-    "show S#1": ("ingest talk.txt", "flush"),
+    "show S#1": ("ingest talk.txt", "session flush"),
     **dict.fromkeys(("import memory.json --yes", "import memory.json --dry-run"), ("export memory.json",)),
-    **dict.fromkeys(("backup --verify", "backups"), ("backup",)),
+    **dict.fromkeys(("backup --verify", "list backups"), ("backup",)),
     **dict.fromkeys(
         ("backup --restore --dry-run", "backup --restore --yes"), ("backup", "remember said after the backup")
     ),
     **dict.fromkeys(
         (
-            *("iteration complete", "iteration abandon I#1", "iterations", "show I#1"),
+            *("iteration complete", "iteration abandon I#1", "list iterations", "show I#1"),
             "iteration complete --phase design --artifact docs/design.md",
         ),
         ("iteration start fix",),
     ),
-    "events": ("iteration event approval",),
+    "list events": ("iteration event approval",),
 }
 named = pytest.mark.parametrize("words, shape", EXAMPLES, ids=[" ".join(words) for words, _ in EXAMPLES])
 
@@ -534,7 +536,7 @@ def test_an_empty_db_is_not_another_file(do: Do, lived: Path, words):
     """`--db "$UNSET"` must not come to mean the memory that happens to lie around."""
     said = do(*words)
     assert (said.status, said.out) == (2, "")
-    assert said.err == "--db wants the path of a memory file. memoranda --db PATH facts\n"
+    assert said.err == "--db wants the path of a memory file. memoranda --db PATH list\n"
 
 
 # errors -------------------------------------------------------------------------------------------------------------

@@ -171,9 +171,10 @@ class Call:
         json: Callable[[Any], object] = as_json,
         rest: int | None = None,
     ) -> Outcome:
-        """Return a list of records; those after the limit only tell that there are others, as `rest` does."""
+        """Return a list of records, each of a line or more; those after the limit only tell that there are others, as
+        `rest` does."""
         shown = records[:limit]
-        lines = [line(one) for one in shown] or list(empty)
+        lines = [part for one in shown for part in line(one).split("\n")] or list(empty)
         more = len(records) - limit if rest is None else rest
         return Outcome(data=lambda: [json(one) for one in shown], lines=[*lines, *more_line(more, limit)])
 

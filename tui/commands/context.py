@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from store.base.models import as_json
 from store.context.builder import Context
 from store.context.selection import ANSWER_TOKENS, ContextPart
 from store.learning.tasks import context_ranker
-from tui.commands.call import Outcome, Session
+from tui.commands.call import Call, Outcome
 from tui.commands.record_lines import shorten
-from tui.input.arguments import ParsedArguments
+from tui.input.arguments import Shown, verb
 from tui.render.lines import FACT_BADGES, WARNING_SIGN, fact_badge
 
 PART_NAMES = {"static": "fixed text", "own": "your text", "log": "today", "window": "last turns"}
@@ -17,14 +19,21 @@ BAR_CELLS = 24  # cells of a bar for the whole budget
 BAR_EIGHTHS: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
 
 
-def show_context(session: Session, given: ParsedArguments) -> Outcome:
-    with context_ranker(session.memory) as rank:
-        built = session.memory.context(" ".join(given.query), given.session, rank=rank)
+@verb(reads=True, looks=True)
+def context(call: Call, query: list[str] = [], *, session: Annotated[str, Shown("S")] = "") -> Outcome:
+    """What an agent would be sent for a question: what it costs, and why each fact is in or out.
+
+    query: the question (the last one that was asked)
+    session: an agent's session (the newest)
+    """
+    memory = call.memory
+    with context_ranker(memory) as rank:
+        built = memory.context(" ".join(query), session, rank=rank)
     opened = [key for key, _ in built.record_tokens()]
     return Outcome(
-        lines=_context_lines(built, session.memory.now),
+        lines=_context_lines(built, memory.now),
         data=lambda: context_json(built),
-        after=lambda: session.memory.search.log.count_opened(opened),
+        after=lambda: memory.search.log.count_opened(opened),
     )
 
 

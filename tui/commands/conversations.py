@@ -1,4 +1,4 @@
-"""ingest, sessions, flush, clear."""
+"""The commands ingest and session."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ import os
 import sys
 from collections.abc import Callable
 from itertools import islice
+from typing import Annotated
 
 from store.base.citations import cite
-from store.base.clock import format_age, format_local_time
 from store.base.errors import ExitStatus, InvalidInput, MemorandaError, StorageError
 from store.base.models import as_json
 from store.conversations.extraction_queue import retry_given_up
 from store.conversations.turns import LONGEST_TURN
-from store.ingest.runner import IngestReport, ingest_file, list_discarded
+from store.ingest.runner import IngestReport, ingest_file
 from store.learning.rule_pass import RulePassResult, run_rule_pass
 from store.upkeep.maintenance import start_or_resume_session
 from store.upkeep.session_flush import clear_session, flush_due_sessions, flush_session, summarize_ended_sessions
-from tui.commands.call import Interrupt, Outcome, Session
-from tui.commands.record_lines import more_line, shorten
-from tui.input.arguments import ParsedArguments
+from tui.commands.call import Call, Interrupt, Outcome, Session
+from tui.input.arguments import ParsedArguments, Shown, verb
 from tui.render.lines import agree_verb, format_count
 
 TRANSCRIPT_SUFFIX = ".jsonl"
@@ -175,7 +174,7 @@ def _ingest_json(report: IngestReport, failures: list[tuple[str, MemorandaError]
 def _learned_lines(read: RulePassResult) -> list[str]:
     """Return a line for each record learned from the messages."""
     learned, lines = read.learned, []
-    for verb, kind, numbers in (
+    for learnt, kind, numbers in (
         ("Learned", "fact", learned.facts),
         ("Confirmed", "fact", learned.confirmed),
         ("Asks", "proposal", learned.proposed),
@@ -183,10 +182,10 @@ def _learned_lines(read: RulePassResult) -> list[str]:
         if numbers:
             more = f" and {len(numbers) - 10:,} more" if len(numbers) > 10 else ""
             where = ": see memoranda today" if kind == "proposal" else ""
-            lines.append(f"{verb} {' '.join(cite(kind, number) for number in numbers[:10])}{more}{where}")
+            lines.append(f"{learnt} {' '.join(cite(kind, number) for number in numbers[:10])}{more}{where}")
     if read.left:
         lines.append(
-            f"{format_count(read.left, 'turn')} still to be learned from: the application continues, or flush"
+            f"{format_count(read.left, 'turn')} still to be learned from: the application continues, or session flush"
         )
     return lines
 
@@ -202,83 +201,41 @@ def _learned_json(read: RulePassResult) -> dict[str, object]:
     }
 
 
-def sessions(session: Session, given: ParsedArguments) -> Outcome:
-    """List sessions or discarded texts, or start a session."""
-    if given.what not in (None, "start"):
-        raise InvalidInput("Sessions are listed, or started.", "sessions start NAME")
-    if given.what == "start":
-        if given.discarded or given.summaries:
-            raise InvalidInput("A session that starts has nothing to list yet.", "Leave the option out.")
-        return _start_session(session, given.name or "")
-    if given.name:
-        raise InvalidInput("Which session is listed is not asked.", "sessions start NAME begins one.")
-    return _list_discarded(session, given) if given.discarded else _list_sessions(session, given)
+ACTS = ("start", "flush", "end")
 
 
-def _start_session(session: Session, name: str) -> Outcome:
-    begun = start_or_resume_session(session.memory, name, session.cwd)
-    again = f" goes on: {format_count(begun.turns, 'turn')} so far." if begun.turns else " begins."
-    return Outcome(f"Session {begun.id}{again}", lambda: as_json(begun))
+@verb(looks=lambda given: given.act != "start")
+def session(
+    call: Call,
+    act: Annotated[str, Shown("start|flush|end", ACTS)],
+    name: str | None = None,
+    *,
+    session: Annotated[str, Shown("S")] = "",
+) -> Outcome:
+    """Begin a session, or summarise all of one before its context is cut, or end one.
+
+    act: start also goes on with one; flush takes a checkpoint too; end keeps its last 15 messages in memory/snapshots
+    name: which session: the newest without it; start calls one without a name by the moment
+    session: the same, as an option
+    """
+    named = name or session
+    if act == "start":
+        begun = start_or_resume_session(call.memory, named, call.cwd)
+        again = f" goes on: {format_count(begun.turns, 'turn')} so far." if begun.turns else " begins."
+        return Outcome(f"Session {begun.id}{again}", lambda: as_json(begun))
+    if act == "flush":
+        return _flush(call, named)
+    if act == "end":
+        return _end(call, named)
+    raise InvalidInput("A session can be started, flushed and ended.", "session start NAME, or session end.")
 
 
-def _list_discarded(session: Session, given: ParsedArguments) -> Outcome:
-    """List the discarded texts, and when each is deleted."""
-    memory = session.memory
-    found = list_discarded(memory.database, memory.now, given.limit + 1)
-    lines = []
-    for one in found[: given.limit]:
-        lines.append(f"{format_age(memory.now, one['at']):>6}  {one['role']:<9}  {shorten(one['text'], 100)}")
-        lines.append(
-            f"        {one['why']}, in {shorten(one['session'], 40)}; gone {format_local_time(one['until'])}"
-        )
-    return Outcome(
-        data=lambda: found[: given.limit],
-        lines=[
-            *(
-                lines
-                or [
-                    "Nothing is set aside. Greetings, thanks and what tools wrote are listed here for a day"
-                    " after they were written."
-                ]
-            ),
-            *more_line(max(0, len(found) - given.limit), given.limit),
-        ],
-    )
-
-
-def _list_sessions(session: Session, given: ParsedArguments) -> Outcome:
-    memory = session.memory
-    found = memory.sessions.list_newest(given.limit + 1)
-    shown = found[: given.limit]
-    lines = []
-    for one in shown:
-        state = (
-            f"ended {format_local_time(one.ended_at)}"
-            if one.ended_at
-            else f"last said {format_local_time(one.last_at)}"
-        )
-        lines.append(f"{one.id}  {format_count(one.turns, 'turn')}, {state}")
-        if given.summaries:
-            lines += [
-                f"  [{summary.citation}] {summary.prompt_line}" for summary in memory.summaries.active(one.id)
-            ]
-    if not lines:
-        lines = ["No conversations yet. Bring one in: memoranda ingest FILE"]
-    return Outcome(
-        data=lambda: [
-            {**as_json(one), "summaries": [as_json(summary) for summary in memory.summaries.active(one.id)]}
-            for one in shown
-        ],
-        lines=[*lines, *more_line(len(found) - len(shown), given.limit)],
-    )
-
-
-def flush(session: Session, given: ParsedArguments) -> Outcome:
-    retry_given_up(session.memory.database)
-    done = flush_session(session.memory, given.session)
-    said = (
-        f"Session {done.session}: {format_count(len(done.summaries), 'summary').replace('summarys', 'summaries')}"
-    )
+def _flush(call: Call, name: str) -> Outcome:
+    """Summarise a session, and take a checkpoint of it."""
+    retry_given_up(call.memory.database)
+    done = flush_session(call.memory, name)
+    number = len(done.summaries)
+    said = f"Session {done.session}: {number:,} {'summary' if number == 1 else 'summaries'}"
     said += f", checkpoint {cite('checkpoint', done.checkpoint)}." if done.checkpoint else "; nothing else is new."
     return Outcome(
         said,
@@ -292,12 +249,12 @@ def flush(session: Session, given: ParsedArguments) -> Outcome:
     )
 
 
-def clear(session: Session, given: ParsedArguments) -> Outcome:
-    done = clear_session(session.memory, given.session)
+def _end(call: Call, name: str) -> Outcome:
+    """End a session, and keep its last messages in a file."""
+    done = clear_session(call.memory, name)
+    kept = f"{format_count(done.messages, 'message')} {agree_verb(done.messages, 'are')} in {done.path}"
     return Outcome(
-        f"Session {done.session} is over: its last "
-        f"{format_count(done.messages, 'message')} {agree_verb(done.messages, 'are')} in"
-        f" {done.path}.",
+        f"Session {done.session} is over: its last {kept}.",
         lambda: {
             "session": done.session,
             "path": done.path,

@@ -1,4 +1,4 @@
-"""export, import, backup, backups."""
+"""export, import, backup."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from collections.abc import Generator
 from dataclasses import asdict
 
 from store.base.citations import cite
-from store.base.clock import format_how_long_ago, format_local_time
 from store.base.errors import Conflict, Declined, ExitStatus, InvalidInput, NotFound
 from store.base.extensions import require_part
 from store.base.vocabulary import EXPORT_FORMS, SOURCE_NAMES
 from store.exchange.backups import (
-    Backup,
     backup_folder,
     find_backup_step,
     find_backups,
@@ -26,10 +24,9 @@ from store.history.restore_plan import select_changes
 from store.upkeep.session_flush import summarize_ended_sessions
 from tui.commands.call import Outcome, Session, absolute_path
 from tui.commands.history import dry_run_outcome
-from tui.commands.record_lines import more_line, shorten
+from tui.commands.record_lines import shorten
 from tui.input.arguments import ParsedArguments
 from tui.render.lines import cuts_words, format_count
-from tui.theme.escape import visible
 
 IMPORT_WORDS = {
     "new": "new",
@@ -249,25 +246,6 @@ def _verify_backup(session: Session, given: ParsedArguments) -> Outcome:
         lambda: {"file": path, "bytes": size, "problem": problem},
         status=ExitStatus.PERSON if problem else ExitStatus.DONE,
     )
-
-
-def list_backups(session: Session, given: ParsedArguments) -> Outcome:
-    found = find_backups(session.memory.database)
-    shown = found[: given.limit]
-    now = session.memory.now
-    lines = [_backup_line(one, now) for one in shown] or ["No backup yet; memoranda backup makes one."]
-    return Outcome(
-        data=lambda: [asdict(one) for one in shown],
-        lines=[*lines, *more_line(len(found) - len(shown), given.limit)],
-    )
-
-
-def _backup_line(one: Backup, now: str) -> str:
-    looked = f"intact {format_how_long_ago(now, one.verified_at)}" if one.verified_at else "never checked"
-    verdict = f"DAMAGED: {visible(one.problem)}" if one.problem else looked
-    size = f"{one.size:>13,}" if one.size is not None else f"{'gone':>13}"
-    by = "daily" if one.scheduled else "by hand"
-    return f"{format_local_time(one.made_at):>17}  {size}  {by:<7}  {verdict}  {visible(one.name)}"
 
 
 def import_any(session: Session, given: ParsedArguments) -> Outcome:

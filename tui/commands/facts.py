@@ -1,4 +1,4 @@
-"""remember, facts, correct, confirm, forget, pin, mute, tag."""
+"""remember, correct, confirm, forget, pin, mute, tag."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from typing import Annotated, Any
 from store.base.citations import Citation, cite
 from store.base.errors import InvalidInput
 from store.base.location import personal_memory_path
-from store.base.models import Fact, GlobalFact, as_json
 from store.base.vocabulary import CONFIDENCES, DOMAINS, SCOPES, pack_key
-from store.records.facts import AGE_STATES
 from store.records.mutes import MUTE_KINDS
 from store.records.table import require_one_of
 from store.records.tags import TAG_TABLES, parse_tags
@@ -21,13 +19,11 @@ from tui.commands.call import (
     Id,
     Ids,
     Outcome,
-    Session,
     Text,
     numbers_of,
     parse_reference,
 )
-from tui.commands.record_lines import empty_list_line, fact_line, more_line
-from tui.input.arguments import ParsedArguments, Shown, verb
+from tui.input.arguments import Shown, verb
 from tui.render.lines import format_count
 
 Origin = Annotated[str | None, Shown("O")]
@@ -66,7 +62,7 @@ def remember(
             f"A fact of scope {scope} belongs to no session.", "Add --scope session, or leave it out."
         )
     if scope == "session" and not session and not memory.facts.open_session():
-        raise InvalidInput("No session is open.", "Name one: --session ID. Start one: memoranda sessions start")
+        raise InvalidInput("No session is open.", "Name one: --session ID. Start one: memoranda session start")
     fact, kind, where, started = call.text(text, "remember"), "fact", "", ""
     write: Callable[..., tuple[int, bool]] = memory.facts.remember
     given: dict[str, Any] = {"domain": domain, "confidence": confidence, "pinned": pin, "key": key}
@@ -86,47 +82,6 @@ def _personal_start_note() -> str:
     """Return the sentence that says that a write starts the personal memory; empty where it is there."""
     path = personal_memory_path()
     return "" if os.path.lexists(path) else f" That started your personal memory: {path}"
-
-
-def list_facts(session: Session, given: ParsedArguments) -> Outcome:
-    memory = session.memory
-    words, domain = fact_filters(given)
-    aged = given.status in AGE_STATES  # a state of those in force, as `is:` and the chips call it
-    statuses = ("active", "superseded", "contradicted", "forgotten") if given.all else (given.status or "active",)
-    if aged or given.status == "pinned":
-        statuses = ("active",)
-    now = memory.now
-    narrowed = {
-        "statuses": statuses,
-        "state": AGE_STATES.index(given.status) if aged else None,
-        "pinned": True if given.status == "pinned" else None,
-        "domain": domain,
-        "origin": given.origin,
-        "tag": given.tag,
-        "words": words,
-        "sort": given.sort or "oldest",
-        "limit": given.limit + 1,
-    }
-    # the global ones first: they are few, and a limit does not hide them
-    shared = memory.globals.order(now, **narrowed) if given.scope in (None, "global") else ()
-    shown: list[Fact | GlobalFact] = list(memory.globals.get_many(shared[: given.limit]))
-    ids = [] if given.scope == "global" and shared else memory.facts.ids(now, scope=given.scope, **narrowed)
-    shown += memory.facts.get_many(ids[: given.limit - len(shown)])
-    lines = [fact_line(fact, now) for fact in shown]
-    if not lines:
-        narrow = (words, domain, given.status, given.origin, given.tag, given.scope)
-        lines = empty_list_line("facts", 'No facts here. Add one: memoranda remember "team of 5"', *narrow)
-    lines += more_line(len(shared) + len(ids) - len(shown), given.limit)
-    if why := memory.globals.read_problem:
-        lines.append(f"Your global facts are not shown: {why}")
-    return Outcome(data=lambda: [as_json(fact) for fact in shown], lines=lines)
-
-
-def fact_filters(given: ParsedArguments) -> tuple[str, str | None]:
-    """Return the words and the domain of a list of facts; a single word that names a domain is the domain."""
-    if len(given.words) == 1 and given.domain is None and given.words[0].lower() in DOMAINS:
-        return "", given.words[0].lower()
-    return " ".join(given.words), given.domain
 
 
 @verb()

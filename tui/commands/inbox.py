@@ -47,7 +47,7 @@ def today(
     if not shown:
         lines = ["Nothing to review. What agents propose is listed here until you accept or reject it."]
     if unheard := count_queued_turns(memory.database)[0]:
-        waits = agree_verb(unheard, "wait to be learned from: the application does it, or memoranda flush.")
+        waits = agree_verb(unheard, "wait to be learned from: the application does it, or memoranda session flush.")
         lines.append(f"{format_count(unheard, 'turn')} {waits}")
     if unread := read_model_stats(memory.database, now).queued:
         waits = agree_verb(unread, "wait unread, for a model to look for what is worth keeping: memoranda model.")

@@ -1,4 +1,4 @@
-"""The commands decide, link, task and iteration, and the lists of what they write."""
+"""The commands decide, link, task and iteration."""
 
 from __future__ import annotations
 
@@ -8,19 +8,17 @@ from typing import Annotated
 from store.base.citations import cite
 from store.base.errors import InvalidInput, NotFound
 from store.base.models import as_json
-from store.base.vocabulary import IMPACTS, LINK_TYPES, PERSON_ORIGIN, TASK_STATUSES
-from store.records.workflow import OPEN_STATUSES
+from store.base.vocabulary import IMPACTS, LINK_TYPES, PERSON_ORIGIN
 from store.upkeep.maintenance import read_new_commits, readable_repository
-from tui.commands.call import Call, Outcome, Session, numbers_of, parse_id, parse_reference
-from tui.commands.record_lines import empty_list_line, entry_line, iteration_line, more_line, task_line
-from tui.input.arguments import ParsedArguments, Shown, verb
+from tui.commands.call import Call, Outcome, numbers_of, parse_reference
+from tui.input.arguments import Shown, verb
 
 Key = Annotated[str, Shown("K")]
 Sentence = Annotated[str, Shown("TEXT")]
 Sentences = Annotated[list[str], Shown("TEXT")]
 ITERATION_ACTS = ("start", "complete", "abandon", "event")
 
-# decide, decisions, link.
+# decide, link.
 
 
 @verb()
@@ -69,23 +67,6 @@ def decide(
     return call.wrote(f"Recorded {cite('decision', new)}.", "decision", new)
 
 
-def list_decisions(session: Session, given: ParsedArguments) -> Outcome:
-    decisions = session.memory.decisions
-    ids = decisions.ids(
-        statuses=("active", "superseded", "forgotten") if given.all else ("active",),
-        iteration_id=parse_id(given.iteration, "iteration") if given.iteration else None,
-    )
-    shown = decisions.get_many(ids[: given.limit])
-    lines = [entry_line("decision", decision) for decision in shown]
-    if not lines:
-        empty = 'No decisions yet. Record one: memoranda decide "Use SQLite" --chosen "SQLite, WAL"'
-        lines = empty_list_line("decisions", empty, given.iteration)
-    return Outcome(
-        data=lambda: [as_json(decision) for decision in shown],
-        lines=[*lines, *more_line(len(ids) - len(shown), given.limit)],
-    )
-
-
 @verb()
 def link(
     call: Call,
@@ -121,32 +102,7 @@ def link(
     return Outcome(said, lambda: [as_json(one) for one in memory.commits.links_of_decision(number)])
 
 
-# events.
-
-
-def list_events(session: Session, given: ParsedArguments) -> Outcome:
-    memory = session.memory
-    ids = memory.events.ids(
-        event_type=given.type or "",
-        iteration_id=parse_id(given.iteration, "iteration") if given.iteration else None,
-        since=memory.typed_moment(given.since) if given.since else "",
-        limit=given.limit + 1,
-    )
-    shown = ids[: given.limit]
-    lines = [entry_line("event", found) for found in memory.events.get_many(shown)]
-    if not lines:
-        empty = "No events here. Log one: memoranda iteration event phase_completed --phase design"
-        lines = empty_list_line("events", empty, given.type, given.iteration, given.since)
-    return Outcome(
-        data=lambda: _events_json(session, shown), lines=[*lines, *more_line(len(ids) - len(shown), given.limit)]
-    )
-
-
-def _events_json(session: Session, ids: list[int]) -> list[dict[str, object]]:
-    return [as_json(found) for found in session.memory.events.get_many(ids)]
-
-
-# task, tasks, iteration, iterations.
+# task, iteration.
 
 # verb → (the new status, the message)
 TASK_MOVES = {"start": ("in_progress", "Started"), "done": ("done", "Done with"), "reopen": ("pending", "Reopened")}
@@ -177,24 +133,6 @@ def task(
     named = call.some(words, "task")
     tasks.move_all(numbers_of(named), status)
     return call.acted(done, named)
-
-
-def list_tasks(session: Session, given: ParsedArguments) -> Outcome:
-    tasks = session.memory.tasks
-    now = session.memory.now
-    statuses = (given.status.replace(" ", "_").replace("-", "_"),) if given.status else OPEN_STATUSES
-    iteration = parse_id(given.iteration, "iteration") if given.iteration else None
-    ids = tasks.ids(
-        statuses=TASK_STATUSES if given.all else statuses, iteration_id=iteration, limit=given.limit + 1
-    )
-    shown = ids[: given.limit]
-    lines = [task_line(task, now) for task in tasks.get_many(shown)]
-    if not lines:
-        empty = 'No tasks here. Add one: memoranda task add "renew the certificate"'
-        lines = empty_list_line("tasks --all", empty, given.status, given.iteration)
-    return Outcome(
-        data=lambda: _tasks_json(session, shown), lines=[*lines, *more_line(len(ids) - len(shown), given.limit)]
-    )
 
 
 @verb()
@@ -271,24 +209,3 @@ def _parse_payload(text: str) -> object:
 def _reject_constant(name: str) -> object:
     """Reject NaN and the infinities, which Python parses but JSON does not have."""
     raise ValueError(name)
-
-
-def list_iterations(session: Session, given: ParsedArguments) -> Outcome:
-    iterations = session.memory.iterations
-    ids = iterations.ids(given.limit + 1)
-    shown = iterations.get_many(ids[: given.limit])
-    belonging = iterations.count_belonging([found.id for found in shown])
-    lines = [iteration_line(found, *belonging[found.id]) for found in shown]
-    if not lines:
-        lines = ['No iterations yet. Start one: memoranda iteration start feature "store invoices"']
-    return Outcome(
-        data=lambda: [
-            {**as_json(found), **dict(zip(("decisions", "commits"), belonging[found.id], strict=True))}
-            for found in shown
-        ],
-        lines=[*lines, *more_line(len(ids) - len(shown), given.limit)],
-    )
-
-
-def _tasks_json(session: Session, ids: list[int]) -> list[dict[str, object]]:
-    return [as_json(task) for task in session.memory.tasks.get_many(ids)]

@@ -1,80 +1,92 @@
-"""The commands search, show and timeline."""
+"""The commands search, show and ask."""
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
+from contextlib import nullcontext
 
-from store.base.citations import parse_typed_citation
+from store.base.citations import parse_citation, parse_typed_citation, remove_citations
 from store.base.clock import format_local_time
 from store.base.errors import InvalidInput
 from store.base.models import Commit, Decision, Fact, GlobalFact, Proposal, as_json
-from store.base.vocabulary import unpack_key
-from store.search.lookup import get_record, json_with_links, key_of_record, records_by_key
+from store.librarian import model_selection
+from store.librarian.answer import CitedSentence, LibrarianAnswer
+from store.librarian.librarian import Librarian
+from store.librarian.model_selection import why_no_model
+from store.search.lookup import find_records, get_record, json_with_links, key_of_record
 from store.search.pipeline import search_for_person
 from store.search.query_parser import query_hints, require_valid_query
 from store.search.results import Hit
 from store.text.fence import is_suspicious
 from store.upkeep.maintenance import timeline_repository
 from store.upkeep.optional import find_sharing
-from tui.commands.call import Outcome, Session, parse_id
-from tui.commands.record_lines import empty_list_line, keyed_line, more_line
-from tui.input.arguments import ParsedArguments
+from tui.commands.call import STOP_HINT, Call, Interrupt, Outcome, select_fields
+from tui.commands.record_lines import shorten
+from tui.input.arguments import IterationText, verb
 from tui.render.details import describe_record, plain_lines
-from tui.render.lines import KIND_GLYPHS, WARNING_SIGN, format_count, record_time, writer_name
+from tui.render.lines import (
+    KIND_GLYPHS,
+    WARNING_SIGN,
+    format_count,
+    record_time,
+    summarize_record,
+    writer_name,
+)
 from tui.render.search_results import densest_mark, group_hits, none_exact_words, score_lines
 from tui.theme.escape import visible
 
+MODEL_LOADING = "the model is being loaded …"
+ORDER_KEPT = "The order stays as it is."
 
-def search(session: Session, given: ParsedArguments) -> Outcome:
-    if not "".join(given.query).strip():
+
+@verb(reads=True, looks=True)
+def search(
+    call: Call,
+    query: list[str],
+    *,
+    limit: int = 20,
+    iteration: IterationText = None,
+    explain: bool = False,
+    keywords: bool = False,
+) -> Outcome:
+    """Search everything (kind: domain: is: tag: author: iteration: since: before:).
+
+    query: words and filters, "cache kind:decision since:3w"
+    limit: how many at the most (20)
+    explain: why each one is there: what each signal gave to its place
+    keywords: by keywords alone, without a model
+    """
+    if not "".join(query).strip():
         raise InvalidInput(
             "There is nothing to search for.", 'Give words or a filter: memoranda search "is:pinned"'
         )
-    cites = session.memory.config["citations"]
-    iteration = parse_id(given.iteration, "iteration") if given.iteration else 0
-    query, memory = " ".join(given.query), session.memory
-    require_valid_query(memory.database, query)
-    answer = search_for_person(memory.search, memory.database, query, given.limit, not given.keywords, iteration)
-    waits, answer.waiting = (
-        answer.waits,
-        [],
-    )  # agents run this too: how many, and what they say only where asked for
-    said = none_exact_words(query, answer)
-    hints = query_hints(query)
-    lines = [*map(visible, hints), *([visible(said)] if said else [])]
-    for heading, hits in group_hits(query, answer):
+    text, memory = " ".join(query), call.memory
+    number = call.optional(iteration, "iteration") or 0
+    require_valid_query(memory.database, text)
+    answer = search_for_person(memory.search, memory.database, text, limit, not keywords, number)
+    # agents run this too: how many wait, and what they say only where asked for
+    waits, answer.waiting = answer.waits, []
+    hints = query_hints(text)
+    lines = [visible(one) for one in (*hints, none_exact_words(text, answer)) if one]
+    for heading, hits in group_hits(text, answer):
         lines += [heading] if heading else []
         for place, hit in enumerate(hits):
-            if given.explain and place:
-                lines.append("")
-            cited = "" if cites == "off" else f"{hit.citation:<9}  "
-            cited += "global: " if isinstance(hit.record, GlobalFact) else ""
-            cited += f"{visible(writer_name(hit.record.origin))}: " if isinstance(hit.record, Proposal) else ""
-            cited += "gone: " if isinstance(hit.record, Commit) and not hit.record.reachable else ""
-            cited += f"{WARNING_SIGN} " if is_suspicious(hit.snippet) else ""
-            lines.append(f"{KIND_GLYPHS[hit.kind]} {cited}{visible(_excerpt(hit.snippet, hit.marks))}")
-            if cites == "on":
-                lines.append(f"  Source: {hit.citation}, {format_local_time(record_time(hit.record))}")
-            if given.explain:
-                lines += [f"  {line}" for line in score_lines(hit)]
+            lines += [""] if explain and place else []
+            lines += _hit_lines(hit, memory.config["citations"], explain)
+    if answer.left_out:
+        hidden = format_count(answer.left_out, "record")
+        lines.append(f"{hidden} hidden (forgotten or replaced): is:replaced is:forgotten")
+    if waits:
+        shows = f"memoranda search {shlex.join(['in:inbox', *query])}"
+        lines.append(f"{format_count(waits, 'proposal')} in the inbox: {shows}")
     more = answer.total - len(answer.hits)
     found = f"{answer.total:,} found in {answer.milliseconds:.0f} ms"
-    if answer.left_out:
-        lines.append(
-            f"{format_count(answer.left_out, 'record')} hidden (forgotten or replaced): is:replaced is:forgotten"
-        )
-    if waits:
-        lines.append(
-            f"{format_count(waits, 'proposal')} in the inbox: memoranda search {shlex.join(['in:inbox', *given.query])}"
-        )
-    tail = [found + (f", {more:,} not shown: --limit {answer.total}" if more > 0 else ""), *answer.notes]
+    found += f", {more:,} not shown: --limit {answer.total}" if more > 0 else ""
     return Outcome(
-        lines=[*lines, *tail],
+        lines=[*lines, found, *answer.notes],
         data=lambda: {
-            "total": answer.total,
-            "verdict": answer.verdict,
-            "exact": answer.exact,
-            "left_out": answer.left_out,
+            **select_fields(answer, "total", "verdict", "exact", "left_out"),
             "waiting": waits,
             "provider": answer.provider,
             "signals": list(answer.signals),
@@ -83,23 +95,26 @@ def search(session: Session, given: ParsedArguments) -> Outcome:
             "hits": [_hit_json(hit) for hit in answer.hits],
             "nearest": [_hit_json(hit) for hit in answer.nearest],
         },
-        after=lambda: session.memory.search.log.log_answer(answer),
+        after=lambda: memory.search.log.log_answer(answer),
     )
 
 
+def _hit_lines(hit: Hit, cites: str, explain: bool) -> list[str]:
+    """Format a hit: its citation unless citations are off, whose it is, and its text around the matches."""
+    record = hit.record
+    marks = "" if cites == "off" else f"{hit.citation:<9}  "
+    marks += "global: " if isinstance(record, GlobalFact) else ""
+    marks += f"{visible(writer_name(record.origin))}: " if isinstance(record, Proposal) else ""
+    marks += "gone: " if isinstance(record, Commit) and not record.reachable else ""
+    marks += f"{WARNING_SIGN} " if is_suspicious(hit.snippet) else ""
+    lines = [f"{KIND_GLYPHS[hit.kind]} {marks}{visible(_excerpt(hit.snippet, hit.marks))}"]
+    lines += [f"  Source: {hit.citation}, {format_local_time(record_time(record))}"] if cites == "on" else []
+    return [*lines, *(f"  {line}" for line in (score_lines(hit) if explain else ()))]
+
+
 def _hit_json(hit: Hit) -> dict[str, object]:
-    return {
-        **as_json(hit.record),
-        "kind": hit.kind,
-        "level": hit.level,
-        "snippet": hit.snippet,
-        "flagged": is_suspicious(hit.snippet),
-        "start": hit.start,
-        "line": hit.line,
-        "score": hit.score,
-        "similarity": hit.similarity,
-        "why": hit.why,
-    }
+    own = select_fields(hit, "kind", "level", "snippet", "start", "line", "score", "similarity", "why")
+    return {**as_json(hit.record), **own, "flagged": is_suspicious(hit.snippet)}
 
 
 def _excerpt(text: str, marks: list[tuple[int, int]], width: int = 160) -> str:
@@ -123,20 +138,25 @@ def _excerpt(text: str, marks: list[tuple[int, int]], width: int = 160) -> str:
     return ("… " if start else "") + "".join(pieces) + (" …" if len(text) > end else "")
 
 
-def show(session: Session, given: ParsedArguments) -> Outcome:
-    memory = session.memory
-    record = get_record(memory.database, parse_typed_citation(given.citation, "fact"))
-    lines = [
-        visible(line) for line in plain_lines(describe_record(memory, record))
-    ]  # a name with a newline cannot add a line
+@verb(reads=True, looks=True)
+def show(call: Call, citation: str, *, diff: bool = False) -> Outcome:
+    """Show a record with all that belongs to it.
+
+    citation: F#12, G#5, D#3, C#a1b2c3d, I#5, E#42, K#3, A#5, P#8, notes.md#L3
+    diff: a commit's diff too
+    """
+    memory = call.memory
+    record = get_record(memory.database, parse_typed_citation(citation, "fact"))
+    # a name with a newline cannot add a line
+    lines = [visible(line) for line in plain_lines(describe_record(memory, record))]
     data = json_with_links(memory.database, record)
     sharing = find_sharing(memory)
     shared = sharing.record_identity(memory, record) if sharing and isinstance(record, Decision | Fact) else ""
     if shared:
         lines.append(f"Shared as {shared}: on every machine, as in a commit that ends in `Decision: {shared}`.")
         data["shared"] = shared
-    if given.diff:
-        text = _commit_diff(session, record)
+    if diff:
+        text = _commit_diff(call, record)
         lines += ["", *text.split("\n")]
         data["diff"] = text
     return Outcome(
@@ -144,29 +164,116 @@ def show(session: Session, given: ParsedArguments) -> Outcome:
     )
 
 
-def _commit_diff(session: Session, record: object) -> str:
+def _commit_diff(call: Call, record: object) -> str:
     if not isinstance(record, Commit):
         raise InvalidInput("Only a commit has a diff.")
-    source = timeline_repository(session.memory, session.cwd)
+    source = timeline_repository(call.memory, call.cwd)
     if source is None:
         raise InvalidInput("There is no git repository here.", "Run it inside the project's checkout.")
     diff = source.diff(record.sha)
     return diff.text + ("\n… the diff is longer" if diff.truncated else "")
 
 
-def timeline(session: Session, given: ParsedArguments) -> Outcome:
-    memory = session.memory
-    since = memory.typed_moment(given.since) if given.since else ""
-    before = memory.typed_moment(given.before) if given.before else ""
-    iteration = parse_id(given.iteration, "iteration") if given.iteration else None
-    keys = [key for key, _ in memory.timeline.stream(given.kind, since, before, given.limit + 1, iteration)]
-    found = records_by_key(memory.database, keys[: given.limit])
-    shown = [(key, found[key]) for key in keys if key in found]
-    lines = [keyed_line(key, record) for key, record in shown]
-    if not lines:
-        narrow = (given.kind, since, before, iteration)
-        lines = empty_list_line("timeline", "Nothing happened here yet.", *narrow)
-    return Outcome(
-        data=lambda: [{"kind": unpack_key(key)[0], **as_json(record)} for key, record in shown],
-        lines=[*lines, *more_line(len(keys) - given.limit, given.limit)],
-    )
+@verb(reads=True, looks=True)
+def ask(call: Call, question: list[str], *, no_model: bool = False) -> Outcome:
+    """Ask about the past: a short answer, each sentence with the record it rests on.
+
+    question: in English or Spanish: why do we use SQLite? ¿cuándo se decidió?
+    no_model: by rule: the records themselves
+    """
+    memory, text = call.memory, " ".join(question)
+    require_valid_query(memory.database, text)
+    cites = memory.config["citations"]
+    shown: list[str] = []
+
+    def drop_citations(lines: list[str]) -> list[str]:
+        return [remove_citations(line) for line in lines] if cites == "off" else lines
+
+    def tell(*lines: str) -> None:
+        if call.tell is not None:
+            for line in drop_citations([*lines]):
+                call.tell(line)
+
+    def tell_found(parts: tuple[CitedSentence, ...], name: str) -> None:
+        if parts and call.tell is not None:
+            shown.extend(part.text for part in parts)
+            tell(f"By rule, while {name} reads:", *shown, "")
+
+    answer = _answer(call, text, no_model, tell_found)
+    if shown and "\n".join(answer.sentences).endswith("\n".join(shown)):
+        tell(f"{answer.sentences[0].removesuffix(shown[0])}{ORDER_KEPT}")
+    else:
+        tell(*answer.sentences)
+    lines = drop_citations([*([] if call.tell else answer.sentences), "", *answer_notes(answer)])
+    if cites == "on":
+        found = find_records(memory.database, map(parse_citation, answer.citations))
+        lines += [f"Source: {one.citation}  {shorten(summarize_record(one)[0], 100)}" for one in found]
+    return Outcome(lines=lines, data=lambda: answer_json(call, answer))
+
+
+def _answer(
+    call: Call, text: str, no_model: bool, tell_found: Callable[[tuple[CitedSentence, ...], str], None]
+) -> LibrarianAnswer:
+    """Answer a question. At a terminal show what the search found before a model reads it, and progress until the
+    answer is complete; ^C stops the model there."""
+    memory = call.memory
+    with Interrupt() if call.tell is not None and not no_model else nullcontext() as interrupt:
+        stops = f"  {STOP_HINT}" if interrupt is not None else ""
+        stopped = lambda: interrupt is not None and interrupt.asked  # noqa: E731
+        loading = lambda: call.wait(f"{MODEL_LOADING}{stops}")  # noqa: E731
+        limit = float(memory.config["agent.patience"])
+        chat = (
+            None
+            if no_model
+            else model_selection.open_selected_model(
+                memory.config, cancelled=stopped, loading=loading, seconds=limit
+            )
+        )
+        name = chat.name if chat is not None else ""
+        try:
+            return Librarian(memory).ask(
+                text,
+                chat,
+                why="" if chat or no_model else why_no_model(memory.config, ends=True),
+                first=lambda parts: tell_found(parts, name) if chat is not None else None,
+                cancelled=stopped,
+                waiting=lambda done, total: call.wait(f"{reading_progress(name, done, total)}{stops}"),
+            )
+        finally:
+            call.wait("")
+            if chat is not None:
+                chat.close()
+
+
+def reading_progress(name: str, done: int, total: int) -> str:
+    """Return the progress message while a model has read `done` of `total` records."""
+    return f"{name} reads {done + 1} of {format_count(total, 'record')} …"
+
+
+def answer_notes(answer: LibrarianAnswer) -> list[str]:
+    """Return the lines below an answer: the filter that the question was read as, the model, the number of records, and
+    warnings."""
+    near = [answer.near.text] if answer.near else []
+    filters = [f"filter: {answer.filter}"] if answer.filter else []
+    return [*near, *filters, answer.line, *([answer.note] if answer.note else [])]
+
+
+def answer_json(call: Call, answer: LibrarianAnswer) -> dict[str, object]:
+    """Return an answer as `--json` prints it, with the records that it cites."""
+    found = find_records(call.memory.database, map(parse_citation, answer.citations))
+    return {
+        "question": answer.asked.text,
+        **select_fields(answer.asked, "language", "kind"),
+        "answer": answer.text,
+        "sentences": list(answer.sentences),
+        "citations": list(answer.citations),
+        "nothing": answer.nothing,
+        "near": list(answer.near.citations) if answer.near else [],
+        "by": answer.by or "rule",
+        "seconds": round(answer.seconds, 3),
+        **select_fields(answer, "note", "filter"),
+        "quotes": [quote._asdict() for sentence in answer.parts for quote in sentence.quotes],
+        "odds": dict(answer.odds),
+        "looked_at": list(answer.sources),
+        "records": [as_json(record) for record in found],
+    }

@@ -353,6 +353,9 @@ SHARED_HELP = {
 }
 """What parameters of several verbs mean, where a docstring says nothing else."""
 
+IterationText = typing.Annotated[str | None, Shown("I")]
+MomentText = typing.Annotated[str | None, Shown("T")]
+
 LIMIT_OPTION = Argument("limit", "value", "N", "how many at the most (50)", 50, whole=True)
 DRY_RUN_OPTION = Argument("dry-run", "flag", "", "only show what would change, record by record")
 SINCE_OPTION = Argument("since", "value", "T", MOMENT_EXAMPLES, "")

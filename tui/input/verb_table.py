@@ -68,9 +68,17 @@ imported."""
 MODULES = {name: module for group in VERB_GROUPS.values() for name, module in group.items()}
 FORMER_WORDS: dict[str, str] = {
     "accept": "confirm P#…",
+    "as-of": "list --at 1",
+    "backups": "list backups",
+    "checkpoints": "list checkpoints",
+    "clear": "session end",
+    "decisions": "list decisions",
     "duplicates": "merge",
     "edit": "correct P#1",
     "event": "iteration event",
+    "events": "list events",
+    "facts": "list facts",
+    "flush": "session flush",
     "guard": "files keep",
     "guard list": "files versions",
     "guard off": "files keep --off",
@@ -85,14 +93,18 @@ FORMER_WORDS: dict[str, str] = {
     "guest show": "files show",
     "guest undo": "files undo",
     "inbox": "today",
+    "iterations": "list iterations",
     "memory add": "remember",
-    "memory list": "facts",
+    "memory list": "list facts",
     "move": "correct --scope global --to=--scope",
     "reject": "forget P#…",
     "replica": "team replica",
     "replicate": "team replicate --words=--keywords",
     "scan": "files scan",
+    "sessions": "list sessions",
+    "sessions start": "session start",
     "share": "team share",
+    "tasks": "list tasks",
     "unbind": "bind --off",
     "unlink": "link --off",
     "unmute": "mute --off",
@@ -141,8 +153,8 @@ def rewrite_line(words: Sequence[str]) -> list[str]:
             ]
         else:
             first.append(part)
-    if "1" in parts:
-        rest = [word for place, word in enumerate(rest) if place not in loose[:2]]
+    taken = loose[: sum(part in ("1", "2") for part in parts)]
+    rest = [word for place, word in enumerate(rest) if place not in taken]
     return [name, *first, *rest]
 
 
@@ -214,7 +226,6 @@ def command_word(words: list[str]) -> str:
 # offered instead of a verb that does not exist.
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "remember": ("add", "note", "save fact", "new fact", "learn", "recordar"),
-    "facts": ("list", "memories", "ls", "hechos"),
     "correct": ("edit", "fix", "change", "update", "amend", "rewrite", "corregir"),
     "confirm": ("still true", "keep", "refresh", "approve", "aceptar"),
     "forget": (
@@ -249,21 +260,22 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     ),
     "decide": ("decision", "record decision", "adr", "decidir"),
     "task": ("todo", "tarea"),
-    "tasks": ("todos", "tareas"),
+    "list": (
+        *("memories", "ls", "hechos", "todos", "tareas", "conversations", "chat", "chats", "chat log"),
+        *("past", "at time", "time travel"),
+    ),
     "search": ("find", "grep", "look for", "buscar"),
     "show": ("view", "cat", "details", "info", "ver"),
     "ask": ("question", "librarian", "query", "preguntar"),
     "context": ("prompt", "sent", "injected"),
     "timeline": ("commits", "cronologia"),
     "history": ("changes", "log", "audit", "blame", "historial"),
-    "as-of": ("past", "at time", "time travel"),
     "diff": ("compare", "since"),
     "undo": ("revert", "back", "rollback", "roll back", "deshacer"),
     "redo": ("again", "rehacer"),
     "checkpoint": ("snapshot", "save", "savepoint", "commit", "guardar"),
     "restore": ("reset", "go back", "checkout", "restaurar"),
     "ingest": ("transcripts", "read conversations"),
-    "sessions": ("conversations", "chat", "chats", "chat log"),
     "export": ("download", "dump", "exportar"),
     "import": ("load", "upload", "bring in", "importar"),
     "backup": ("copy file",),

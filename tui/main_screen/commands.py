@@ -26,8 +26,7 @@ from tui.actions.history import take_back_now
 from tui.actions.texts import default_export_path, edit_synced_file, show_purge
 from tui.commands.agents import SERVE_HINT, UNINSTALL_HINT
 from tui.commands.call import Outcome, parse_id
-from tui.commands.facts import fact_filters
-from tui.commands.history import AS_OF_KINDS
+from tui.commands.lists import PAST_KINDS, Narrowing, fact_filters, find_listing
 from tui.commands.location import DEMO_HINT, locate_memory
 from tui.commands.privacy import named_records, plan_purge, take_words_as_query
 from tui.input.arguments import ParsedArguments, UsageError, Verb, help_text, parse_arguments, settle
@@ -54,9 +53,9 @@ from tui.workers.queries import PlanTarget
 HINT_GAP = "   "  # between the parts of a hint
 # verbs allowed in a past view: read-only ones, and those that are not about the memory
 PAST_VERBS = frozenset(
-    "facts decisions tasks iterations search show context timeline history as-of diff checkpoints stats open where"
-    " config completion model".split()
+    "list search show context timeline history diff stats open where config completion model".split()
 ) | {"team replica"}
+PRESENT_LISTS = {"list events", "list sessions", "list backups"}  # of now, whenever the view is of
 
 # verbs that need not be given a citation, each with the option that then says what is meant
 OPTIONS_INSTEAD = {"bind": "--check", "confirm": "--origin", "forget": "--origin"}
@@ -79,7 +78,8 @@ def run_line(screen: Host, text: str, agreed: tuple[str, ...] = ()) -> None:
         _offer_verb(screen, text, command_word(words))
         return
     verb, rest = found
-    if not PAST_VERBS & {verb.name, " ".join([verb.name, *rest[:1]])} and screen.refuses():
+    names = {verb.name, " ".join([verb.name, *rest[:1]])}
+    if (not PAST_VERBS & names or PRESENT_LISTS & names) and screen.refuses():
         return
     rest = [*_marked_citations(screen, verb, rest), *rest]
     try:
@@ -161,9 +161,9 @@ def _split_words(text: str) -> list[str]:
 
 def _run_in_view(screen: Host, verb: Verb, given: ParsedArguments) -> bool:
     """Run a verb that has a view of its own; return False for one that has none."""
-    if verb.name == "facts" and not (given.status or given.tag):
-        _show_facts(screen, given)
-    elif verb.name == "demo":
+    if verb.name == "list":
+        return _show_list(screen, given)
+    if verb.name == "demo":
         screen.say(DEMO_HINT, "warning")
     elif verb.name == "agents" and not given.agent:
         screen.open_screen("agents")
@@ -204,9 +204,6 @@ def _run_in_view(screen: Host, verb: Verb, given: ParsedArguments) -> bool:
     elif verb.name == "history" and not (given.record or given.since or given.changes):
         screen.change_view(actor=given.actor)
         screen.go_to("history")
-    elif verb.name in ("tasks", "checkpoints") and not getattr(given, "status", None):
-        screen.change_view(hidden=given.all)
-        screen.go_to(verb.name)
     elif verb.name == "ask" and not given.no_model:
         screen.ask_librarian(" ".join(given.question))
     elif verb.name == "context":
@@ -223,8 +220,6 @@ def _run_in_view(screen: Host, verb: Verb, given: ParsedArguments) -> bool:
         _show_timeline(screen, given)
     elif verb.name == "diff":
         screen.show_since(given.since, given.until or "now")
-    elif verb.name == "as-of":
-        screen.look_back(" ".join([given.time, *(word for word in given.what if word not in AS_OF_KINDS)]))
     elif verb.name == "restore" and not (given.yes or given.only or given.kind or given.dry_run):
         _show_plan(screen, "checkpoint", given.checkpoint)
     elif verb.name == "undo" and given.all_by and not (given.yes or given.session):
@@ -313,14 +308,30 @@ def _open_memory(screen: Host, text: str) -> None:
     screen.app.call_later(screen.app.open, location, folder)  # type: ignore[attr-defined]
 
 
-def _show_facts(screen: Host, given: ParsedArguments) -> None:
+def _show_list(screen: Host, given: ParsedArguments) -> bool:
+    """Go to the pane of what is listed, narrowed; return False where there is none. Raise UsageError."""
+    options = {name: value for name, value in vars(given).items() if name not in ("at", "limit")}
+    kind, narrow = find_listing(Narrowing(**options), given.at)
+    if given.at is not None:
+        screen.look_back(" ".join([given.at, *(word for word in narrow.words if word not in PAST_KINDS)]))
+    elif kind == "facts" and not (narrow.status or narrow.tag):
+        _show_facts(screen, narrow)
+    elif kind in ("tasks", "checkpoints") and not narrow.status:
+        screen.change_view(hidden=narrow.all)
+        screen.go_to(kind)
+    else:
+        return False
+    return True
+
+
+def _show_facts(screen: Host, narrow: Narrowing) -> None:
     """Go to the facts, filtered."""
-    words, domain = fact_filters(given)
-    sort = given.sort or "need"
+    words, domain = fact_filters(narrow.words, narrow.domain)
+    sort = narrow.sort or "need"
     if (domain is not None and domain not in DOMAINS) or sort not in (*FACT_SORTS, "need"):
         screen.say(f"Domains: {', '.join(DOMAINS)}. Orders: {', '.join(FACT_SORTS)}.", "warning")
         return
-    screen.change_view(state=None, domain=domain, origin=given.origin, words=words, hidden=given.all, sort=sort)
+    screen.change_view(state=None, domain=domain, origin=narrow.origin, words=words, hidden=narrow.all, sort=sort)
     screen.go_to("facts")
 
 

@@ -210,7 +210,7 @@ def recovery_figures(found: RecoveryFigures, at: str) -> Iterator[Figure]:
             "recovered",
             "no checkpoint yet",
             "They are taken automatically when anything changes; memoranda checkpoint takes one now.",
-            leads="checkpoints --all",
+            leads="list checkpoints --all",
         )
     else:
         last = f", the last time {format_age(at, found.last)}" if found.last else ""
@@ -221,7 +221,7 @@ def recovery_figures(found: RecoveryFigures, at: str) -> Iterator[Figure]:
             f"Agents continued from {found.recovered:,} of {format_count(found.checkpoints, 'checkpoint')}{last}.",
             share=found.recovered / found.checkpoints,
             note=f"of {format_count(found.checkpoints, 'checkpoint')}",
-            leads="checkpoints --all",
+            leads="list checkpoints --all",
             to="the checkpoints",
         )
     if found.between is None:
@@ -235,7 +235,7 @@ def recovery_figures(found: RecoveryFigures, at: str) -> Iterator[Figure]:
             format_duration(found.between),
             f"The median time from one checkpoint to the next is {format_duration(found.between)}.",
             note="from one to the next",
-            leads="checkpoints --all",
+            leads="list checkpoints --all",
             to="the checkpoints",
         )
     said = f", the last time {format_age(at, found.crashed_at)}" if found.crashed_at else ""
@@ -316,7 +316,7 @@ def _fact_figures(found: Measures) -> Iterator[Figure]:
             share=number / total,  # one scale: a full bar is all facts
             note=_state_note(number / total, found.came.get(state, 0)) if number else "",
             badge=(glyph, f"glyph-{state}" if number else "rule"),
-            leads=("facts --sort newest" if state == "fresh" else f"search is:{state}") if number else "",
+            leads=("list --sort newest" if state == "fresh" else f"search is:{state}") if number else "",
             to="the facts, the newest first" if state == "fresh" else "lists them",
         )
     learned = sum(found.learned)
@@ -329,7 +329,7 @@ def _fact_figures(found: Measures) -> Iterator[Figure]:
         f"too: {', '.join(map(str, found.learned))} week by week, the last one at the end.",
         series=found.learned,
         note=f"{len(found.learned)} weeks",
-        leads="facts --sort newest",
+        leads="list --sort newest",
         to="the facts, the newest first",
     )
     if found.oldest:
@@ -377,12 +377,12 @@ def _session_figures(found: Measures) -> Iterator[Figure]:
         f"{found.covered:,} of {format_count(found.conversations, 'session')} "
         "have a checkpoint that an agent can go on from.",
         "Checkpoints are taken automatically while the application is open and at a session's end, and before a "
-        "context is cut (memoranda flush)."
+        "context is cut (memoranda session flush)."
         + (f" {format_count(left, 'session')} came in otherwise, from a transcript for instance." if left else ""),
         share=found.covered / found.conversations,
         note=f"{found.covered:,} of {format_count(found.conversations, 'session')}",
         state=KNOWN if left else GOOD,
-        leads="checkpoints --all",
+        leads="list checkpoints --all",
         to="the checkpoints",
     )
 
@@ -487,9 +487,10 @@ def _learning_figures(found: ExtractionStats) -> Iterator[Figure]:
             "waiting",
             "waiting",
             f"{found.waiting:,}",
-            f"{format_count(found.waiting, 'turn')} still to be read; the application does it, or memoranda flush.",
+            f"{format_count(found.waiting, 'turn')} still to be read;"
+            " the application does it, or memoranda session flush.",
             note="to be read",
-            leads="sessions",
+            leads="list sessions",
             to="the conversations",
         )
     for turn, why in found.turns:
@@ -501,7 +502,7 @@ def _learning_figures(found: ExtractionStats) -> Iterator[Figure]:
             f"Nothing could be learned from this turn, tried {MOST_ATTEMPTS} "
             "times; what was said is kept. The last try: "
             f"{why or 'it ended in the middle'}.",
-            "memoranda flush tries again.",
+            "memoranda session flush tries again.",
             record=citation,
             note=why or "no end",
             state=POOR,

@@ -28,7 +28,7 @@ from store.librarian.model_selection import (
     why_no_model,
 )
 from store.memory import Memory
-from tui.commands.librarian import MODEL_LOADING, reading_progress
+from tui.commands.search import MODEL_LOADING, reading_progress
 from tui.render.lines import format_count
 from tui.workers.background import Worker
 

@@ -465,7 +465,7 @@ def test_what_fails_is_tried_three_times_later_and_later_and_keeps_nothing_else_
         memory.database
     ) == (0, 1)
     (told,) = [one for one in examine(memory.location) if one.subject == "learning"]
-    assert (told.state, told.command) == (WRONG, "flush") and "1 turn, tried 3 times" in told.says
+    assert (told.state, told.command) == (WRONG, "session flush") and "1 turn, tried 3 times" in told.says
     assert extraction_queue.count_attempts(memory.database) == (1, 3) and extraction_queue.list_given_up(
         memory.database, 5
     ) == [(bad, "ValueError")]

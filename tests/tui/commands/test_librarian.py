@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from types import SimpleNamespace
 
 import pytest
 from support.chats import Scripted
@@ -16,7 +15,7 @@ from bench.terminal import Terminal
 from store.librarian.librarian import Librarian
 from store.memory import Memory
 from tui.commands.call import Call
-from tui.commands.librarian import answer_json, ask
+from tui.commands.search import answer_json, ask
 
 QUESTION = "why do we use SQLite?"
 COMMAND = [sys.executable, "-P", "-m", "tui.main", "ask", *QUESTION.split()]
@@ -49,7 +48,7 @@ def test_what_is_waited_for_is_said_before_the_answer(told: Memory, monkeypatch:
         tell=lines.append,
         wait=lambda words: lines.append(f"… {words}") if words else None,
     )
-    outcome = ask(session, SimpleNamespace(question=QUESTION.split(), no_model=False))  # type: ignore[arg-type]
+    outcome = ask(session, QUESTION.split())
     assert lines[:2] == ["… the model is being loaded …  ^C stops it", "By rule, while scripted:1b reads:"]
     assert lines[3] == REASON
     assert lines[4:] == ["", "… scripted:1b reads 1 of 1 record …  ^C stops it", "The order stays as it is."]
@@ -64,7 +63,7 @@ def test_the_answer_that_settles_is_printed_below_what_the_search_found(
     monkeypatch.setattr("store.librarian.model_selection.open_selected_model", lambda config, **how: chat)
     lines: list[str] = []
     session = Call(told.location, told, "", lambda question: False, tell=lines.append)
-    ask(session, SimpleNamespace(question=["SQLite?"], no_model=False))  # type: ignore[arg-type]
+    ask(session, ["SQLite?"])
     first, settled = lines[1 : lines.index("")], lines[lines.index("") + 1 :]
     assert "[D#2]" in first[0] and "[D#1]" in settled[0] and len(settled) > 1
 
@@ -79,15 +78,14 @@ def test_without_a_terminal_only_the_answer_is_printed(
     )
     lines: list[str] = []
     session = Call(told.location, told, "", lambda question: False, tell=lines.append if tells else None)
-    outcome = ask(session, SimpleNamespace(question=QUESTION.split(), no_model=False))  # type: ignore[arg-type]
+    outcome = ask(session, QUESTION.split())
     said = [*lines, *outcome.lines]
     assert said[1] == REASON and not any(line.startswith("By rule, while") for line in said)
 
 
 def test_a_question_of_the_data_prints_its_filter(told: Memory) -> None:
     session = Call(told.location, told, "", lambda question: False)
-    asked = SimpleNamespace(question=["how many", "decisions are there?"], no_model=True)
-    outcome = ask(session, asked)  # type: ignore[arg-type]
+    outcome = ask(session, ["how many", "decisions are there?"], no_model=True)
     assert "filter: kind:decision" in outcome.lines
     data = answer_json(session, Librarian(told).ask("how many decisions are there?"))
     assert (data["filter"], data["kind"]) == ("kind:decision", "statistics")

@@ -203,7 +203,7 @@ def test_a_former_word_is_no_command_and_names_one():
     "typed, verb, rest",
     [
         ("/memory add team of 5", "remember", ["team", "of", "5"]),
-        ("memory list --all", "facts", ["--all"]),
+        ("memory list --all", "list", ["facts", "--all"]),
         ("/Remember x", "remember", ["x"]),
         ("remember memory list", "remember", ["memory", "list"]),
         ("/memory forget 3", "forget", ["3"]),

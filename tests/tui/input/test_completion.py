@@ -20,6 +20,7 @@ from store.history.restore_plan import RESTORE_STRATEGIES
 from store.records.facts import FACT_SORTS
 from store.records.timeline import TIMELINE_SOURCES
 from tui.cli import run_command
+from tui.commands.lists import LISTINGS
 from tui.input.arguments import Argument
 from tui.input.completion import (
     FILES,
@@ -57,7 +58,7 @@ def test_every_verb_is_offered_with_its_summary() -> None:
     found = {candidate.text: candidate.help for candidate in complete_line([], "")}
     assert {name: found[name] for name in VERB_NAMES} == {verb.name: verb.summary for verb in list_verbs()}
     assert list(found)[: len(list_verbs())] == VERB_NAMES, "in the table's order"
-    assert offered("fac") == ["facts"] and offered("nothing") == []
+    assert offered("li") == ["link", "list"] and offered("nothing") == []
 
 
 @pytest.mark.parametrize("verb", list_verbs(), ids=lambda verb: verb.name)
@@ -85,32 +86,32 @@ def test_every_known_value_is_offered_where_it_belongs(verb) -> None:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("facts --so", ["--sort"]),
-        ("facts --sort ne", ["newest"]),
-        ("facts --sort newest --so", []),
-        ("facts --sort=newest --so", []),
-        ("facts --sort=newest wo", ["work"]),
-        ("facts wo --sort=newest ", list(DOMAINS)),
+        ("list --so", ["--sort"]),
+        ("list --sort ne", ["newest"]),
+        ("list --sort newest --so", []),
+        ("list --sort=newest --so", []),
+        ("list --sort=newest wo", ["work"]),
+        ("list wo --sort=newest ", list(dict.fromkeys([*LISTINGS, *DOMAINS]))),
         ("decide x --alternative y --al", ["--alternative"]),
         ("remember --tag x --ta", ["--tag"]),
-        ("facts wo", ["work"]),
-        ("facts more words wo", ["work"]),
-        ("facts --sort newest wo", ["work"]),
-        ("facts --all wo", ["work"]),
+        ("list wo", ["work"]),
+        ("list more words wo", ["work"]),
+        ("list --sort newest wo", ["work"]),
+        ("list --all wo", ["work"]),
         ("remember wo", []),
         ("remember --tag ", []),
         ("remember --tag --do", []),
         ("remember -- --do", []),
-        ("facts -- wo", ["work"]),
+        ("list -- wo", ["work"]),
         ("index ", ["documents", "rebuild", "download"]),
         ("index rebuild re", []),
         ("link HEAD ", ["--type", "--off", "--db", "--json", "--help"]),
         ("restore 1 --y", ["--yes"]),
-        ("--db x.db fac", ["facts"]),
-        ("--db=x.db --json fac", ["facts"]),
+        ("--db x.db tim", ["timeline"]),
+        ("--db=x.db --json tim", ["timeline"]),
         ("--db ", []),
-        ("facts --db ", []),
-        ("facts --db x.db --so", ["--sort"]),
+        ("list --db ", []),
+        ("list --db x.db --so", ["--sort"]),
         ("--d", ["--db"]),
         ("/mem", ["/memory"]),
         ("/memory ", ["list", "add", "correct", "confirm", "forget", "export"]),
@@ -118,7 +119,7 @@ def test_every_known_value_is_offered_where_it_belongs(verb) -> None:
         ("/memory list --so", ["--sort"]),
         ("/memory list --sort ne", ["newest"]),
         ("/memory nothing x", []),
-        ("/facts wo", ["work"]),
+        ("/list wo", ["work"]),
         ("nothing --", []),
         ("José's --", []),
         ("remember José's --do", ["--domain"]),
@@ -153,12 +154,12 @@ def test_config_offers_every_setting_and_key() -> None:
 @pytest.mark.parametrize(
     ("typed", "shown"),
     [
-        ("facts ", f" facts {' '.join(argument.usage for argument in verb_named('facts').arguments)}   "),
-        ("facts --s", " --status   --scope   --sort"),
-        ("facts --sort ", " oldest   newest   domain   text   state"),
-        ("facts --sort n", " newest"),
-        ("facts --all w", " facts [WORDS…] [--all]"),
-        ("facts --zzz", " facts [WORDS…] [--all]"),
+        ("list ", f" list {' '.join(argument.usage for argument in verb_named('list').arguments)}   "),
+        ("list --s", " --status   --scope   --sort   --since   --summaries"),
+        ("list --sort ", " oldest   newest   domain   text   state"),
+        ("list --sort n", " newest"),
+        ("list --all w", " list [KIND|WORDS…] [--at TIME]"),
+        ("list --zzz", " list [KIND|WORDS…] [--at TIME]"),
         ("remember --tag ", " remember TEXT… [--domain D]"),
     ],
 )
@@ -190,26 +191,26 @@ def needs(shell: str) -> str:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("fac", ["facts"]),
+        ("lis", ["list"]),
         ("", [*VERB_NAMES, "memory"]),
         ("--", ["--db", "--json", "--help", "--version"]),
-        ("facts --so", ["--sort"]),
-        ("facts --sort ", list(FACT_ORDERS)),
-        ("facts --sort n", ["newest"]),
-        ("facts --sort=n", ["newest"]),
-        ("facts --sort=", list(FACT_ORDERS)),
-        ("facts --sort=newest --so", []),
-        ("facts --sort newest --so", []),
+        ("list --so", ["--sort"]),
+        ("list --sort ", list(FACT_ORDERS)),
+        ("list --sort n", ["newest"]),
+        ("list --sort=n", ["newest"]),
+        ("list --sort=", list(FACT_ORDERS)),
+        ("list --sort=newest --so", []),
+        ("list --sort newest --so", []),
         ("decide x --alternative y --al", ["--alternative"]),
-        ("facts wo", ["work"]),
-        ("facts more --all words wo", ["work"]),
-        ("facts -- wo", ["work"]),
+        ("list wo", ["work"]),
+        ("list more --all words wo", ["work"]),
+        ("list -- wo", ["work"]),
         ("remember -- --do", []),
         ("remember wo", []),
         ("remember --tag ", []),
         ("--db oth", [FILES]),
-        ("facts --db oth", [FILES]),
-        ("--db other.db fac", ["facts"]),
+        ("list --db oth", [FILES]),
+        ("--db other.db lis", ["list"]),
         ("export no", [FILES]),
         ("export x no", []),
         ("show no", []),
@@ -222,7 +223,7 @@ def needs(shell: str) -> str:
 def test_what_a_shell_is_offered(line: str, expected: list[str]) -> None:
     """Each in its form: bash splits words at `=` and shows no descriptions."""
     assert offer_completions("bash", f"memoranda {line}") == expected
-    whole = [f"--sort={one}" for one in expected] if line.startswith("facts --sort=") else expected
+    whole = [f"--sort={one}" for one in expected] if line.startswith("list --sort=") else expected
     assert [one.partition("\t")[0] for one in offer_completions("fish", f"memoranda {line}")] == whole
     assert [one.partition(":")[0] for one in offer_completions("zsh", f"memoranda {line}") if one != FILES] == [
         one for one in whole if one != FILES
@@ -314,10 +315,10 @@ def zsh(folder: Path) -> Tab:
 @pytest.mark.parametrize(
     ("line", "last"),
     [
-        ("fac", "facts"),
-        ("facts --sort n", "newest"),
-        ("facts --sort=n", "--sort=newest"),
-        ("--db other.db fac", "facts"),
+        ("lis", "list"),
+        ("list --sort n", "newest"),
+        ("list --sort=n", "--sort=newest"),
+        ("--db other.db lis", "list"),
         ("export no", "notes file.json"),
     ],
 )
@@ -342,7 +343,7 @@ def test_a_script_is_printed_as_it_is(capsys: pytest.CaptureFixture[str], shell:
     [
         ("bash", "", "complete -p memoranda", "complete -F _memoranda memoranda"),
         ("zsh", "autoload -Uz compinit; compinit -u -D", "print $_comps[memoranda]", "_memoranda"),
-        ("fish", "", "complete -C 'memoranda fac'", "facts\t"),
+        ("fish", "", "complete -C 'memoranda lis'", "list\t"),
     ],
 )
 def test_the_documented_line_for_a_profile(folder: Path, shell: str, before: str, after: str, said: str) -> None:

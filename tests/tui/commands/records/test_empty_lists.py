@@ -22,7 +22,7 @@ def shop(do: Do, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("words", "empty"),
     [
-        (("facts", "--tag", "x"), "No facts here."),
+        (("list", "--tag", "x"), "No facts here."),
         (("facts", "nobody", "said", "this"), "No facts here."),
         (("facts", "--domain", "work"), "No facts here."),
         (("facts", "--origin", "mcp:x"), "No facts here."),
@@ -40,11 +40,11 @@ def test_a_narrowed_list_does_not_say_that_there_is_nothing(do: Do, words: tuple
 
 
 LOOKING = {
-    "show": ["F#1"], "search": ["x"], "ask": ["what", "happened?"], "as-of": ["yesterday"], "diff": ["yesterday"],
+    "show": ["F#1"], "search": ["x"], "ask": ["what", "happened?"], "session": ["flush"], "diff": ["yesterday"],
     "verify-forgotten": ["x"], "restore": ["K#1"], "bind": ["--check"],
 }  # fmt: skip
-NAMED = {*"merge index backup recover sessions team scan-secrets bind import undo redo".split()}
-NAMED |= {"restore", "flush", "clear"}
+NAMED = {*"merge index backup recover list team scan-secrets bind import undo redo".split()}
+NAMED |= {"restore", "session"}
 
 
 def test_what_only_reads_starts_no_memory(do: Do, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

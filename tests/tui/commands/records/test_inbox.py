@@ -1,7 +1,5 @@
 """`memoranda today`: what it says beside what waits."""
 
-from types import SimpleNamespace
-
 from store.conversations.turns import NewTurn
 from store.learning import rule_pass
 from store.memory import Memory
@@ -25,7 +23,7 @@ def test_the_inbox_says_how_many_turns_wait_for_rules(memory: Memory) -> None:
         "monday", [NewTurn("user", "Recordá que usamos uv"), NewTurn("user", "Trabajo en una fintech")]
     )
     call = Call(memory.location, memory, "", lambda question: False)
-    waits = "2 turns wait to be learned from: the application does it, or memoranda flush."
+    waits = "2 turns wait to be learned from: the application does it, or memoranda session flush."
     assert today(call).lines[-1] == waits
     rule_pass.run_rule_pass(memory)
     assert not any("learned from" in line for line in today(call).lines)
@@ -37,8 +35,7 @@ def test_a_search_says_how_much_waits_and_shows_it_where_asked(memory: Memory) -
     session = Call(memory.location, memory, "", lambda question: False)
 
     def searched(*query: str) -> Outcome:
-        given = SimpleNamespace(query=query, limit=20, iteration="", explain=False, keywords=True)
-        return search(session, given)  # type: ignore[arg-type]
+        return search(session, [*query], keywords=True)
 
     found = searched("ledger", "is it")
     assert not any("Ana" in line for line in found.lines)

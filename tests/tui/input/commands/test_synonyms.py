@@ -32,7 +32,7 @@ def test_a_synonym_is_of_one_verb() -> None:
         ("back", "undo"),
         ("snapshot", "checkpoint"),
         ("erase", "purge"),
-        ("chat", "sessions"),
+        ("chat", "list"),
         ("delte", "forget"),
         ("serach", "search"),
         ("sycn", "sync"),
@@ -105,7 +105,7 @@ def test_the_palettes_other_words_are_of_keys_that_there_are() -> None:
 @pytest.mark.parametrize(
     ("words", "name"),
     [
-        *(("delete", "forget"), ("jump", "to day"), ("yesterday", "as of"), ("log", "sessions")),
+        *(("delete", "forget"), ("jump", "to day"), ("yesterday", "as of"), ("log", "list")),
         *(("exit", "app quit"), ("dark mode", "theme choose"), ("deshacer", "undo"), ("salir", "app quit")),
     ],
 )
