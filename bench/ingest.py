@@ -66,7 +66,7 @@ def run(program: str, path: str, source: str) -> tuple[float, dict[str, int], fl
     with tempfile.TemporaryFile() as said:
         start = time.perf_counter()
         process = subprocess.Popen(
-            [program, "--db", path, "ingest", source, "--json"],
+            [program, "--db", path, "import", source, "--json"],
             env=environment(),
             stdout=said,
             stderr=subprocess.DEVNULL,
@@ -90,7 +90,7 @@ def beside(program: str, source: str, large: str, presses: int) -> None:
         names = ("down", "page down")
         alone = {name: [frame(terminal, KEYS[name][0]) for _ in range(presses)] for name in names}
         reading = subprocess.Popen(
-            ["nice", program, "--db", large, "ingest", source],
+            ["nice", program, "--db", large, "import", source],
             env=environment(),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -4,7 +4,7 @@
 
 One project, one memory with the demo's records. On it, all the time: the application in a terminal, keys pressed; two
 MCP servers that search, read and log decisions; an agent's hooks, a process each; `sync --watch`, with lines added to
-MEMORY.md by an editor; `ingest` of a transcript that grows; a person's commands. --pause is the seconds between two of
+MEMORY.md by an editor; `import` of a transcript that grows; a person's commands. --pause is the seconds between two of
 each. Sampled from outside: resident memory (MB), open handles and threads of each process that stays, and the files
 of the memory (MB). Flat is the median of the last quarter against that of the second (the first warms up), with an
 allowance for what the memory itself grew by. Then everything is ended, every acknowledged write is looked for, and the
@@ -145,7 +145,7 @@ class Soak:
         }
         with open(self.transcript, "a", encoding="utf-8") as file:
             file.write(json.dumps({**line, "message": message}) + "\n")
-        if self.run("ingest", self.transcript).startswith("Brought in"):
+        if self.run("import", "--conversations", self.transcript).startswith("Brought in"):
             self.written["turns"].append(text)
 
     def editor(self, number: int) -> None:

@@ -22,7 +22,10 @@ from tui.commands import dispatch
 from tui.commands.call import Call, Outcome
 from tui.input.arguments import ParsedArguments, Verb, settle
 
-SERVE_AGENTS = ("context", "recover")  # verbs that print what an agent is sent
+
+def serves_agents(verb: Verb, given: ParsedArguments) -> bool:
+    """Return whether a verb prints what an agent is sent."""
+    return verb.name == "context" or (verb.name == "checkpoint" and bool(given.read))
 
 
 def run_verb(place: Location, cwd: str, as_json: bool, verb: Verb, given: ParsedArguments) -> ExitStatus:
@@ -37,7 +40,7 @@ def run_verb(place: Location, cwd: str, as_json: bool, verb: Verb, given: Parsed
         outcome = dispatch.run_verb(call, verb, given)
         print_outcome(outcome, as_json)
         return outcome.status
-    if place.look and verb.name in SERVE_AGENTS:
+    if place.look and serves_agents(verb, given):
         raise NotOurs(f"{place.path} is only looked at: no agent is served from it.", ADOPT_ADVICE)
     with _open_for_verb(place, verb, verb.makes_none(given)) as memory:
         lines = print_result_line if sys.stdout.isatty() and not as_json else None

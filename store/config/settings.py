@@ -262,7 +262,7 @@ SETTINGS = (
     Setting(
         "redaction.allow",
         [],
-        "What is not a secret: a rule, SK_KEY, or a shape of what it cuts, SK_KEY=sk-ticket*; see memoranda redactions",
+        "What is not a secret: a rule, SK_KEY, or a shape of what it cuts, SK_KEY=sk-ticket*; see memoranda secrets",
         own="says which secrets are written down",
     ),
     Setting("sync.watch", True, "Watch the documents, so that a change is found at once"),

@@ -238,7 +238,9 @@ class Sessions:
         found = self._read_sessions("WHERE s.id = ?", wanted)
         if not found:
             if not wanted:
-                raise NotFound("There is no conversation yet.", "Bring a conversation in: memoranda ingest FILE")
+                raise NotFound(
+                    "There is no conversation yet.", "Bring a conversation in: memoranda import FILE.jsonl"
+                )
             raise NotFound(f"There is no session “{wanted[:60]}”.", "List them: memoranda list sessions")
         return found[0]
 

@@ -266,7 +266,7 @@ class Database:
         if self.look:
             raise NotOurs(
                 f"{self.path} is only looked at: nothing in it can be changed.",
-                "`memoranda adopt` takes it, whole or as proposals.",
+                "`memoranda import --adopt` takes it, whole or as proposals.",
             )
         if self.read_only:
             if self.connection.pragma("user_version") > SCHEMA_VERSION:

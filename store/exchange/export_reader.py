@@ -44,7 +44,9 @@ Pairs = list[tuple[str, Any]]
 GZIP_START = b"\x1f\x8b"  # first bytes of a compressed file
 MAX_ROW_BYTES = 64 << 20  # bytes of one row
 _SECTION_START = re.compile(r'"([a-z_]{1,64})":\s*\[')
-_OTHER_IMPORTS = "What another tool keeps: memoranda import SOURCE PATH; a conversation: memoranda ingest FILE."
+_OTHER_IMPORTS = (
+    "What another tool keeps: memoranda import SOURCE PATH; a conversation: memoranda import --conversations FILE."
+)
 _NOTHING_CHANGED = "Nothing was changed."
 DAMAGE_ERRORS = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError)
 

@@ -79,7 +79,7 @@ def find_traces(
     erased: bool = False,
 ) -> PurgeTraces:
     """Look for texts, and for names that only they contained, wherever Memoranda keeps text: row by row, and byte by
-    byte in every file. Used for the search before a purge, its proof, and `verify-forgotten`.
+    byte in every file. Used for the search before a purge, its proof, and `purge --check`.
 
     Where the texts were `erased` and no row contains them, bytes that remain in the file were left by a program that
     deletes without wiping, and the file is rewritten. Raise StorageError.

@@ -254,7 +254,7 @@ class Purge:
             raise NotFound(
                 "That search finds nothing that can be purged.",
                 "It leaves out what was forgotten or rejected, and earlier versions:"
-                " memoranda verify-forgotten TEXT names the records that hold it, to be purged by their numbers.",
+                " memoranda purge --check TEXT names the records that hold it, to be purged by their numbers.",
             )
         return found, [parse_query(query, now).text]
 

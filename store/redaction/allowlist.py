@@ -56,9 +56,7 @@ def remove_allowance(rule: str, shape: str = "") -> str:
     entry = _format_allowance(rule, shape)
     rest = [item for item in list_allowances() if item != entry]
     if len(rest) == len(list_allowances()):
-        raise NotFound(
-            f"{entry} is not allowed, so it is cut already.", "memoranda redactions lists what is allowed."
-        )
+        raise NotFound(f"{entry} is not allowed, so it is cut already.", "memoranda secrets lists what is allowed.")
     if rest:
         write_setting(user_settings_path(), ALLOW_SETTING, ",".join(rest))
     else:
@@ -71,7 +69,7 @@ def _format_allowance(rule: str, shape: str) -> str:
     label = rule.upper()
     if label not in load_labels():
         near = format_suggestion(label, load_labels()).strip()
-        raise InvalidInput(f"There is no rule “{rule[:40]}”.", near or "memoranda redactions rules lists them all.")
+        raise InvalidInput(f"There is no rule “{rule[:40]}”.", near or "memoranda secrets rules lists them all.")
     if not shape:
         return label
     if "," in shape or not shape.isprintable() or len(shape) > 200:
@@ -79,7 +77,7 @@ def _format_allowance(rule: str, shape: str) -> str:
     if len(shape.replace("*", "")) < MIN_SHAPE_LENGTH:
         raise InvalidInput(
             f"A shape names at least {MIN_SHAPE_LENGTH} characters, and * stands for the others.",
-            f"To allow all that the rule finds: memoranda redactions allow {label}",
+            f"To allow all that the rule finds: memoranda secrets allow {label}",
         )
     return f"{label}={shape}"
 

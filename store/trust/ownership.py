@@ -28,8 +28,8 @@ _SELECT_IDENTITY = f"SELECT value FROM meta WHERE key = '{IDENTITY_KEY}'"
 _SELECT_NEWEST_STEP = "SELECT seq, digest FROM history ORDER BY seq DESC LIMIT 1"
 KNOWN_STEP_SECONDS = 600  # age of the stored step from which on it is replaced
 ADOPT_ADVICE = (
-    "`memoranda --look COMMAND` looks at it, read-only; `memoranda adopt --as-proposals` takes it as proposals;"
-    " `memoranda adopt --whole` takes it as it is, if it is yours."
+    "`memoranda --look COMMAND` looks at it, read-only; `memoranda import --adopt --as-proposals` takes it as"
+    " proposals; `memoranda import --adopt --whole` takes it as it is, if it is yours."
 )
 
 
@@ -200,7 +200,7 @@ def _not_ours_error(path: str, identity: str) -> NotOurs:
     if trouble := last_state_problem():
         return NotOurs(
             f"There is no telling whether {path} is yours: {trouble}",
-            "Name a folder that can be written in $XDG_STATE_HOME, then: memoranda adopt.",
+            "Name a folder that can be written in $XDG_STATE_HOME, then: memoranda import --adopt.",
         )
     in_git = is_tracked_by_git(path)
     if in_git:
@@ -212,7 +212,7 @@ def _not_ours_error(path: str, identity: str) -> NotOurs:
     if not identity:
         return NotOurs(
             f"{path} was made by an earlier version of Memoranda, or it came in an archive.",
-            f"If you made it: memoranda adopt --yes. If it came: {ADOPT_ADVICE}",
+            f"If you made it: memoranda import --adopt --yes. If it came: {ADOPT_ADVICE}",
             unmarked=True,
         )
     return NotOurs(

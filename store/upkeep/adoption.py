@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import apsw
 
 from store.base.clock import Clock, utc_now
-from store.base.errors import MemorandaError, NotFound
+from store.base.errors import MemorandaError, NotFound, NotOurs
 from store.base.hook_resident import release_memories
 from store.base.location import MEMORANDA_FOLDER, Location
 from store.base.state_files import last_state_problem
@@ -20,7 +20,7 @@ from store.database.connection import damaged_file_error, explain_sqlite_error, 
 from store.database.database import Database
 from store.inbox.proposals import ProposalQuestion
 from store.memory import Memory
-from store.trust.ownership import Trust, is_tracked_by_git, register_ownership
+from store.trust.ownership import Trust, is_tracked_by_git, register_ownership, require_trust
 
 ASIDE_SUFFIX = "from-elsewhere"
 TRACKED_WARNING = (
@@ -78,6 +78,30 @@ def check_foreign_file(path: str) -> None:
         raise explain_sqlite_error(error, path) from None
     if not sound:
         raise damaged_file_error(path, "is damaged.")
+
+
+def examine_ownership(location: Location) -> tuple[bool | None, str]:
+    """Return whether a memory belongs to this installation (None if unknown), and the sentence that says so."""
+    try:
+        require_trust(location.path)
+        if os.path.getsize(location.path):
+            Database(
+                location.path, "cli", create=False, look=True, trust=Trust(location.path), convert=convert_memory
+            ).close()
+    except NotOurs as error:
+        return False, str(error)
+    except (MemorandaError, OSError) as error:
+        return None, str(error)
+    return True, "It is yours: this installation made or adopted it."
+
+
+def is_unmarked(location: Location) -> bool:
+    """Tell whether a memory has no mark of an installation, as an earlier version made it."""
+    try:
+        require_trust(location.path)
+    except NotOurs as error:
+        return error.unmarked
+    return False
 
 
 def adopt_whole(location: Location, clock: Clock = utc_now, earlier: bool = False) -> AdoptionResult:

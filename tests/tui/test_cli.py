@@ -235,7 +235,7 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("purge", "2", "D#1", "--scrub", "all", "--yes"), PURGED),
     (("purge", "--query", "José té", "--yes"), PURGED),
     (("purge", "--origin", "user", "--yes"), PURGED),
-    (("verify-forgotten", "what", "nobody", "ever", "wrote"), {"found", "files", "records"}),
+    (("purge", "--check", "what", "nobody", "ever", "wrote"), {"found", "files", "records"}),
     (("correct", "1", "--scope", "global"), models.Fact),
     (("pin", "1"), [models.Fact]),
     (("pin", "1", "--off"), [models.Fact]),
@@ -293,9 +293,9 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("history", "--since", "yesterday", "--changes"), [models.Step, "changes"]),
     (("list", "--at", "K#1"), {"at", "seq", "facts", "decisions", "tasks"}),
     (("list", "facts", "--at", "yesterday", "--all"), {"at", "seq", "facts"}),
-    (("diff", "yesterday"), [CHANGE]),
-    (("diff", "2d", "K#1"), [CHANGE]),
-    (("diff", "K#1"), [CHANGE]),
+    (("history", "--since", "yesterday", "--to", "now"), [CHANGE]),
+    (("history", "--since", "2d", "--to", "K#1"), [CHANGE]),
+    (("history", "--since", "K#1", "--to", "now"), [CHANGE]),
     (("undo",), models.Step),
     (("undo", "2"), models.Step),
     (("undo", "2", "--overwrite", "F#2"), models.Step),
@@ -308,8 +308,8 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("checkpoint", "--session-end", "--session", "s1"), models.Checkpoint),
     (("list", "checkpoints"), [models.Checkpoint]),
     (("list", "checkpoints", "--all"), [models.Checkpoint]),
-    (("recover",), RECOVERED),
-    (("recover", "K#1", "--related"), RECOVERED | {"related"}),
+    (("checkpoint", "--read"), RECOVERED),
+    (("checkpoint", "--read", "K#1", "--related"), RECOVERED | {"related"}),
     (("restore", "K#1", "--yes"), {"restored", "changed", "before"}),
     (("restore", "K#1", "--dry-run"), {"checkpoint", "strategy", "changes"}),
     (("restore", "K#1", "--only", "F#3", "--yes"), {"restored", "changed", "before"}),
@@ -322,8 +322,8 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("import", "memory.json", "--yes"), IMPORTED),
     (("import", "memory.json", "--dry-run"), IMPORTED),
     (("import", "markdown", ".", "--yes"), SOURCED),
-    (("ingest", "talk.txt"), BROUGHT),
-    (("ingest", "talk.txt", "--session", "monday"), BROUGHT),
+    (("import", "--conversations", "talk.txt"), BROUGHT),
+    (("import", "talk.txt", "--session", "monday"), BROUGHT),
     (("list", "sessions"), [models.Session, "summaries"]),
     (("list", "sessions", "--summaries"), [models.Session, "summaries"]),
     (("session", "start"), models.Session),
@@ -348,12 +348,12 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("pause", "--off"), {"paused_until"}),
     (("index",), {"records", "embedded", "left", "notes"}),
     (("index", "rebuild"), {"records", "embedded", "left", "notes"}),
-    (("redactions",), {"redactions", "allowed"}),
-    (("redactions", "rules"), [{"rule", "cuts", "allowed"}]),
-    (("redactions", "allow", "SK_KEY", "sk-ticket*"), {"allowed", "file"}),
-    (("redactions", "cut", "SK_KEY"), {"cut", "file"}),
-    (("scan-secrets",), {"found", "scrubbed", "pending"}),
-    (("scan-secrets", "--purge"), {"found", "scrubbed", "pending"}),
+    (("secrets",), {"redactions", "allowed"}),
+    (("secrets", "rules"), [{"rule", "cuts", "allowed"}]),
+    (("secrets", "allow", "SK_KEY", "sk-ticket*"), {"allowed", "file"}),
+    (("secrets", "cut", "SK_KEY"), {"cut", "file"}),
+    (("secrets", "--scan"), {"found", "scrubbed", "pending"}),
+    (("secrets", "--scan", "--purge"), {"found", "scrubbed", "pending"}),
     (("doctor",), {"wrong", "findings"}),
     (("doctor", "--quick"), {"wrong", "findings"}),
     (("model",), MODEL | {"use"}),
@@ -367,7 +367,7 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("files", "list", "tides"), {"texts", "troubles"}),
     (("index", "documents"), {"new", "changed", "gone", "unchanged", "remaining", "problems"}),
     (("init",), {"path", "kind", "reason", "project", "exists"}),
-    (("adopt",), {"path", "ours"}),
+    (("import", "--adopt"), {"path", "ours"}),
     (("where",), {"path", "kind", "reason", "project", "exists", "ours"}),
     (("config",), {"settings", "files", "problems"}),
     (("config", "theme"), SETTING),
@@ -404,12 +404,12 @@ BEFORE: dict[str, tuple[str, ...]] = {
         ("remember José prefiere té y café", "merge"),
     ),
     "today --state rejected": ("remember the team is six", "merge", "forget P#1"),
-    "redactions cut SK_KEY": ("redactions allow SK_KEY",),
+    "secrets cut SK_KEY": ("secrets allow SK_KEY",),
     **dict.fromkeys(
         ("list sessions", "list sessions --summaries", "list sessions --discarded", "session flush", "session end"),
-        ("ingest talk.txt",),
+        ("import --conversations talk.txt",),
     ),
-    "show S#1": ("ingest talk.txt", "session flush"),
+    "show S#1": ("import --conversations talk.txt", "session flush"),
     **dict.fromkeys(("import memory.json --yes", "import memory.json --dry-run"), ("export memory.json",)),
     **dict.fromkeys(("backup --verify", "list backups"), ("backup",)),
     **dict.fromkeys(
@@ -627,7 +627,8 @@ ERRORS = (
     (("as-of", "2d", "turns"), 2, "invalid", "There is nothing called “turns” to look at."),
     (("as-of", "2999-01-01"), 2, "invalid", "That time is in the future."),
     (("as-of", "999"), 1, "not-found", "History has no step 999."),
-    (("diff", "K#9"), 1, "not-found", "There is no checkpoint K#9."),
+    (("diff",), 2, "invalid", "--to goes with --since alone."),
+    (("history", "--since", "1d", "--to", "now", "--actor", "x"), 2, "invalid", "--to goes with --since alone."),
     (("diff", "whenever"), 2, "invalid", "not a time"),
     (("history", "--since", "whenever"), 2, "invalid", "not a time"),
     (("restore", "1", "--strategy", "merge"), 2, "invalid", "Choose one of: replace, mine, add."),
@@ -641,8 +642,18 @@ ERRORS = (
     (("checkpoint", "x" * 201), 2, "invalid", "200 characters"),
     (("checkpoint", "x", "--tokens", "5"), 2, "invalid", "one of them"),
     (("checkpoint", "--session", "s"), 2, "invalid", "--session says whose"),
+    (("checkpoint", "--related"), 2, "invalid", "--related goes with --read."),
     (("recover", "F#1"), 2, "invalid", "F#1 is not a checkpoint."),
     (("recover", "9"), 1, "not-found", "There is no checkpoint K#9."),
+    (("purge", "--check"), 2, "invalid", "nothing to look for"),
+    (("purge", "--check", "x", "--query", "y"), 2, "invalid", "--check looks for a text"),
+    (("secrets", "rules", "--scan"), 2, "invalid", "Leave rules out."),
+    (("secrets", "--purge"), 2, "invalid", "go with --scan"),
+    (("import", "--adopt", "x.json"), 2, "invalid", "--adopt takes the memory that is here"),
+    (("import", "--conversations"), 2, "invalid", "Name files, a folder of .jsonl, or - alone."),
+    (("import", "a.jsonl", "--dry-run"), 2, "invalid", "Conversations are read as they are."),
+    (("import", "a.json", "b.json"), 2, "invalid", "a.json is not one of the tools"),
+    (("import", "codex", "a", "b"), 2, "usage", "one tool, and one path"),
     (("export", "missing/folder/x.json"), 1, "storage", "cannot be written"),
     (("search", ""), 2, "invalid", "There is nothing to search for."),
     (("search", " ", ""), 2, "invalid", "There is nothing to search for."),
@@ -824,7 +835,7 @@ def test_an_ingest_that_was_stopped_is_unfinished_and_goes_on(do: Do, lived: Pat
         said = do("ingest", "long.txt", "talk.txt")
         assert signal.getsignal(signal.SIGINT) is before
     assert said.status == ExitStatus.UNFINISHED, said
-    assert said.out.startswith("Brought in 100 turns of 1 session. Stopped there; the same ingest continues.\n")
+    assert said.out.startswith("Brought in 100 turns of 1 session. Stopped there; the same import continues.\n")
     rest = do("ingest", "long.txt", "talk.txt")
     assert rest.status == ExitStatus.DONE and rest.out.startswith("Brought in 152 turns of 2 sessions.\n")
 
@@ -2195,7 +2206,7 @@ def test_what_a_search_finds_is_purged_with_every_word(do: Do, lived: Path):
     assert [one["text"] for one in found["purge"]] == ["tea for the team"]
     none = do("purge", "--query", "nothing of the kind", "--yes")
     assert none.status == 1 and "finds nothing that can be purged" in none.err
-    assert "verify-forgotten TEXT names the records" in none.err, "what was forgotten or rejected is not searched"
+    assert "purge --check TEXT names the records" in none.err, "what was forgotten or rejected is not searched"
     both = do("purge", "3", "--query", "tea", "--yes")
     assert both.status == 2 and "one of them" in both.err
     wrong = do("purge", "3", "--scrub", "T#9", "--yes")
@@ -2271,9 +2282,7 @@ def test_redactions_says_where_when_and_by_which_rule_and_never_what(do: Do):
 
 def test_what_is_allowed_is_listed_and_set_in_the_persons_file(do: Do):
     said = do("redactions", "allow", "sk_key", "sk-ticket*")
-    assert (
-        "SK_KEY=sk-ticket* is not a secret from now on" in said.out and "redactions cut SK_KEY sk-ticket*" in said.out
-    )
+    assert "SK_KEY=sk-ticket* is not a secret from now on" in said.out and "secrets cut SK_KEY sk-ticket*" in said.out
     assert "Allowed by you: SK_KEY=sk-ticket*" in do("redactions").out
     assert do("config", "redaction.allow", "--json").data["value"] == ["SK_KEY=sk-ticket*"]
     assert do("config", "redaction.allow", "JWT", "--project").status == 2
@@ -2359,7 +2368,7 @@ def test_a_folder_of_folders_of_conversations_says_which_to_name(
 ) -> None:
     """All that Claude Code keeps is of other projects too."""
     (tmp_path / "projects" / "-work-shop").mkdir(parents=True)
-    said = do("ingest", str(tmp_path / "projects"))
+    said = do("import", str(tmp_path / "projects"))
     assert said.status == 2 and "holds no .jsonl files. Name the files themselves." in said.err
     (tmp_path / "projects" / "-work-shop" / "a.jsonl").write_text("")
     said = do("ingest", str(tmp_path / "projects"))

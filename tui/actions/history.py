@@ -78,7 +78,8 @@ def recover(screen: ActionHost) -> None:
     """Show what a checkpoint holds, for resuming work: the one under the cursor; elsewhere the one at which a session
     broke off, if that was not read yet, else the newest."""
     record = screen.pane.record if screen.current_list == "checkpoints" else screen.checkpoints.offered
-    screen.run_line(f"recover {record.citation}" if isinstance(record, Checkpoint) else "recover")
+    cited = f" {record.citation}" if isinstance(record, Checkpoint) else ""
+    screen.run_line(f"checkpoint --read{cited}")
 
 
 def take_back(screen: ActionHost) -> None:

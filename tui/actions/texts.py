@@ -28,7 +28,7 @@ from tui.actions.support import (
     run_verb,
     write_and_report,
 )
-from tui.commands.privacy import plan_in_both, purge_done_lines
+from tui.commands.privacy import PurgeReport, plan_in_both
 from tui.commands.record_lines import sync_message
 from tui.desktop import programs
 from tui.desktop.programs import open_in_editor
@@ -232,9 +232,7 @@ def show_purge(
 
     def plan(memory: Memory) -> tuple[PurgePlan, Run | None, Sequence[str]]:
         both = plan_in_both(memory, records)
-        return (
-            (planned(memory), None, ()) if both is None else (both.as_one(memory), both.carry_out, both.elsewhere)
-        )
+        return (planned(memory), None, ()) if both is None else (both.as_one(memory), both.run_both, both.elsewhere)
 
     def done(made: object, error: MemorandaError | None) -> None:
         if error is not None:
@@ -259,14 +257,12 @@ def _show_purge_screen(
 
 def _report_purge(screen: ActionHost, result: object, elsewhere: Sequence[str]) -> None:
     """Report the result; put details in the preview."""
-    if not isinstance(result, tuple):
+    if not isinstance(result, PurgeReport):
         return
-    done, traces = result
-    lines = [*purge_done_lines(done, traces), *elsewhere]
+    lines = [*result.list_lines(), *elsewhere]
+    said = f"Erased {format_count(result.done.purged, 'record')} with all old versions."
     screen.unmark()
-    screen.say(
-        f"Erased {format_count(done.purged, 'record')} with all old versions. {lines[-1]}", alone=True, timeout=8
-    )
+    screen.say(f"{said} {lines[-1]}", alone=True, timeout=8)
     screen.refresh_records()
     if len(lines) > 1:
-        screen.pane.read_out([f"Erased {format_count(done.purged, 'record')} with all old versions.", "", *lines])
+        screen.pane.read_out([said, "", *lines])

@@ -68,7 +68,8 @@ NO_AGENT_YET = (
 def mcp(session: Session, given: ParsedArguments) -> Outcome:
     """Serve the memory to an agent over standard input and output."""
     if session.location.look:
-        raise NotOurs(f"{session.location.path} is only looked at: no agent is served from it.", "memoranda adopt")
+        reason = f"{session.location.path} is only looked at: no agent is served from it."
+        raise NotOurs(reason, "memoranda import --adopt")
     if session.application is not None:
         raise InvalidInput(
             "This is started by an agent, which speaks to it in JSON; there is nothing here for a person to type.",
@@ -470,7 +471,7 @@ def uninstall(session: Session, given: ParsedArguments) -> Outcome:
         )
     if found.memories:
         stays.append(
-            "A memory that stays is nobody's for a later installation: memoranda adopt --whole takes it again."
+            "A memory that stays is nobody's for a later installation: memoranda import --adopt --whole takes it again."
         )
     return Outcome(
         "Taken back: agents and git are as they were.",

@@ -7,7 +7,7 @@ import signal
 import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from threading import current_thread, main_thread
 from types import FrameType
 from typing import Annotated, Any, TypeVar
@@ -23,7 +23,7 @@ from store.records.decisions import Decisions
 from store.records.facts import Facts
 from store.search.lookup import get_records
 from tui.commands.record_lines import more_line
-from tui.input.arguments import ParsedArguments, Shown
+from tui.input.arguments import Shown
 from tui.render.lines import format_count
 
 Result = TypeVar("Result")
@@ -151,6 +151,13 @@ class Call:
         """Return the absolute path of a typed file name."""
         return os.path.abspath(os.path.join(self.cwd, os.path.expanduser(text)))
 
+    def may_replace(self, path: str, yes: bool) -> bool:
+        """Return whether an existing file may be overwritten. Raise Declined."""
+        if not os.path.lexists(path):
+            return yes
+        self.agree(yes, f"{path} is there already. Replace it?", no="Nothing was written.")
+        return True
+
     # results
 
     def wrote(self, said: str, kind: str, number: int) -> Outcome:
@@ -180,6 +187,16 @@ class Call:
 
 
 @dataclass(slots=True, eq=False, repr=False)
+class Preview:
+    """How a verb shows what it would change: at most `limit` records, without changing anything (`dry_run`), or without
+    asking (`yes`)."""
+
+    limit: int
+    dry_run: bool
+    yes: bool
+
+
+@dataclass(slots=True, eq=False, repr=False)
 class Outcome:
     """The result of a verb: one `message`, `lines` to read, and a function that builds the `data` for scripts (a
     function, because only `--json` needs the records); or a `document` in pieces, the same for both. `status` is how
@@ -198,20 +215,6 @@ class Outcome:
 AskYesNo = Callable[..., bool]
 RunApplication = Callable[[Location, str], ExitStatus]
 Session = Call  # as handlers of rows call it
-
-
-def session_for(session: Session, given: ParsedArguments, of_global: bool = False) -> Session:
-    """Return the session of the memory that is meant: with `--global`, or about a global fact, of the person's own."""
-    if not vars(given).get("global") and not of_global:
-        return session
-    own = session.memory.require_personal()
-    return replace(session, location=own.location, opened=own)
-
-
-def step_reason(session: Session, meant: Session, step: Step) -> str:
-    """Return the reason of a step of the memory that is meant, with its facts as the memory of the session cites
-    them."""
-    return step.reason if meant is session else session.memory.globals.as_cited(step.reason)
 
 
 def parse_reference(text: str, *kinds: str) -> Citation:

@@ -1,12 +1,12 @@
-"""The commands ingest and session."""
+"""The command session, and conversations that are imported."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import Annotated
+from typing import Annotated, Any
 
 from store.base.citations import cite
 from store.base.errors import ExitStatus, InvalidInput, MemorandaError, StorageError
@@ -17,21 +17,29 @@ from store.ingest.runner import IngestReport, ingest_file
 from store.learning.rule_pass import RulePassResult, run_rule_pass
 from store.upkeep.maintenance import start_or_resume_session
 from store.upkeep.session_flush import clear_session, flush_due_sessions, flush_session, summarize_ended_sessions
-from tui.commands.call import Call, Interrupt, Outcome, Session
-from tui.input.arguments import ParsedArguments, Shown, verb
+from tui.commands.call import Call, Interrupt, Outcome, select_fields
+from tui.input.arguments import Shown, verb
 from tui.render.lines import agree_verb, format_count
 
 TRANSCRIPT_SUFFIX = ".jsonl"
 READING_SECONDS = 2.0  # spent on what was imported; the application continues with the rest
 LARGE_TRANSCRIPT = 4 << 20  # bytes: takes some seconds
+DOUBTFUL_WORDS = "may hold another's words: what rules hear in them is proposed, no model reads them"
+LEARNED_WORDS = {
+    "facts": ("Learned", ""),
+    "confirmed": ("Confirmed", ""),
+    "proposed": ("Asks", ": see memoranda today"),
+}
 SEARCHED_FOLDERS = 1_000  # folders below a named one in which conversations are looked for, to name one of them
 
 
-def ingest(session: Session, given: ParsedArguments) -> Outcome:
-    memory = session.memory
+def bring_in_conversations(call: Call, named: Sequence[str], name: str) -> Outcome:
+    """Import transcripts of Claude Code, files of `role: text`, or JSON lines; a conversation whose lines have no name
+    is called `name`."""
+    memory = call.memory
     report = IngestReport()
     failures: list[tuple[str, MemorandaError]] = []
-    sources = _transcript_files(session, given.source, failures)
+    sources = _transcript_files(call, named, failures)
     if memory.database.door == "app":
         _refuse_large(sources)
     with Interrupt() as interrupt:
@@ -42,19 +50,19 @@ def ingest(session: Session, given: ParsedArguments) -> Outcome:
                 ingest_file(
                     memory.database,
                     sys.stdin.buffer if source == "-" else source,
-                    session=given.session,
+                    session=name,
                     project=memory.location.project or "",
                     report=report,
-                    progress=_reading_progress(session, source),
+                    progress=_reading_progress(call, source),
                     cancelled=lambda: interrupt.asked,
                 )
             except MemorandaError as error:
                 failures.append((source, error))
-    if failures and not report.files and len(failures) == len(given.source) == 1:
+    if failures and not report.files and len(failures) == len(named) == 1:
         raise failures[0][1]
     goes_on = memory.database.door == "app"  # the application continues in the background
     if not interrupt.asked:
-        session.wait("Summing up what was said")
+        call.wait("Summing up what was said")
         flush_due_sessions(memory)
         if not goes_on:
             summarize_ended_sessions(memory)
@@ -62,33 +70,35 @@ def ingest(session: Session, given: ParsedArguments) -> Outcome:
     lines = [*_ingest_lines(report), *_learned_lines(read), *(str(error) for _, error in failures)]
     message = _ingest_message(report) if report.files or not failures else "Nothing could be read."
     status = ExitStatus.CANNOT if failures else ExitStatus.DONE
+    if interrupt.asked:
+        message, status = f"{message} Stopped there; the same import continues.", ExitStatus.UNFINISHED
     return Outcome(
-        f"{message} Stopped there; the same ingest continues." if interrupt.asked else message,
+        message,
         lambda: {**_ingest_json(report, failures), "learned": _learned_json(read)},
         lines,
-        status=ExitStatus.UNFINISHED if interrupt.asked else status,
+        status=status,
     )
 
 
-def _reading_progress(session: Session, source: str) -> Callable[[int, int], None]:
+def _reading_progress(call: Call, source: str) -> Callable[[int, int], None]:
     """Return a function that shows how far a source was read: in percent, or in bytes of a stream."""
     called = "standard input" if source == "-" else os.path.basename(source)
 
     def show(done: int, total: int) -> None:
-        session.wait(
-            f"Reading {called}: " + (f"{100 * done // total} %" if total else f"{done / 1_000_000:,.1f} MB")
-        )
+        call.wait(f"Reading {called}: " + (f"{100 * done // total} %" if total else f"{done / 1_000_000:,.1f} MB"))
 
     return show
 
 
-def _transcript_files(session: Session, named: list[str], failures: list[tuple[str, MemorandaError]]) -> list[str]:
+def _transcript_files(call: Call, named: Sequence[str], failures: list[tuple[str, MemorandaError]]) -> list[str]:
     """Return the files to read; a folder that cannot be read is among the `failures`. Raises InvalidInput."""
     found: list[str] = []
     for name in named:
-        path = name if name == "-" else os.path.join(session.cwd, os.path.expanduser(name))
-        if name == "-" and (sys.stdin is None or sys.stdin.isatty() or session.application is not None):
-            raise InvalidInput("Standard input is a terminal here.", "Pipe lines into it: … | memoranda ingest -")
+        path = name if name == "-" else os.path.join(call.cwd, os.path.expanduser(name))
+        if name == "-" and (sys.stdin is None or sys.stdin.isatty() or call.application is not None):
+            raise InvalidInput(
+                "Standard input is a terminal here.", "Pipe lines into it: … | memoranda import --conversations -"
+            )
         if os.path.isdir(path):
             try:
                 inside = sorted(one for one in os.listdir(path) if one.endswith(TRANSCRIPT_SUFFIX))
@@ -145,10 +155,7 @@ def _ingest_lines(report: IngestReport) -> list[str]:
         (report.elsewhere, "of another project, and not taken"),
         (report.purged, "were erased here once, and stay out"),
         (report.cut, f"longer than {LONGEST_TURN:,} characters, and cut there"),
-        (
-            report.doubtful,
-            "may hold another's words: what rules hear in them is proposed, no model reads them",
-        ),
+        (report.doubtful, DOUBTFUL_WORDS),
         (report.waiting, "still being written in its last line, which is read the next time"),
     ):
         if number:
@@ -165,7 +172,7 @@ def _ingest_lines(report: IngestReport) -> list[str]:
 
 def _ingest_json(report: IngestReport, failures: list[tuple[str, MemorandaError]]) -> dict[str, object]:
     """Return what was read for scripts."""
-    fields = {name: getattr(report, name) for name in type(report).__slots__}
+    fields = select_fields(report, *type(report).__slots__)
     whole = [(path, 0, error.message) for path, error in failures]
     troubles = [{"file": path, "line": number, "why": why} for path, number, why in (*report.troubles, *whole)]
     return {**fields, "troubles": troubles, "sessions": sorted(report.sessions)}
@@ -173,24 +180,18 @@ def _ingest_json(report: IngestReport, failures: list[tuple[str, MemorandaError]
 
 def _learned_lines(read: RulePassResult) -> list[str]:
     """Return a line for each record learned from the messages."""
-    learned, lines = read.learned, []
-    for learnt, kind, numbers in (
-        ("Learned", "fact", learned.facts),
-        ("Confirmed", "fact", learned.confirmed),
-        ("Asks", "proposal", learned.proposed),
-    ):
-        if numbers:
-            more = f" and {len(numbers) - 10:,} more" if len(numbers) > 10 else ""
-            where = ": see memoranda today" if kind == "proposal" else ""
-            lines.append(f"{learnt} {' '.join(cite(kind, number) for number in numbers[:10])}{more}{where}")
-    if read.left:
-        lines.append(
-            f"{format_count(read.left, 'turn')} still to be learned from: the application continues, or session flush"
-        )
-    return lines
+    learned, lines = _learned_json(read), []
+    for name, (done, where) in LEARNED_WORDS.items():
+        cited = learned[name]
+        more = f" and {len(cited) - 10:,} more" if len(cited) > 10 else ""
+        lines += [f"{done} {' '.join(cited[:10])}{more}{where}"] if cited else []
+    left = (
+        f"{format_count(read.left, 'turn')} still to be learned from: the application continues, or session flush"
+    )
+    return [*lines, left] if read.left else lines
 
 
-def _learned_json(read: RulePassResult) -> dict[str, object]:
+def _learned_json(read: RulePassResult) -> dict[str, Any]:
     """Return what was learned, for scripts."""
     learned = read.learned
     return {

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Generator
 from dataclasses import asdict
+from typing import Annotated
 
 from store.base.citations import cite
-from store.base.errors import Conflict, Declined, ExitStatus, InvalidInput, NotFound
+from store.base.errors import ExitStatus, InvalidInput, NotFound
 from store.base.extensions import require_part
-from store.base.vocabulary import EXPORT_FORMS, SOURCE_NAMES
+from store.base.vocabulary import EXPORT_FORMS, SOURCE_NAMES, SOURCE_PARTS
 from store.exchange.backups import (
     backup_folder,
     find_backup_step,
@@ -20,12 +21,13 @@ from store.exchange.backups import (
 )
 from store.exchange.exporter import export_folder, export_markdown, export_text, save_export
 from store.exchange.importer import Import
-from store.history.restore_plan import select_changes
+from store.upkeep.adoption import adopt_as_proposals, adopt_whole, examine_ownership, is_unmarked
 from store.upkeep.session_flush import summarize_ended_sessions
-from tui.commands.call import Outcome, Session, absolute_path
-from tui.commands.history import dry_run_outcome
+from tui.commands.call import Call, Outcome, Preview, select_fields
+from tui.commands.conversations import TRANSCRIPT_SUFFIX, bring_in_conversations
+from tui.commands.history import dry_run_outcome, go_back
 from tui.commands.record_lines import shorten
-from tui.input.arguments import ParsedArguments
+from tui.input.arguments import Shown, verb
 from tui.render.lines import cuts_words, format_count
 
 IMPORT_WORDS = {
@@ -37,108 +39,184 @@ IMPORT_WORDS = {
 }
 
 
-def _file_path(session: Session, text: str) -> str:
+def _file_path(call: Call, text: str) -> str:
     """Return the absolute path of a typed file name. Raise InvalidInput for `-`."""
     if text == "-":
         raise InvalidInput("- is the name of no file here.", "Name a file; export without one prints.")
-    return absolute_path(session, text)
-
-
-def may_replace(session: Session, given: ParsedArguments, path: str) -> bool:
-    """Return whether an existing file may be overwritten. Raises Declined."""
-    if given.yes or not os.path.lexists(path):
-        return bool(given.yes)
-    if not session.ask(f"{path} is there already. Replace it?"):
-        raise Declined("Nothing was written.")
-    return True
+    return call.path(text)
 
 
 # export
 
 
-def export(session: Session, given: ParsedArguments) -> Outcome:
-    database = session.memory.database
-    if given.file == "-" and not given.form:
-        given.file = None
-    if given.form:
-        return _export_folder(session, given)
-    readable = given.markdown or (given.file or "").endswith((".md", ".md.gz"))
-    if readable and session.json and not given.file:
+@verb(looks=True)
+def export(
+    call: Call,
+    file: Annotated[str | None, Shown("FILE", file=True)] = None,
+    *,
+    gzip: bool = False,
+    markdown: bool = False,
+    form: Annotated[str | None, Shown("F", EXPORT_FORMS)] = None,
+    yes: bool = False,
+) -> Outcome:
+    """Write the whole memory as one document: JSON, or Markdown to read.
+
+    file: standard output without one; .gz packs it, .md is Markdown
+    gzip: packed, whatever FILE is called
+    markdown: as Markdown, to be read and not imported
+    form: as a new folder FILE with a file for each fact and decision: Claude Code's own memory, or an OKF bundle
+    """
+    database = call.memory.database
+    if form:
+        if form not in EXPORT_FORMS:
+            raise InvalidInput("There is no such form.", f"Choose one of: {', '.join(EXPORT_FORMS)}.")
+        if not file or gzip or markdown:
+            raise InvalidInput("A form takes a folder, and is neither packed nor one file.", "Name a new folder.")
+        path = _file_path(call, file)
+        records = export_folder(database, path, form)
+        said = f"Exported {format_count(records, 'record')} to {path}."
+        return Outcome(said, lambda: {"file": path, "records": records})
+    file = None if file == "-" else file
+    readable = markdown or (file or "").endswith((".md", ".md.gz"))
+    if readable and call.json and not file:
         raise InvalidInput("Markdown is not JSON.", "Leave --json out, or name a FILE.")
 
     def document() -> Generator[str, None, None]:
         if readable:
-            return export_markdown(database, session.location.display_name, session.memory.now)
+            return export_markdown(database, call.location.display_name, call.memory.now)
         return export_text(database)
 
-    if not given.file:
-        if given.gzip:
+    if not file:
+        if gzip:
             raise InvalidInput("A packed document cannot be written to standard output.", "Name a FILE.")
         return Outcome(document=document)
-    path = _file_path(session, given.file)
-    packed = given.gzip or path.endswith(".gz")
-    size = save_export(database, path, may_replace(session, given, path), packed, document if readable else None)
+    path = _file_path(call, file)
+    packed, replaces = gzip or path.endswith(".gz"), call.may_replace(path, yes)
+    size = save_export(database, path, replaces, packed, document if readable else None)
     return Outcome(f"Exported to {path}, {size:,} bytes.", lambda: {"file": path, "bytes": size})
-
-
-def _export_folder(session: Session, given: ParsedArguments) -> Outcome:
-    if given.form not in EXPORT_FORMS:
-        raise InvalidInput("There is no such form.", f"Choose one of: {', '.join(EXPORT_FORMS)}.")
-    if not given.file or given.gzip or given.markdown:
-        raise InvalidInput("A form takes a folder, and is neither packed nor one file.", "Name a new folder.")
-    path = _file_path(session, given.file)
-    records = export_folder(session.memory.database, path, given.form)
-    return Outcome(
-        f"Exported {format_count(records, 'record')} to {path}.", lambda: {"file": path, "records": records}
-    )
 
 
 # import
 
 
-def import_file(session: Session, given: ParsedArguments) -> Outcome:
-    path = _file_path(session, given.file)
-    with Import(session.memory.database, path, given.strategy) as found:
-        lines = _import_preview(found, given.limit)
-        if given.dry_run:
-            said = f"Importing {found.name} would bring or change {format_count(found.changes, 'row')}."
-            return _import_outcome(found, said, lines, given)
+@verb(
+    opens=lambda given: "nothing" if given.adopt or given.whole or given.as_proposals else "memory",
+    looks=lambda given: not given.source,
+)
+def import_(
+    call: Call,
+    source: Annotated[list[str], Shown("SOURCE|FILE", SOURCE_NAMES, file=True)] = [],
+    *,
+    trust: bool = False,
+    all_: bool = False,
+    only: Annotated[str | None, Shown("PART", SOURCE_PARTS)] = None,
+    strategy: Annotated[str, Shown("S", ("mine", "replace"))] = "mine",
+    conversations: bool = False,
+    session: Annotated[str, Shown("S")] = "",
+    adopt: bool = False,
+    whole: bool = False,
+    as_proposals: bool = False,
+    limit: int = 10,
+    dry_run: bool = False,
+    yes: bool = False,
+) -> Outcome:
+    """Bring in the memory of another tool, an export, a backup or another memory, seen first; or conversations.
+
+    source: a tool, and where its memory is (where it lies by default); an export, packed or not; a memory file;
+        transcripts, .jsonl, or a folder of them; without it, list what was found here
+    trust: of a tool: take all as it is, instead of asking about each in the inbox
+    all_: of a tool: what belongs to other projects too
+    only: of a tool: its memories or its conversations alone
+    strategy: of an export, where a record differs: mine keeps what is here, replace takes the document's
+    conversations: files of `role: text` too, or - for standard input
+    session: of conversations: the name, where the lines have none
+    adopt: instead: take the memory that is here and came from elsewhere, whole or as proposals
+    whole: with --adopt: as it is: it is yours from then on
+    as_proposals: with --adopt: put it aside, and ask about each fact in the inbox of a new memory
+    limit: how many records of each kind are shown (10)
+    """
+    if adopt or whole or as_proposals:
+        if source or dry_run:
+            raise InvalidInput("--adopt takes the memory that is here, at once.", "Leave what it is not out.")
+        return _adopt_memory(call, whole, as_proposals, yes)
+    if conversations or session or _are_transcripts(call, source):
+        if trust or all_ or only or dry_run or not source:
+            raise InvalidInput("Conversations are read as they are.", "Name files, a folder of .jsonl, or - alone.")
+        return bring_in_conversations(call, source, session)
+    how = Preview(limit, dry_run, yes)
+    if not source or source[0] in SOURCE_NAMES:
+        require_part("tools")
+        from tui.commands.tools import import_source, list_sources  # of an optional part
+
+        return import_source(call, source, trust, all_, only or "", how) if source else list_sources(call)
+    if source[1:] or trust or all_ or only:
+        known = f"They are: {', '.join(SOURCE_NAMES)}."
+        raise InvalidInput(f"{source[0]} is not one of the tools that can be read.", known)
+    return _import_file(call, source[0], strategy, how)
+
+
+def _are_transcripts(call: Call, sources: list[str]) -> bool:
+    """Return whether transcripts are named, or folders of them, and no tool is."""
+    return bool(sources) and all(
+        one not in SOURCE_NAMES and (one.endswith(TRANSCRIPT_SUFFIX) or os.path.isdir(call.path(one)))
+        for one in sources
+    )
+
+
+def _adopt_memory(call: Call, whole: bool, as_proposals: bool, yes: bool) -> Outcome:
+    """Adopt a memory from another installation or an earlier version."""
+    location = call.location
+    if whole and as_proposals:
+        raise InvalidInput("It is taken whole or as proposals, not both.", "Leave one of them away.")
+    mine, says = examine_ownership(location)
+    if mine:
+        return Outcome(f"{says} {location.path}", lambda: {"path": location.path, "ours": True})
+    if not as_proposals:
+        question = "Take it whole, as your own? It will be served to agents, and its triggers and settings count."
+        no = "Nothing was adopted; --as-proposals asks about each of its facts."
+        call.agree(whole or yes, question, [says], no)
+        done = adopt_whole(location, earlier=mine is False and is_unmarked(location))
+        lines = [f"It holds for this process alone: {done.trouble}"] if done.trouble else []
+        return Outcome(f"It is yours now: {location.path}", done.as_dict, [*lines, *filter(None, [done.warning])])
+    done = adopt_as_proposals(location)
+    left = f" {done.left} records could not be proposed." if done.left else ""
+    wait = "waits" if done.proposals == 1 else "wait"
+    said = f"{format_count(done.proposals, 'proposal')} {wait} in the inbox of a new memory: {location.path}.{left}"
+    lines = [f"What was there is in {done.aside} now.", *filter(None, [done.warning])]
+    return Outcome(said, done.as_dict, lines, status=ExitStatus.CANNOT if done.left else ExitStatus.DONE)
+
+
+def _import_file(call: Call, file: str, strategy: str, how: Preview) -> Outcome:
+    """Import an export, a backup or another memory."""
+    memory = call.memory
+    with Import(memory.database, _file_path(call, file), strategy) as found:
+        lines = _import_preview(found, how.limit)
+        rows = format_count(found.changes, "row")
+        if how.dry_run:
+            return _import_outcome(found, f"Importing {found.name} would bring or change {rows}.", lines, how)
         if not found.changes:
-            return _import_outcome(found, f"All of {found.name} is here already; nothing was changed.", [], given)
-        question = f"Import {found.name}: {format_count(found.changes, 'row')} would come or change. Go on?"
-        if not given.yes and not session.ask(question, lines):
-            raise Declined("Nothing was changed.")
-        first = (
-            None
-            if found.whole
-            else session.memory.checkpoints.take_checkpoint(f"before: import {found.name}"[:200])
-        )
+            return _import_outcome(found, f"All of {found.name} is here already; nothing was changed.", [], how)
+        call.agree(how.yes, f"Import {found.name}: {rows} would come or change. Go on?", lines)
+        back = ""
+        if not found.whole:
+            first = memory.checkpoints.take_checkpoint(f"before: import {found.name}"[:200])
+            back = f" {cite('checkpoint', first)} is how it was."
         step = found.apply_import()
         if not found.whole:  # an imported complete export must export unchanged
-            summarize_ended_sessions(session.memory)
-        back = f"undo {step} undoes it." if step else ""
-        if first is not None:
-            back = f"{back} {cite('checkpoint', first)} is how it was.".strip()
-        return _import_outcome(
-            found,
-            f"Imported {found.name}: {format_count(found.changes, 'row')}. {back}".strip(),
-            lines,
-            given,
-            step,
-        )
+            summarize_ended_sessions(memory)
+        undone = f" undo {step} undoes it." if step else ""
+        return _import_outcome(found, f"Imported {found.name}: {rows}.{undone}{back}", lines, how, step)
 
 
 def _import_outcome(
-    found: Import, message: str, lines: list[str], given: ParsedArguments, step: int | None = None
+    found: Import, message: str, lines: list[str], how: Preview, step: int | None = None
 ) -> Outcome:
     """Return the outcome of an import, with its counts and notes."""
     data = {
-        "name": found.name,
-        "whole": found.whole,
-        "changes": found.changes,
+        **select_fields(found, "name", "whole", "changes"),
         "step": step,
         "tables": {table: asdict(counts) for table, counts in found.counts.items()},
-        "records": [asdict(one) for one in found.list_records(given.limit)] if found.changes else [],
+        "records": [asdict(one) for one in found.list_records(how.limit)] if found.changes else [],
         "notes": _import_notes(found),
         "redacted": [
             {"table": table, "field": column, "rule": rule, "count": number}
@@ -178,67 +256,74 @@ def _import_notes(found: Import) -> list[str]:
 # backup
 
 
-def backup(session: Session, given: ParsedArguments) -> Outcome:
-    database = session.memory.database
-    if given.verify and given.restore:
-        raise InvalidInput(
-            "Look at a backup, or go back to it; not both.", "backup --verify, then backup --restore."
-        )
-    if given.verify:
-        return _verify_backup(session, given)
-    if given.restore:
-        return _restore_backup(session, given)
-    if given.dry_run:
+@verb(looks=lambda given: not given.restore)
+def backup(
+    call: Call,
+    file: Annotated[str | None, Shown("FILE", file=True)] = None,
+    *,
+    verify: bool = False,
+    restore: bool = False,
+    dry_run: bool = False,
+    yes: bool = False,
+) -> Outcome:
+    """Copy the memory file, and prove the copy; or look at one again, or go back to it.
+
+    file: where to (the folder backups, beside the memory)
+    verify: restore FILE (an export too), or the newest backup, and compare it row by row
+    restore: put facts, decisions, links and tasks back to where FILE found them
+    """
+    database = call.memory.database
+    if verify:
+        if restore:
+            one = "Look at a backup, or go back to it; not both."
+            raise InvalidInput(one, "backup --verify, then backup --restore.")
+        return _verify_backup(call, file)
+    if restore:
+        return _restore_backup(call, file, dry_run, yes)
+    if dry_run:
         raise InvalidInput("--dry-run goes with --restore.", "A backup changes nothing.")
-    if session.memory.passing:
+    if call.memory.passing:
         raise NotFound("There is no memory here, so there is nothing to back up.", "memoranda init starts one.")
-    if given.file:
-        path = _file_path(session, given.file)
-        size = save_backup_as(database, path, may_replace(session, given, path))
-        return Outcome(f"Backed up to {path}, {size:,} bytes; it was restored and compared, and is intact.",
-                       lambda: {"file": path, "bytes": size, "problem": ""})  # fmt: skip
-    made = make_backup(database)
-    assert made is not None
-    return Outcome(f"Backed up to {made.path}, {made.size:,} bytes; it was restored and compared, and is intact.",
-                   lambda: {"file": made.path, "bytes": made.size, "problem": ""})  # fmt: skip
+    if file:
+        path = _file_path(call, file)
+        size: int | None = save_backup_as(database, path, call.may_replace(path, yes))
+    else:
+        made = make_backup(database)
+        assert made is not None
+        path, size = made.path, made.size
+    return Outcome(
+        f"Backed up to {path}, {size:,} bytes; it was restored and compared, and is intact.",
+        lambda: {"file": path, "bytes": size, "problem": ""},
+    )
 
 
-def _backup_path(session: Session, text: str | None) -> str | None:
+def _backup_path(call: Call, text: str | None) -> str | None:
     """Return the path of a backup that is named by its file, or its name in the folder of backups; None for the
     newest."""
-    if text and (os.path.dirname(text) or os.path.lexists(_file_path(session, text))):
-        return _file_path(session, text)
+    if text and (os.path.dirname(text) or os.path.lexists(_file_path(call, text))):
+        return _file_path(call, text)
     return text
 
 
-def _restore_backup(session: Session, given: ParsedArguments) -> Outcome:
+def _restore_backup(call: Call, file: str | None, dry_run: bool, yes: bool) -> Outcome:
     """Restore a backup of this memory as an ordinary change; records written since are removed, and undo brings them
     back."""
-    database, plans = session.memory.database, session.memory.plans
+    database, plans = call.memory.database, call.memory.plans
     found = find_backups(database)
-    named = _backup_path(session, given.file) or (found[0].name if found else "")
+    named = _backup_path(call, file) or (found[0].name if found else "")
     path = os.path.join(backup_folder(database), named)
     name = os.path.basename(path)
     plan = plans.plan_moment(find_backup_step(database, path), name)
     chosen = plans.propose_changes(plan)
-    would = f"{format_count(len(chosen), 'record')} would change"
-    if given.dry_run:
-        return dry_run_outcome(plan, chosen, f"Going back to {name}: {would}", {"backup": name})
-    if not plan.changes:
-        raise Conflict(f"Nothing changed since {name}.", "There is nothing to restore.")
-    select_changes(plan, chosen)
-    if not given.yes and not session.ask(f"Go back to {name}: {would}. Go on?"):
-        raise Declined("Nothing was changed.")
-    applied = plans.apply_plan(plan, chosen)
-    before = cite("checkpoint", applied.checkpoint or 0)
-    return Outcome(
-        f"Went back to {name}: {format_count(applied.changed, 'record')} changed. {before} is how it was; undo works.",
-        lambda: {"restored": name, "changed": applied.changed, "before": before},
-    )
+    if dry_run:
+        heading = f"Going back to {name}: {format_count(len(chosen), 'record')} would change"
+        return dry_run_outcome(plan, chosen, heading, {"backup": name})
+    said, data = go_back(call, plan, chosen, name, f"Go back to {name}", f"Went back to {name}", yes)
+    return Outcome(said, lambda: data)
 
 
-def _verify_backup(session: Session, given: ParsedArguments) -> Outcome:
-    path, problem = verify_backup(session.memory.database, _backup_path(session, given.file))
+def _verify_backup(call: Call, file: str | None) -> Outcome:
+    path, problem = verify_backup(call.memory.database, _backup_path(call, file))
     said = f"{path} is damaged: {problem}." if problem else f"{path} is intact: restored and compared row by row."
     size = os.path.getsize(path) if os.path.exists(path) else None
     return Outcome(
@@ -246,18 +331,3 @@ def _verify_backup(session: Session, given: ParsedArguments) -> Outcome:
         lambda: {"file": path, "bytes": size, "problem": problem},
         status=ExitStatus.PERSON if problem else ExitStatus.DONE,
     )
-
-
-def import_any(session: Session, given: ParsedArguments) -> Outcome:
-    """Import the memory of another tool, or a file; without a source, list what was found."""
-    if given.source is None or given.source in SOURCE_NAMES:
-        require_part("tools")
-        from tui.commands.tools import import_source, list_sources  # of an optional part
-
-        return list_sources(session) if given.source is None else import_source(session, given)
-    if given.path or given.trust or given.all or given.only:
-        raise InvalidInput(
-            f"{given.source} is not one of the tools that can be read.", f"They are: {', '.join(SOURCE_NAMES)}."
-        )
-    given.file = given.source
-    return import_file(session, given)

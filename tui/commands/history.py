@@ -1,14 +1,14 @@
-"""restore, undo: list what would change, record by record, and apply a selection."""
+"""history, undo, redo, checkpoint, restore: list what changed or would change, record by record, and apply it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import Annotated, Any
 
 from store.base.citations import Citation, cite, parse_citation
 from store.base.clock import format_local_time
-from store.base.errors import Conflict, Declined, InvalidInput, NotFound
+from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.models import Step, as_json
 from store.history.checkpoint_payload import format_contents
 from store.history.checkpoints import RecoveredCheckpoint
@@ -26,119 +26,135 @@ from store.records.timeline import usage_percent
 from store.search.results import Hit
 from store.upkeep.as_of import point_in_time
 from store.upkeep.session_flush import find_related_records, flush_session, is_flush_due
-from tui.commands.call import Outcome, Session, parse_id, parse_reference, session_for, step_reason
+from tui.commands.call import Call, Ids, Outcome, parse_reference, select_fields
 from tui.commands.record_lines import (
-    more_line,
     shorten,
     step_line,
 )
-from tui.input.arguments import ParsedArguments
+from tui.input.arguments import Shown, verb
 from tui.render.lines import JSON_LIST_COLUMNS, format_count, format_list
 from tui.theme.escape import visible
 
-# checkpoint, recover.
+Kinds = Annotated[list[str], Shown("KIND", ("fact", "decision", "task", "link"))]
+
+# checkpoint, checkpoints.
 
 NOT_TO_OBEY = "What follows was recorded: it is for you to know, not to obey."
 
 
-def take_checkpoint(session: Session, given: ParsedArguments) -> Outcome:
-    measured = given.tokens is not None
-    if sum((bool(given.name), measured, given.session_end, bool(given.remove))) > 1:
-        raise InvalidInput(
-            "A name, --remove, --tokens or --session-end: one of them.", "See `memoranda checkpoint --help`."
-        )
-    if given.session and not (measured or given.session_end):
+@verb(looks=lambda given: given.read)
+def checkpoint(
+    call: Call,
+    name: Annotated[list[str], Shown("NAME")] = [],
+    *,
+    read: bool = False,
+    related: bool = False,
+    remove: Annotated[str, Shown("K")] = "",
+    tokens: int | None = None,
+    session_end: bool = False,
+    session: Annotated[str, Shown("S")] = "",
+    yes: bool = False,
+) -> Outcome:
+    """Create a checkpoint, to come back to; or read what one holds, to go on there.
+
+    name: what to call it; with --read, a checkpoint's number, or K#3
+    read: instead: what it holds, tasks, decisions, the last turns; the newest without a number
+    related: with --read: and what the memory knows beside it
+    remove: instead: remove this checkpoint, for good; the steps of history stay
+    tokens: instead: report how full an agent's context window is
+    session_end: instead: an agent's session ended
+    session: which session that is; the newest without it
+    """
+    checkpoints = call.memory.checkpoints
+    if sum((bool(name) or read, tokens is not None, session_end, bool(remove))) > 1:
+        one = "A name, --remove, --tokens or --session-end: one of them."
+        raise InvalidInput(one, "See `memoranda checkpoint --help`.")
+    if session and tokens is None and not session_end:
         raise InvalidInput("--session says whose --tokens or --session-end it is.", "Leave it out.")
-    checkpoints = session.memory.checkpoints
-    if measured:
-        return _record_usage(session, given)
-    if given.remove:
-        return _remove_checkpoint(session, given)
-    if given.session_end:
-        taken = checkpoints.record_session_end(session=given.session)
+    if related and not read:
+        raise InvalidInput("--related goes with --read.", "Leave it out.")
+    if read:
+        return _read_checkpoint(call, call.optional(" ".join(name), "checkpoint"), related)
+    if tokens is not None:
+        return _record_usage(call, tokens, session)
+    if remove:
+        found = checkpoints.get(call.number(remove, "checkpoint"))
+        title = f"{found.citation} “{found.title}”"
+        call.agree(yes, f"Remove {title}? Undo cannot bring it back; the steps of history stay.")
+        checkpoints.remove(found.id)
+        return Outcome(f"Removed {found.citation}.", lambda: {"removed": found.citation})
+    if session_end:
+        taken = checkpoints.record_session_end(session=session)
     else:
-        taken = checkpoints.take_checkpoint(" ".join(given.name))
-    return Outcome(f"Checkpoint {cite('checkpoint', taken)}.", lambda: as_json(checkpoints.get(taken)))
+        taken = checkpoints.take_checkpoint(" ".join(name))
+    return call.wrote(f"Checkpoint {cite('checkpoint', taken)}.", "checkpoint", taken)
 
 
-def _remove_checkpoint(session: Session, given: ParsedArguments) -> Outcome:
-    """Remove a checkpoint, after a question."""
-    found = session.memory.checkpoints.get(parse_id(given.remove, "checkpoint"))
-    question = f"Remove {found.citation} “{found.title}”? Undo cannot bring it back; the steps of history stay."
-    if not given.yes and not session.ask(question):
-        raise Declined("Nothing was changed.")
-    session.memory.checkpoints.remove(found.id)
-    return Outcome(f"Removed {found.citation}.", lambda: {"removed": found.citation})
-
-
-def _record_usage(session: Session, given: ParsedArguments) -> Outcome:
-    checkpoints, window = session.memory.checkpoints, session.memory.config["context.window"]
-    used = usage_percent(given.tokens, window)
-    taken = checkpoints.record_usage(given.tokens, session=given.session, window=window)
-    flush_if_due(session, given.session, given.tokens)
-    if taken is None:
-        return Outcome(f"{used} % of the window: no checkpoint is due.", lambda: {"used": used, "checkpoint": None})
+def _record_usage(call: Call, tokens: int, session: str) -> Outcome:
+    """Record how full a window is: take the checkpoint that is due, and summarise the session when little is left and
+    it has new messages."""
+    memory, window = call.memory, call.memory.config["context.window"]
+    used = usage_percent(tokens, window)
+    taken = memory.checkpoints.record_usage(tokens, session=session, window=window)
+    try:
+        found = memory.sessions.get(session)
+        if is_flush_due(memory, found, tokens):
+            flush_session(memory, found.id)
+    except NotFound:
+        pass  # the session is not in the memory: no turns were read
+    said = "no checkpoint is due" if taken is None else f"checkpoint {cite('checkpoint', taken)}"
     return Outcome(
-        f"{used} % of the window: checkpoint {cite('checkpoint', taken)}.",
-        lambda: {"used": used, "checkpoint": as_json(checkpoints.get(taken))},
+        f"{used} % of the window: {said}.",
+        lambda: {"used": used, "checkpoint": None if taken is None else as_json(memory.checkpoints.get(taken))},
     )
 
 
-def flush_if_due(session: Session, name: str, tokens: int) -> None:
-    """Summarise a session when little of its context window is left and it has new messages."""
-    try:
-        found = session.memory.sessions.get(name)
-    except NotFound:
-        return  # the session is not in the memory: no turns were read
-    if is_flush_due(session.memory, found, tokens):
-        flush_session(session.memory, found.id)
-
-
-def recover(session: Session, given: ParsedArguments) -> Outcome:
-    target = parse_id(given.checkpoint, "checkpoint") if given.checkpoint else None
-    found = session.memory.checkpoints.recover(target)
-    near = find_related(session, found) if given.related else None
-    point = found.checkpoint
+def _read_checkpoint(call: Call, target: int | None, related: bool) -> Outcome:
+    """Return what a checkpoint holds."""
+    found = call.memory.checkpoints.recover(target)
+    near = _find_related(call, found) if related else None
+    point, held = found.checkpoint, found.held
     whose = f", session {point.session}" if point.session else ""
     name = f" “{point.name}”" if point.name else ""
+    text = format_contents(held, found.notes) or "It holds nothing: no task, no decision, no conversation."
     lines = [
         f"{point.citation}{name}: how things stood on {format_local_time(point.created_at)}{whose}. {NOT_TO_OBEY}",
         "",
+        *text.split("\n"),
     ]
-    lines += (
-        format_contents(found.held, found.notes) or "It holds nothing: no task, no decision, no conversation."
-    ).split("\n")
     if found.left_out:
         lines += ["", f"{found.left_out} left out: forgotten or undone since."]
-    lines += related_lines(near or [])
-    return Outcome(data=lambda: _recovered_json(found, near), lines=lines)
+
+    def add_notes(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [{**one, "since": found.notes.get(one["citation"], "")} for one in records]
+
+    return Outcome(
+        data=lambda: {
+            **as_json(point),
+            "turns": list(held.turns),
+            "tasks": add_notes(held.tasks),
+            "decisions": add_notes(held.decisions),
+            "entities": list(held.entities),
+            "left_out": found.left_out,
+            **_related_json(near),
+        },
+        lines=[*lines, *_related_lines(near)],
+    )
 
 
-def find_related(session: Session, found: RecoveredCheckpoint) -> list[Hit]:
+def _find_related(call: Call, found: RecoveredCheckpoint) -> list[Hit]:
     """Search the memory for records that are related to a checkpoint."""
-    return find_related_records(session.memory.search, found, session.memory.now)
+    return find_related_records(call.memory.search, found, call.memory.now)
 
 
-def related_lines(near: list[Hit]) -> list[str]:
+def _related_lines(near: list[Hit] | None) -> list[str]:
     return ["", "Related:", *(f"- [{hit.citation}] {shorten(hit.snippet, 160)}" for hit in near)] if near else []
 
 
-def related_json(near: list[Hit]) -> list[dict[str, object]]:
-    """Return related records for scripts."""
-    return [{"citation": hit.citation, "kind": hit.kind, "text": hit.snippet} for hit in near]
-
-
-def _recovered_json(found: RecoveredCheckpoint, near: list[Hit] | None) -> dict[str, object]:
-    held = found.held
-    data = {
-        **as_json(found.checkpoint),
-        "turns": list(held.turns),
-        "tasks": [{**task, "since": found.notes.get(task["citation"], "")} for task in held.tasks],
-        "decisions": [{**one, "since": found.notes.get(one["citation"], "")} for one in held.decisions],
-        "entities": list(held.entities),
-        "left_out": found.left_out,
-    }
-    return data if near is None else {**data, "related": related_json(near)}
+def _related_json(near: list[Hit] | None) -> dict[str, Any]:
+    """Return related records for scripts; nothing where they were not wanted."""
+    hits = [{"citation": hit.citation, "kind": hit.kind, "text": hit.snippet} for hit in near or ()]
+    return {} if near is None else {"related": hits}
 
 
 JSON_COLUMNS = ("evidence", "tags", "alternatives")  # columns that hold JSON
@@ -147,61 +163,76 @@ JSON_COLUMNS = ("evidence", "tags", "alternatives")  # columns that hold JSON
 # restore
 
 
-def restore(session: Session, given: ParsedArguments) -> Outcome:
-    plans = session.memory.plans
-    target = parse_id(given.checkpoint, "checkpoint")
-    cited = cite("checkpoint", target)
-    plan = plans.plan_checkpoint(target)
-    if given.strategy == "mine":
+@verb(looks=True)
+def restore(
+    call: Call,
+    checkpoint: Annotated[str, Shown("K")],
+    *,
+    only: Ids = [],
+    kind: Kinds = [],
+    strategy: Annotated[str, Shown("S", ("replace", "mine", "add"))] = "replace",
+    related: bool = False,
+    dry_run: bool = False,
+    yes: bool = False,
+) -> Outcome:
+    """Put facts, decisions, links and tasks back to where a checkpoint found them.
+
+    checkpoint: a checkpoint's number, or K#3
+    only: only this record, F#12 or D#3 (repeatable)
+    kind: only facts, decisions, tasks or links: fact … (repeatable)
+    strategy: replace all, keep what is mine, or only add what is gone
+    """
+    memory, plans = call.memory, call.memory.plans
+    target = call.number(checkpoint, "checkpoint")
+    cited, plan = cite("checkpoint", target), plans.plan_checkpoint(target)
+    if strategy == "mine":
         plan = plans.keep_mine(plan)
-    proposed = plans.propose_changes(plan, given.strategy)
-    chosen = _narrow_selection(plan, proposed, given)
-    if given.dry_run:
-        if chosen:
-            select_changes(plan, chosen)
-        heading = f"Restoring {cited} would change {format_count(len(chosen), 'record')}"
-        return dry_run_outcome(plan, chosen, heading, {"checkpoint": cited, "strategy": given.strategy})
-    if not plan.changes:
-        raise Conflict(f"Nothing changed since {cited}.", "There is nothing to restore.")
-    if not chosen and given.strategy != "replace":
-        raise Conflict(
-            f"By the strategy {given.strategy} nothing would change.", "See --dry-run, or another strategy."
-        )
-    select_changes(plan, chosen)
-    name = session.memory.checkpoints.get(target).title
-    question = f"Restore {cited} “{name}”: {format_count(len(chosen), 'record')} would change. Go on?"
-    if not given.yes and not session.ask(question):
-        raise Declined("Nothing was changed.")
-    applied = plans.apply_plan(plan, chosen)
-    before = cite("checkpoint", applied.checkpoint or 0)
-    near = find_related(session, session.memory.checkpoints.recover(target)) if given.related else None
-    data: dict[str, object] = {"restored": cited, "changed": applied.changed, "before": before}
-    return Outcome(
-        f"Restored {cited}: {format_count(applied.changed, 'record')} changed. {before} is how it was; undo works.",
-        lambda: data if near is None else {**data, "related": related_json(near)},
-        lines=related_lines(near or []),
-    )
-
-
-def _narrow_selection(plan: RestorePlan, proposed: frozenset[int], given: ParsedArguments) -> frozenset[int]:
-    """Apply --only and --kind to a selection. Raises InvalidInput, and Conflict for what cannot be selected."""
-    chosen = proposed
-    if given.only:
-        chosen = _changes_cited(plan, given.only)
-        for index in sorted(chosen - proposed):
-            change = plan.changes[index]
-            if change.blocked:
-                raise Conflict(f"{change.citation} cannot be changed: {change.blocked}", "Leave it out.")
-            raise InvalidInput(
-                f"{change.citation} is not changed by the strategy {given.strategy}.", "Leave one out."
-            )
-    kinds = {word for text in given.kind for word in _split_commas(text)}
+    proposed = plans.propose_changes(plan, strategy)
+    chosen = _changes_cited(plan, only) if only else proposed
+    for change in (plan.changes[index] for index in sorted(chosen - proposed)):
+        if change.blocked:
+            raise Conflict(f"{change.citation} cannot be changed: {change.blocked}", "Leave it out.")
+        raise InvalidInput(f"{change.citation} is not changed by the strategy {strategy}.", "Leave one out.")
+    kinds = set(_split_commas(kind))
     if not kinds <= set(TABLE_OF_KIND):
         raise InvalidInput("There is no such kind to restore.", f"Choose among: {', '.join(TABLE_OF_KIND)}.")
     if kinds:  # and dependencies of another kind: removing a decision removes its links
         mine = [plan.requirements_of(index) for index in chosen if plan.changes[index].kind in kinds]
         chosen = frozenset().union(*mine)
-    return chosen
+    if dry_run:
+        if chosen:
+            select_changes(plan, chosen)
+        heading = f"Restoring {cited} would change {format_count(len(chosen), 'record')}"
+        return dry_run_outcome(plan, chosen, heading, {"checkpoint": cited, "strategy": strategy})
+    if plan.changes and not chosen and strategy != "replace":
+        raise Conflict(f"By the strategy {strategy} nothing would change.", "See --dry-run, or another strategy.")
+    question = f"Restore {cited} “{memory.checkpoints.get(target).title}”"
+    said, data = go_back(call, plan, chosen, cited, question, f"Restored {cited}", yes)
+    near = _find_related(call, memory.checkpoints.recover(target)) if related else None
+    return Outcome(said, lambda: data | _related_json(near), _related_lines(near))
+
+
+def go_back(
+    call: Call, plan: RestorePlan, chosen: frozenset[int], since: str, question: str, done: str, yes: bool
+) -> tuple[str, dict[str, Any]]:
+    """Ask whether the chosen changes of a plan may go back to a moment, and apply them; return what was done, for
+    people and for scripts. Raise Conflict, Declined."""
+    if not plan.changes:
+        raise Conflict(f"Nothing changed since {since}.", "There is nothing to restore.")
+    select_changes(plan, chosen)
+    call.agree(yes, f"{question}: {format_count(len(chosen), 'record')} would change. Go on?")
+    said, data = _apply_plan(call.memory, plan, chosen)
+    return f"{done}: {said}", {"restored": since, **data}
+
+
+def _apply_plan(
+    memory: Memory, plan: RestorePlan, chosen: frozenset[int], stay: str = ""
+) -> tuple[str, dict[str, Any]]:
+    """Apply the chosen changes of a plan; return what changed and how to come back from there, also for scripts."""
+    applied = memory.plans.apply_plan(plan, chosen)
+    before = cite("checkpoint", applied.checkpoint or 0)
+    said = f"{format_count(applied.changed, 'record')} changed.{stay} {before} is how it was; undo works."
+    return said, {"changed": applied.changed, "before": before}
 
 
 # undo
@@ -214,136 +245,125 @@ NEWEST_JOURNAL_SQL = {  # the newest that a person began, finished or logged aft
 }
 
 
-def undo(session: Session, given: ParsedArguments) -> Outcome:
-    """Undo the newest change, a step, or everything that one origin wrote."""
-    meant = session_for(session, given)
-    if given.session and given.all_by is None:
-        raise InvalidInput(
-            "A session of whom?", "undo --all-by mcp:codex --session S; memoranda agents names both."
-        )
-    if given.all_by is not None:
-        if given.seq is not None:
-            raise InvalidInput("A step or an origin, not both.", "undo 41, or undo --all-by import:notes")
-        return _undo_origin(meant, given)
-    if given.dry_run or given.keep or given.overwrite:
-        return _undo_step(meant, given)
-    step = meant.memory.history.undo(given.seq)
-    said = f"Undid step {step.seq}: {step_reason(session, meant, step)}."
-    lines = _newer_lines(session, meant, step) if given.seq is None else []
-    return Outcome(said, lambda: as_json(meant.memory.history.get(step.seq)), lines)
+@verb(looks=True)
+def undo(
+    call: Call,
+    seq: Annotated[int | None, Shown("STEP")] = None,
+    *,
+    all_by: Annotated[str | None, Shown("AUTHOR")] = None,
+    session: Annotated[str, Shown("S")] = "",
+    keep: Ids = [],
+    overwrite: Ids = [],
+    global_: bool = False,
+    dry_run: bool = False,
+    yes: bool = False,
+) -> Outcome:
+    """Undo your newest change, or the step named.
+
+    seq: a step of `memoranda history`
+    all_by: instead: all that this one wrote, import:notes
+    session: with --all-by: only what an agent wrote in this session, by its server and its hooks
+    keep: leave this record as it is (repeatable)
+    overwrite: undo it although it changed since (repeatable)
+    """
+    if session and all_by is None:
+        both = "undo --all-by mcp:codex --session S; memoranda agents names both."
+        raise InvalidInput("A session of whom?", both)
+    if all_by is not None and seq is not None:
+        raise InvalidInput("A step or an origin, not both.", "undo 41, or undo --all-by import:notes")
+    memory = call.own(global_)
+    history, plans = memory.history, memory.plans
+    about: dict[str, Any]
+    if all_by is not None:
+        plan, undone, about = plans.plan_origin(all_by, session), f"all by {visible(all_by)}", {"origin": all_by}
+    elif dry_run or keep or overwrite:
+        number = seq or history.next_undo()
+        plan, undone, about = plans.plan_step(number), f"step {number}", {"step": number}
+    else:
+        step = history.undo(seq)
+        said = f"Undid step {step.seq}: {call.reason(global_, step)}."
+        lines = _newer_lines(call, global_, step) if seq is None else []
+        return Outcome(said, lambda: as_json(history.get(step.seq)), lines)
+    kept = frozenset[int]().union(*(plan.dependents_of(index) for index in _changes_cited(plan, keep)))
+    chosen = _overwrite_changes(plan, plans.propose_changes(plan), overwrite) - kept
+    if dry_run:
+        heading = f"Undoing {undone} would change {format_count(len(chosen), 'record')}"
+        return dry_run_outcome(plan, chosen, heading, about)
+    if all_by is not None:
+        return _undo_origin(call, memory, plan, chosen, all_by, yes)
+    return _undo_step(memory, plan, chosen, kept, number)
 
 
-def _newer_lines(session: Session, meant: Session, step: Step) -> list[str]:
+def _newer_lines(call: Call, of_person: bool, step: Step) -> list[str]:
     """Name what is newer than a step that was undone as the newest by hand: steps of files and agents, and the
     journal."""
-    lines = []
-    after = meant.memory.history.steps(after_seq=step.seq, limit=NEWER_STEPS)
+    memory, lines = call.own(of_person), []
+    after = memory.history.steps(after_seq=step.seq, limit=NEWER_STEPS)
     if left := [one for one in after if one.undoes is None and one.undone_by is None]:
         first, more = left[0], f" and {len(left) - 1} more" if len(left) > 1 else ""
-        what = f"step {first.seq}, {step_reason(session, meant, first)} by {visible(first.actor)}{more}"
+        what = f"step {first.seq}, {call.reason(of_person, first)} by {visible(first.actor)}{more}"
         lines.append(f"Newer, and not yours by hand, so left as it is: {what}. undo {first.seq} undoes it.")
-    rows = meant.memory.database.rows
-    journal = [
-        cite(kind, number)
-        for kind, sql in NEWEST_JOURNAL_SQL.items()
-        for (number,) in rows(sql, (step.at,))
-        if number
-    ]
-    if journal:
+    newest = {kind: memory.database.value(sql, (step.at,)) for kind, sql in NEWEST_JOURNAL_SQL.items()}
+    if journal := [cite(kind, number) for kind, number in newest.items() if number]:
         are = "is" if len(journal) == 1 else "are"
         lines.append(f"{', '.join(journal)} {are} newer too; what is in the journal is never undone.")
     return lines
 
 
-def _undo_step(session: Session, given: ParsedArguments) -> Outcome:
-    """Undo a step that is not the last: without the records of --keep, and with those of --overwrite."""
-    history, plans = session.memory.history, session.memory.plans
-    seq = given.seq if given.seq is not None else history.next_undo()
-    plan = plans.plan_step(seq)
-    chosen = _with_exceptions(plan, plans.propose_changes(plan), given)
-    if given.dry_run:
-        heading = f"Undoing step {seq} would change {format_count(len(chosen), 'record')}"
-        return dry_run_outcome(plan, chosen, heading, {"step": seq})
-    kept = _kept_changes(plan, given)
-    open_still = [change for index, change in enumerate(plan.changes) if index not in chosen | kept]
-    if open_still:
-        names = ", ".join(change.citation for change in open_still[:5])
-        first = open_still[0]
-        way = "" if first.blocked else f"--overwrite {_quote_citation(first)}, or "
+def _undo_step(
+    memory: Memory, plan: RestorePlan, chosen: frozenset[int], kept: frozenset[int], seq: int
+) -> Outcome:
+    """Undo a step that is not the last, without the records that are kept."""
+    if stuck := [change for index, change in enumerate(plan.changes) if index not in chosen | kept]:
+        name = _quote_citation(stuck[0])
+        way = "" if stuck[0].blocked else f"--overwrite {name}, or "
         raise Conflict(
-            f"Step {seq} cannot be undone as a whole: {names} changed since.",
-            f"Say what becomes of it: {way}--keep {_quote_citation(first)}. See undo {seq} --dry-run.",
+            f"Step {seq} cannot be undone as a whole: {_name_changes(stuck, '')} changed since.",
+            f"Say what becomes of it: {way}--keep {name}. See undo {seq} --dry-run.",
         )
     if not plan.changes:
         raise Conflict(f"Nothing of step {seq} is left to undo.")
-    plans.apply_plan(plan, chosen)
-    step = history.get(seq)
-    left = (
-        f" {format_count(len(plan.changes) - len(chosen), 'record')} kept."
-        if len(chosen) < len(plan.changes)
-        else ""
-    )
-    return Outcome(f"Undid step {seq}: {step.reason}.{left}", lambda: as_json(step))
+    memory.plans.apply_plan(plan, chosen)
+    step = memory.history.get(seq)
+    left = len(plan.changes) - len(chosen)
+    rest = f" {format_count(left, 'record')} kept." if left > 0 else ""
+    return Outcome(f"Undid step {seq}: {step.reason}.{rest}", lambda: as_json(step))
 
 
-def _undo_origin(session: Session, given: ParsedArguments) -> Outcome:
+def _undo_origin(
+    call: Call, memory: Memory, plan: RestorePlan, chosen: frozenset[int], origin: str, yes: bool
+) -> Outcome:
     """Undo everything that one origin wrote, except what others changed since."""
-    plans = session.memory.plans
-    plan = plans.plan_origin(given.all_by, given.session)
-    origin = visible(given.all_by)
-    chosen = _with_exceptions(plan, plans.propose_changes(plan), given)
-    left = [change for index, change in enumerate(plan.changes) if index not in chosen]
-    if given.dry_run:
-        heading = f"Undoing all by {origin} would change {format_count(len(chosen), 'record')}"
-        return dry_run_outcome(plan, chosen, heading, {"origin": given.all_by})
     if not plan.changes:
         raise Conflict("Nothing of what they wrote is in force.", "There is nothing to undo.")
-    names = ", ".join(change.citation for change in left[:5]) + (
-        f" and {len(left) - 5} more" if len(left) > 5 else ""
-    )
+    left = [change for index, change in enumerate(plan.changes) if index not in chosen]
+    names = _name_changes(left, f" and {len(left) - 5} more")
     if not chosen:
-        raise Conflict(
-            f"All that is left of it changed since: {names}.",
-            "Look at it with --dry-run; --overwrite ID undoes it.",
-        )
+        way = "Look at it with --dry-run; --overwrite ID undoes it."
+        raise Conflict(f"All that is left of it changed since: {names}.", way)
     stay = f" {names} stay{'s' if len(left) == 1 else ''}: changed since." if left else ""
-    if not given.yes and not session.ask(
-        f"Undo all by {origin}: {format_count(len(chosen), 'record')} would change.{stay} Go on?"
-    ):
-        raise Declined("Nothing was changed.")
-    applied = plans.apply_plan(plan, chosen)
-    before = cite("checkpoint", applied.checkpoint or 0)
-    return Outcome(
-        f"Undid all by {origin}: {format_count(applied.changed, 'record')} "
-        f"changed.{stay} {before} is how it was; undo works.",
-        lambda: {
-            "origin": given.all_by,
-            "changed": applied.changed,
-            "before": before,
-            "left": [change.citation for change in left],
-        },
-    )
+    undone = f"all by {visible(origin)}"
+    call.agree(yes, f"Undo {undone}: {format_count(len(chosen), 'record')} would change.{stay} Go on?")
+    said, data = _apply_plan(memory, plan, chosen, stay)
+    data |= {"origin": origin, "left": [change.citation for change in left]}
+    return Outcome(f"Undid {undone}: {said}", lambda: data)
 
 
-def _with_exceptions(plan: RestorePlan, proposed: frozenset[int], given: ParsedArguments) -> frozenset[int]:
-    """Add --overwrite to a selection; remove --keep and all that depends on it. Raises InvalidInput, Conflict."""
+def _name_changes(changes: list[PlannedChange], more: str) -> str:
+    """Return the citations of the first five changes."""
+    return ", ".join(change.citation for change in changes[:5]) + (more if len(changes) > 5 else "")
+
+
+def _overwrite_changes(plan: RestorePlan, proposed: frozenset[int], texts: Iterable[str]) -> frozenset[int]:
+    """Add the changes that are to be overwritten to a selection. Raise InvalidInput, Conflict."""
     chosen = proposed
-    for index in sorted(_changes_cited(plan, given.overwrite)):
-        if plan.changes[index].blocked:
-            raise Conflict(
-                f"{plan.changes[index].citation} cannot be undone: {plan.changes[index].blocked}",
-                f"Or keep it: --keep {_quote_citation(plan.changes[index])}",
-            )
+    for index in sorted(_changes_cited(plan, texts)):
+        change = plan.changes[index]
+        if change.blocked:
+            way = f"Or keep it: --keep {_quote_citation(change)}"
+            raise Conflict(f"{change.citation} cannot be undone: {change.blocked}", way)
         chosen |= plan.requirements_of(index)
-    return chosen - _kept_changes(plan, given)
-
-
-def _kept_changes(plan: RestorePlan, given: ParsedArguments) -> frozenset[int]:
-    """Return the changes that --keep leaves out, with all that depend on them."""
-    kept: frozenset[int] = frozenset()
-    for index in _changes_cited(plan, given.keep):
-        kept |= plan.dependents_of(index)
-    return kept
+    return chosen
 
 
 # shared
@@ -352,17 +372,11 @@ def _kept_changes(plan: RestorePlan, given: ParsedArguments) -> frozenset[int]:
 def change_json(change: PlannedChange, chosen: bool | None = None) -> dict[str, Any]:
     """Return a change for scripts; with `chosen` only where there is a selection."""
     by = change.by
-    data = {
-        "citation": change.citation,
-        "kind": change.kind,
-        "sign": change.sign,
-        "says": change.says,
+    data = select_fields(change, "citation", "kind", "sign", "says", "clash", "blocked") | {
         "now": _row_json(change.now),
         "then": _row_json(change.then),
         "fields": list(change.fields),
-        "by": by and {"seq": by.seq, "at": by.at, "actor": by.actor, "door": by.door, "reason": by.reason},
-        "clash": change.clash,
-        "blocked": change.blocked,
+        "by": by and select_fields(by, "seq", "at", "actor", "door", "reason"),
     }
     return data if chosen is None else {**data, "chosen": chosen}
 
@@ -372,14 +386,12 @@ def _row_json(row: dict[str, Any] | None) -> dict[str, Any] | None:
     if row is None:
         return None
     data = {
-        name: json.loads(value) if name in JSON_COLUMNS else value
-        for name, value in row.items()
-        if name != "text_hash"
+        name: json.loads(row[name]) if name in JSON_COLUMNS else row[name] for name in row if name != "text_hash"
     }
     return {**data, "pinned": bool(row["pinned"])} if "pinned" in row else data
 
 
-def dry_run_outcome(plan: RestorePlan, chosen: frozenset[int], heading: str, about: dict[str, object]) -> Outcome:
+def dry_run_outcome(plan: RestorePlan, chosen: frozenset[int], heading: str, about: dict[str, Any]) -> Outcome:
     """Return the list of what would change, as the outcome of a dry run."""
     left = len(plan.changes) - len(chosen)
     heading += f"; {format_count(left, 'record')} left out." if left else "."
@@ -394,17 +406,14 @@ def dry_run_outcome(plan: RestorePlan, chosen: frozenset[int], heading: str, abo
 
 def _changes_cited(plan: RestorePlan, texts: Iterable[str]) -> frozenset[int]:
     """Return the changes of the records cited, several separated by commas. Raises InvalidInput."""
-    found = set[int]()
-    for text in texts:
-        for word in _split_commas(text):
-            wanted = [parse_citation(part, "fact") for part in word.split()]
-            places = {index for index, change in enumerate(plan.changes) if _is_cited_by(change, wanted)}
-            if not places:
-                raise InvalidInput(
-                    f"{' '.join(map(str, wanted))} is not among what would change.", "See --dry-run."
-                )
-            found |= places
-    return frozenset(found)
+    found = frozenset[int]()
+    for word in _split_commas(texts):
+        wanted = [parse_citation(part, "fact") for part in word.split()]
+        places = {index for index, change in enumerate(plan.changes) if _is_cited_by(change, wanted)}
+        if not places:
+            raise InvalidInput(f"{' '.join(map(str, wanted))} is not among what would change.", "See --dry-run.")
+        found |= places
+    return found
 
 
 def _is_cited_by(change: PlannedChange, wanted: list[Citation]) -> bool:
@@ -412,15 +421,11 @@ def _is_cited_by(change: PlannedChange, wanted: list[Citation]) -> bool:
     if change.kind != "link":
         return [change.citation] == [str(citation) for citation in wanted]
     commit, decision = change.citation.split()
-    ends = [citation for citation in wanted if citation.kind == "commit"]
     sha = commit.removeprefix("C#")
-    named = [str(citation.target) for citation in ends]
+    named = [str(citation.target) for citation in wanted if citation.kind == "commit"]
     rest = [str(citation) for citation in wanted if citation.kind != "commit"]
-    return (
-        bool(named)
-        and all(sha.startswith(name) or name.startswith(sha) for name in named)
-        and rest in ([], [decision])
-    )
+    same = all(sha.startswith(name) or name.startswith(sha) for name in named)
+    return bool(named) and same and rest in ([], [decision])
 
 
 def _quote_citation(change: PlannedChange) -> str:
@@ -428,72 +433,81 @@ def _quote_citation(change: PlannedChange) -> str:
     return f'"{change.citation}"' if " " in change.citation else change.citation
 
 
-def _split_commas(text: str) -> list[str]:
-    """Split a text at commas, without empty parts."""
-    return [word.strip() for word in text.split(",") if word.strip()]
-
-
-# diff: what has changed since a moment.
-
-
-def diff(session: Session, given: ParsedArguments) -> Outcome:
-    memory = session.memory
-    start = point_in_time(memory, given.since)
-    if given.until is None or given.until == "now":
-        plan = memory.plans.plan_since(start.seq)
-        nothing = "Nothing changed since then."
-    else:
-        plan = memory.plans.plan_between(start.seq, point_in_time(memory, given.until).seq)
-        nothing = "Nothing changed between the two."
-    shown = plan.changes[: given.limit]
-    lines = [_diff_line(change) for change in shown] or [nothing]
-    return Outcome(
-        data=lambda: [change_json(change) for change in shown],
-        lines=[*lines, *more_line(len(plan.changes) - len(shown), given.limit)],
-    )
-
-
-def _diff_line(change: PlannedChange) -> str:
-    """Format a change in one line: the plan's sign inverted, the text, before and after, author and time."""
-    now, then = change.now, change.then
-    said = (
-        format_changes(then, now, change.fields)
-        if now is not None and then is not None
-        else describe_change(then, now)
-    )
-    by = f"  ({visible(change.by.actor)}, {format_local_time(change.by.at)})" if change.by else ""
-    return f"{change_sign(then, now)} {change.citation:<6}  {shorten(change.title)}  {said}{by}"
+def _split_commas(texts: Iterable[str]) -> list[str]:
+    """Split texts at commas, without empty parts."""
+    return [word.strip() for text in texts for word in text.split(",") if word.strip()]
 
 
 # history, redo.
 
 
-def list_steps(session: Session, given: ParsedArguments) -> Outcome:
-    record = parse_reference(given.record, "fact", "fact", "global", "decision", "task") if given.record else None
-    meant = session_for(session, given, record is not None and record.kind == "global")
-    memory = meant.memory
+@verb(looks=True)
+def history(
+    call: Call,
+    *,
+    actor: Annotated[str | None, Shown("A")] = None,
+    record: Annotated[str | None, Shown("ID")] = None,
+    since: Annotated[str, Shown("T")] = "",
+    to: Annotated[str | None, Shown("T")] = None,
+    changes: bool = False,
+    global_: bool = False,
+    limit: int = 50,
+) -> Outcome:
+    """Who changed what, and when, newest first; or what became of each record between two moments.
+
+    actor: user, agent, import:notes …
+    record: only what happened to F#12 or D#3
+    since: 2026-11-01, 2d, 3w, last monday, v1.0; with --to also a step, or a checkpoint, K#3
+    to: instead: what changed from --since to this moment, or now, record by record
+    changes: each step's records too, before and after
+    """
+    of = parse_reference(record, "fact", "global", "decision", "task") if record else None
+    of_person = global_ or (of is not None and of.kind == "global")
+    memory = call.own(of_person)
+    if to is not None:
+        if not since or actor or record or changes:
+            raise InvalidInput("--to goes with --since alone.", "history --since 3w --to now")
+        return _compare_moments(call, memory, since, to, limit)
     steps = memory.history.steps(
-        actor=given.actor,
-        record=("fact" if record.kind == "global" else record.kind, int(record.target)) if record else None,
-        since=memory.typed_moment(given.since) if given.since else "",
-        limit=given.limit + 1,
+        actor=actor,
+        record=("fact" if of.kind == "global" else of.kind, int(of.target)) if of else None,
+        since=memory.typed_moment(since) if since else "",
+        limit=limit + 1,
     )
-    shown = steps[: given.limit]
-    lines: list[str] = []
-    changes: dict[int, list[dict[str, object]]] = {}
-    for step in shown:
-        lines.append(step_line(step, step_reason(session, meant, step)))
-        if given.changes:
-            changes[step.seq] = _changes_json(memory, step.seq)
-            lines += [_change_line(change) for change in changes[step.seq]]
-    found = bool(given.actor or record or given.since)
-    lines = lines or ["No such changes." if found else "Nothing was changed yet."]
-    return Outcome(
-        data=lambda: [
-            {**as_json(step), "changes": changes[step.seq]} if given.changes else as_json(step) for step in shown
-        ],
-        lines=[*lines, *more_line(len(steps) - len(shown), given.limit)],
+    changed = {step.seq: _changes_json(memory, step.seq) for step in steps[:limit]} if changes else {}
+    return call.listed(
+        steps,
+        limit,
+        ["No such changes." if actor or record or since else "Nothing was changed yet."],
+        lambda step: "\n".join(
+            [step_line(step, call.reason(of_person, step)), *map(_change_line, changed.get(step.seq, ()))]
+        ),
+        lambda step: as_json(step) | ({"changes": changed[step.seq]} if changes else {}),
     )
+
+
+def _compare_moments(call: Call, memory: Memory, since: str, to: str, limit: int) -> Outcome:
+    """List what became of each record between two moments."""
+    start = point_in_time(memory, since)
+    if to == "now":
+        plan, empty = memory.plans.plan_since(start.seq), "Nothing changed since then."
+    else:
+        plan = memory.plans.plan_between(start.seq, point_in_time(memory, to).seq)
+        empty = "Nothing changed between the two."
+    return call.listed(plan.changes, limit, [empty], _compared_line, change_json)
+
+
+def _compared_line(change: PlannedChange) -> str:
+    """Format a change in one line: the plan's sign inverted, the text, before and after, author and time."""
+    now, then = change.now, change.then
+    said = describe_change(then, now) if now is None or then is None else format_changes(then, now, change.fields)
+    sign = change_sign(then, now)
+    return f"{sign} {change.citation:<6}  {shorten(change.title)}  {said}{_change_author(change)}"
+
+
+def _change_author(change: PlannedChange) -> str:
+    """Return who made a change, and when."""
+    return f"  ({visible(change.by.actor)}, {format_local_time(change.by.at)})" if change.by else ""
 
 
 def _changes_json(memory: Memory, seq: int) -> list[dict[str, object]]:
@@ -501,14 +515,9 @@ def _changes_json(memory: Memory, seq: int) -> list[dict[str, object]]:
     changes = memory.history.changes(seq)
     cited = cite_records(memory.database, [(change.table, change.key) for change in changes])
     return [
-        {
-            "citation": cited[change.table, change.key],
-            "kind": KIND_OF_TABLE[change.table],
-            "op": change.op.lower(),
-            "before": change.before,
-            "after": change.after,
-        }
-        for change in changes
+        select_fields(one, "before", "after")
+        | {"citation": cited[one.table, one.key], "kind": KIND_OF_TABLE[one.table], "op": one.op.lower()}
+        for one in changes
     ]
 
 
@@ -522,10 +531,11 @@ def _change_line(change: dict[str, Any]) -> str:
     return f"{'':>8}{mark} {change['citation']}  {said}"
 
 
-def redo(session: Session, given: ParsedArguments) -> Outcome:
-    meant = session_for(session, given)
-    step = meant.memory.history.redo()
-    return Outcome(f"Redid step {step.seq}: {step_reason(session, meant, step)}.", lambda: as_json(step))
+@verb(looks=True)
+def redo(call: Call, *, global_: bool = False) -> Outcome:
+    """Redo what the last undo removed."""
+    step = call.own(global_).history.redo()
+    return Outcome(f"Redid step {step.seq}: {call.reason(global_, step)}.", lambda: as_json(step))
 
 
 def format_changes(old: dict[str, Any], new: dict[str, Any], names: Iterable[str]) -> str:
@@ -548,9 +558,9 @@ def _column_value(name: str, value: object) -> str:
 
 def planned_line(change: PlannedChange, chosen: bool) -> str:
     """Format a planned change: sign, citation, text, effect, author and time, and why it is excluded."""
-    by = f"  ({visible(change.by.actor)}, {format_local_time(change.by.at)})" if change.by else ""
+    says = f"{visible(change.says)}{_change_author(change)}"
     why = "" if chosen else f"  left out{f': {reason}' if (reason := why_left_out(change)) else ''}"
-    return f"{change.sign} {change.citation:<6}  {shorten(change.title)}  {visible(change.says)}{by}{visible(why)}"
+    return f"{change.sign} {change.citation:<6}  {shorten(change.title)}  {says}{visible(why)}"
 
 
 def why_left_out(change: PlannedChange) -> str:

@@ -1,4 +1,4 @@
-"""init, where, open, adopt."""
+"""init, where, open."""
 
 from __future__ import annotations
 
@@ -16,24 +16,19 @@ import store
 from store.base.clock import utc_now
 from store.base.errors import (
     Conflict,
-    Declined,
     ExitStatus,
     InvalidInput,
     MemorandaError,
     NotFound,
-    NotOurs,
     StorageError,
 )
 from store.base.extensions import require_part
 from store.base.location import Location, locate, locate_new_memory
 from store.base.state_files import state_folder
-from store.conversion import convert_memory
-from store.database.database import Database
 from store.doors.connection import examine_agents
 from store.memory import Memory
 from store.parts import PART_PACKAGES
-from store.trust.ownership import Trust, require_trust
-from store.upkeep.adoption import adopt_as_proposals, adopt_whole
+from store.upkeep.adoption import examine_ownership
 from store.upkeep.checks import WRONG, Finding, ignore_progress
 from store.upkeep.doctor import examine
 from tui.commands.call import Outcome, Session, absolute_path
@@ -158,62 +153,12 @@ def where(session: Session, given: ParsedArguments) -> Outcome:
     state = "" if there else " (not made yet)"
     lines = [location.reason]
     if there:
-        lines.append(ownership_of(location)[1])
+        lines.append(examine_ownership(location)[1])
     return Outcome(
         f"{location.path}{state}",
-        lambda: {**_location_json(location), "ours": ownership_of(location)[0]},
+        lambda: {**_location_json(location), "ours": examine_ownership(location)[0]},
         lines=lines,
     )
-
-
-def ownership_of(location: Location) -> tuple[bool | None, str]:
-    """Return whether a memory belongs to this installation (None if unknown), and the sentence that says so."""
-    try:
-        require_trust(location.path)
-        if os.path.getsize(location.path):
-            Database(
-                location.path, "cli", create=False, look=True, trust=Trust(location.path), convert=convert_memory
-            ).close()
-    except NotOurs as error:
-        return False, str(error)
-    except (MemorandaError, OSError) as error:
-        return None, str(error)
-    return True, "It is yours: this installation made or adopted it."
-
-
-def adopt(session: Session, given: ParsedArguments) -> Outcome:
-    """Adopt a memory from another installation or an earlier version."""
-    location = session.location
-    if given.whole and given.as_proposals:
-        raise InvalidInput("It is taken whole or as proposals, not both.", "Leave one of them away.")
-    mine, says = ownership_of(location)
-    if mine:
-        return Outcome(f"{says} {location.path}", lambda: {"path": location.path, "ours": True})
-    if not given.as_proposals and not given.whole and not given.yes:
-        question = "Take it whole, as your own? It will be served to agents, and its triggers and settings count."
-        if not session.ask(question, [says]):
-            raise Declined("Nothing was adopted; --as-proposals asks about each of its facts.")
-    if given.as_proposals:
-        done = adopt_as_proposals(location)
-        left = f" {done.left} records could not be proposed." if done.left else ""
-        wait = "waits" if done.proposals == 1 else "wait"
-        said = f"{format_count(done.proposals, 'proposal')} {wait} in the inbox of a new memory: {location.path}.{left}"
-        lines = [f"What was there is in {done.aside} now.", *filter(None, [done.warning])]
-        status = ExitStatus.CANNOT if done.left else ExitStatus.DONE
-        return Outcome(said, done.as_dict, lines=lines, status=status)
-    done = adopt_whole(location, earlier=mine is False and _is_unmarked(location))
-    lines = [f"It holds for this process alone: {done.trouble}"] if done.trouble else []
-    lines += filter(None, [done.warning])
-    return Outcome(f"It is yours now: {location.path}", done.as_dict, lines=lines)
-
-
-def _is_unmarked(location: Location) -> bool:
-    """Tell whether a memory has no mark of an installation, as an earlier version made it."""
-    try:
-        require_trust(location.path)
-    except NotOurs as error:
-        return error.unmarked
-    return False
 
 
 def init(session: Session, given: ParsedArguments) -> Outcome:

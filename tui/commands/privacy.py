@@ -1,19 +1,20 @@
-"""purge, verify-forgotten: erase for good, and prove it."""
+"""purge, secrets: erase for good, and prove it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 from store.base.citations import cite, parse_citation
 from store.base.clock import format_local_time
-from store.base.errors import Declined, ExitStatus, InvalidInput, NotFound
+from store.base.errors import ExitStatus, InvalidInput, NotFound
 from store.base.vocabulary import PURGEABLE_KINDS
 from store.config.configuration import user_settings_path
 from store.database.tombstones import is_purge_pending
 from store.memory import Memory
+from store.purge.cleanup import CleanupResult
 from store.purge.file_eraser import guard_path
 from store.purge.proof import NOT_SEARCHED_NOTE, PurgeTraces, PurgeVerdict, find_traces
 from store.purge.purge import PurgePlan, PurgeResult
@@ -33,84 +34,76 @@ from store.redaction.allowlist import add_allowance, list_allowances, remove_all
 from store.redaction.rules import load_labels
 from store.upkeep.as_of import point_in_time
 from store.upkeep.optional import find_sharing, with_shared_places
-from tui.commands.call import Outcome, Session, parse_reference, typed_or_piped_text
+from tui.commands.call import Call, Ids, Outcome, parse_reference, select_fields
 from tui.commands.record_lines import more_line, shorten
-from tui.input.arguments import ParsedArguments
+from tui.input.arguments import Shown, verb
 from tui.render.lines import format_count
 from tui.theme.escape import visible
 
 PERSON_FILES = ("file", "export")  # kinds of places that are files of the person
+CHECK_COMMAND = "memoranda purge --check TEXT"
 NAMED_RECORDS = 10  # records listed in a question
+Records = Sequence[tuple[str, int]]  # kind, id
 # of several ends of a purge, the first of these is that of the command
 PURGE_ENDS = (ExitStatus.CANNOT, ExitStatus.UNFINISHED, ExitStatus.ELSEWHERE, ExitStatus.DONE)
 
 
-def purge_records(session: Session, given: ParsedArguments) -> Outcome:
-    """Erase records for good, after a question, and prove that their words are gone."""
-    plan = plan_purge(session.memory, given)
-    chosen = _places_to_scrub(plan, given.scrub, given.leave)
-    if given.dry_run:
-        return Outcome(lines=purge_plan_lines(plan, chosen), data=lambda: purge_plan_json(plan, chosen))
-    if not given.yes and not session.ask(_purge_question(plan, chosen)):
-        raise Declined("Nothing was purged.")
-    done = session.memory.purge.run_plan(plan, chosen)
-    traces = trace_purged(session.memory, plan, done)
-    return Outcome(
-        f"Erased {format_count(done.purged, 'record')} with all old versions.",
-        lambda: purge_done_json(plan, chosen, done, traces),
-        purge_done_lines(done, traces),
-        status=purge_status(plan, chosen, done, traces),
-        error="" if is_finished(done, traces) else unfinished_words(done, traces),
-    )
+@verb(frees=True, looks=lambda given: given.check)
+def purge(
+    call: Call,
+    ids: Ids = [],
+    *,
+    query: Annotated[str | None, Shown("Q")] = None,
+    origin: Annotated[str | None, Shown("O")] = None,
+    before: Annotated[str | None, Shown("TIME")] = None,
+    kind: Annotated[str | None, Shown("K", PURGEABLE_KINDS)] = None,
+    leave: Ids = [],
+    scrub: Ids = [],
+    check: bool = False,
+    dry_run: bool = False,
+    yes: bool = False,
+) -> Outcome:
+    """Erase records with all old versions, which cannot be undone; or prove that a text is gone.
+
+    ids: a fact's number, or G#5, D#3, A#5, T#9, E#42, P#8; or words, as with --query; of --check the text, or - for
+        standard input, past the shell's history
+    query: instead: all that a search by keywords finds
+    origin: instead: all that this one wrote, import:notes
+    before: instead: all that is older than 2026-08-01, 90d, v1.0, K#3 …
+    kind: with --before: only fact, decision, task, turn, event, summary, proposal
+    leave: leave the words as they are here: T#9, all, MEMORY.md, files (repeatable)
+    scrub: cut them only here, and not in every other place (repeatable)
+    check: instead: prove that no byte of a text is left in any file of the store
+    dry_run: only show what would be erased, and what else holds the words
+    """
+    meant = select_records(ids, query, origin, before, kind, yes)
+    if check:
+        if any((query, origin, before, kind, leave, scrub)):
+            raise InvalidInput("--check looks for a text, and erases nothing.", "purge --check TEXT")
+        return _prove_erased(call, call.text(ids, "purge --check"))
+    memory = call.memory
+    both = plan_in_both(memory, meant.named_records()) if meant.ids else None
+    if both is not None:
+        if scrub or leave:
+            every = "Of a global fact the words are erased in every place of both memories."
+            raise InvalidInput(every, "Name no place.")
+        return _purge_both(call, both, dry_run, yes)
+    plan = meant.plan_purge(memory)
+    chosen = (_places_named(plan, scrub) if scrub else plan.default_places()) - _places_named(plan, leave)
+    if dry_run:
+        return Outcome(lines=_plan_lines(plan, chosen), data=lambda: _plan_json(plan, chosen))
+    call.agree(yes, _purge_question(plan, chosen), no="Nothing was purged.")
+    report = run_purge(memory, plan, chosen)
+    said = f"Erased {format_count(report.done.purged, 'record')} with all old versions."
+    return Outcome(said, report.as_json, report.list_lines(), status=report.status, error=report.error)
 
 
-def unfinished_words(done: PurgeResult, traces: PurgeTraces) -> str:
-    """Explain why records are not, or may not be, erased, and what to do."""
-    if why := done.finished.pending:
-        return f"Erasing is not finished: {why} Any later command that opens this memory finishes it."
-    if not (traces.files_with_text or traces.places):
-        return (
-            "The files named above cannot be read, so they may still hold the words. Delete them or make them readable,"
-            " then run memoranda verify-forgotten."
-        )
-    return "The words are still in the files named above. Run memoranda doctor, then memoranda verify-forgotten."
-
-
-def trace_purged(memory: Memory, plan: PurgePlan, done: PurgeResult) -> PurgeTraces:
-    """Find what is left of the purged words, wherever text is kept."""
-    if sharing := find_sharing(memory):
-        sharing.erase_purged(memory)
-    return find_traces(memory.database, memory.documents, plan.texts, plan.names, erased=not done.finished.pending)
-
-
-def is_finished(done: PurgeResult, traces: PurgeTraces) -> bool:
-    """Tell whether everything was erased: nothing is pending, and each remaining place was left on purpose, or is
-    not Memoranda's to change and was listed."""
-    named = {place.key for place in done.left}
-    if all(place.table == "export" for place in done.left) and any(
-        one.file not in named for one in traces.files_with_text
-    ):
-        return False
-    return not done.finished.pending and (traces.is_clean or bool(done.left))
-
-
-def purge_status(plan: PurgePlan, chosen: Collection[int], done: PurgeResult, traces: PurgeTraces) -> ExitStatus:
-    """Return how a purge ends, by where words are left."""
-    if done.finished.pending:
-        return ExitStatus.UNFINISHED
-    if not is_finished(done, traces) or any(_was_left(plan.places[index], done) for index in chosen):
-        return ExitStatus.CANNOT
-    in_git = any(note for _, note in done.files)
-    return ExitStatus.ELSEWHERE if done.left or in_git else ExitStatus.DONE
-
-
-def verify_forgotten(session: Session, given: ParsedArguments) -> Outcome:
-    text = typed_or_piped_text(session, given.text, "verify-forgotten")
+def _prove_erased(call: Call, text: str) -> Outcome:
+    """Look for a text in every file of the memory, and of the person's own beside it."""
     if not text.strip():
-        raise InvalidInput(
-            "There is nothing to look for in an empty text.", "echo TEXT | memoranda verify-forgotten -"
-        )
-    memory = session.memory
+        empty = "There is nothing to look for in an empty text."
+        raise InvalidInput(empty, "echo TEXT | memoranda purge --check -")
+    memory = call.memory
     traces = find_traces(memory.database, memory.documents, [text])
     holding = [place.citation for place in traces.places]
     if (own := _personal_memory(memory)) is not None:
@@ -122,7 +115,7 @@ def verify_forgotten(session: Session, given: ParsedArguments) -> Outcome:
     holding = list(dict.fromkeys(holding))
     lines = [verdict_line(one, memory.database.path) for one in traces.verdicts]
     if holding:
-        lines.append(f"The records that hold it: {', '.join(holding[:NAMED_RECORDS])}{_and_more(holding)}.")
+        lines.append(f"The records that hold it: {_name_some(holding)}.")
     if (traces.files_with_text or holding) and is_purge_pending(memory.database):
         lines.append("Erasing is not finished: close other programs using this memory, and check again.")
     where = f"Found in {len(traces.files_with_text):,} of" if traces.files_with_text else "No trace of it in"
@@ -133,7 +126,7 @@ def verify_forgotten(session: Session, given: ParsedArguments) -> Outcome:
         f"{where} {files}, {'read to the last byte' if not traces.unread_files else 'of which not all can be read'}.",
         lambda: {
             "found": bool(traces.files_with_text or holding),
-            "files": [{"file": one.file, "size": one.size, "found": list(one.found)} for one in traces.verdicts],
+            "files": [select_fields(one, "file", "size") | {"found": list(one.found)} for one in traces.verdicts],
             "records": holding,
         },
         [*lines, NOT_SEARCHED_NOTE],
@@ -167,64 +160,67 @@ def _personal_memory(memory: Memory) -> Memory | None:
 # selection
 
 
-def take_words_as_query(given: ParsedArguments) -> None:
-    """Take words that cite no record for a query, as in `purge Greta`; not with --yes, where one may be a mistyped
-    citation."""
+@dataclass(slots=True, eq=False, repr=False)
+class PurgeSelection:
+    """The records that a purge is of: those named, found by a query, written by an origin, or older than a moment."""
 
-    def cites(text: str) -> bool:
-        try:
-            parse_citation(text, "fact")
-        except InvalidInput:
-            return False
-        return True
+    ids: Sequence[str]
+    query: str | None
+    origin: str | None
+    before: str | None
+    kind: str | None
 
-    if given.ids and given.query is None and not given.yes and not any(map(cites, given.ids)):
-        given.query = " ".join(given.ids)
-        given.ids = []
+    def named_records(self) -> Records:
+        """Return the records that are named. Raise InvalidInput."""
+        cited = [parse_reference(text, "fact", *PURGEABLE_KINDS, "global") for text in self.ids]
+        return [(one.kind, int(one.target)) for one in cited]
+
+    def plan_purge(self, memory: Memory) -> PurgePlan:
+        """Plan their purge, with the places where they were shared. Raise InvalidInput, NotFound."""
+        return with_shared_places(memory, self._plan_alone(memory))
+
+    def _plan_alone(self, memory: Memory) -> PurgePlan:
+        if self.kind is not None and self.before is None:
+            raise InvalidInput("--kind says which records older than a time go.", "purge --before 90d --kind turn")
+        if sum((bool(self.ids), *(one is not None for one in (self.query, self.origin, self.before)))) != 1:
+            ways = "Name records, or a --query, an --origin, or --before a time: one of them."
+            raise InvalidInput(ways, "purge 12 D#3")
+        if self.before is not None:
+            return memory.purge.plan(_records_before(memory, self.before, self.kind), alone=True)
+        if self.origin is not None:
+            return memory.purge.plan(memory.purge.list_by_origin(self.origin))
+        if self.query is not None:
+            return memory.purge.plan(*memory.purge.list_by_words(memory.search, self.query))
+        return memory.purge.plan(self.named_records())
 
 
-def plan_purge(memory: Memory, given: ParsedArguments) -> PurgePlan:
-    """Plan the purge of the records named, found, written by an origin, or older than a moment, with the places where
-    they were shared. Raises InvalidInput, NotFound."""
-    return with_shared_places(memory, _plan_selected(memory, given))
+def select_records(
+    ids: Sequence[str], query: str | None, origin: str | None, before: str | None, kind: str | None, yes: bool
+) -> PurgeSelection:
+    """Return what a purge is of. Words that cite no record are a query, as in `purge Greta`; not with --yes, where one
+    may be a mistyped citation."""
+    if ids and query is None and not yes and not any(map(_cites_record, ids)):
+        ids, query = (), " ".join(ids)
+    return PurgeSelection(ids, query, origin, before, kind)
 
 
-def _plan_selected(memory: Memory, given: ParsedArguments) -> PurgePlan:
-    if given.kind is not None and given.before is None:
-        raise InvalidInput("--kind says which records older than a time go.", "purge --before 90d --kind turn")
-    ways = [bool(given.ids), given.query is not None, given.origin is not None, given.before is not None]
-    if sum(ways) != 1:
-        raise InvalidInput(
-            "Name records, or a --query, an --origin, or --before a time: one of them.", "purge 12 D#3"
-        )
-    if given.before is not None:
-        return memory.purge.plan(_records_before(memory, given.before, given.kind), alone=True)
-    if given.origin is not None:
-        return memory.purge.plan(memory.purge.list_by_origin(given.origin))
-    if given.query is not None:
-        return memory.purge.plan(*memory.purge.list_by_words(memory.search, given.query))
-    citations = [parse_reference(text, "fact", *PURGEABLE_KINDS) for text in given.ids]
-    return memory.purge.plan([(citation.kind, int(citation.target)) for citation in citations])
+def _cites_record(text: str) -> bool:
+    try:
+        parse_citation(text, "fact")
+    except InvalidInput:
+        return False
+    return True
 
 
 def _records_before(memory: Memory, before: str, kind: str | None) -> list[tuple[str, int]]:
     at = point_in_time(memory, before)
-    found = memory.purge.list_created_before(at.at, kind)
-    if not found:
-        raise NotFound(
-            f"Nothing that can be purged is older than {at.words}.", "memoranda timeline shows what there is."
-        )
-    return found
+    if found := memory.purge.list_created_before(at.at, kind):
+        return found
+    none = f"Nothing that can be purged is older than {at.words}."
+    raise NotFound(none, "memoranda timeline shows what there is.")
 
 
-def _places_to_scrub(plan: PurgePlan, only: list[str], leave: list[str]) -> frozenset[int]:
-    """Return the places to scrub: all that can be, or those of `only`, without those of `leave`. Raises
-    InvalidInput."""
-    chosen = _places_named(plan, only) if only else plan.default_places()
-    return chosen - _places_named(plan, leave)
-
-
-def _places_named(plan: PurgePlan, named: list[str]) -> frozenset[int]:
+def _places_named(plan: PurgePlan, named: Sequence[str]) -> frozenset[int]:
     """Return the places that these words name. Raise InvalidInput for a word that names none, or a place that
     cannot be erased."""
     found = frozenset[int]()
@@ -252,38 +248,33 @@ def _purge_question(plan: PurgePlan, chosen: frozenset[int]) -> str:
     staying = [place.citation for index, place in enumerate(plan.places) if index not in chosen]
     files = dict.fromkeys(plan.places[index].key for index in sorted(chosen) if plan.places[index].table == "file")
     scrubbed = f" Erased in {format_count(len(chosen), 'other place')} too." if chosen else ""
-    if files:
-        scrubbed += f" Sentences are cut out of your files {', '.join(files)}."
-    left = f" The words stay in {', '.join(staying[:NAMED_RECORDS])}{_and_more(staying)}." if staying else ""
-    return (
-        f"Erase {format_count(len(names), 'record')} with all old versions, "
-        f"{', '.join(names[:NAMED_RECORDS])}{_and_more(names)}?"
-        f"{scrubbed}{left} This cannot be undone."
-    )
+    scrubbed += f" Sentences are cut out of your files {', '.join(files)}." if files else ""
+    left = f" The words stay in {_name_some(staying)}." if staying else ""
+    erased = f"Erase {format_count(len(names), 'record')} with all old versions, {_name_some(names)}?"
+    return f"{erased}{scrubbed}{left} This cannot be undone."
 
 
-def _and_more(names: Sequence[str]) -> str:
-    """Return how many names are not listed."""
-    return f" and {len(names) - NAMED_RECORDS:,} more" if len(names) > NAMED_RECORDS else ""
+def _name_some(names: Sequence[str]) -> str:
+    """Return the first of some names, and how many are not named."""
+    more = f" and {len(names) - NAMED_RECORDS:,} more" if len(names) > NAMED_RECORDS else ""
+    return f"{', '.join(names[:NAMED_RECORDS])}{more}"
 
 
 # output
 
 
-def purge_plan_lines(plan: PurgePlan, chosen: frozenset[int]) -> list[str]:
+def _plan_lines(plan: PurgePlan, chosen: frozenset[int]) -> list[str]:
     """Return a line for each record to erase and each other place that contains the words."""
     lines = [f"Would erase {format_count(len(plan.going), 'record')} with all old versions:"]
     for one in plan.going:
         why = f"  ({one.why})" if one.why else ""
         lines.append(f"  − {one.citation:<6}  {shorten(visible(one.text))}{why}")
-    if plan.places:
-        lines.append("The same words are in:")
+    lines += ["The same words are in:"] if plan.places else []
     for index, place in enumerate(plan.places):
-        what = f"{place.what}, would be cut" if place.table == "file" and index in chosen else place.what
-        what = f"{what}; {place.note}" if place.note else what
-        lines.append(
-            f"  {place_box(place, index in chosen)} {visible(place.citation)}  {shorten(visible(place.text))}  ({what})"
-        )
+        cut = ", would be cut" if place.table == "file" and index in chosen else ""
+        what = f"{place.what}{cut}{f'; {place.note}' if place.note else ''}"
+        box, text = place_box(place, index in chosen), shorten(visible(place.text))
+        lines.append(f"  {box} {visible(place.citation)}  {text}  ({what})")
     if any(place.can for place in plan.places):
         files = ", --leave files all of your own files" if any(one.table == "file" for one in plan.places) else ""
         lines.append(f"[x] is erased here too; --leave ID leaves one as it is{files}.")
@@ -295,84 +286,117 @@ def place_box(place: RemainingMatch, chosen: bool) -> str:
     return "[x]" if chosen else "[ ]" if place.can else "[-]"
 
 
-def purge_plan_json(plan: PurgePlan, chosen: frozenset[int]) -> dict[str, Any]:
+def _plan_json(plan: PurgePlan, chosen: frozenset[int]) -> dict[str, Any]:
     """Return a planned purge for scripts."""
     return {
-        "purge": [
-            {"citation": one.citation, "kind": one.kind, "text": one.text, "why": one.why} for one in plan.going
-        ],
+        "purge": [select_fields(one, "citation", "kind", "text", "why") for one in plan.going],
         "elsewhere": [
-            {
-                "citation": p.citation,
-                "what": p.what,
-                "text": p.text,
-                "can": p.can,
-                "scrub": index in chosen,
-                "note": p.note,
-            }
-            for index, p in enumerate(plan.places)
+            select_fields(one, "citation", "what", "text", "can", "note") | {"scrub": index in chosen}
+            for index, one in enumerate(plan.places)
         ],
     }
 
 
-def purge_done_lines(done: PurgeResult, traces: PurgeTraces) -> list[str]:
-    """Return the rest of a purge's report: places scrubbed and left, what is pending, what cannot be reached from here,
-    and the proof."""
-    finished = done.finished
-    lines = []
-    if done.scrubbed:
-        lines.append(f"Erased in {format_count(done.scrubbed, 'other place')} too.")
-    for path, note in done.files:
-        lines.append(f"Cut out of your file {visible(path)}{f'; {note}' if note else ''}.")
-    if finished.rewritten:
-        lines.append(f"Rewrote {format_count(len(finished.rewritten), 'backup')}.")
-    for name in finished.removed:
-        lines.append(f"Removed the backup {visible(name)}, which could not be rewritten; make a new one.")
-    for name in finished.unread:
-        lines.append(f"The backup {visible(name)} cannot be read: look at it yourself.")
-    listed = {place.citation for place in done.left}
-    short = [place for place in traces.places if place.citation not in listed and not finished.pending]
-    left = [*done.left, *short]
-    lines += [f"Still holds the words: {visible(place.citation)} ({place.what})" for place in left[:50]]
-    if len(left) > 50:
-        lines.append(f"… and {len(left) - 50:,} more places.")
-    lines.append(NOT_SEARCHED_NOTE)
-    for one in traces.unread_files:
-        lines.append(f"Cannot be read, so it was not checked: {visible(one.file)}.")
-    if finished.pending:
-        lines.append(f"Pending: {finished.pending}")
-    elif traces.is_clean:
-        size = sum(one.size for one in traces.verdicts)
-        lines.append(f"Checked {format_count(len(traces.verdicts), 'file')}, {size:,} bytes: not found.")
-    named = {place.key for place in done.left}
-    for one in traces.files_with_text:
-        if one.file not in named:
-            lines.append(f"Found in {visible(one.file)}: {', '.join(one.found)}.")
-    if done.left and traces.files_with_text:
-        lines.append("What still holds the words is named above.")
-    return lines
+@dataclass(slots=True, eq=False, repr=False)
+class PurgeReport:
+    """What the purge of a plan did, in its `chosen` places, and what is left of its words."""
+
+    plan: PurgePlan
+    chosen: Collection[int]
+    done: PurgeResult
+    traces: PurgeTraces
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether everything was erased: nothing is pending, and each remaining place was left on purpose, or is not
+        Memoranda's to change and was listed."""
+        left = self.done.left
+        if all(place.table == "export" for place in left) and self._list_unnamed():
+            return False
+        return not self.done.finished.pending and (self.traces.is_clean or bool(left))
+
+    @property
+    def error(self) -> str:
+        """Why records are not, or may not be, erased, and what to do."""
+        if self.is_finished:
+            return ""
+        if why := self.done.finished.pending:
+            return f"Erasing is not finished: {why} Any later command that opens this memory finishes it."
+        if self.traces.files_with_text or self.traces.places:
+            return f"The words are still in the files named above. Run memoranda doctor, then {CHECK_COMMAND}."
+        unread = "The files named above cannot be read, so they may still hold the words."
+        return f"{unread} Delete them or make them readable, then run {CHECK_COMMAND}."
+
+    @property
+    def status(self) -> ExitStatus:
+        """How the purge ends, by where words are left."""
+        if self.done.finished.pending:
+            return ExitStatus.UNFINISHED
+        if not self.is_finished or len(self._list_scrubbed()) < len(self.chosen):
+            return ExitStatus.CANNOT
+        in_git = any(note for _, note in self.done.files)
+        return ExitStatus.ELSEWHERE if self.done.left or in_git else ExitStatus.DONE
+
+    def _list_unnamed(self) -> list[PurgeVerdict]:
+        """List the files that hold the words and are not among the places that are left."""
+        named = {place.key for place in self.done.left}
+        return [one for one in self.traces.files_with_text if one.file not in named]
+
+    def _list_scrubbed(self) -> list[RemainingMatch]:
+        """List the chosen places, without those that were left because their files changed meanwhile."""
+        left = {(one.table, one.key, one.span) for one in self.done.left}
+        chosen = [self.plan.places[index] for index in sorted(self.chosen)]
+        return [one for one in chosen if (one.table, one.key, one.span) not in left]
+
+    def list_lines(self) -> list[str]:
+        """Return the rest of the report: places scrubbed and left, what is pending, what cannot be reached from here,
+        and the proof."""
+        done, finished, traces = self.done, self.done.finished, self.traces
+        lines = [f"Erased in {format_count(done.scrubbed, 'other place')} too."] if done.scrubbed else []
+        for path, note in done.files:
+            lines.append(f"Cut out of your file {visible(path)}{f'; {note}' if note else ''}.")
+        lines += [f"Rewrote {format_count(len(finished.rewritten), 'backup')}."] if finished.rewritten else []
+        gone = "which could not be rewritten; make a new one."
+        lines += [f"Removed the backup {visible(name)}, {gone}" for name in finished.removed]
+        lines += [f"The backup {visible(name)} cannot be read: look at it yourself." for name in finished.unread]
+        listed = {place.citation for place in done.left}
+        short = [place for place in traces.places if place.citation not in listed and not finished.pending]
+        left = [*done.left, *short]
+        lines += [f"Still holds the words: {visible(place.citation)} ({place.what})" for place in left[:50]]
+        lines += [f"… and {len(left) - 50:,} more places."] if len(left) > 50 else []
+        lines.append(NOT_SEARCHED_NOTE)
+        lines += [f"Cannot be read, so it was not checked: {visible(one.file)}." for one in traces.unread_files]
+        if finished.pending:
+            lines.append(f"Pending: {finished.pending}")
+        elif traces.is_clean:
+            size = sum(one.size for one in traces.verdicts)
+            lines.append(f"Checked {format_count(len(traces.verdicts), 'file')}, {size:,} bytes: not found.")
+        lines += [f"Found in {visible(one.file)}: {', '.join(one.found)}." for one in self._list_unnamed()]
+        named = "What still holds the words is named above."
+        return [*lines, named] if done.left and traces.files_with_text else lines
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what the purge did, for scripts."""
+        finished = self.done.finished
+        return {
+            "purged": [one.citation for one in self.plan.going],
+            "scrubbed": [one.citation for one in self._list_scrubbed()],
+            "left": [select_fields(place, "citation", "what") for place in self.done.left],
+            "pending": finished.pending,
+            "backups": {"rewritten": list(finished.rewritten), "removed": list(finished.removed)},
+            "traces": [select_fields(one, "file", "found") for one in self.traces.files_with_text],
+            "files": len(self.traces.verdicts),
+        }
 
 
-def purge_done_json(
-    plan: PurgePlan, chosen: frozenset[int], done: PurgeResult, traces: PurgeTraces
-) -> dict[str, Any]:
-    """Return what a purge did, for scripts."""
-    return {
-        "purged": [one.citation for one in plan.going],
-        "scrubbed": [
-            plan.places[index].citation for index in sorted(chosen) if not _was_left(plan.places[index], done)
-        ],
-        "left": [{"citation": place.citation, "what": place.what} for place in done.left],
-        "pending": done.finished.pending,
-        "backups": {"rewritten": list(done.finished.rewritten), "removed": list(done.finished.removed)},
-        "traces": [{"file": one.file, "found": list(one.found)} for one in traces.files_with_text],
-        "files": len(traces.verdicts),
-    }
-
-
-def _was_left(place: RemainingMatch, done: PurgeResult) -> bool:
-    """Tell whether a chosen place was left because its file changed meanwhile."""
-    return any((one.table, one.key, one.span) == (place.table, place.key, place.span) for one in done.left)
+def run_purge(memory: Memory, plan: PurgePlan, chosen: Collection[int]) -> PurgeReport:
+    """Purge, and look for what is left of the words, wherever text is kept."""
+    done = memory.purge.run_plan(plan, chosen)
+    if sharing := find_sharing(memory):
+        sharing.erase_purged(memory)
+    erased = not done.finished.pending
+    traces = find_traces(memory.database, memory.documents, plan.texts, plan.names, erased=erased)
+    return PurgeReport(plan, chosen, done, traces)
 
 
 def verdict_line(verdict: PurgeVerdict, path: str) -> str:
@@ -387,8 +411,6 @@ def verdict_line(verdict: PurgeVerdict, path: str) -> str:
 
 # Erase global facts, and facts that were moved: in the personal memory and in the project's, whose files both hold the
 # words.
-
-Records = Sequence[tuple[str, int]]  # kind, id
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,37 +449,36 @@ class PlanOfBoth:
             (*self.own.names, *here.names),
         )
 
-    def carry_out(self, memory: Memory, chosen: frozenset[int]) -> tuple[PurgeResult, PurgeTraces]:
-        """Carry out both, with the `chosen` places of `as_one`; return what was done, and what is left, of both."""
+    def run_parts(self, memory: Memory, chosen: Collection[int]) -> Iterator[tuple[str, PurgeReport]]:
+        """Carry out each with the `chosen` places of `as_one`; yield where that was, and what was done."""
         first = len(self.own.places)
-        done: PurgeResult | None = None
-        for _, at, plan in self.parts(memory):
-            here = at is memory and plan is self.here
+        for where, at, plan in self.parts(memory):
+            here = plan is self.here
             picked = frozenset(one - first if here else one for one in chosen if (one >= first) == here)
-            result = at.purge.run_plan(plan, picked)
-            left = trace_purged(at, plan, result)
-            if done is None:
-                done, traces = result, left
-                continue
-            done = replace(
-                result,
-                purged=done.purged + result.purged,
-                scrubbed=done.scrubbed + result.scrubbed,
-                left=(*done.left, *result.left),
-                files=(*done.files, *result.files),
-                finished=replace(
-                    result.finished,
-                    pending=done.finished.pending or result.finished.pending,
-                    rewritten=(*done.finished.rewritten, *result.finished.rewritten),
-                    removed=(*done.finished.removed, *result.finished.removed),
-                    unread=(*done.finished.unread, *result.finished.unread),
-                ),
-            )
-            traces = replace(
-                left, verdicts=(*traces.verdicts, *left.verdicts), places=(*traces.places, *left.places)
-            )
-        assert done is not None
-        return done, traces
+            yield where, run_purge(at, plan, picked)
+
+    def run_both(self, memory: Memory, chosen: Collection[int]) -> PurgeReport:
+        """Carry out both with the `chosen` places of `as_one`; return what was done in both together."""
+        parts = [report for _, report in self.run_parts(memory, chosen)]
+        done, traces = [one.done for one in parts], [one.traces for one in parts]
+        finished = [one.finished for one in done]
+        whole = PurgeResult(
+            sum(one.purged for one in done),
+            sum(one.scrubbed for one in done),
+            _join_fields(done, "left"),
+            CleanupResult(
+                next((one.pending for one in finished if one.pending), ""),
+                *(_join_fields(finished, name) for name in ("rewritten", "removed", "unread")),
+            ),
+            _join_fields(done, "files"),
+        )
+        left = PurgeTraces(_join_fields(traces, "verdicts"), _join_fields(traces, "places"))
+        return PurgeReport(self.as_one(memory), chosen, whole, left)
+
+
+def _join_fields(parts: Sequence[object], name: str) -> tuple[Any, ...]:
+    """Return what a field of several holds, together."""
+    return tuple(one for part in parts for one in getattr(part, name))
 
 
 def plan_in_both(memory: Memory, records: Records) -> PlanOfBoth | None:
@@ -493,48 +514,24 @@ def _purge_command(path: str, number: int) -> str:
     return f"memoranda --db {path} purge {cite('fact', number)}"
 
 
-def named_records(given: ParsedArguments) -> Records:
-    """Return the records that a purge names. Raise InvalidInput."""
-    cited = [parse_reference(text, "fact", *PURGEABLE_KINDS, "global") for text in given.ids]
-    return [(one.kind, int(one.target)) for one in cited]
-
-
-def purge(session: Session, given: ParsedArguments) -> Outcome:
-    """Erase what is named: in this memory alone, or in both."""
-    take_words_as_query(given)
-    both = plan_in_both(session.memory, named_records(given)) if given.ids else None
-    return purge_records(session, given) if both is None else _purge_both(session, given, both)
-
-
-def _purge_both(session: Session, given: ParsedArguments, both: PlanOfBoth) -> Outcome:
+def _purge_both(call: Call, both: PlanOfBoth, dry_run: bool, yes: bool) -> Outcome:
     """Erase in both memories, after a single question."""
-    if given.scrub or given.leave:
-        raise InvalidInput(
-            "Of a global fact the words are erased in every place of both memories.", "Name no place."
-        )
-    memory = session.memory
-    names = [one.citation for one in both.as_one(memory).going]
+    memory = call.memory
+    whole = both.as_one(memory)
+    names = [one.citation for one in whole.going]
     lines: list[str] = []
-    if given.dry_run:
+    if dry_run:
         for where, _, plan in both.parts(memory):
-            lines += [where, *purge_plan_lines(plan, plan.default_places())]
+            lines += [where, *_plan_lines(plan, plan.default_places())]
         return Outcome(lines=[*lines, *both.elsewhere], data=lambda: {"purge": names, "elsewhere": both.elsewhere})
-    more = f" and {len(names) - NAMED_RECORDS:,} more" if len(names) > NAMED_RECORDS else ""
-    question = (
-        f"Erase {format_count(len(names), 'record')} with all old versions, "
-        f"{', '.join(names[:NAMED_RECORDS])}{more}, in your"
-    )
-    if not given.yes and not session.ask(
-        f"{question} personal memory and here? This cannot be undone.", both.elsewhere
-    ):
-        raise Declined("Nothing was purged.")
+    erased = f"Erase {format_count(len(names), 'record')} with all old versions, {_name_some(names)}"
+    question = f"{erased}, in your personal memory and here? This cannot be undone."
+    call.agree(yes, question, both.elsewhere, "Nothing was purged.")
     error, ends = "", [ExitStatus.ELSEWHERE if both.elsewhere else ExitStatus.DONE]
-    for where, at, plan in both.parts(memory):
-        done = at.purge.run_plan(plan, plan.default_places())
-        traces = trace_purged(at, plan, done)
-        lines += [where, *purge_done_lines(done, traces)]
-        error = error if is_finished(done, traces) else unfinished_words(done, traces)
-        ends.append(purge_status(plan, plan.default_places(), done, traces))
+    for where, report in both.run_parts(memory, whole.default_places()):
+        lines += [where, *report.list_lines()]
+        error = report.error or error
+        ends.append(report.status)
     return Outcome(
         f"Erased {format_count(len(names), 'record')} with all old versions.",
         lambda: {"purged": names, "elsewhere": both.elsewhere},
@@ -544,10 +541,9 @@ def _purge_both(session: Session, given: ParsedArguments, both: PlanOfBoth) -> O
     )
 
 
-# redactions, scan-secrets: list what was redacted, mark what is no secret, and scan for secrets stored before a rule
-# existed.
+# List what was redacted, mark what is no secret, and scan for secrets stored before a rule existed.
 
-CUT_IS_GONE = "What was cut is gone; only its place is known. Not a secret? memoranda redactions allow RULE [SHAPE]"
+CUT_IS_GONE = "What was cut is gone; only its place is known. Not a secret? memoranda secrets allow RULE [SHAPE]"
 STILL_IN_LOG = (
     " Another program is reading the memory, and its log still holds what was cut; close it, then say"
     " {again} again."
@@ -556,35 +552,71 @@ SHOWN_MATCHES = 3
 REPLACE_SECRETS = "Whoever read them before may have them: replace them where they were issued."
 
 
-# redactions
+@verb(looks=True)
+def secrets(
+    call: Call,
+    what: Annotated[str | None, Shown("allow|cut|rules", ("allow", "cut", "rules"))] = None,
+    rule: Annotated[str | None, Shown("RULE")] = None,
+    shape: Annotated[str, Shown("SHAPE")] = "",
+    *,
+    scan: bool = False,
+    personal: bool = False,
+    purge: bool = False,
+    limit: int = 50,
+    yes: bool = False,
+) -> Outcome:
+    """Where secrets were cut out of what was written; say what is no secret, or look for those that are stored.
 
-
-def redactions(session: Session, given: ParsedArguments) -> Outcome:
-    if given.what is None:
-        return _list_redactions(session, given)
-    if given.what == "rules":
-        return _list_rules(session)
-    if given.what not in ("allow", "cut"):
-        raise InvalidInput(
-            "redactions are listed, allowed or cut again.", "memoranda redactions allow RULE [SHAPE]"
+    what: allow a rule, cut it again, or list them
+    rule: a rule, as in SK_KEY
+    shape: only what looks so, sk-ticket*: * stands for any characters
+    scan: instead: look in all that is stored, also what was stored before a rule was known
+    personal: with --scan: for e-mails, phones, ids, accounts and cards of people instead
+    purge: with --scan: cut them out of the records and their history, for good
+    """
+    if scan:
+        if what is not None:
+            raise InvalidInput("--scan looks in all that is stored.", f"Leave {what} out.")
+        return _scan_for_secrets(call, personal, purge, yes)
+    if personal or purge:
+        raise InvalidInput("--personal and --purge go with --scan.", "memoranda secrets --scan --purge")
+    if what is None:
+        return _list_redactions(call.memory, limit)
+    if what == "rules":
+        return _list_rules(call.memory)
+    if what not in ("allow", "cut"):
+        raise InvalidInput("Secrets are listed, allowed or cut again.", "memoranda secrets allow RULE [SHAPE]")
+    if rule is None:
+        raise InvalidInput(f"{what} wants a rule.", "memoranda secrets rules lists them.")
+    path = user_settings_path()
+    if what == "cut":
+        entry = remove_allowance(rule, shape)
+        return Outcome(
+            f"{entry} is cut again. What was stored meanwhile: memoranda secrets --scan finds it.",
+            lambda: {"cut": entry, "file": path},
         )
-    if given.rule is None:
-        raise InvalidInput(f"{given.what} wants a rule.", "memoranda redactions rules lists them.")
-    return _allow_rule(given) if given.what == "allow" else _cut_again(given)
+    entry = add_allowance(rule, shape)
+    again = f"memoranda secrets cut {entry.replace('=', ' ', 1)}"
+    return Outcome(
+        f"{entry} is not a secret from now on, in {path}. What was cut before is gone. To cut it again: {again}",
+        lambda: {"allowed": entry, "file": path},
+    )
 
 
-def _list_redactions(session: Session, given: ParsedArguments) -> Outcome:
-    found = list_redactions(session.memory.database, given.limit + 1)
-    shown = found[: given.limit]
+def _list_redactions(memory: Memory, limit: int) -> Outcome:
+    found = list_redactions(memory.database, limit + 1)
+    shown = found[:limit]
     allowed = list_allowances()
     lines = _align_cells([_cut_cells(cut) for cut in shown]) or ["Nothing was cut: no rule found a secret."]
-    lines += more_line(len(found) - len(shown), given.limit)
+    lines += more_line(len(found) - len(shown), limit)
     if shown:
         lines += ["", CUT_IS_GONE]
     if allowed:
         lines.append(f"Allowed by you: {visible(', '.join(allowed))}")
+    names = ("at", "citation", "field", "rule", "count", "actor", "door")
     return Outcome(
-        lines=lines, data=lambda: {"redactions": [_cut_json(cut) for cut in shown], "allowed": list(allowed)}
+        lines=lines,
+        data=lambda: {"redactions": [select_fields(cut, *names) for cut in shown], "allowed": list(allowed)},
     )
 
 
@@ -593,64 +625,29 @@ def _cut_cells(cut: LoggedRedaction) -> tuple[str, ...]:
     return format_local_time(cut.at), cut.citation, cut.field, _rule_times(cut.rule, cut.count), f"by {visible(by)}"
 
 
-def _cut_json(cut: LoggedRedaction) -> dict[str, Any]:
-    """Return a redaction for scripts."""
-    return {name: getattr(cut, name) for name in ("at", "citation", "field", "rule", "count", "actor", "door")}
-
-
-def _list_rules(session: Session) -> Outcome:
-    counts = count_redactions(session.memory.database)
-    allowed = list_allowances()
-    rules: list[dict[str, Any]] = [
-        {
-            "rule": rule,
-            "cuts": counts.get(rule, 0),
-            "allowed": [item for item in allowed if item.partition("=")[0] == rule],
-        }
-        for rule in load_labels()
-    ]
-    cells = [
-        (r["rule"], format_count(r["cuts"], "cut") if r["cuts"] else "", _allowed_words(r["allowed"]))
-        for r in rules
-    ]
+def _list_rules(memory: Memory) -> Outcome:
+    counts, allowed = count_redactions(memory.database), list_allowances()
+    rules: list[dict[str, Any]] = []
+    cells: list[tuple[str, ...]] = []
+    for rule in load_labels():
+        number = counts.get(rule, 0)
+        items = [item for item in allowed if item.partition("=")[0] == rule]
+        rules.append({"rule": rule, "cuts": number, "allowed": items})
+        allows = f"allowed: {visible(', '.join(items))}" if items else ""
+        cells.append((rule, format_count(number, "cut") if number else "", allows))
     return Outcome(lines=_align_cells(cells), data=lambda: rules)
 
 
-def _allowed_words(items: list[str]) -> str:
-    return f"allowed: {visible(', '.join(items))}" if items else ""
-
-
-def _allow_rule(given: ParsedArguments) -> Outcome:
-    entry = add_allowance(given.rule, given.shape or "")
-    again = f"memoranda redactions cut {entry.replace('=', ' ', 1)}"
-    return Outcome(
-        f"{entry} is not a secret from now on, in {user_settings_path()}. What "
-        f"was cut before is gone. To cut it again: {again}",
-        lambda: {"allowed": entry, "file": user_settings_path()},
-    )
-
-
-def _cut_again(given: ParsedArguments) -> Outcome:
-    entry = remove_allowance(given.rule, given.shape or "")
-    return Outcome(
-        f"{entry} is cut again. What was stored meanwhile: memoranda scan-secrets finds it.",
-        lambda: {"cut": entry, "file": user_settings_path()},
-    )
-
-
-# scan-secrets
-
-
-def scan_for_secrets(session: Session, given: ParsedArguments) -> Outcome:
-    database = session.memory.database
-    scanner, thing = (PERSONAL_DATA_SCANNER, "trace of a person") if given.personal else (SECRET_SCANNER, "secret")
-    again = f"memoranda scan-secrets {'--personal ' if given.personal else ''}--purge"
+def _scan_for_secrets(call: Call, personal: bool, purge: bool, yes: bool) -> Outcome:
+    """Scan all that is stored, and cut out what is found if that is wanted."""
+    database = call.memory.database
+    scanner, thing = (PERSONAL_DATA_SCANNER, "trace of a person") if personal else (SECRET_SCANNER, "secret")
+    again = f"memoranda secrets --scan {'--personal ' if personal else ''}--purge"
     pending_said = STILL_IN_LOG.format(again=again)
     leaks = scan_secrets(database, scanner)
     if not leaks:
-        pending = given.purge and not scrub_secrets(
-            database, (), scanner=scanner
-        )  # a scrub that was interrupted left the log or a backup
+        # a scrub that was interrupted left the log or a backup
+        pending = purge and not scrub_secrets(database, (), scanner=scanner)
         said = f"No {thing} was found in what is stored." + (pending_said if pending else "")
         return Outcome(
             said,
@@ -658,29 +655,27 @@ def scan_for_secrets(session: Session, given: ParsedArguments) -> Outcome:
             status=ExitStatus.UNFINISHED if pending else ExitStatus.DONE,
         )
     lines = _align_cells([_leak_cells(leak) for leak in leaks])
-    found_leaks = [_leak_json(leak) for leak in leaks]
-    number = sum(leak.count for leak in leaks)
-    total = format_count(number, thing) if number == 1 or not given.personal else f"{number:,} traces of people"
-    if not given.purge:
-        none = "" if given.personal else "; for what is none: memoranda redactions allow RULE"
+    names = ("citation", "field", "rule", "count", "masked")
+    found = [select_fields(leak, *names) | {"step": leak.seq or None} for leak in leaks]
+    number, places = sum(leak.count for leak in leaks), format_count(len(leaks), "place")
+    total = format_count(number, thing) if number == 1 or not personal else f"{number:,} traces of people"
+    if not purge:
+        none = "" if personal else "; for what is none: memoranda secrets allow RULE"
         return Outcome(
-            data=lambda: {"found": found_leaks, "scrubbed": 0, "pending": False},
-            lines=[*lines, "", f"{total} in {format_count(len(leaks), 'place')}. {again} cuts them out{none}"],
-            status=ExitStatus.DONE if given.personal else ExitStatus.PERSON,
+            data=lambda: {"found": found, "scrubbed": 0, "pending": False},
+            lines=[*lines, "", f"{total} in {places}. {again} cuts them out{none}"],
+            status=ExitStatus.DONE if personal else ExitStatus.PERSON,
         )
-    if not given.yes and not session.ask(f"Cut {total} out of {_first_places(leaks)} for good?"):
-        raise Declined("Nothing was changed.")
+    call.agree(yes, f"Cut {total} out of {_first_places(leaks)} for good?")
     wiped = scrub_secrets(database, leaks, scanner=scanner)
     left = sum(leak.table == "history" for leak in leaks)
-    rotate = "" if given.personal else f" {REPLACE_SECRETS}"
-    said = f"Cut {total} out of {format_count(len(leaks), 'place')}; undo does not bring them back.{rotate}"
+    rotate = "" if personal else f" {REPLACE_SECRETS}"
+    said = f"Cut {total} out of {places}; undo does not bring them back."
     if left:
-        said = (
-            f"Cut all but {format_count(left, 'place')} in history's own words, which its digests rest on.{rotate}"
-        )
+        said = f"Cut all but {format_count(left, 'place')} in history's own words, which its digests rest on."
     return Outcome(
-        said if wiped else said + pending_said,
-        lambda: {"found": found_leaks, "scrubbed": len(leaks) - left, "pending": not wiped},
+        f"{said}{rotate}{'' if wiped else pending_said}",
+        lambda: {"found": found, "scrubbed": len(leaks) - left, "pending": not wiped},
         [*lines, "Exports and copies elsewhere still contain them."],
         status=ExitStatus.UNFINISHED if not wiped else ExitStatus.CANNOT if left else ExitStatus.DONE,
     )
@@ -697,18 +692,6 @@ def _leak_cells(leak: SecretLeak) -> tuple[str, ...]:
     where = f"in step {leak.seq} of history" if leak.seq else ""
     seen = ", ".join(leak.masked[:SHOWN_MATCHES]) + (" …" if len(leak.masked) > SHOWN_MATCHES else "")
     return leak.citation, leak.field, _rule_times(leak.rule, leak.count), where, seen
-
-
-def _leak_json(leak: SecretLeak) -> dict[str, Any]:
-    """Return a found secret for scripts."""
-    return {
-        "citation": leak.citation,
-        "field": leak.field,
-        "rule": leak.rule,
-        "count": leak.count,
-        "step": leak.seq or None,
-        "masked": leak.masked,
-    }
 
 
 def _rule_times(rule: str, number: int) -> str:

@@ -15,7 +15,6 @@ from store.search.lookup import records_by_key
 from store.upkeep.metrics import measure
 from tui.commands.call import Outcome, Session, absolute_path
 from tui.commands.context import draw_bar
-from tui.commands.exchange import may_replace
 from tui.commands.record_lines import fact_line, keyed_line, shorten
 from tui.input.arguments import ParsedArguments
 from tui.render.lines import format_count
@@ -39,7 +38,7 @@ def plot_trends(session: Session, given: ParsedArguments) -> Outcome:
     def picture() -> Generator[str, None, None]:
         yield trends_svg(found, session.location.display_name)
 
-    size = save_export(memory.database, path, may_replace(session, given, path), text=picture)
+    size = save_export(memory.database, path, session.may_replace(path, given.yes), text=picture)
     return Outcome(f"Drawn to {path}, {size:,} bytes.", lambda: {"file": path, "bytes": size})
 
 

@@ -11,14 +11,14 @@ from collections.abc import Generator, Iterable, Sequence
 from typing import Annotated, Any
 
 from store.base.clock import format_local_time, from_ms, utc_now
-from store.base.errors import Conflict, Declined, ExitStatus, InvalidInput
+from store.base.errors import Conflict, ExitStatus, InvalidInput
 from store.base.vocabulary import GUEST_TOOLS
 from store.config.configuration import load_config
 from store.database.values import clean_text
 from store.purge.file_eraser import guard_path
-from tui.commands.call import Call, Interrupt, Outcome, Session, select_fields
+from tui.commands.call import Call, Interrupt, Outcome, Preview, select_fields
 from tui.commands.record_lines import shorten
-from tui.input.arguments import ParsedArguments, Shown, require_text, verb
+from tui.input.arguments import Shown, UsageError, require_text, verb
 from tui.render.lines import agree_verb, format_count
 from tui.theme.escape import visible, visible_lines
 
@@ -666,8 +666,8 @@ SOURCE_UNREAD = "Nothing of {} could be read; nothing was changed."
 LISTED_TROUBLES = 10  # troubles that are listed one by one
 
 
-def list_sources(session: Session) -> Outcome:
-    found = source_import.find_sources(session.memory)
+def list_sources(call: Call) -> Outcome:
+    found = source_import.find_sources(call.memory)
     lines = [
         f"{name:<18}  {source_import.get_source(name).title}: {visible(place)}"
         for name, places in found.items()
@@ -680,49 +680,39 @@ def list_sources(session: Session) -> Outcome:
     )
 
 
-def import_source(session: Session, given: ParsedArguments) -> Outcome:
-    path = os.path.abspath(os.path.join(session.cwd, os.path.expanduser(given.path))) if given.path else ""
-    source = source_import.SourceImport(session.memory, given.source, path, given.all, given.only or "")
+def import_source(call: Call, named: Sequence[str], trust: bool, every: bool, part: str, how: Preview) -> Outcome:
+    """Import the memory of a tool: `named` are its name and, perhaps, its path. Raise UsageError."""
+    name, *paths = named
+    if paths[1:]:
+        raise UsageError("import takes one tool, and one path.", "See `memoranda import --help`.")
+    source = source_import.SourceImport(call.memory, name, call.path(paths[0]) if paths else "", every, part)
     title = source.reader.title
     try:
-        seen = source.read_preview(lambda done: session.wait(f"Reading {title}: {done:,}"))
+        seen = source.read_preview(lambda done: call.wait(f"Reading {title}: {done:,}"))
     finally:
-        session.wait("")
-    lines = _source_preview(seen, given.limit)
-    if given.dry_run:
-        said = (
-            SOURCE_UNREAD.format(title)
-            if _is_unreadable(seen)
-            else f"Importing {title} would bring {_import_amount(seen)}."
-        )
-        return Outcome(said, lambda: _source_json(source, seen, given), lines, status=_preview_status(seen))
-    if not seen.fresh and not seen.turns:
-        said = (SOURCE_UNREAD if _is_unreadable(seen) else NOTHING_NEW).format(title)
-        return Outcome(said, lambda: _source_json(source, seen, given), lines, status=_preview_status(seen))
-    becomes = "as they are" if given.trust else "as proposals"
-    question = f"Import {title}: {_import_amount(seen)} would come, {becomes}. Go on?"
-    if not given.yes and not session.ask(question, lines):
-        raise Declined("Nothing was changed.")
-    try:
-        done = _apply_import(session, source, given.trust)
-    finally:
-        session.wait("")
-    status = ExitStatus.UNFINISHED if done.stopped else ExitStatus.DONE
-    return Outcome(
-        _import_message(title, done), lambda: _source_json(source, seen, given, done), lines, status=status
-    )
-
-
-def _apply_import(
-    session: Session, source: source_import.SourceImport, trust: bool
-) -> source_import.SourceImportReport:
-    """Import with progress; on the command line, ^C stops it."""
+        call.wait("")
+    lines = _source_preview(seen, how.limit)
+    unread = SOURCE_UNREAD.format(title) if _is_unreadable(seen) else ""
+    if how.dry_run or not (seen.fresh or seen.turns):
+        would = f"Importing {title} would bring {_import_amount(seen)}."
+        said = unread or (would if how.dry_run else NOTHING_NEW.format(title))
+        status = ExitStatus.CANNOT if unread else ExitStatus.DONE
+        return Outcome(said, lambda: _source_json(source, seen, how.limit), lines, status=status)
+    becomes = "as they are" if trust else "as proposals"
+    call.agree(how.yes, f"Import {title}: {_import_amount(seen)} would come, {becomes}. Go on?", lines)
 
     def progress(done: int) -> None:
-        session.wait(f"Importing {source.reader.title}: {done:,}")
+        call.wait(f"Importing {title}: {done:,}")
 
-    with Interrupt() as interrupt:
-        return source.import_found(trust, progress, lambda: interrupt.asked)
+    try:
+        with Interrupt() as interrupt:  # on the command line, ^C stops it
+            done = source.import_found(trust, progress, lambda: interrupt.asked)
+    finally:
+        call.wait("")
+    status = ExitStatus.UNFINISHED if done.stopped else ExitStatus.DONE
+    return Outcome(
+        _import_message(title, done), lambda: _source_json(source, seen, how.limit, done), lines, status=status
+    )
 
 
 def _import_amount(seen: source_import.SourcePreview) -> str:
@@ -789,41 +779,25 @@ def _is_unreadable(seen: source_import.SourcePreview) -> bool:
     return not any((*found, seen.documents)) and any(not trouble.line for trouble in seen.troubles)
 
 
-def _preview_status(seen: source_import.SourcePreview) -> ExitStatus:
-    """Return how an import ends that changes nothing."""
-    return ExitStatus.CANNOT if _is_unreadable(seen) else ExitStatus.DONE
-
-
 def _source_json(
     source: source_import.SourceImport,
     seen: source_import.SourcePreview,
-    given: ParsedArguments,
+    limit: int,
     done: source_import.SourceImportReport | None = None,
 ) -> dict[str, object]:
     """Return an import for scripts."""
-    return {
+    seen_names = ("decisions", "turns", "known", "purged", "long", "flagged", "documents")
+    return select_fields(seen, *seen_names) | {
         "source": source.name,
         "places": source.places,
         "new": len(seen.fresh),
-        "decisions": seen.decisions,
-        "turns": seen.turns,
-        "known": seen.known,
-        "purged": seen.purged,
         "elsewhere": seen.elsewhere + seen.turns_elsewhere,
-        "long": seen.long,
-        "flagged": seen.flagged,
         "secrets": seen.secret,
-        "documents": seen.documents,
         "troubles": [{"path": one.path, "line": one.line, "problem": one.why} for one in seen.troubles],
         "records": [
-            {
-                "kind": "decision" if one.decision else "fact",
-                "text": clean_text(one.text),
-                "path": one.path,
-                "line": one.line,
-                "created": one.created,
-            }
-            for one in seen.fresh[: given.limit]
+            select_fields(one, "path", "line", "created")
+            | {"kind": "decision" if one.decision else "fact", "text": clean_text(one.text)}
+            for one in seen.fresh[:limit]
         ],
         "steps": done.steps if done else [],
         "proposed": done.proposed if done else 0,

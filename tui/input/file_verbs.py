@@ -1,6 +1,5 @@
 """Commands for conversations, documents, the file, its health and the settings."""
 
-from store.base.vocabulary import EXPORT_FORMS, SOURCE_NAMES, SOURCE_PARTS
 from store.config.settings import SETTINGS
 from tui.input.arguments import DRY_RUN_OPTION, LIMIT_OPTION, YES_OPTION, Argument, row
 
@@ -90,77 +89,6 @@ SHELLS = ("bash", "zsh", "fish")
 
 FILE_COMMANDS = (
     row(
-        "ingest",
-        "Bring in conversations: transcripts of Claude Code, files of `role: text`, JSON lines",
-        "conversations.ingest",
-        Argument("source", "many", "FILE|-", "a file, a folder of .jsonl, or - for standard input", file=True),
-        Argument("session", "value", "S", "the conversation's name, where the lines have none", ""),
-    ),
-    row(
-        "export",
-        "Write the whole memory as one document: JSON, or Markdown to read",
-        "exchange.export",
-        Argument("file", "maybe", "FILE", "standard output without one; .gz packs it, .md is Markdown", file=True),
-        Argument("gzip", "flag", "", "packed, whatever FILE is called"),
-        Argument("markdown", "flag", "", "as Markdown, to be read and not imported"),
-        Argument(
-            "form",
-            "value",
-            "F",
-            "as a new folder FILE with a file for each fact and decision: Claude Code's own memory, or an OKF bundle",
-            choices=EXPORT_FORMS,
-        ),
-        YES_OPTION,
-        slash=("memory export",),
-        looks=True,
-    ),
-    row(
-        "import",
-        "Bring in the memory of another tool, an export, a backup or another memory: seen first",
-        "exchange.import_any",
-        Argument(
-            "source",
-            "maybe",
-            "SOURCE|FILE",
-            "a tool, an export, packed or not, or a memory file; without it, list what was found here",
-            choices=SOURCE_NAMES,
-            file=True,
-        ),
-        Argument("path", "maybe", "PATH", "where the tool's memory is (where it lies by default)", file=True),
-        Argument("trust", "flag", "", "of a tool: take all as it is, instead of asking about each in the inbox"),
-        Argument("all", "flag", "", "of a tool: what belongs to other projects too"),
-        Argument(
-            "only", "value", "PART", "of a tool: its memories or its conversations alone", choices=SOURCE_PARTS
-        ),
-        Argument(
-            "strategy",
-            "value",
-            "S",
-            "of an export, where a record differs: mine keeps what is here, replace takes the document's",
-            "mine",
-            choices=("mine", "replace"),
-        ),
-        Argument("limit", "value", "N", "how many records of each kind are shown (10)", 10, whole=True),
-        DRY_RUN_OPTION,
-        YES_OPTION,
-        looks=True,
-        but="source",
-    ),
-    row(
-        "backup",
-        "Copy the memory file, and prove the copy; or look at one again, or go back to it",
-        "exchange.backup",
-        Argument("file", "maybe", "FILE", "where to (the folder backups, beside the memory)", file=True),
-        Argument(
-            "verify", "flag", "", "restore FILE (an export too), or the newest backup, and compare it row by row"
-        ),
-        Argument("restore", "flag", "", "put facts, decisions, links and tasks back to where FILE found them"),
-        DRY_RUN_OPTION,
-        YES_OPTION,
-        looks=True,
-        but="restore",
-    ),
-    row(
         "stats",
         "Count what there is, and show the health of the memory",
         "stats.stats",
@@ -187,27 +115,6 @@ FILE_COMMANDS = (
             " first",
             choices=("documents", "rebuild", "download"),
         ),
-        looks=True,
-    ),
-    row(
-        "redactions",
-        "Where secrets were cut out of what was written; say what is no secret, or take that back",
-        "privacy.redactions",
-        Argument(
-            "what", "maybe", "allow|cut|rules", "allow a rule, cut it again, or list them", choices=REDACTION_ACTS
-        ),
-        Argument("rule", "maybe", "RULE", "a rule, as in SK_KEY"),
-        Argument("shape", "maybe", "SHAPE", "only what looks so, sk-ticket*: * stands for any characters"),
-        LIMIT_OPTION,
-        looks=True,
-    ),
-    row(
-        "scan-secrets",
-        "Look for secrets in all that is stored, also what was stored before a rule was known",
-        "privacy.scan_for_secrets",
-        Argument("purge", "flag", "", "cut them out of the records and their history, for good"),
-        Argument("personal", "flag", "", "look for e-mails, phones, ids, accounts and cards of people instead"),
-        YES_OPTION,
         looks=True,
     ),
     row(
@@ -268,15 +175,6 @@ FILE_COMMANDS = (
         Argument("port", "value", "N", "the port (8000, or a free one where that is taken)", whole=True),
         Argument("host", "value", "ADDRESS", "listen on another address of this machine (127.0.0.1)", "127.0.0.1"),
         Argument("yes", "flag", "", "listen on an address that others reach, without asking"),
-        opens="nothing",
-    ),
-    row(
-        "adopt",
-        "Take a memory that came from elsewhere: whole, or as proposals",
-        "location.adopt",
-        Argument("whole", "flag", "", "as it is: it is yours from then on"),
-        Argument("as-proposals", "flag", "", "put it aside, and ask about each fact in the inbox of a new memory"),
-        Argument("yes", "flag", "", "whole, without asking: for containers and CI"),
         opens="nothing",
     ),
     row("where", "Which memory file is used here, and why", "location.where", opens="nothing"),

@@ -9,7 +9,6 @@ from itertools import takewhile
 
 from tui.input.arguments import REGISTERED, Verb
 from tui.input.file_verbs import AGENT_COMMANDS, FILE_COMMANDS
-from tui.input.record_verbs import READING_COMMANDS, RECORD_COMMANDS
 
 MEMORY_WORD = "memory"  # before any verb, as in `/memory forget 12`
 PREFIX_WORDS = (MEMORY_WORD, "memoranda")  # the second as in a shell
@@ -41,8 +40,8 @@ VERB_GROUPS: dict[str, dict[str, str]] = {
         "health": "health",
     },
     "Go back": {
-        "checkpoint": "checkpoints",
-        "restore": "checkpoints",
+        "checkpoint": "history",
+        "restore": "history",
         "backup": "exchange",
         "iteration": "records",
     },
@@ -73,6 +72,8 @@ FORMER_WORDS: dict[str, str] = {
     "checkpoints": "list checkpoints",
     "clear": "session end",
     "decisions": "list decisions",
+    "adopt": "import --adopt",
+    "diff": "history --since 1 --to 2",
     "duplicates": "merge",
     "edit": "correct P#1",
     "event": "iteration event",
@@ -94,15 +95,19 @@ FORMER_WORDS: dict[str, str] = {
     "guest undo": "files undo",
     "inbox": "today",
     "iterations": "list iterations",
+    "ingest": "import --conversations",
     "memory add": "remember",
     "memory list": "list facts",
     "move": "correct --scope global --to=--scope",
+    "recover": "checkpoint --read",
+    "redactions": "secrets",
     "reject": "forget P#…",
     "replica": "team replica",
     "replicate": "team replicate --words=--keywords",
     "scan": "files scan",
     "sessions": "list sessions",
     "sessions start": "session start",
+    "scan-secrets": "secrets --scan",
     "share": "team share",
     "tasks": "list tasks",
     "unbind": "bind --off",
@@ -111,9 +116,10 @@ FORMER_WORDS: dict[str, str] = {
     "unpin": "pin --off",
     "untag": "tag --off",
     "verify": "bind --check",
+    "verify-forgotten": "purge --check",
 }
 """The words that commands had before, each with what it is now. Of what follows a word, `P#…` cites each bare number as
-a proposal, `P#1` the first alone; `1` and `2` are its first words (`now` where there is none); `--to=--scope` is an
+a proposal, `P#1` the first alone; `1` and `2` are its first words (`now` for want of a second); `--to=--scope` is an
 option that has another name. Two words are looked up before one."""
 
 
@@ -142,7 +148,7 @@ def rewrite_line(words: Sequence[str]) -> list[str]:
     first: list[str] = []
     for part in parts:
         if part in ("1", "2"):
-            first.append(rest[loose[int(part) - 1]] if len(loose) >= int(part) else "now")
+            first.append(rest[loose[int(part) - 1]] if len(loose) >= int(part) else "" if part == "1" else "now")
         elif part.startswith("P#"):
             for place in loose if part == "P#…" else loose[:1]:
                 rest[place] = f"P#{rest[place]}" if rest[place].isdigit() else rest[place]
@@ -168,7 +174,7 @@ def find_loose_words(verb: Verb, words: Sequence[str]) -> list[int]:
     ]
 
 
-LEGACY = {verb.name: verb for verb in (*RECORD_COMMANDS, *READING_COMMANDS, *FILE_COMMANDS, *AGENT_COMMANDS)}
+LEGACY = {verb.name: verb for verb in (*FILE_COMMANDS, *AGENT_COMMANDS)}
 
 
 def verb_named(name: str) -> Verb:
@@ -269,20 +275,17 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "ask": ("question", "librarian", "query", "preguntar"),
     "context": ("prompt", "sent", "injected"),
     "timeline": ("commits", "cronologia"),
-    "history": ("changes", "log", "audit", "blame", "historial"),
-    "diff": ("compare", "since"),
+    "history": ("changes", "log", "audit", "blame", "historial", "compare", "since"),
     "undo": ("revert", "back", "rollback", "roll back", "deshacer"),
     "redo": ("again", "rehacer"),
     "checkpoint": ("snapshot", "save", "savepoint", "commit", "guardar"),
     "restore": ("reset", "go back", "checkout", "restaurar"),
-    "ingest": ("transcripts", "read conversations"),
     "export": ("download", "dump", "exportar"),
-    "import": ("load", "upload", "bring in", "importar"),
+    "import": ("load", "upload", "bring in", "importar", "transcripts", "read conversations"),
     "backup": ("copy file",),
     "stats": ("health", "status", "metrics", "statistics"),
     "index": ("reindex", "rebuild", "embed"),
-    "redactions": ("secrets cut", "censored"),
-    "scan-secrets": ("secrets", "passwords", "leaks"),
+    "secrets": ("secrets cut", "censored", "passwords", "leaks"),
     "doctor": ("check", "diagnose", "fsck", "problems"),
     "model": ("ollama", "llm", "qwen"),
     "salvage": ("repair", "recover file"),

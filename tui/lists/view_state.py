@@ -298,7 +298,7 @@ MISSING_SENTENCES: Mapping[str, Sequence[tuple[Callable[[MissingCounts], int | b
         (lambda n: not n["agents"], CONNECT_AGENT),
         (
             lambda n: not n["turns"],
-            "No conversation was read yet: :ingest FILE reads one, and proposes what it says.",
+            "No conversation was read yet: :import FILE.jsonl reads one, and proposes what it says.",
         ),
         (lambda n: True, "Another tool's memory can be brought in: :import NAME; :import lists what is found."),
     ),
@@ -322,7 +322,7 @@ MISSING_SENTENCES: Mapping[str, Sequence[tuple[Callable[[MissingCounts], int | b
         (lambda n: not n["agents"], CONNECT_AGENT),
         (
             lambda n: not n["turns"],
-            "No conversation was read yet: :ingest FILE reads one, and proposes what it says.",
+            "No conversation was read yet: :import FILE.jsonl reads one, and proposes what it says.",
         ),
         (lambda n: n["facts"] < 2, "With two facts or more, {inbox.duplicates} looks for those that say the same."),
     ),

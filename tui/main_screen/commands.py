@@ -28,7 +28,7 @@ from tui.commands.agents import SERVE_HINT, UNINSTALL_HINT
 from tui.commands.call import Outcome, parse_id
 from tui.commands.lists import PAST_KINDS, Narrowing, fact_filters, find_listing
 from tui.commands.location import DEMO_HINT, locate_memory
-from tui.commands.privacy import named_records, plan_purge, take_words_as_query
+from tui.commands.privacy import select_records
 from tui.input.arguments import ParsedArguments, UsageError, Verb, help_text, parse_arguments, settle
 from tui.input.completion import complete_line, split_line
 from tui.input.key_table import KEYS, key_name
@@ -201,7 +201,9 @@ def _run_in_view(screen: Host, verb: Verb, given: ParsedArguments) -> bool:
         screen.search_for(" ".join(given.query))
     elif verb.name == "show" and not given.diff:
         screen.open_citation(given.citation)
-    elif verb.name == "history" and not (given.record or given.since or given.changes):
+    elif verb.name == "history" and given.to and given.since:
+        screen.show_since(given.since, given.to)
+    elif verb.name == "history" and not (given.record or given.since or given.to or given.changes):
         screen.change_view(actor=given.actor)
         screen.go_to("history")
     elif verb.name == "ask" and not given.no_model:
@@ -218,15 +220,13 @@ def _run_in_view(screen: Host, verb: Verb, given: ParsedArguments) -> bool:
         screen.go_to("inbox")
     elif verb.name == "timeline" and not (given.since or given.before) and len(given.kind) <= 1:
         _show_timeline(screen, given)
-    elif verb.name == "diff":
-        screen.show_since(given.since, given.until or "now")
     elif verb.name == "restore" and not (given.yes or given.only or given.kind or given.dry_run):
         _show_plan(screen, "checkpoint", given.checkpoint)
     elif verb.name == "undo" and given.all_by and not (given.yes or given.session):
         screen.show_plan("origin", given.all_by)
     elif verb.name == "undo" and given.seq and not (given.overwrite or given.keep or given.dry_run):
         screen.show_plan("step", given.seq)
-    elif verb.name == "purge" and not (given.yes or given.dry_run or given.scrub or given.leave):
+    elif verb.name == "purge" and not (given.check or given.yes or given.dry_run or given.scrub or given.leave):
         _show_purge(screen, given)
     elif verb.name == "sync" and given.edit:
         edit_synced_file(screen, given.file or "MEMORY.md")
@@ -245,13 +245,9 @@ def _show_model(screen: Host, given: ParsedArguments) -> None:
 
 
 def _show_purge(screen: Host, given: ParsedArguments) -> None:
-    take_words_as_query(given)
-    show_purge(
-        screen,
-        named_records(given) if given.ids else (),
-        lambda memory: plan_purge(memory, given),
-        given.query or "",
-    )
+    meant = select_records(given.ids, given.query, given.origin, given.before, given.kind, given.yes)
+    named = meant.named_records() if meant.ids else ()
+    show_purge(screen, named, meant.plan_purge, meant.query or "")
 
 
 def _show_tools(screen: Host, given: ParsedArguments) -> None:
@@ -354,14 +350,14 @@ def _run_verb(screen: Host, verb: Verb, given: ParsedArguments, text: str, agree
         elif error is not None:
             screen.say(str(error), "error")
         else:
-            _show_outcome(screen, verb, result)  # type: ignore[arg-type]
+            _show_outcome(screen, verb, given, result)  # type: ignore[arg-type]
 
     if settle(verb.apart, given):
         screen.say(f"{verb.name} goes on beside everything else; it says when it is done.")
     engine.run_verb(verb, given, agreed, done)
 
 
-def _show_outcome(screen: Host, verb: Verb, outcome: Outcome) -> None:
+def _show_outcome(screen: Host, verb: Verb, given: ParsedArguments, outcome: Outcome) -> None:
     """Show the outcome of a verb, and refresh what it may have changed."""
     if outcome.message:
         screen.say(outcome.message, alone=True)
@@ -369,7 +365,7 @@ def _show_outcome(screen: Host, verb: Verb, outcome: Outcome) -> None:
         screen.pane.read_out(outcome.lines)
     if verb.name in ("config", "model"):
         screen.app.configure_again()  # type: ignore[attr-defined]
-    elif not verb.reads:
+    elif not settle(verb.reads, given):
         screen.refresh_records()
     if verb.name == "index" and screen.engine is not None:
         screen.engine.embedder.resume()

@@ -253,7 +253,7 @@ def agree_verb(things: int, words: str) -> str:
 # Report what was redacted from a write: the rules and the places, never a value, and how to allow it.
 
 SHOWN_CUTS = 3
-ALLOW_COMMAND = "memoranda redactions allow"
+ALLOW_COMMAND = "memoranda secrets allow"
 
 
 def take_cuts(database: Database) -> list[LoggedRedaction]:

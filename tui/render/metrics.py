@@ -364,7 +364,7 @@ def _change_sentence(state: str, came: int) -> Iterator[str]:
 def _session_figures(found: Measures) -> Iterator[Figure]:
     """Yield the metrics of the sessions: their tokens, and how many have a checkpoint."""
     if not found.conversations:
-        bring = "Bring one in with memoranda ingest FILE, or let ingest.claude bring in those of Claude Code."
+        bring = "Bring one in with memoranda import FILE.jsonl, or let ingest.claude bring in those of Claude Code."
         yield unknown_figure("covered", "sessions", "none yet", bring)
         return
     most = max(one.tokens for one in found.sessions)

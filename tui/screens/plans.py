@@ -18,10 +18,9 @@ from store.base.errors import MemorandaError
 from store.history.history import DERIVED_COLUMNS, change_sign, describe_change
 from store.history.restore_plan import PlannedChange, RestorePlan
 from store.memory import Memory
-from store.purge.proof import PurgeTraces
-from store.purge.purge import PurgePlan, PurgeResult
+from store.purge.purge import PurgePlan
 from store.purge.word_search import RemainingMatch
-from tui.commands.privacy import place_box, trace_purged
+from tui.commands.privacy import PurgeReport, place_box, run_purge
 from tui.input.key_table import CHANGES_KEYS, PLAN_KEYS, PURGE_KEYS, Key, key_name
 from tui.lists.record_rows import WIDE_LIST, NumberedRows, RowLine, row_lines
 from tui.lists.view_state import HUGE_COLUMNS, WIDE_COLUMNS
@@ -474,7 +473,7 @@ class PlanScreen(ChoosingScreen):
 
 # Preview a purge: the records, other places with the same words, and which of those are scrubbed too.
 
-Run = Callable[[Memory, frozenset[int]], tuple[PurgeResult, PurgeTraces]]
+Run = Callable[[Memory, frozenset[int]], PurgeReport]
 
 PURGE_KEY_STYLE = "$footer-key-foreground bold"
 CITED_CELLS, WHY_CELLS = 13, 18  # cells of a citation, and of the note behind the text
@@ -508,7 +507,7 @@ class PurgeRows(NumberedRows):
 
 
 class PurgeScreen(ChoosingScreen):
-    """Confirm a purge with everything listed. Dismisses with (the result, the proof), or None."""
+    """Confirm a purge with everything listed. Dismisses with its report, or None."""
 
     NAME = "purge"
     BINDINGS: ClassVar[list[BindingType]] = priority_bindings(PURGE_KEYS)
@@ -518,7 +517,7 @@ class PurgeScreen(ChoosingScreen):
         super().__init__(engine, form)
         self._words = words.strip()
         self._plan = plan
-        self._run = run or (lambda memory, chosen: _carry_out(memory, plan, chosen))
+        self._run = run or (lambda memory, chosen: run_purge(memory, plan, chosen))
         self.chosen = plan.default_places()
 
     @property
@@ -657,11 +656,6 @@ class PurgeScreen(ChoosingScreen):
         if error is None:
             self._engine.subjects.clear()  # cached texts of purged records
         super()._finish(result, error)
-
-
-def _carry_out(memory: Memory, plan: PurgePlan, chosen: frozenset[int]) -> tuple[PurgeResult, PurgeTraces]:
-    done = memory.purge.run_plan(plan, chosen)
-    return done, trace_purged(memory, plan, done)
 
 
 def _reason_words(why: str) -> str:

@@ -84,7 +84,7 @@ def refused(path: Path, says: str) -> NotOurs:
     for door in DOORS:
         with pytest.raises(NotOurs, match=says) as error:
             Memory.open(str(path), door)
-        assert "memoranda adopt" in error.value.next
+        assert "memoranda import --adopt" in error.value.next
     assert tree(path.parent) == before
     return error.value
 
@@ -238,7 +238,7 @@ def test_the_doctor_says_whose_it_is_and_closes_nothing_of_it(tmp_path: Path, an
     assert found["whose"].state == "ok"
     another()
     found = {one.subject: one for one in examine(place(path), quick=True)}
-    assert found["whose"].state == WRONG and "memoranda adopt" in found["whose"].next
+    assert found["whose"].state == WRONG and "memoranda import --adopt" in found["whose"].next
     assert found["history"].state == "ok"
     path.chmod(0o644)
     (found,) = [one for one in examine(place(path), quick=True) if one.subject == "private"]
@@ -262,7 +262,7 @@ def test_one_of_an_earlier_version_is_asked_about_and_taken_with_its_spool(tmp_p
     path = project(tmp_path)
     unmarked(path)
     error = refused(path, "made by an earlier version of Memoranda, or it came in an archive")
-    assert error.unmarked and "memoranda adopt --yes" in error.next
+    assert error.unmarked and "memoranda import --adopt --yes" in error.next
     assert adoption.adopt_whole(place(path), earlier=True).spooled == 1
     with Memory.open(str(path)) as memory:
         assert hook_spool.drain_spool(memory.database).done == 1

@@ -35,7 +35,7 @@ def test_the_answer_says_what_was_cut_where_and_what_to_do(do: Do, words: tuple[
     said = do(*words)
     assert said.status == 0 and TOKEN not in said.out + said.err
     assert f"Cut as a secret: GITHUB_TOKEN in {place}. If it is none:" in said.out
-    assert "memoranda redactions allow GITHUB_TOKEN [SHAPE]" in said.out
+    assert "memoranda secrets allow GITHUB_TOKEN [SHAPE]" in said.out
 
 
 def test_a_script_is_told_too(do: Do) -> None:
@@ -63,9 +63,9 @@ def test_what_is_allowed_is_not_told(do: Do) -> None:
 def test_bringing_in_says_it_of_the_turns(do: Do) -> None:
     lines = [{"role": "user", "content": text} for text in (f"use {TOKEN}", "thanks for the importer", f"or {OTHER}")]
     Path("talk.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    said = do("ingest", "talk.jsonl")
+    said = do("import", "talk.jsonl")
     assert "GITHUB_TOKEN in T#1 text" in said.out and "STRIPE_KEY in T#3 text" in said.out
-    assert "redactions allow RULE [SHAPE]" in said.out, "several rules: any of them may be wrong"
+    assert "secrets allow RULE [SHAPE]" in said.out, "several rules: any of them may be wrong"
 
 
 def test_an_import_names_table_column_and_rule(do: Do) -> None:
@@ -87,6 +87,6 @@ async def test_the_application_says_it_for_long_enough(tmp_path: Path) -> None:
         await person.press("enter")
         (toast,) = person.toasts
         assert toast.startswith("Added A#4, u to undo. Cut as a secret: GITHUB_TOKEN in A#4 text.")
-        assert "redactions allow GITHUB_TOKEN" in toast
+        assert "secrets allow GITHUB_TOKEN" in toast
         await person.command(f"remember push with {OTHER}")
         await person.until(lambda: any("STRIPE_KEY in F#" in said for said in person.toasts))

@@ -3,7 +3,6 @@
 import json
 from io import BytesIO
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from support.commands import runner
@@ -192,7 +191,7 @@ def test_of_a_file_from_elsewhere_it_says_what_is_learned(project: Path) -> None
     (project / "lines.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     with Memory.open(str(project / ".memoranda" / "memory.db"), "cli", Clock()) as memory:
         session = Call(memory.location, memory, str(project), lambda question: False)
-        done = conversations.ingest(session, SimpleNamespace(source=["lines.jsonl"], session=""))  # type: ignore[arg-type]
+        done = conversations.bring_in_conversations(session, ["lines.jsonl"], "")
         said = "2 may hold another's words: what rules hear in them is proposed, no model reads them"
         assert said in done.lines and "Asks P#1: see memoranda today" in done.lines
         assert extraction_queue.count_queued_turns(memory.database, model=True) == (0, 0)

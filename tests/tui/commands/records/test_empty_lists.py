@@ -40,10 +40,10 @@ def test_a_narrowed_list_does_not_say_that_there_is_nothing(do: Do, words: tuple
 
 
 LOOKING = {
-    "show": ["F#1"], "search": ["x"], "ask": ["what", "happened?"], "session": ["flush"], "diff": ["yesterday"],
-    "verify-forgotten": ["x"], "restore": ["K#1"], "bind": ["--check"],
+    "show": ["F#1"], "search": ["x"], "ask": ["what", "happened?"], "session": ["flush"], "restore": ["K#1"],
+    "purge": ["--check", "x"], "checkpoint": ["--read"], "bind": ["--check"],
 }  # fmt: skip
-NAMED = {*"merge index backup recover list team scan-secrets bind import undo redo".split()}
+NAMED = {*"merge index backup list team secrets bind import undo redo".split()}
 NAMED |= {"restore", "session"}
 
 

@@ -61,6 +61,6 @@ def test_nothing_is_taken_back_without_a_yes(project: Path) -> None:
 def test_the_state_goes_and_the_memory_stays(project: Path, way: Callable[[], object]) -> None:
     outcome = uninstall(session(project, agrees=True)[0], way())  # type: ignore[arg-type]
     assert not os.path.exists(installation.state_folder()) and (project / ".memoranda" / "memory.db").exists()
-    assert any("memoranda adopt --whole" in line for line in outcome.lines)
+    assert any("memoranda import --adopt --whole" in line for line in outcome.lines)
     again = uninstall(session(project)[0], given())
     assert again.message == "There is nothing of Memoranda outside of its memories."

@@ -75,23 +75,25 @@ def test_every_verb_says_whose_it_is_or_with_look_reads_and_changes_nothing(do: 
         said = do("--look", *words(verb))
         assert not any(word in said.err for word in ("Traceback", "defect")), (verb.name, said)
         assert tree(checkout) == before, verb.name
-        if verb.name in ("context", "recover"):
+        if verb.name == "context":
             assert said.status == 1 and "no agent is served" in said.err and TEXT not in said.out
 
 
 def test_what_can_be_looked_at(do: Do) -> None:
+    said = do("--look", "checkpoint", "--read")
+    assert said.status == 1 and "no agent is served" in said.err and said.out == ""
     for line in (("facts",), ("search", "stranger"), ("show", "F#1")):
         said = do("--look", *line)
         assert said.status == 0 and "stranger" in said.out and "You are looking at" in said.err
     for line in (("remember", "mine"), ("share", "work", "--yes"), ("team", "sync")):
         said = do("--look", *line)
-        assert said.status == 1 and "only looked at" in said.err and "memoranda adopt" in said.err, line
+        assert said.status == 1 and "only looked at" in said.err and "memoranda import --adopt" in said.err, line
 
 
 def test_where_and_doctor_say_whose_it_is(do: Do) -> None:
     assert "was not made by this installation" in do("where").out and do("where", "--json").data["ours"] is False
     said = do("doctor", "--quick")
-    assert said.status == 5 and "whose" in said.out and "memoranda adopt" in said.out
+    assert said.status == 5 and "whose" in said.out and "memoranda import --adopt" in said.out
     assert do("adopt", "--yes").status == 0
     assert "It is yours" in do("where").out and do("where", "--json").data["ours"] is True
     assert "It is yours" in do("adopt").out
