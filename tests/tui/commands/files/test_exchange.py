@@ -226,8 +226,8 @@ def test_an_import_and_a_verb_of_many_records_take_a_checkpoint_first(do: Do, st
     assert "K#" not in do("--db", "mine.db", "forget", *map(str, facts[:2])).out
     do("--db", "mine.db", "undo")
     assert do("--db", "mine.db", "forget", *map(str, facts)).out.endswith("Undo brings them back. K#2 is how it was.\n")
-    assert "before: forget 11 records" in do("--db", "mine.db", "checkpoints").out
+    assert "before: forget 11 facts" in do("--db", "mine.db", "checkpoints").out
     assert do("--db", "mine.db", "undo").status == 0
     assert do("--db", "mine.db", "pin", *map(str, facts)).out == "Pinned 11 facts: they never age. K#3 is how it was.\n"
     assert do("--db", "mine.db", "merge", *map(str, facts)).out.endswith("K#4 is how it was.\n")
-    assert "before: merge 11 records" in do("--db", "mine.db", "checkpoints").out
+    assert "before: merge 11 facts" in do("--db", "mine.db", "checkpoints").out
