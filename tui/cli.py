@@ -87,7 +87,8 @@ def _run_line(arguments: list[str]) -> ExitStatus:
     place.look = look
     found = find_verb(rest)
     if found and (former := former_words(rest)) and sys.stderr.isatty():
-        print_notice(f"`memoranda {former}` is `memoranda {FORMER_WORDS[former]}` now.")
+        today = " ".join("…" if part in ("1", "2") else part for part in FORMER_WORDS[former].split())
+        print_notice(f"`memoranda {former}` is `memoranda {today}` now.")
     if rest and found is None:
         raise _unknown_command(command_word(rest))
     verb, typed = found or (None, [])

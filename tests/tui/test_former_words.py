@@ -31,11 +31,12 @@ def test_only_what_was_a_command_is_a_former_word(typed: str, former: str) -> No
 
 
 @pytest.mark.parametrize("terminal", [True, False])
+@pytest.mark.parametrize(("line", "today"), [("tasks", "list tasks"), ("as-of --all now", "list --at …")])
 def test_the_new_word_is_named_at_a_terminal(
-    memory, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, terminal: bool
+    memory, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, terminal: bool, line: str, today: str
 ) -> None:
     """A script that reads standard error is not disturbed."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
-    assert run_command(["tasks", "--db", memory.location.path]) == 0
-    said = "`memoranda tasks` is `memoranda list tasks` now.\n"
+    assert run_command([*line.split(), "--db", memory.location.path]) == 0
+    said = f"`memoranda {line.split()[0]}` is `memoranda {today}` now.\n"
     assert capsys.readouterr().err == (said if terminal else "")
