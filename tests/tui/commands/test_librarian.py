@@ -28,7 +28,12 @@ def told(memory: Memory) -> Memory:
     return memory
 
 
-def test_what_is_waited_for_is_said_before_the_answer(told: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def call(told: Memory) -> Call:
+    return Call(told.location, told, "", lambda question: False)
+
+
+def test_what_is_waited_for_is_said_before_the_answer(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a model that must be loaded; what passes begins with `…`."""
     lines: list[str] = []
 
@@ -40,15 +45,8 @@ def test_what_is_waited_for_is_said_before_the_answer(told: Memory, monkeypatch:
         return Scripted("{}")
 
     monkeypatch.setattr("store.librarian.model_selection.open_selected_model", found)
-    session = Call(
-        told.location,
-        told,
-        "",
-        lambda question: False,
-        tell=lines.append,
-        wait=lambda words: lines.append(f"… {words}") if words else None,
-    )
-    outcome = ask(session, QUESTION.split())
+    call.tell, call.wait = lines.append, lambda words: lines.append(f"… {words}") if words else None
+    outcome = ask(call, QUESTION.split())
     assert lines[:2] == ["… the model is being loaded …  ^C stops it", "By rule, while scripted:1b reads:"]
     assert lines[3] == REASON
     assert lines[4:] == ["", "… scripted:1b reads 1 of 1 record …  ^C stops it", "The order stays as it is."]
@@ -56,44 +54,42 @@ def test_what_is_waited_for_is_said_before_the_answer(told: Memory, monkeypatch:
 
 
 def test_the_answer_that_settles_is_printed_below_what_the_search_found(
-    told: Memory, monkeypatch: pytest.MonkeyPatch
+    call: Call, told: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told.decisions.decide("Use DuckDB for reports", "DuckDB beside SQLite")
     chat = Scripted("{}", leans=lambda asked: -3.0 if "DuckDB" in asked.partition("Question")[0] else 3.0)
     monkeypatch.setattr("store.librarian.model_selection.open_selected_model", lambda config, **how: chat)
     lines: list[str] = []
-    session = Call(told.location, told, "", lambda question: False, tell=lines.append)
-    ask(session, ["SQLite?"])
+    call.tell = lines.append
+    ask(call, ["SQLite?"])
     first, settled = lines[1 : lines.index("")], lines[lines.index("") + 1 :]
     assert "[D#2]" in first[0] and "[D#1]" in settled[0] and len(settled) > 1
 
 
 @pytest.mark.parametrize("tells", [True, False])
 def test_without_a_terminal_only_the_answer_is_printed(
-    told: Memory, monkeypatch: pytest.MonkeyPatch, tells: bool
+    call: Call, monkeypatch: pytest.MonkeyPatch, tells: bool
 ) -> None:
     monkeypatch.setattr(
         "store.librarian.model_selection.open_selected_model",
         lambda config, **how: Scripted("{}") if not tells else None,
     )
     lines: list[str] = []
-    session = Call(told.location, told, "", lambda question: False, tell=lines.append if tells else None)
-    outcome = ask(session, QUESTION.split())
+    call.tell = lines.append if tells else None
+    outcome = ask(call, QUESTION.split())
     said = [*lines, *outcome.lines]
     assert said[1] == REASON and not any(line.startswith("By rule, while") for line in said)
 
 
-def test_a_question_of_the_data_prints_its_filter(told: Memory) -> None:
-    session = Call(told.location, told, "", lambda question: False)
-    outcome = ask(session, ["how many", "decisions are there?"], no_model=True)
+def test_a_question_of_the_data_prints_its_filter(call: Call) -> None:
+    outcome = ask(call, ["how many", "decisions are there?"], no_model=True)
     assert "filter: kind:decision" in outcome.lines
-    data = answer_json(session, Librarian(told).ask("how many decisions are there?"))
+    data = answer_json(call, Librarian(call.memory).ask("how many decisions are there?"))
     assert (data["filter"], data["kind"]) == ("kind:decision", "statistics")
 
 
-def test_scripts_get_each_quote_with_its_place(told: Memory) -> None:
-    session = Call(told.location, told, "", lambda question: False)
-    data = answer_json(session, Librarian(told).ask(QUESTION))
+def test_scripts_get_each_quote_with_its_place(call: Call) -> None:
+    data = answer_json(call, Librarian(call.memory).ask(QUESTION))
     assert {
         "citation": "D#1",
         "field": "rationale",
@@ -103,15 +99,14 @@ def test_scripts_get_each_quote_with_its_place(told: Memory) -> None:
     } in (data["quotes"])  # type: ignore[operator]
 
 
-def test_a_record_that_is_gone_is_left_out_of_what_scripts_get(told: Memory) -> None:
+def test_a_record_that_is_gone_is_left_out_of_what_scripts_get(call: Call, told: Memory) -> None:
     number, _ = told.facts.remember("The old note says see [D#99] for the kumquat plan")
-    session = Call(told.location, told, "", lambda question: False)
     answer = Librarian(told).ask("what does the kumquat plan say?")
-    data = answer_json(session, answer)
+    data = answer_json(call, answer)
     assert data["citations"] == [f"F#{number}"]
     assert [record["citation"] for record in json.loads(json.dumps(data["records"]))] == [f"F#{number}"]
     told.purge.run_plan(told.purge.plan([("fact", number)]), [])
-    assert answer_json(session, answer)["records"] == []
+    assert answer_json(call, answer)["records"] == []
 
 
 @pytest.fixture
