@@ -14,6 +14,7 @@ from store.base.state_files import team_folder
 from store.inbox.inbox import InboxChoice
 from store.memory import Memory
 from store.purge.proof import list_text_files, search_files
+from store.team import team_file
 from store.team.collect import ShareChoice
 from store.team.exchange import ExchangeResult, Team
 
@@ -101,7 +102,11 @@ def remote(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def join(tmp_path: Path, remote: Path, empty_memory: EmptyMemory) -> Iterator[Callable[[str], Person]]:
+def join(
+    tmp_path: Path, remote: Path, empty_memory: EmptyMemory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[str], Person]]:
+    without_waiting = f"PRAGMA synchronous = 0;{team_file.TEAM_SCHEMA}"
+    monkeypatch.setattr(team_file, "TEAM_SCHEMA", without_waiting)  # for the disk: no power fails here
     memories: list[Memory] = []
 
     def join(name: str) -> Person:
