@@ -65,13 +65,11 @@ def verb(*words: str) -> str:
 # imports ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "words",
-    [("remember", "Five"), ("facts",), ("where",), ("--help",), ("show", "1"), ("search", "team"), ("export",)],
-)
-def test_no_command_imports_the_application(checkout: Path, words):
-    """Whatever the verb, it draws nothing, asks no model and makes no connection."""
-    found = imported(verb(*words), checkout)
+def test_no_command_imports_the_application(checkout: Path):
+    """Whatever the verb, it draws nothing, asks no model and makes no connection. All of them are run in one process:
+    what any of them imports is seen."""
+    lines = (("remember", "Five"), ("facts",), ("where",), ("--help",), ("show", "1"), ("search", "team"), ("export",))
+    found = imported("\n".join(verb(*words) for words in lines), checkout)
     assert "tui.cli" in found
     assert not {name for name in found if name.partition(".")[0] in (*MODELS, "asyncio", "pygments", "rich", "textual")}
 
@@ -131,6 +129,7 @@ def test_a_folder_named_store_is_in_nobodys_way(checkout: Path):
 # private ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o277], ids=oct)
 def test_what_a_command_makes_is_private(tmp_path: Path, umask):
     """Whatever the shell's umask: the folder 0700, and the memory, its ignore file and an export 0600."""

@@ -166,7 +166,7 @@ async def test_every_screen(story: Story, screens: SnapshotAssertion, name: str,
         assert drawn(person) == screens
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @BOTH
 @pytest.mark.parametrize("name", [name for name in SCREENS if name not in ("help", "palette", "recent", "model")])
 async def test_what_strangers_wrote(

@@ -164,23 +164,22 @@ async def test_the_oldest_fact_is_shown_and_confirmed_where_it_stands(lived: Sto
         assert person.at == "preview"
 
 
-@pytest.mark.parametrize(
-    ("key", "place", "sees"),
-    [
-        ("fresh", "facts", "newest first"),
-        ("session tuesday", "context", " Context"),
-        ("covered", "checkpoints", " Checkpoints"),
-        ("useful", "context", " Context"),
-        ("success", "inbox", " All "),
-        ("query jenkins", "query", " All "),
-        ("failed 1", "preview", "does the build run"),
-    ],
-)
-async def test_enter_goes_where_a_figure_leads(lived: Story, key: str, place: str, sees: str) -> None:
+async def test_enter_goes_where_a_figure_leads(lived: Story) -> None:
     async with opened(lived.folder, WIDE) as person:
-        await at(person, key)
-        await person.press("enter")
-        await person.until(lambda: person.at == place and any(sees in line for line in person.lines))
+        for key, place, sees in (
+            ("fresh", "facts", "newest first"),
+            ("session tuesday", "context", " Context"),
+            ("covered", "checkpoints", " Checkpoints"),
+            ("useful", "context", " Context"),
+            ("success", "inbox", " All "),
+            ("failed 1", "preview", "does the build run"),
+            ("query jenkins", "query", " All "),
+        ):
+            await at(person, key)
+            await person.press("enter")
+            await person.until(
+                lambda place=place, sees=sees: person.at == place and any(sees in line for line in person.lines)
+            )
 
 
 async def test_figures_move_while_the_cursor_stays_and_are_dated(lived: Story, monkeypatch: pytest.MonkeyPatch) -> None:

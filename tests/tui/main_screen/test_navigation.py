@@ -153,7 +153,7 @@ class TestWhichAreSeen:
 
 
 class TestSizes:
-    @pytest.mark.sampled(2)
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize("pane", ["facts", "timeline", "checkpoints", "history", "tasks"])
     async def test_any_change_of_size_keeps_pane_record_and_marks(self, full: Story, pane: str) -> None:
         async with opened(full.folder, WIDE) as person:
@@ -527,16 +527,14 @@ async def test_where_it_is_narrow_few_hits_leave_their_room_to_the_preview(story
         assert person.main.query_one("#hits-pane").size.height > 30
 
 
-@pytest.mark.parametrize("pane", ["1", "2", "6"])
-async def test_where_it_is_narrow_the_footer_names_what_the_tabs_have_no_room_for(pane: str, narrow: Person) -> None:
-    await narrow.press(pane)
-    assert narrow.lines[-1].endswith("0 panes")
-    assert narrow.sees("/ search"), "which stands above the list, so not here too"
-    assert "/ search" not in narrow.lines[-1]
-    assert pane != "2" or "t day" in narrow.lines[-1]
-
-
-async def test_a_panes_own_keys_come_before_what_the_tabs_have_no_room_for(narrow: Person) -> None:
+async def test_where_it_is_narrow_the_footer_names_what_the_tabs_have_no_room_for(narrow: Person) -> None:
+    """A pane's own keys come first."""
+    for pane in ("1", "2", "6"):
+        await narrow.press(pane)
+        assert narrow.lines[-1].endswith("0 panes"), pane
+        assert narrow.sees("/ search"), "which stands above the list, so not here too"
+        assert "/ search" not in narrow.lines[-1], pane
+        assert pane != "2" or "t day" in narrow.lines[-1]
     await narrow.press("7")
     assert "I question" in narrow.lines[-1] and "0 panes" not in narrow.lines[-1]
     await narrow.press("4")

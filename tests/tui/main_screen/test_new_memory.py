@@ -49,6 +49,7 @@ def place(tmp_path: Path, *state: str) -> Path:
     return folder
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("state", STATES, ids=" ".join)
 def test_every_verb_that_narrows_answers(
     tmp_path: Path,
@@ -66,6 +67,7 @@ def test_every_verb_that_narrows_answers(
         assert BROKEN not in said.out + said.err, words
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("turn", range(3))
 async def test_a_search_in_the_application_comes_to_its_end(tmp_path: Path, meaning: None, turn: int) -> None:
     """Nothing, one record, a few; a third of the kinds of filter each, and all of them by one that passes nothing."""

@@ -140,27 +140,30 @@ async def test_all_themes_are_seen_and_fewer_while_one_is_typed(narrow: Person) 
     await narrow.until(lambda: told(narrow)["Takes"].startswith("ansi-dark, ansi-light, "))
 
 
-@pytest.mark.parametrize("word", ["stale", "fresh", "aging", "confirm", "age", "days"])
-async def test_how_facts_grow_old_is_found_where_settings_are_looked_for(word: str, narrow: Person) -> None:
-    await settings(narrow, "badges")
-    await narrow.press("slash")
-    await narrow.paste(word)
-    await narrow.press("enter", "g", "pageup")
-    shown = " ".join(" ".join(line.split()) for line in narrow.lines)
-    assert "one is stale after 180 days if its confidence is high, 120 if it is medium or low." in shown
-    if word in ("age", "days"):
-        assert narrow.sees(" retention_days ") and narrow.sees("enter ", "/ find")
-    else:
-        assert not narrow.sees("enter change"), "there is nothing to change"
-
-
-@pytest.mark.parametrize(("words", "name"), [("colour", "theme"), ("vim", "editor"), ("pause", "enabled")])
-async def test_other_words_for_a_setting_find_it(words: str, name: str, person: Person) -> None:
-    await settings(person, "badges")
-    await person.press("slash")
+async def look_for(person: Person, words: str) -> None:
+    await person.press("slash", "ctrl+u")
     await person.paste(words)
     await person.press("enter")
-    assert person.sees(f" {name} ")
+
+
+async def test_how_facts_grow_old_is_found_where_settings_are_looked_for(narrow: Person) -> None:
+    await settings(narrow, "badges")
+    for word in ("stale", "fresh", "aging", "confirm", "age", "days"):
+        await look_for(narrow, word)
+        await narrow.press("g", "pageup")
+        shown = " ".join(" ".join(line.split()) for line in narrow.lines)
+        assert "one is stale after 180 days if its confidence is high, 120 if it is medium or low." in shown, word
+        if word in ("age", "days"):
+            assert narrow.sees(" retention_days ") and narrow.sees("enter ", "/ find")
+        else:
+            assert not narrow.sees("enter change"), "there is nothing to change"
+
+
+async def test_other_words_for_a_setting_find_it(person: Person) -> None:
+    await settings(person, "badges")
+    for words, name in (("colour", "theme"), ("vim", "editor"), ("pause", "enabled")):
+        await look_for(person, words)
+        assert person.sees(f" {name} "), words
 
 
 async def test_all_recording_is_turned_off_only_after_a_question(person: Person) -> None:

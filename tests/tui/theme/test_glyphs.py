@@ -92,6 +92,7 @@ def test_letters_of_records_stay_and_scripts_get_what_is_there(
     assert "an arrow → and “quotes”" in capsys.readouterr().out
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("given", [{"LC_ALL": "C"}, {"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "POSIX"}])
 def test_where_glyphs_cannot_be_written_there_are_letters(story: Story, given: dict[str, str]) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **given}

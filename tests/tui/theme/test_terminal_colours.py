@@ -42,12 +42,14 @@ def test_no_colour_reaches_a_terminal_under_no_color(story: Story) -> None:
     assert codes(used(story, {"NO_COLOR": "1"})) <= PLAIN
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("environment", [{"TERM": "xterm-16color"}, {"TEXTUAL_COLOR_SYSTEM": "standard"}])
 def test_a_terminal_of_sixteen_colours_gets_these_alone(story: Story, environment: dict[str, str]) -> None:
     found = codes(used(story, environment))
     assert found <= SIXTEEN and found & set(range(30, 38))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("theme", ["ansi-dark", "ansi-light"])
 def test_an_ansi_theme_writes_no_mixed_colour(story: Story, theme: str) -> None:
     configured(theme)

@@ -119,6 +119,7 @@ async def test_markup_is_only_text(hostile: Path) -> None:
         judge(person)
 
 
+@pytest.mark.sampled(2)
 async def test_tasks_and_checkpoints(hostile: Path, layer: str) -> None:
     async with opened(hostile) as person:
         for number in range(1, len(PAYLOADS) + 1):

@@ -105,7 +105,7 @@ def test_only_the_list_that_a_write_concerns_is_read_again(engine: Engine, story
     assert (true == orders(first)) is (expected == (True, True))
 
 
-@settings(max_examples=examples(6), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(3), deadline=None, suppress_health_check=list(HealthCheck))
 @given(plan=st.lists(st.integers(0, 2**16), min_size=1, max_size=12), hidden=st.booleans())
 def test_however_one_lives_the_kept_order_is_the_true_one(
     tmp_path_factory: pytest.TempPathFactory,
