@@ -263,10 +263,7 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("iteration", "abandon", "I#1"), models.Iteration),
     (("iteration", "complete", "--phase", "design", "--artifact", "docs/design.md"), models.Iteration),
     (("list", "iterations"), [models.Iteration, "decisions", "commits"]),
-    (
-        ("iteration", "event", "phase_completed", "--phase", "design", "--payload", '{"result": "approved"}'),
-        models.Event,
-    ),
+    (("iteration", "event", "phase_completed", "--phase", "design", "--payload", '{"result": 1}'), models.Event),
     (("list", "events"), [models.Event]),
     (("decide", "Ship", "--chosen", "now", "--supersedes", "D#2"), models.Decision),
     (("list", "decisions"), [models.Decision]),

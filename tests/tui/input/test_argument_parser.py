@@ -209,6 +209,14 @@ def test_a_former_word_is_no_command_and_names_one():
         ("/memory forget 3", "forget", ["3"]),
         ("/memory export", "export", []),
         ("timeline", "timeline", []),
+        ("accept 8 P#9 --supersedes 12", "confirm", ["P#8", "P#9", "--supersedes", "12"]),
+        ("accept --origin 8 --yes", "confirm", ["--origin", "8", "--yes"]),
+        ("/memory edit 8 12 apples", "correct", ["P#8", "12", "apples"]),
+        ("reject 8", "forget", ["P#8"]),
+        ("move 12", "correct", ["--scope", "global", "12"]),
+        ("move G#5 --to=project", "correct", ["--scope", "global", "G#5", "--scope=project"]),
+        ("verify 12 --run", "bind", ["--check", "12", "--run"]),
+        ("event gate_passed", "iteration", ["event", "gate_passed"]),
     ],
 )
 def test_a_typed_line_finds_its_verb(typed, verb, rest):

@@ -612,7 +612,7 @@ def test_the_command_line_tells_it_too(story: Story, capsys) -> None:
         path = memory.location.path
     assert cli.run_command(["--db", path, "today"]) == 0
     assert "⚠ contradicts D#1  Use SQLite, not PostgreSQL" in capsys.readouterr().out
-    assert cli.run_command(["--db", path, "inbox", "--json"]) == 0
+    assert cli.run_command(["--db", path, "today", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["decisions"] == [{"decision": "D#1", "how": "contradicts"}]
 
 

@@ -88,7 +88,9 @@ async def test_what_an_agent_learns_moves_it_nowhere(story: Story, person: Perso
     assert person.rows[1].startswith(" • Uses Jenkins"), "what another program confirmed is shown in its place"
 
 
-@pytest.mark.parametrize(("line", "reasons"), [("tag db", {"tag"}), ("forget", {"forget"}), ("pin", {"pin"})])
+@pytest.mark.parametrize(
+    ("line", "reasons"), [("tag db", {"tag"}), ("forget", {"forget"}), ("pin", {"pin"}), ("confirm", {"confirm"})]
+)
 async def test_a_bare_command_is_about_what_is_marked(
     story: Story, line: str, reasons: set[str], person: Person
 ) -> None:

@@ -31,6 +31,9 @@ def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     return run
 
 
+MOVE, BRING = ("--scope", "global"), ("--scope", "project")
+
+
 def test_what_holds_everywhere_is_seen_everywhere_and_marked(do: Do) -> None:
     do("remember", "the port is 8080")
     started = f" That started your personal memory: {personal_memory_path()}"
@@ -75,16 +78,13 @@ def test_it_is_changed_from_a_project_and_undone_from_any(do: Do) -> None:
 
 def test_a_move_is_one_step_of_the_project(do: Do) -> None:
     do("remember", "I write Spanish")
-    assert do("correct", "1", "--scope", "global").startswith(
-        "Moved F#1 to G#1, seen in every project. Undo takes it back. That started"
-    )
+    moved = "Moved F#1 to G#1, seen in every project. Undo takes it back. That started"
+    assert do("correct", "1", *MOVE).startswith(moved)
     assert "Moved        to [G#1]" in do("show", "F#1")
     assert do("undo") == "Undid step 2: move F#1 G#1."
     assert "F#1" in do("facts") and "G#1" not in do("facts")
     assert do("redo") == "Redid step 2: move F#1 G#1."
-    assert do("correct", "G#1", "--scope", "project", project="bakery").startswith(
-        "Moved G#1 to F#1, of this project alone."
-    )
+    assert "Moved G#1 to F#1, of this project alone." in do("correct", "G#1", *BRING, project="bakery")
     assert "No facts here" in do("facts")
     assert do("undo", project="bakery") == "Undid step 1: move G#1 F#1."
     assert "G#1" in do("facts")
@@ -98,14 +98,12 @@ def test_what_cannot_be_is_said(do: Do) -> None:
     do("remember", "tabs", "--scope", "global")
     assert "one kind at a time" in do("forget", "1", "G#1", status=2)
     assert "one kind at a time" in do("pin", "1", "G#1", status=2)
-    assert "G#1 is global already" in do("correct", "G#1", "--scope", "global", status=2)
-    assert "F#1 is of the project already" in do("correct", "1", "--scope", "project", status=2)
+    assert "G#1 is global already" in do("correct", "G#1", *MOVE, status=2)
+    assert "F#1 is of the project already" in do("correct", "1", *BRING, status=2)
     assert "no global fact G#9" in do("show", "G#9", status=1)
     assert "belongs to no session" in do("remember", "x", "--scope", "global", "--session", "s", status=2)
-    assert (
-        "moved a fact to another memory"
-        in (do("correct", "1", "--scope", "global"), do("undo", "--dry-run", status=1))[1]
-    )
+    do("correct", "1", *MOVE)
+    assert "moved a fact to another memory" in do("undo", "--dry-run", status=1)
 
 
 def test_a_personal_memory_that_cannot_be_read_is_named(do: Do) -> None:
@@ -118,13 +116,13 @@ def test_a_personal_memory_that_cannot_be_read_is_named(do: Do) -> None:
     assert "F#1" in listed and "Your global facts are not shown" in listed and personal_memory_path() in listed
     found = do("search", "Spanish")
     assert "F#1" in found and "Global facts are not searched" in found
-    assert "Your personal memory cannot be used" in do("correct", "1", "--scope", "global", status=1)
+    assert "Your personal memory cannot be used" in do("correct", "1", *MOVE, status=1)
     assert "Your personal memory cannot be used" in do("verify-forgotten", "tabs", status=1)
 
 
 def test_a_purge_reaches_both_files(do: Do, tmp_path: Path) -> None:
     do("remember", "Nadia hates elderberries")
-    do("correct", "1", "--scope", "global")
+    do("correct", "1", *MOVE)
     do("init", project="bakery")
     shown = do("purge", "G#1", "--dry-run")
     assert "In your personal memory:" in shown and "In this memory:" in shown
