@@ -189,14 +189,17 @@ def _choose_records(call: Call, ids: Ids, origin: str | None, yes: bool, act: st
             "Name records, or whose proposals they are, and not both.",
             f"{act} F#12 F#13, or {act} --origin import:notes",
         )
+    answer = "reject" if act == "forget" else "accept"
     if ids:
+        act = answer if parse_reference(ids[0], *REVIEWABLE).kind == "proposal" else act
         return call.some(ids, *REVIEWABLE, act=act, mixed=("fact", "decision"))
     waiting = [cite("proposal", one) for one in call.memory.inbox.ids(origin=origin)]
     if not waiting:
         raise InvalidInput("There is nothing to review from that origin.", "See who asks: `memoranda today`.")
-    answer = "Reject" if act == "forget" else "Accept"
-    call.agree(yes, f"{answer} {format_count(len(waiting), 'proposal')} from {origin}?", no="No change.")
-    return call.some(waiting, "proposal", act=act)
+    call.agree(
+        yes, f"{answer.capitalize()} {format_count(len(waiting), 'proposal')} from {origin}?", no="No change."
+    )
+    return call.some(waiting, "proposal", act=answer)
 
 
 def _decide(
