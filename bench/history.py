@@ -223,7 +223,7 @@ def _restore(paths: dict[str, str], rounds: int) -> None:
 
 def _doctor(paths: dict[str, str]) -> None:
     """Measure in a process each, since a process keeps its peak memory; Linux reports it."""
-    print(f"\n{'memoranda doctor':34} seconds   most memory, MB   with --quick")
+    print(f"\n{'memoranda health --check':34} seconds   most memory, MB   with --quick")
     for name in ("plain", "packed"):
         seconds, peaks = 0.0, []
         for words in (["--quick"], []):

@@ -125,7 +125,7 @@ def _by_meaning(client: Sequence[str], resident: int, path: str, size: int, fold
     for prompt in PROMPTS * 3:
         start = time.perf_counter()
         if recall.ask(place, words_of(prompt))() is None:
-            raise SystemExit("Nothing is found by meaning: memoranda doctor")
+            raise SystemExit("Nothing is found by meaning: memoranda health --check")
         answers.append(time.perf_counter() - start)
     values = []
     for run in range(-2, runs):

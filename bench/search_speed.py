@@ -74,7 +74,7 @@ def prepared(count: int) -> str:
         made.database.connection.pragma("synchronous", 0)
         provider = open_memory_provider(made).provider
         if provider is None:
-            raise SystemExit("No model makes vectors here: memoranda doctor")
+            raise SystemExit("No model makes vectors here: memoranda health --check")
         measured = get_calibration(provider)
         with made.database.write("agent", "bench") as write:
             model = model_registry.register_model(write, provider, measured)

@@ -175,8 +175,8 @@ class Memory:
         read_only: bool = False,
         clock: Clock = utc_now,
     ) -> Memory:
-        """Open the memory in a file; without a path that of this folder, as `memoranda where` names it. `create` makes
-        one where there is none, `read_only` looks and writes nothing.
+        """Open the memory in a file; without a path that of this folder, as `memoranda open --where` names it. `create`
+        makes one where there is none, `read_only` looks and writes nothing.
 
         Raises NotFound where there is none, NotOurs for a file that came from elsewhere, ForeignFile for one that is no
         memory.

@@ -89,10 +89,10 @@ def test_every_part_is_here() -> None:
 def test_the_command_line_needs_no_part(core: Core) -> None:
     where = core.run("-c", "import store, tui.main; print(store.__file__)")
     assert where.strip() == str(core.code / "store" / "__init__.py")
-    assert "salvage" in core.memoranda("--help")
+    assert "--salvage" in core.memoranda("health", "--help")
     assert FACT in core.memoranda("search", "team").replace("«", "").replace("»", "")
     assert FACT in core.memoranda("show", "F#1")
-    core.memoranda("doctor")
+    core.memoranda("health", "--check")
     core.memoranda("remember", "a wrong word")
     assert "Erased 1 record" in core.memoranda("purge", "F#2", "--yes")
     assert "wrong" not in core.memoranda("facts", "--json")
@@ -145,7 +145,7 @@ def test_the_application_opens_without_a_part(core: Core, tmp_path: Path) -> Non
         ("team", ("share", "work")),
         ("team", ("team", "replica")),
         ("team", ("replicate", "postgresql://nobody@nowhere/nothing")),
-        ("rescue", ("salvage", "memory.db")),
+        ("rescue", ("health", "--salvage", "memory.db")),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )  # fmt: skip

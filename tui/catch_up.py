@@ -107,7 +107,8 @@ def finish_purge(memory: Memory) -> None:
 
 def catch_up_with_meaning(memory: Memory, late: Callable[[], bool]) -> None:
     """Embed pending texts in the remaining time, if an embedding model is ready: choosing one takes seconds of
-    measurement, which the application and `memoranda index` do. Without one report nothing: doctor does."""
+    measurement, which the application and `memoranda health --index` do. Without one report nothing: `health --check`
+    does."""
     if late() or is_part_disabled("model"):
         return
     if Vectors(memory.database).serving is None:
@@ -124,7 +125,8 @@ def catch_up_with_meaning(memory: Memory, late: Callable[[], bool]) -> None:
         print_notice("Another program is indexing; until it is done, some texts are found by their words alone.")
     elif done.left and not trouble:
         print_notice(
-            f"{done.left:,} texts remain to be indexed; the next search continues, memoranda index does them all."
+            f"{done.left:,} texts remain to be indexed; the next search continues, memoranda health --index does them"
+            " all."
         )
 
 

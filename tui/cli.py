@@ -36,6 +36,7 @@ from tui.input.verb_table import (
 from tui.theme.escape import visible
 
 HELP_WORDS = ("-h", "--help", "help")
+FORMER_PAGES = (["completion"], ["man"])  # are pages of the help
 TRY_AGAIN = "Nothing was changed in part; check the disk and the memory of the system, and try again."
 
 
@@ -76,6 +77,8 @@ def _run_line(arguments: list[str]) -> ExitStatus:
     """Run one command line; return the exit status."""
     option, as_json, look, rest = _global_options(arguments)
     set_database_option(option)
+    if rest[:1] in FORMER_PAGES:
+        rest = ["help", *rest]
     if rest and rest[0] in HELP_WORDS:
         print_text(_help_about(rest[1:]))
         return ExitStatus.DONE
@@ -115,9 +118,11 @@ def _help_about(words: list[str]) -> str:
         return printable(overall_help())
     if found := find_verb(words):
         return printable(_verb_help(found[0]))
-    if words[0] in ("completion", "complete"):
-        from tui.input import completion  # it knows all settings and keys
+    if words[0] in ("completion", "complete", "man"):
+        from tui.input import completion, man_page  # they know all settings and keys
 
+        if words[0] == "man":
+            return man_page.manual_page(__version__).removesuffix("\n")
         shell, line = [*words[1:3], "", ""][:2]
         if words[0] == "completion":
             return completion.completion_script(shell)

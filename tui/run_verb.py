@@ -67,7 +67,7 @@ def _open_for_verb(place: Location, verb: Verb, looks: bool) -> AbstractContextM
     """Open the memory for a command, and close it afterwards. A command that only reads gets an empty memory where
     there is none, which is deleted afterwards."""
     if looks and not place.look and _is_absent(place.path):
-        print_notice("There is no memory here yet, and none was started: memoranda init does.")
+        print_notice("There is no memory here yet, and none was started: memoranda open --new does.")
         return _empty_memory(place)
     memory = _open_memory(place, verb)
     _announce(memory)
@@ -162,12 +162,12 @@ def _application(place: Location, cwd: str) -> ExitStatus:
 def _overview(place: Location, cwd: str, as_json: bool) -> ExitStatus:
     """Print the overview, if there is no terminal for the application. Raise NotFound where there is no memory: nobody
     asked for one."""
-    from tui.commands.stats import memory_figures, overview_lines  # counting takes modules that no verb needs
+    from tui.commands.health import memory_figures, overview_lines  # counting takes modules that no verb needs
 
     if not place.look and _is_absent(place.path):
         raise NotFound(
             "There is no memory here yet, and no terminal in which the application could start one.",
-            "`memoranda init` starts one; `memoranda` in a terminal opens the application.",
+            "`memoranda open --new` starts one; `memoranda` in a terminal opens the application.",
         )
     with Memory(place, "cli") as memory:
         _announce(memory)

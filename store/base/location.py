@@ -55,7 +55,7 @@ def locate(option: str | None, environ: Mapping[str, str], cwd: str) -> Location
 
 
 def locate_new_memory(cwd: str) -> Location:
-    """Return where `memoranda init` creates a memory: at the checkout's root, or outside of a checkout in the
+    """Return where `memoranda open --new` creates a memory: at the checkout's root, or outside of a checkout in the
     folder itself."""
     folder = checkout_root(cwd) or os.path.abspath(cwd)
     return Location(

@@ -205,7 +205,9 @@ def _prepare_config_folder(path: str) -> str:
     folder = os.path.dirname(path)
     if _is_project_file(path):
         if not os.path.isdir(folder):
-            raise StorageError("This project has no memory yet, and its settings lie beside it.", "memoranda init")
+            raise StorageError(
+                "This project has no memory yet, and its settings lie beside it.", "memoranda open --new"
+            )
         return folder
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)

@@ -213,7 +213,7 @@ def damaged_file_error(path: str, says: str) -> DamagedFile:
     return DamagedFile(
         f"{path} {says}",
         "Nothing was changed. Keep it as it is:"
-        f" `memoranda salvage {quote(path)}` writes what can be read of a memory to a new file.",
+        f" `memoranda health --salvage {quote(path)}` writes what can be read of a memory to a new file.",
     )
 
 
@@ -260,7 +260,9 @@ def explain_sqlite_error(
     if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError | apsw.CantOpenError):
         return StorageError(f"{path} cannot be written.", "Look at its permissions and those of its folder.")
     if isinstance(error, apsw.CorruptError) and getattr(error, "extendedresult", 0) == apsw.SQLITE_CORRUPT_VTAB:
-        return ForeignFile(f"The search index in {path} is damaged.", "memoranda index rebuild makes it again.")
+        return ForeignFile(
+            f"The search index in {path} is damaged.", "memoranda health --index rebuild makes it again."
+        )
     if isinstance(error, apsw.NotADBError | apsw.CorruptError):
         return damaged_file_error(path, "is damaged: SQLite cannot read it.")
     if isinstance(error, apsw.InterruptError):

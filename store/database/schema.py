@@ -349,5 +349,5 @@ def _foreign_file_error(path: str, says: str) -> ForeignFile:
     """Return the error for a file that is no memory; `says` completes the sentence."""
     return ForeignFile(
         f"{path} is not a memory of ours: {says}.",
-        "Nothing of it was run; `memoranda salvage` writes what can be read of a memory to a new file.",
+        "Nothing of it was run; `memoranda health --salvage FILE` writes what can be read of a memory to a new file.",
     )

@@ -723,7 +723,8 @@ class Documents:
             text, _ = decode_text(raw)
         except (FileNotFoundError, NotADirectoryError):
             raise NotFound(
-                "There is no such document on the disk.", "`memoranda index documents` reads what there is."
+                "There is no such document on the disk.",
+                "`memoranda health --index documents` reads what there is.",
             ) from None
         except Unreadable as error:
             raise StorageError(f"That document cannot be read: {error.message}.") from None
@@ -739,7 +740,7 @@ class Documents:
         if not found:
             raise NotFound(
                 "No document of this memory has that line.",
-                "`memoranda index documents` reads the documents as they are now.",
+                "`memoranda health --index documents` reads the documents as they are now.",
             )
         return found[0]
 

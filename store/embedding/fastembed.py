@@ -158,7 +158,7 @@ def _missing_model(wanted: str) -> ProviderDown:
     """Return the error for a model that is not on the disk."""
     return ProviderDown(
         f"The model {wanted} is not on this disk, and is fetched only when you ask for it.",
-        "memoranda index download",
+        "memoranda health --index download",
     )
 
 

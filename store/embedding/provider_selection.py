@@ -353,7 +353,7 @@ def choose_provider(config: Config, patient: bool = False, verified: str = "") -
 
 
 def explain_provider_choice(config: Config) -> tuple[ProviderStep, ...]:
-    """Return the steps of a patient selection, for `doctor`."""
+    """Return the steps of a patient selection, for `health --check`."""
     choice = choose_provider(config, patient=True)
     if choice.provider is not None:
         choice.provider.close()

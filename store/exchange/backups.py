@@ -424,7 +424,7 @@ def verify_backup(database: Database, path: str | None = None) -> tuple[str, str
     if listed is None and not os.path.lexists(path):
         raise NotFound(f"There is no file {path}.", "memoranda list backups lists what there is.")
     if os.path.exists(path) and os.path.samefile(path, database.path):
-        raise Conflict("That is the memory itself.", "memoranda doctor looks at that.")
+        raise Conflict("That is the memory itself.", "memoranda health --check looks at that.")
     tidy_backups(database)
     place = path if database.read_only else os.path.join(_make_backup_folder(database), os.path.basename(path))
     if is_export(path):

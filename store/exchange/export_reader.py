@@ -355,7 +355,8 @@ class MemoryFile:
         """Return the error for a damaged file."""
         return BrokenDocument(
             f"{self.name} cannot be imported: it is damaged.",
-            f"{_NOTHING_CHANGED} `memoranda salvage {quote(self.path)}` writes what can be read of it to a new file.",
+            f"{_NOTHING_CHANGED} `memoranda health --salvage {quote(self.path)}` writes what can be read of it to a new"
+            " file.",
         )
 
 

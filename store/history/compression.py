@@ -134,7 +134,8 @@ def decode_lists(packed: bytes, most: int) -> list[list[Any]]:
     except (zlib.error, ValueError, TypeError):
         pass
     raise DamagedFile(
-        "A block of old history is damaged.", "Keep the file as it is; `memoranda doctor` names the way out."
+        "A block of old history is damaged.",
+        "Keep the file as it is; `memoranda health --check` names the way out.",
     )
 
 

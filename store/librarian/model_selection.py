@@ -276,7 +276,7 @@ def why_model_disabled(config: Config) -> SelectionStep | None:
     if is_part_disabled(MODEL_SWITCH):
         return SelectionStep("rules", True, f"Switched off by {DISABLED_PARTS_VARIABLE}.")
     if config["agent.mode"] == "off":
-        return SelectionStep("rules", True, "Switched off: agent.mode is off.", "memoranda model fast")
+        return SelectionStep("rules", True, "Switched off: agent.mode is off.", "memoranda config model fast")
     return None
 
 
@@ -419,7 +419,9 @@ def probe_model(
     """Probe the selected model, or the one named `name`. Raise ModelFailed: there is none, or it did not answer."""
     if not (name or found.model):
         trouble = found.look.trouble
-        raise trouble or ModelFailed("missing", "There is no model to test.", f"memoranda model pull {USUAL_MODEL}")
+        raise trouble or ModelFailed(
+            "missing", "There is no model to test.", f"memoranda config model pull {USUAL_MODEL}"
+        )
     where, started = get_server_address(config), monotonic()
     breaker_of(where).reset()  # a person asked for the probe
     chat = make_chat_client(where, DeadlineCall(cancelled), lambda: None, name or found.model, warm=False)

@@ -74,7 +74,7 @@ def find_document_matches(
             try:
                 yield from _find_in_document(document.place, places, words)
             except (Unreadable, FileNotFoundError):
-                continue  # `memoranda index documents` reports what it cannot read
+                continue  # `memoranda health --index documents` reports what it cannot read
 
 
 def _find_in_document(place: DocumentPath, places: DocumentRoots, words: PurgedTexts) -> Iterator[RemainingMatch]:

@@ -1,4 +1,4 @@
-"""`salvage`: write what can be read of a damaged memory to a new file."""
+"""`health --salvage`: write what can be read of a damaged memory to a new file."""
 
 import json
 import os

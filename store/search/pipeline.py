@@ -470,7 +470,7 @@ class Search:
             )
         if self._damaged:
             notes.append(
-                "The keyword index is damaged, and every record was read instead: memoranda index rebuild."
+                "The keyword index is damaged, and every record was read instead: memoranda health --index rebuild."
             )
         return found
 

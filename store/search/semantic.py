@@ -156,7 +156,7 @@ class PendingQueryVector:
         if self._config["embedding.provider"] not in ("auto", "none", self.provider):
             self.notes.append(
                 f"By the meaning that {self.provider} has of it: there are no vectors of"
-                f" {self._config['embedding.provider']} yet, or it was down. memoranda doctor says which."
+                f" {self._config['embedding.provider']} yet, or it was down. memoranda health --check says which."
             )
         nearest = self._find_passing(vector, filters, most) if only is None else []
         cosines = dict(nearest)
@@ -240,7 +240,8 @@ def _open_provider(config: Config, model: EmbeddingModel, stamp: str) -> Embeddi
         provider = provider_selection.open_provider_for(config, model.fingerprint, stamp)
         if provider is None:
             raise EmbeddingError(
-                f"The model {model.fingerprint.split(' ')[1]} cannot be asked.", "memoranda doctor says why."
+                f"The model {model.fingerprint.split(' ')[1]} cannot be asked.",
+                "memoranda health --check says why.",
             )
         _providers[model.fingerprint] = provider
     return provider

@@ -293,7 +293,7 @@ def record_batches(records: Iterable[SharedRecord], size: int = 5_000) -> Iterat
 
 REPLICA_SETTING = "team.replica"
 ANOTHER_MODEL = "By words alone: the vectors there are of another model than yours."
-NO_MODEL = "By words alone: no model for vectors runs here. See `memoranda doctor`."
+NO_MODEL = "By words alone: no model for vectors runs here. See `memoranda health --check`."
 NO_VECTORS = "By words alone: no vectors are there."
 _RECORD_COLUMNS = (
     "r.team, r.id, r.kind, r.author, coalesce(w.name, ''), r.domain, r.status, r.title, r.body,"

@@ -159,7 +159,7 @@ def adopt_as_proposals(location: Location, clock: Clock = utc_now) -> AdoptionRe
 def _check_before_adoption(location: Location) -> None:
     """Check a file, read-only, before it is adopted. Raise NotFound, DamagedFile, ForeignFile or StorageError."""
     if not os.path.lexists(location.path):
-        raise NotFound(f"There is no memory at {location.path}.", "memoranda init starts one.")
+        raise NotFound(f"There is no memory at {location.path}.", "memoranda open --new starts one.")
     Database(location.path, "cli", create=False, look=True, convert=convert_memory).close()
     check_foreign_file(location.path)
 

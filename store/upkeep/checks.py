@@ -2,7 +2,7 @@
 
 The chain of history: each step's digest is computed from the step before, and from the rows that it changed.
 
-What was erased keeps its leaf, so the chain is valid; what `salvage` could not read is on its own list
+What was erased keeps its leaf, so the chain is valid; what a salvage could not read is on its own list
 (`LOST_STEPS_KEY`), and reported as a note. The chain cannot show that its last steps were removed, but SQLite's counter
 of assigned numbers can, and so can a head that was written down.
 """
@@ -112,8 +112,8 @@ def join_names(names: list[str], more: bool = False) -> str:
 def salvage_step(path: str) -> tuple[str, str]:
     """Return (the sentence, the command) of the step that salvages a damaged file."""
     return (
-        f"Keep the file as it is; `memoranda salvage {quote(path)}` writes what can be read to a new one.",
-        f"salvage {quote(path)}",
+        f"Keep the file as it is; `memoranda health --salvage {quote(path)}` writes what can be read to a new one.",
+        f"health --salvage {quote(path)}",
     )
 
 
@@ -163,15 +163,15 @@ def check_embedding_model(visit: CheckContext) -> Iterator[Finding]:
         yield Finding("vectors", NOTE, f"Being rebuilt by {status.building.partition(' ')[0]}.")
     if status.left:
         wait = "text waits" if status.left == 1 else "texts wait"
-        step_ = "memoranda index embeds them; so does the application, beside everything else."
-        yield Finding("vectors", NOTE, f"{status.left:,} {wait} to be embedded.", step_, "index")
+        step_ = "memoranda health --index embeds them; so does the application, beside everything else."
+        yield Finding("vectors", NOTE, f"{status.left:,} {wait} to be embedded.", step_, "health --index")
     if status.refused:
         says = f"{format_count(status.refused, 'text')} could not be embedded; keywords find them."
         yield Finding("vectors", NOTE, says, "They are tried again when they change.")
     if status.error:
         missing = not any(step.taken for step in steps)  # it repeats the steps
         says = f"The last run ended: {status.error}"
-        yield Finding("vectors", NOTE if missing else WRONG, says, "memoranda index", "index")
+        yield Finding("vectors", NOTE if missing else WRONG, says, "memoranda health --index", "health --index")
 
 
 def check_agent_model(visit: CheckContext) -> Iterator[Finding]:
@@ -189,10 +189,10 @@ def check_agent_model(visit: CheckContext) -> Iterator[Finding]:
         reason = found.chosen_step.reason
         if not reason.endswith("answers come from the records."):
             reason += " Answers come from the records."
-        yield Finding("agent", NOTE, reason, "memoranda model shows what to do.", "model")
+        yield Finding("agent", NOTE, reason, "memoranda config model shows what to do.", "config model")
     for step in found.steps:  # models that somebody named, and that are not available
         if not step.taken and step.next and step.who in SELECTION_ORDER[:2]:
-            yield Finding("agent", NOTE, f"{step.who}: {step.reason}", step.next, "model")
+            yield Finding("agent", NOTE, f"{step.who}: {step.reason}", step.next, "config model")
 
 
 def check_documents(visit: CheckContext) -> Iterator[Finding]:
@@ -202,11 +202,12 @@ def check_documents(visit: CheckContext) -> Iterator[Finding]:
     if not problems:
         yield Finding("documents", OK, f"{format_count(found.count_documents(), 'document')} read.")
     for path, why in problems[:MOST_SHOWN]:
-        step = "Mend the file, then memoranda index documents."
-        yield Finding("documents", WRONG, f"{path}: {why}.", step, "index documents")
+        step = "Mend the file, then memoranda health --index documents."
+        yield Finding("documents", WRONG, f"{path}: {why}.", step, "health --index documents")
     if len(problems) > MOST_SHOWN:
         says = f"And {len(problems) - MOST_SHOWN:,} more."
-        yield Finding("documents", WRONG, says, "memoranda index documents names all.", "index documents")
+        step = "memoranda health --index documents names all."
+        yield Finding("documents", WRONG, says, step, "health --index documents")
 
 
 def check_synced_files(visit: CheckContext) -> Iterator[Finding]:
@@ -546,7 +547,7 @@ def find_undone_steps(undoes: dict[int, int]) -> dict[int, int]:
 # Check the file itself: SQLite's own checks, references between records, and the index against its source.
 
 MOST_SQLITE_ERRORS = 20  # errors that SQLite is asked for
-REBUILD_STEP = ("memoranda index rebuild makes it again.", "index rebuild")
+REBUILD_STEP = ("memoranda health --index rebuild makes it again.", "health --index rebuild")
 # a row of the corpus that differs from its record
 STALE_CORPUS_SQL = """
 SELECT v.record_id FROM corpus_{kind} v LEFT JOIN corpus c ON c.id = v.id

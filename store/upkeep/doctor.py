@@ -223,7 +223,9 @@ def examine(
         yield Finding("file", WRONG, error.message, error.next)
         return
     if not os.path.lexists(path):
-        yield Finding("file", WRONG, f"There is no memory at {path}.", "memoranda init starts one.", "init")
+        yield Finding(
+            "file", WRONG, f"There is no memory at {path}.", "memoranda open --new starts one.", "open --new"
+        )
         return
     try:
         yield from check_file_system(path, closes=not location.look and is_own_memory(path))
@@ -265,7 +267,7 @@ def _run_checks(visit: CheckContext, cancelled: Callable[[], bool], damaged: boo
             return
         try:
             for finding in check(visit):
-                damaged = damaged or (finding.state == WRONG and finding.command.startswith("salvage"))
+                damaged = damaged or (finding.state == WRONG and finding.command.startswith("health --salvage"))
                 yield finding
         except apsw.InterruptError:
             return

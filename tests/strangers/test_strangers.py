@@ -67,18 +67,13 @@ LOOKING: dict[str, list[str]] = {
         "history --since 2020-01-01 --to yesterday",
     ],
     "checkpoint": ["checkpoint --read", "checkpoint --read --related", "checkpoint --read 99"],
-    "stats": ["stats"],
+    "health": ["health", "health --check", "health --check --quick"],
     "team": ["team", "team share", "team share work decisions --dry-run"],
     "agents": ["agents", "agents nobody", "agents 1"],
     "secrets": ["secrets", "secrets rules", "secrets --scan"],
     "files": ["files", "files scan . --md --no-transcripts"],
-    "doctor": ["doctor", "doctor --quick"],
-    "model": ["model"],
-    "where": ["where"],
-    "open": ["open"],
-    "config": ["config", "config badges"],
-    "completion": ["completion bash"],
-    "man": ["man"],
+    "open": ["open", "open --where"],
+    "config": ["config", "config badges", "config model"],
     "uninstall": ["uninstall --dry-run"],
     "export": ["export", "export --markdown"],
     "restore": ["restore 1 --dry-run"],
@@ -110,7 +105,7 @@ CHANGING: dict[str, list[str]] = {
         "iteration event gate_passed --phase build --payload '{\"n\": 1}'",
     ],
     "redo": ["redo"],
-    "pause": ["pause --minutes 1", "pause --off", "pause --minutes 0"],
+    "agents": ["agents --pause --minutes 1", "agents --pause --off", "agents --pause --minutes 0"],
     "undo": ["undo"],
     "checkpoint": ["checkpoint here", "checkpoint --tokens 150000", "checkpoint --session-end"],
     "restore": ["restore 1 --yes"],
@@ -127,14 +122,23 @@ CHANGING: dict[str, list[str]] = {
     ],
     "backup": ["backup"],
     "sync": ["sync", "sync notes.txt", "sync --accept --yes", "sync --off", "sync --watch --off"],
-    "index": ["index", "index documents", "index rebuild"],
-    "init": ["init"],
+    "health": [
+        "health --index",
+        "health --index documents",
+        "health --index rebuild",
+        "health --salvage .memoranda/memory.db",
+    ],
+    "open": ["open --new"],
     "config": ["config agent.mode fast --project"],
-    "salvage": ["salvage .memoranda/memory.db"],
     "purge": ["purge 1 --yes", "purge --query ledger --yes"],
-    "connect": ["connect gemini --yes", "connect git --yes", "connect nobody"],
-    "disconnect": ["disconnect gemini --yes", "disconnect git --yes"],
-    "plugin": ["plugin plug"],
+    "connect": [
+        "connect gemini --yes",
+        "connect git --yes",
+        "connect nobody",
+        "connect gemini --off --yes",
+        "connect git --off --yes",
+        "connect --plugin plug",
+    ],
     "hook": ["hook codex"],
     "team": [
         *("team share off", "team share work --yes", "team share work --remote . --yes"),
@@ -245,7 +249,7 @@ def assert_civil(given: dict[str, Any]) -> None:
     assert given["status"] in range(6), given
     for word in INTERNAL:
         assert word not in said, given
-    if given["status"] and "doctor" not in given["words"]:
+    if given["status"] and "--check" not in given["words"]:
         assert said.strip(), given
 
 
@@ -304,7 +308,7 @@ def test_what_it_says_is_what_the_file_holds(copy: Copy) -> None:
     whole = project.ours and project.readable  # else refused, or damaged, which is `salvage`'s: tested above
     live = [row[0] for row in rows(project, "SELECT fact FROM facts WHERE status = 'active'")] if whole else []
     wanted = [fact for fact in project.facts if fact in set(live)][:: max(1, len(live) // 12)]
-    lines = ["doctor", "facts --all --limit 100000 --json", "decisions --all --json", "export", "stats --json"]
+    lines = ["health --check", "facts --all --limit 100000 --json", "decisions --all --json", "export", "health --json"]
     searches = [["search", fact, "--json"] for fact in wanted]
     doctor, facts, decisions, export, stats, *found = run("verbs", project, [*map(words, lines), *searches], home)
     if not sound:
@@ -338,7 +342,7 @@ def test_what_is_proved_gone_is_gone(copy: Copy) -> None:
         ["backup"],
         ["purge", "--query", word, "--yes"],
         ["search", word],
-        ["doctor"],
+        ["health", "--check"],
         ["purge", "--check", word],
     ]
     given = run("verbs", project, lines, home)

@@ -38,7 +38,7 @@ from tui import catch_up, cli
 from tui.input.arguments import Verb
 from tui.input.verb_table import MODULES, list_verbs, verb_named
 
-READERS = {"search", "timeline", "show", "context", "ask", "stats"}  # what catches up first
+READERS = {"search", "timeline", "show", "context", "ask", "health"}  # what catches up first
 # a title for the terminal, a wiped screen, a line turned round, text that hides, a forged line of output
 HOSTILE = (
     "\x1b]0;owned\x07\x1b[2J\u202egnp\u202c\u2066x\u2069\x9b31m\U000e0041\x00\r\u200bend\nSaid by      user, explicit"
@@ -203,9 +203,9 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("connect", "codex", "--dry-run"), CONNECTED),
     (("connect", "opencode", "--yes"), CONNECTED | {"seen"}),
     (("connect", "git", "--yes"), [{"hook", "path", "state"}]),
-    (("disconnect", "gemini"), CONNECTED),
-    (("disconnect", "git", "--yes"), [{"hook", "path", "state"}]),
-    (("plugin", "plug"), {"folder", "files"}),
+    (("connect", "gemini", "--off"), CONNECTED),
+    (("connect", "git", "--off", "--yes"), [{"hook", "path", "state"}]),
+    (("connect", "--plugin", "plug"), {"folder", "files"}),
     (("hook", "codex"), set()),
     (("sync",), {"files", "team"}),
     (("sync", "AGENTS.md"), {"files", "team"}),
@@ -339,42 +339,38 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("team", "share"), {"share", "new"}),
     (("team", "share", "work", "decisions", "--dry-run"), {"share", "new"}),
     (("team", "share", "off"), {"share"}),
-    (("stats",), "figures"),
+    (("health",), "figures"),
     (("agents",), "agents"),
-    (("pause",), {"paused_until"}),
-    (("pause", "--off"), {"paused_until"}),
-    (("index",), {"records", "embedded", "left", "notes"}),
-    (("index", "rebuild"), {"records", "embedded", "left", "notes"}),
+    (("agents", "--pause"), {"paused_until"}),
+    (("agents", "--pause", "--off"), {"paused_until"}),
+    (("health", "--index"), {"records", "embedded", "left", "notes"}),
+    (("health", "--index", "rebuild"), {"records", "embedded", "left", "notes"}),
     (("secrets",), {"redactions", "allowed"}),
     (("secrets", "rules"), [{"rule", "cuts", "allowed"}]),
     (("secrets", "allow", "SK_KEY", "sk-ticket*"), {"allowed", "file"}),
     (("secrets", "cut", "SK_KEY"), {"cut", "file"}),
     (("secrets", "--scan"), {"found", "scrubbed", "pending"}),
     (("secrets", "--scan", "--purge"), {"found", "scrubbed", "pending"}),
-    (("doctor",), {"wrong", "findings"}),
-    (("doctor", "--quick"), {"wrong", "findings"}),
-    (("model",), MODEL | {"use"}),
-    (("model", "use", "qwen2.5:1.5b"), MODEL | {"name", "value", "written"}),
-    (("model", "smart"), MODEL | {"name", "value", "written"}),
-    (("salvage", ".memoranda/memory.db"), {"into", "tables", "notes"}),
+    (("health", "--check"), {"wrong", "findings"}),
+    (("health", "--check", "--quick"), {"wrong", "findings"}),
+    (("config", "model"), MODEL | {"use"}),
+    (("config", "model", "use", "qwen2.5:1.5b"), MODEL | {"name", "value", "written"}),
+    (("config", "model", "smart"), MODEL | {"name", "value", "written"}),
+    (("health", "--salvage", ".memoranda/memory.db"), {"into", "tables", "notes"}),
     (("files",), {"sources", "counts", "findings", "starts", "troubles", "transcripts"}),
     (("files", "keep"), {"first", "files", "bytes", "moments", "troubles"}),
     (("files", "keep", "--once"), {"first", "files", "bytes", "moments", "troubles"}),
     (("files", "list"), {"texts", "troubles"}),
     (("files", "list", "tides"), {"texts", "troubles"}),
-    (("index", "documents"), {"new", "changed", "gone", "unchanged", "remaining", "problems"}),
-    (("init",), {"path", "kind", "reason", "project", "exists"}),
+    (("health", "--index", "documents"), {"new", "changed", "gone", "unchanged", "remaining", "problems"}),
+    (("open", "--new"), {"path", "kind", "reason", "project", "exists"}),
     (("import", "--adopt"), {"path", "ours"}),
-    (("where",), {"path", "kind", "reason", "project", "exists", "ours"}),
+    (("open", "--where"), {"path", "kind", "reason", "project", "exists", "ours"}),
     (("config",), {"settings", "files", "problems"}),
     (("config", "theme"), SETTING),
     (("config", "keys.record.forget"), SETTING),
     (("config", "theme", "nord"), SETTING | {"written"}),
     (("config", "retention_days", "30", "--project"), SETTING | {"written"}),
-    (("completion", "bash"), {"shell", "script"}),
-    (("completion", "zsh"), {"shell", "script"}),
-    (("completion", "fish"), {"shell", "script"}),
-    (("man",), {"page"}),
     (("uninstall", "--dry-run"), {"agents", "checkouts", "guard", "folders", "memories"}),
     (("open",), [{"path"}]),
     (("open", "."), {"path", "kind", "reason", "project", "exists"}),
@@ -774,7 +770,7 @@ ENDS: tuple[tuple[Callable[[Do, Path], None] | None, tuple[str, ...], ExitStatus
     ),
     (damage_the_backup, ("backup", "--verify"), ExitStatus.PERSON, "is damaged"),
     (None, ("doctor",), ExitStatus.DONE, "Nothing is wrong."),
-    (break_the_index, ("doctor",), ExitStatus.PERSON, "memoranda index rebuild"),
+    (break_the_index, ("doctor",), ExitStatus.PERSON, "memoranda health --index rebuild"),
     (None, ("doctor", "--head", "0" * 64), ExitStatus.PERSON, "WRONG"),
     (None, ("scan-secrets",), ExitStatus.DONE, "No secret was found"),
     (store_a_secret, ("scan-secrets",), ExitStatus.PERSON, "GITHUB_TOKEN"),
@@ -1664,10 +1660,10 @@ def test_only_what_reads_starts_git(do: Do, lived: Path, tmp_path: Path, monkeyp
         notes.write_text("")
         do(*words)
         # they ask it where its hooks and remotes are, what it keeps, and which commit is checked out
-        if verb.name in ("bind", "connect", "disconnect", "doctor", "team", "uninstall"):
+        if verb.name in ("bind", "connect", "team", "uninstall") or "--check" in words:
             continue
-        # the demo makes a repository; index reads all of it, and then embeds
-        reads = verb.reads or verb.name == "demo" or (verb.name == "index" and "documents" not in words)
+        # the demo makes a repository; the index reads all of it, and then embeds
+        reads = bool(verb.reads or verb.name == "demo") and not {"documents", "--salvage"} & set(words)
         assert bool(notes.read_text()) == reads, words
 
 
@@ -1931,7 +1927,7 @@ def test_without_a_terminal_no_memory_is_started(checkout: Path):
     for words in ((), ("--json",)):
         done = process(*words)
         assert (done.returncode, done.stdout) == (1, b"")
-        assert b"There is no memory here yet" in done.stderr and b"memoranda init" in done.stderr
+        assert b"There is no memory here yet" in done.stderr and b"memoranda open --new" in done.stderr
     assert not (checkout / ".memoranda").exists()
 
 
@@ -2058,7 +2054,7 @@ def test_index_is_stopped_by_an_interrupt_and_goes_on(do: Do, lived: Path, meani
         said = do("index")
         assert signal.getsignal(signal.SIGINT) is before
     assert said.status == 4
-    assert "Embedded 1 text.\nStopped: " in said.out and said.out.endswith("; memoranda index continues.\n")
+    assert "Embedded 1 text.\nStopped: " in said.out and said.out.endswith("; memoranda health --index continues.\n")
     assert do("index").status == 0 and "Stopped" not in do("index").out
 
 
@@ -2095,11 +2091,11 @@ def test_doctor_says_what_is_wrong_and_what_mends_it(do: Do, lived: Path) -> Non
     said = do("doctor")
     assert said.status == 0 and said.out.endswith("Nothing is wrong.\n")
     assert "Switched off by MEMORANDA_WITHOUT." in said.out and "search uses keywords only" in said.out
-    assert "wait to be embedded. memoranda index" in said.out
+    assert "wait to be embedded. memoranda health --index" in said.out
     with memory_of(lived) as memory:
         memory.database.connection.execute("INSERT INTO corpus_fts(rowid, title) VALUES (9999, 'ghost')")
     said = do("doctor")
-    assert said.status == 5 and "WRONG  keywords" in said.out and "memoranda index rebuild" in said.out
+    assert said.status == 5 and "WRONG  keywords" in said.out and "memoranda health --index rebuild" in said.out
     data = do("doctor", "--json")
     assert data.status == 5 and data.data["wrong"] == 1
     assert do("index", "rebuild").status == 0 and do("doctor").status == 0
@@ -2116,10 +2112,10 @@ def test_a_damaged_memory_is_named_and_salvaged(do: Do, lived: Path) -> None:
     for words in (("facts",), ("remember", "more"), ("stats",)):
         said = do(*words)
         assert said.status == 1 and said.err.count("\n") == 1
-        assert "no longer readable" in said.err and f"memoranda salvage {path}" in said.err
+        assert "no longer readable" in said.err and f"memoranda health --salvage {path}" in said.err
     assert do("facts", "--json").err.startswith('{"error": {"code": "damaged-file"')
     said = do("doctor")
-    assert said.status == 5 and "WRONG  file" in said.out and f"memoranda salvage {path}" in said.out
+    assert said.status == 5 and "WRONG  file" in said.out and f"memoranda health --salvage {path}" in said.out
     said = do("salvage", str(path), "--into", "new.db")
     assert said.status == 0 and said.out.startswith(f"Salvaged to {lived / 'new.db'}.\n")
     assert "facts                  3 read" in said.out and "as it was" in said.out
@@ -2135,7 +2131,7 @@ def test_a_damaged_memory_is_named_and_salvaged(do: Do, lived: Path) -> None:
 
 def test_doctor_makes_no_memory(do: Do, checkout: Path) -> None:
     said = do("doctor")
-    assert said.status == 5 and "There is no memory at" in said.out and "memoranda init" in said.out
+    assert said.status == 5 and "There is no memory at" in said.out and "memoranda open --new" in said.out
     assert not (checkout / ".memoranda").exists()
 
 
@@ -2334,7 +2330,7 @@ def _said_with(verb: Verb) -> Iterator[list[str]]:
 
 @pytest.mark.parametrize(
     "verb",
-    [verb for verb in list_verbs() if verb.name not in ("demo", "model", "mcp", "serve")],
+    [verb for verb in list_verbs() if verb.name not in ("demo", "mcp", "serve")],
     ids=lambda verb: verb.name,
 )
 def test_bytes_that_are_no_text_are_taken_or_refused_in_a_sentence(verb: Verb, do: Do):

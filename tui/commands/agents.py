@@ -1,4 +1,4 @@
-"""connect, disconnect, plugin, hook: set up how agents reach the memory."""
+"""mcp, agents, connect, hook, serve, uninstall: how agents and browsers reach the memory."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import os
 import shutil
 import socket
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import asdict
+from typing import Annotated
 
 from store.base.clock import format_local_time, utc_now
-from store.base.errors import Conflict, Declined, InvalidInput, NotFound, NotOurs, StorageError
+from store.base.errors import Conflict, InvalidInput, NotFound, NotOurs, StorageError
 from store.base.location import checkout_root
 from store.config.configuration import user_settings_path
 from store.doors.agent_log import (
@@ -24,7 +25,14 @@ from store.doors.agent_log import (
     list_agent_calls,
     list_injections,
 )
-from store.doors.client import CLIENTS, SCOPE_LOCAL, ClientPlace, hook_program, write_claude_plugin
+from store.doors.client import (
+    CLIENTS,
+    SCOPE_LOCAL,
+    AgentClient,
+    ClientPlace,
+    hook_program,
+    write_claude_plugin,
+)
 from store.doors.config_edit import EditBlocked
 from store.doors.connection import (
     ConnectionPlan,
@@ -50,8 +58,8 @@ from store.doors.git_hooks import (
 from store.doors.trust import pause_doors, resume_doors
 from store.memory import Memory
 from tui.browser import INSTALL_HINT
-from tui.commands.call import Outcome, Session, absolute_path
-from tui.input.arguments import ParsedArguments
+from tui.commands.call import Call, Outcome
+from tui.input.arguments import Shown, UsageError, verb
 from tui.render.details import activity_lines, agent_call_line, injection_line
 from tui.theme.escape import visible
 
@@ -65,64 +73,82 @@ NO_AGENT_YET = (
 )
 
 
-def mcp(session: Session, given: ParsedArguments) -> Outcome:
-    """Serve the memory to an agent over standard input and output."""
-    if session.location.look:
-        reason = f"{session.location.path} is only looked at: no agent is served from it."
+@verb(opens="nothing")
+def mcp(call: Call, *, session: Annotated[str, Shown("KEY")] = "") -> Outcome:
+    """Serve this memory to an agent over standard input and output (MCP); the agent starts it.
+
+    session: the key of the session that it serves, for search.scopeRules
+    """
+    if call.location.look:
+        reason = f"{call.location.path} is only looked at: no agent is served from it."
         raise NotOurs(reason, "memoranda import --adopt")
-    if session.application is not None:
+    if call.application is not None:
         raise InvalidInput(
             "This is started by an agent, which speaks to it in JSON; there is nothing here for a person to type.",
             "See docs/agents.md for how to set it up.",
         )
     from store.doors.mcp_opening import serve_mcp_client  # the types of the protocol take pydantic, 150 ms
 
-    serve_mcp_client(session.location, given.session)
+    serve_mcp_client(call.location, session)
     return Outcome()
 
 
-def pause(session: Session, given: ParsedArguments) -> Outcome:
-    path = session.location.path
-    if given.off:
-        resume_doors(path)
-        return Outcome("Agents are served again.", lambda: {"paused_until": None})
-    if not 1 <= given.minutes <= LONGEST_PAUSE_MINUTES:
-        raise InvalidInput(
-            f"A pause lasts from 1 to {LONGEST_PAUSE_MINUTES:,} minutes.", "memoranda pause --minutes 60"
-        )
-    until = pause_doors(path, utc_now(), given.minutes)
-    said = f"No agent is sent anything of this memory, and none can write, until {format_local_time(until)}."
-    return Outcome(f"{said} memoranda pause --off ends it.", lambda: {"paused_until": until})
+@verb(opens=lambda given: "nothing" if given.pause else "memory", looks=True)
+def agents(
+    call: Call,
+    agent: str | None = None,
+    *,
+    pause: bool = False,
+    minutes: int = 60,
+    off: bool = False,
+    limit: int = 50,
+) -> Outcome:
+    """What agents did: calls, what they were sent and why, what they proposed; or pause them.
 
-
-def agents(session: Session, given: ParsedArguments) -> Outcome:
-    memory = session.memory
-    now = memory.now
-    found = list_agent_activity(memory.database, now)
-    wanted = given.agent or ""
-    if wanted.isascii() and wanted.isdigit():
-        return _show_injection(get_injection(memory.database, int(wanted)))
-    if wanted:
-        one = next((each for each in found if wanted == each.agent or wanted in each.clients), None)
-        if one is None:
-            raise NotFound(f"No agent called “{wanted[:40]}” was here.", "List them: memoranda agents")
-        clients = one.clients
-        found = [one]
-    else:
-        clients = ("",)
-    did = [call for client in clients for call in list_agent_calls(memory.database, client, given.limit)]
-    sent = [each for client in clients for each in list_injections(memory.database, client, given.limit)]
-    lines = [line for each in found for line in activity_lines(each, now)]
-    if wanted:
-        lines += ["", "CALLS, newest first", *(agent_call_line(call, now) for call in did)]
+    agent: one of them, as claude-code; or what it was sent, by its number
+    pause: for an hour nothing of this memory is sent to them or recorded from them
+    minutes: of --pause: for how many minutes (60)
+    off: of --pause: end it
+    """
+    if pause:
+        return _pause(call.location.path, minutes, off)
+    if off:
+        raise UsageError("--off ends a pause.", "memoranda agents --pause --off")
+    database, now = call.memory.database, call.memory.now
+    if agent and agent.isascii() and agent.isdigit():
+        return _show_injection(get_injection(database, int(agent)))
+    found = list_agent_activity(database, now)
+    clients: Sequence[str] = ("",)
+    if agent:
+        found = [one for one in found if agent == one.agent or agent in one.clients][:1]
+        if not found:
+            raise NotFound(f"No agent called “{agent[:40]}” was here.", "List them: memoranda agents")
+        clients = found[0].clients
+    did = [one for client in clients for one in list_agent_calls(database, client, limit)]
+    sent = [one for client in clients for one in list_injections(database, client, limit)]
+    lines = [line for one in found for line in activity_lines(one, now)]
+    if agent:
+        lines += ["", "CALLS, newest first", *(agent_call_line(one, now) for one in did)]
         lines += [
             "",
             "SENT, newest first; memoranda agents NUMBER shows one",
             *(injection_line(one, now) for one in sent),
         ]
-    if not lines:
-        lines = [NO_AGENT_YET]
-    return Outcome(lines=lines, data=lambda: _activity_json(found, did, sent, bool(wanted)))
+    return Outcome(lines=lines or [NO_AGENT_YET], data=lambda: _activity_json(found, did, sent, bool(agent)))
+
+
+def _pause(path: str, minutes: int, off: bool) -> Outcome:
+    """Pause a memory for all agents, or end the pause. Raise InvalidInput."""
+    if off:
+        resume_doors(path)
+        return Outcome("Agents are served again.", lambda: {"paused_until": None})
+    if minutes > LONGEST_PAUSE_MINUTES:
+        raise InvalidInput(
+            f"A pause lasts from 1 to {LONGEST_PAUSE_MINUTES:,} minutes.", "memoranda agents --pause --minutes 60"
+        )
+    until = pause_doors(path, utc_now(), minutes)
+    said = f"No agent is sent anything of this memory, and none can write, until {format_local_time(until)}."
+    return Outcome(f"{said} memoranda agents --pause --off ends it.", lambda: {"paused_until": until})
 
 
 def _activity_json(found: list[AgentActivity], did: list[AgentCall], sent: list[Injection], whole: bool) -> object:
@@ -144,6 +170,7 @@ def _show_injection(one: Injection) -> Outcome:
 
 
 GIT_CLIENT = "git"
+CLIENT_CHOICES = (*CLIENTS, GIT_CLIENT)
 SCOPE_WORDS = {
     "local": "this project, for you alone",
     "project": "this project, for everybody",
@@ -151,55 +178,82 @@ SCOPE_WORDS = {
 }
 
 
-def connect(session: Session, given: ParsedArguments) -> Outcome:
-    if not given.agent:
-        return _list_agents(session)
-    if given.agent == GIT_CLIENT:
-        return _connect_git(session, given)
-    client = CLIENTS[_parse_agent(given.agent)]
-    place = _agent_place(session, given)
+@verb(opens="nothing")
+def connect(
+    call: Call,
+    agent: Annotated[str | None, Shown("AGENT", CLIENT_CHOICES)] = None,
+    *,
+    off: bool = False,
+    plugin: Annotated[str | None, Shown("DIR", file=True)] = None,
+    project: bool = False,
+    user: bool = False,
+    dry_run: bool = False,
+    yes: bool = False,
+) -> Outcome:
+    """Connect an agent with the memory: its server and its hooks; alone, list who is connected.
+
+    agent: claude-code, codex, gemini, opencode, or git: its hooks
+    off: put the files of the agent back as they were before it was connected
+    plugin: instead: write a plugin of Claude Code to a new folder: the server, the hooks and a skill
+    project: for everybody who works on this project: in files that git keeps
+    user: for you in every project
+    """
+    if plugin is not None:
+        return _write_plugin(call.path(plugin))
+    if not agent:
+        if off:
+            raise UsageError(
+                f"connect --off wants AGENT: {', '.join(CLIENT_CHOICES)}.", "List them: memoranda connect"
+            )
+        return _list_agents(call)
+    if agent == GIT_CLIENT:
+        return (_disconnect_git if off else _connect_git)(call, project, dry_run, yes)
+    if agent not in CLIENTS:
+        raise InvalidInput(
+            f"There is no agent “{visible(agent[:40])}” that we know.", f"One of: {', '.join(CLIENTS)}."
+        )
+    if project and user:
+        raise InvalidInput("It is one of --project and --user.", "Without either: this project, for you alone.")
+    place = _agent_place(call, "project" if project else "user" if user else "local")
+    return (_disconnect_agent if off else _connect_agent)(call, CLIENTS[agent], place, dry_run, yes)
+
+
+def _connect_agent(call: Call, client: AgentClient, place: ClientPlace, dry_run: bool, yes: bool) -> Outcome:
+    """Connect an agent; show first what changes. Raise Declined and StorageError."""
     plan = plan_connection(client, place)
-    _refuse_if_blocked(plan)
+    whom = f"{client.title}: {SCOPE_WORDS[place.scope]}"
+    if plan.in_the_way:
+        raise StorageError(" ".join(plan.in_the_way), "Nothing was changed.")
     if plan.is_empty:
         said = f"{client.title} is connected already: {SCOPE_WORDS[place.scope]}."
-        return Outcome(said, lambda: _connection_json(plan, given.dry_run))
-    if given.dry_run:
-        return Outcome(
-            f"{client.title} would be connected: {SCOPE_WORDS[place.scope]}. Nothing was changed.",
-            lambda: _connection_json(plan, given.dry_run),
-            _plan_diff(plan),
-        )
-    if not given.yes and not session.ask(f"Connect {client.title}: {SCOPE_WORDS[place.scope]}?", _plan_diff(plan)):
-        raise Declined("Nothing was changed.")
-    _start_memory(session, place.scope)
+        return Outcome(said, lambda: _connection_json(plan, dry_run))
+    if dry_run:
+        said = f"{client.title} would be connected: {SCOPE_WORDS[place.scope]}. Nothing was changed."
+        return Outcome(said, lambda: _connection_json(plan, dry_run), _plan_diff(plan))
+    call.agree(yes, f"Connect {whom}?", _plan_diff(plan))
+    _start_memory(call, place.scope)
     _carry_out(plan, apply_connection)
     seen = ask_client(client, place)
     lines = [f"  {visible(change.file)}" for change in plan.changes]
     lines += [f"{'ok  ' if one.state == 'ok' else 'note'}  {visible(one.says)}" for one in seen]
     lines += [f"then  {step}" for step in client.steps[place.scope]]
-    lines.append(f"To undo this: memoranda disconnect {client.name}{_scope_option(place.scope)}")
+    lines.append(f"To undo this: memoranda connect {client.name} --off{_scope_option(place.scope)}")
     return Outcome(
-        f"Connected {client.title}: {SCOPE_WORDS[place.scope]}.",
+        f"Connected {whom}.",
         lambda: _connection_json(plan) | {"seen": [{"state": one.state, "says": one.says} for one in seen]},
         lines,
     )
 
 
-def disconnect(session: Session, given: ParsedArguments) -> Outcome:
-    if given.agent == GIT_CLIENT:
-        return _disconnect_git(session, given)
-    client = CLIENTS[_parse_agent(given.agent)]
-    place = _agent_place(session, given)
+def _disconnect_agent(call: Call, client: AgentClient, place: ClientPlace, dry_run: bool, yes: bool) -> Outcome:
+    """Put the files of an agent back; show first what changes. Raise Declined and StorageError."""
     plan = plan_disconnection(client, place)
     if not plan.changes and not plan.in_the_way:
-        return Outcome(
-            f"{client.title} is not connected here{_scope_option(place.scope, ', with')}.",
-            lambda: _connection_json(plan, given.dry_run),
-        )
-    if given.dry_run:
-        return Outcome("Nothing was changed.", lambda: _connection_json(plan, given.dry_run), _plan_diff(plan))
-    if not given.yes and not session.ask(f"Disconnect {client.title}?", _plan_diff(plan)):
-        raise Declined("Nothing was changed.")
+        said = f"{client.title} is not connected here{_scope_option(place.scope, ', with')}."
+        return Outcome(said, lambda: _connection_json(plan, dry_run))
+    if dry_run:
+        return Outcome("Nothing was changed.", lambda: _connection_json(plan, dry_run), _plan_diff(plan))
+    call.agree(yes, f"Disconnect {client.title}?", _plan_diff(plan))
     _carry_out(plan, apply_disconnection)
     if plan.in_the_way:
         raise StorageError(
@@ -208,8 +262,8 @@ def disconnect(session: Session, given: ParsedArguments) -> Outcome:
     return Outcome(f"Disconnected {client.title}; its files are as they were.", lambda: _connection_json(plan))
 
 
-def plugin(session: Session, given: ParsedArguments) -> Outcome:
-    folder = absolute_path(session, given.folder)
+def _write_plugin(folder: str) -> Outcome:
+    """Write a plugin of Claude Code to a folder."""
     written = write_claude_plugin(folder)
     return Outcome(
         f"Wrote a plugin of Claude Code to {visible(folder)}.",
@@ -218,47 +272,48 @@ def plugin(session: Session, given: ParsedArguments) -> Outcome:
     )
 
 
-def hook(session: Session, given: ParsedArguments) -> Outcome:
-    """Explain how to run a hook; real hooks are answered before the command line is imported."""
+@verb(opens="nothing")
+def hook(
+    call: Call,
+    client: Annotated[str, Shown("CLIENT", CLIENT_CHOICES)],
+    more: Annotated[list[str], Shown("WORDS")] = [],
+) -> Outcome:
+    """What agents and git run at each event; reads it on standard input, and always ends with 0.
+
+    Real hooks are answered before the command line is imported.
+
+    client: claude-code, codex, gemini, opencode, or git: its hooks
+    more: what git hands its hook
+    """
     return Outcome("This is for agents and git: they hand it their events. `memoranda connect` lets them.")
 
 
-def _parse_agent(agent: str) -> str:
-    """Return the name of an agent that can be connected. Raises InvalidInput."""
-    if agent not in CLIENTS:
-        raise InvalidInput(
-            f"There is no agent “{visible(agent[:40])}” that we know.", f"One of: {', '.join(CLIENTS)}."
-        )
-    return agent
-
-
-def _start_memory(session: Session, scope: str) -> None:
+def _start_memory(call: Call, scope: str) -> None:
     """Create the memory of a project that is connected; hooks create none."""
-    if scope != "user" and not os.path.lexists(session.location.path):
-        Memory(session.location, "cli").close()
+    if scope != "user" and not os.path.lexists(call.location.path):
+        Memory(call.location, "cli").close()
 
 
-def _connect_git(session: Session, given: ParsedArguments) -> Outcome:
+def _connect_git(call: Call, project: bool, dry_run: bool, yes: bool) -> Outcome:
     """Install Memoranda's hooks in the git hooks of this checkout."""
-    root = _checkout(session)
-    if given.dry_run:
-        command = _start_command(session, absolute=not given.project)
+    root = _checkout(call)
+    command = _start_command(call, absolute=not project)
+    if dry_run:
         lines = make_hook_block(command, alone=False).splitlines()
         return Outcome(f"Nothing was changed; this would be in {' and '.join(GIT_HOOKS)}:", dict, lines)
-    if not given.yes and not session.ask("Add ours to git's hooks post-commit and commit-msg?"):
-        raise Declined("Nothing was changed.")
-    _start_memory(session, "local")
-    done = install_git_hooks(root, _start_command(session, absolute=not given.project), given.project)
+    call.agree(yes, "Add ours to git's hooks post-commit and commit-msg?")
+    _start_memory(call, "local")
+    done = install_git_hooks(root, command, project)
     said = "Connected git: each commit is in the timeline at once."
-    return _git_outcome(done, said, "To undo this: memoranda disconnect git")
+    return _git_outcome(done, said, "To undo this: memoranda connect git --off")
 
 
-def _disconnect_git(session: Session, given: ParsedArguments) -> Outcome:
-    root = _checkout(session)
-    if given.dry_run:
+def _disconnect_git(call: Call, project: bool, dry_run: bool, yes: bool) -> Outcome:
+    """Remove them from the git hooks of this checkout; those of a `project` too."""
+    root = _checkout(call)
+    if dry_run:
         return Outcome("Nothing was changed.", dict, list_installed_hooks(root))
-    if not given.yes and not session.ask("Remove ours from git's hooks?"):
-        raise Declined("Nothing was changed.")
+    call.agree(yes, "Remove ours from git's hooks?")
     return _git_outcome(uninstall_git_hooks(root), "Disconnected git.")
 
 
@@ -276,30 +331,28 @@ def _git_outcome(done: list[InstalledHook], message: str, *back: str) -> Outcome
     )
 
 
-def _checkout(session: Session) -> str:
+def _checkout(call: Call) -> str:
     """Return the root of the checkout. Raises InvalidInput."""
-    root = checkout_root(session.location.project or session.cwd)
+    root = checkout_root(call.location.project or call.cwd)
     if root is None:
         raise InvalidInput("There is no git checkout here.", "Go to one.")
     return root
 
 
-def _agent_place(session: Session, given: ParsedArguments) -> ClientPlace:
-    if given.project and given.user:
-        raise InvalidInput("It is one of --project and --user.", "Without either: this project, for you alone.")
-    scope = "project" if given.project else "user" if given.user else "local"
-    root = session.location.project or checkout_root(session.cwd) or os.path.abspath(session.cwd)
-    home = os.path.expanduser("~")
+def _agent_place(call: Call, scope: str) -> ClientPlace:
+    """Return where an agent is connected."""
+    root = call.location.project or checkout_root(call.cwd) or os.path.abspath(call.cwd)
     shared = scope == "project"
     program = () if shared else hook_program()
-    return ClientPlace(scope, root, home, dict(os.environ), _start_command(session, absolute=not shared), program)
+    command = _start_command(call, absolute=not shared)
+    return ClientPlace(scope, root, os.path.expanduser("~"), dict(os.environ), command, program)
 
 
-def _start_command(session: Session, absolute: bool) -> tuple[str, ...]:
+def _start_command(call: Call, absolute: bool) -> tuple[str, ...]:
     """Return the command that starts Memoranda: by its path in files of this machine alone, since an agent may be
     started with another PATH."""
-    named = session.location.kind == "option"
-    more = ("--db", session.location.path) if named else ()
+    named = call.location.kind == "option"
+    more = ("--db", call.location.path) if named else ()
     if not absolute:
         return ("memoranda", *more)
     beside = os.path.join(os.path.dirname(sys.executable), "memoranda")
@@ -307,9 +360,9 @@ def _start_command(session: Session, absolute: bool) -> tuple[str, ...]:
     return (os.path.abspath(found) if found else "memoranda", *more)
 
 
-def _list_agents(session: Session) -> Outcome:
+def _list_agents(call: Call) -> Outcome:
     """List what is installed here and which agents are connected."""
-    root = session.location.project or os.path.abspath(session.cwd)
+    root = call.location.project or os.path.abspath(call.cwd)
     here = ClientPlace(SCOPE_LOCAL, root, os.path.expanduser("~"), dict(os.environ), ())
     scopes: dict[str, list[str]] = {}
     for client, place in list_connected(root, here.home, here.environ):
@@ -329,12 +382,6 @@ def _list_agents(session: Session) -> Outcome:
     lines.append(f"{'git':<12} {'hooks':<10} {'connected' if hooks else 'not connected: memoranda connect git'}")
     data.append({"agent": GIT_CLIENT, "program": GIT_CLIENT, "connected": hooks})
     return Outcome(lines=lines, data=lambda: data)
-
-
-def _refuse_if_blocked(plan: ConnectionPlan) -> None:
-    """Raise StorageError if something is in the way of a connection."""
-    if plan.in_the_way:
-        raise StorageError(" ".join(plan.in_the_way), "Nothing was changed.")
 
 
 def _carry_out(plan: ConnectionPlan, act: Callable[[ConnectionPlan], None]) -> None:
@@ -378,27 +425,38 @@ OPEN_WARNING = (
 SERVE_HINT = "That stays until it is ended: run memoranda serve in a terminal of its own."
 
 
-def serve(session: Session, given: ParsedArguments) -> Outcome:
-    """Return a document: the address, and then the server runs until ^C. Raises InvalidInput, Conflict and
-    StorageError."""
+@verb(opens="nothing")
+def serve(
+    call: Call,
+    *,
+    port: int | None = None,
+    host: Annotated[str, Shown("ADDRESS")] = "127.0.0.1",
+    yes: bool = False,
+) -> Outcome:
+    """Show the application in a web browser on this machine, until ^C.
+
+    port: the port (8000, or a free one where that is taken)
+    host: listen on another address of this machine (127.0.0.1)
+    yes: listen on an address that others reach, without asking
+    """
     try:  # its packages are an extra
         from tui.browser.server import Access, BrowserServer, application_command, is_loopback
     except ImportError:
         raise InvalidInput("What shows the application in a browser is not installed.", INSTALL_HINT) from None
-    if not is_loopback(given.host) and not given.yes and not session.ask(f"Listen on {given.host}?", OPEN_WARNING):
+    if not is_loopback(host) and not yes and not call.ask(f"Listen on {host}?", OPEN_WARNING):
         return Outcome("Nothing was started.")
-    listening = _listen(given.host, given.port) if given.port else _listen_usual(given.host)
+    listening = _listen(host, port) if port else _listen_usual(host)
     port = listening.getsockname()[1]
-    access = Access(given.host, port)
-    place = session.location
+    access = Access(host, port)
+    place = call.location
     options = [*(["--db", place.path] if place.kind == "option" else []), *(["--look"] if place.look else [])]
     server = BrowserServer(application_command(*options), listening, access, f"{place.display_name} - Memoranda")
-    name = f"[{given.host}]" if ":" in given.host else given.host
+    name = f"[{host}]" if ":" in host else host
     address = f"http://{name}:{port}/?token={access.token}"
 
     def document() -> Generator[str, None, None]:
         told = f"Open {address}\nin a browser on this machine; ^C ends it."
-        yield json.dumps({"address": address}) + "\n" if session.json else f"{told}\n"
+        yield json.dumps({"address": address}) + "\n" if call.json else f"{told}\n"
         sys.stdout.flush()
         server.run()
 
@@ -450,8 +508,9 @@ UNINSTALL_PROGRAM = (
 )
 
 
-def uninstall(session: Session, given: ParsedArguments) -> Outcome:
-    """Say what would be taken back, ask, and take it back. Raises Declined and StorageError."""
+@verb(opens="nothing")
+def uninstall(call: Call, *, dry_run: bool = False, yes: bool = False) -> Outcome:
+    """Take back what Memoranda wrote outside of memories: agents, git hooks, its own state; memories stay."""
     found = find_installed_parts(os.path.expanduser("~"), os.environ)
     stays = [f"stays  {visible(path)}" for path in [*found.memories, user_settings_path()] if os.path.exists(path)]
     if found.is_empty:
@@ -461,10 +520,9 @@ def uninstall(session: Session, given: ParsedArguments) -> Outcome:
             [*stays, UNINSTALL_PROGRAM],
         )
     lines = [*_removal_lines(found), *stays]
-    if given.dry_run:
+    if dry_run:
         return Outcome("Nothing was changed; this would be taken back:", lambda: _removal_json(found), lines)
-    if not given.yes and not session.ask("Take all of this back?", lines):
-        raise Declined("Nothing was changed.")
+    call.agree(yes, "Take all of this back?", lines)
     if troubles := remove_installed_parts(found):
         raise StorageError(
             " ".join(troubles), "What is left can be taken back by the same command, once that is mended."

@@ -7,203 +7,23 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import replace
 from threading import current_thread, main_thread
 from typing import Annotated
 
 from store.base.citations import cite
-from store.base.errors import Conflict, ExitStatus, ForeignFile, InvalidInput, MemorandaError
+from store.base.errors import ExitStatus, InvalidInput, MemorandaError
 from store.base.extensions import require_extension
 from store.database.values import clean_text
-from store.documents.documents import DocumentScan
-from store.embedding.fastembed import FastEmbed, download_model
-from store.embedding.vectors import Vectors
-from store.memory import Memory
-from store.search.fulltext import check_text_index, rebuild_text_index
 from store.sync.sync import SyncReport, find_movable_parts, is_large_file
-from store.upkeep.background_embedding import embed_waiting, is_embedding_due, uses_other_provider
-from store.upkeep.maintenance import run_maintenance
 from store.upkeep.optional import ExchangeReport, OpenTeam, Sharing, has_shared_records
-from tui.commands.call import Call, Interrupt, Outcome, Session
+from tui.commands.call import Call, Interrupt, Outcome
 from tui.commands.record_lines import shorten, sync_message
 from tui.desktop.editor_process import NoEditor, editor_command, run_editor
-from tui.input.arguments import ParsedArguments, Shown, verb
+from tui.input.arguments import Shown, verb
 from tui.render.lines import format_count
 from tui.theme.escape import visible, visible_lines
-
-# index documents.
-
-
-def index_documents(session: Session) -> Outcome:
-    result = session.memory.documents.update_index()
-    problems = [f"{visible(path)}: {visible(why)}" for path, why in result.problems]
-    said = scan_summary(result)
-    unread = bool(problems) and not (said or result.unchanged or result.remaining)
-    nothing = f"Nothing changed: {format_count(result.unchanged, 'document')}"
-    return Outcome(
-        message="" if unread else f"{said or nothing}.",
-        status=ExitStatus.CANNOT if unread else ExitStatus.DONE,
-        error="No document could be read; mend what is named and try again." if unread else "",
-        lines=problems,
-        data=lambda: {
-            "new": result.new,
-            "changed": result.changed,
-            "gone": result.gone,
-            "unchanged": result.unchanged,
-            "remaining": result.remaining,
-            "problems": [{"path": path, "problem": why} for path, why in result.problems],
-        },
-    )
-
-
-def scan_summary(result: DocumentScan) -> str:
-    """Summarise a scan in a few words; empty if nothing changed."""
-    if result.elsewhere:
-        return "Another process is reading the documents right now"
-    words = [
-        f"{number:,} {word}" for number, word in ((result.changed, "changed"), (result.gone, "gone")) if number
-    ]
-    if result.new:
-        words.insert(0, format_count(result.new, "new document"))
-    if not words:
-        return ""
-    rest = f"; {result.unchanged:,} as they were" if result.unchanged else ""
-    return f"Read the documents: {', '.join(words)}{rest}"
-
-
-# index.
-
-RATE_AFTER_SECONDS = 2.0  # seconds from which on the rate is shown
-
-
-def index(session: Session, given: ParsedArguments) -> Outcome:
-    database = session.memory.database
-    if given.what == "documents":
-        return index_documents(session)
-    if given.what not in (None, "rebuild", "download"):
-        raise InvalidInput("index is checked, or rebuilt, or reads the documents.", "memoranda index rebuild")
-    if given.what == "download":
-        config = session.memory.config
-        download_model(config["embedding.model"] if config["embedding.provider"] == FastEmbed.name else "")
-    embedding = _Embedding()
-    embedding.read_sources(session)
-    if given.what == "rebuild":
-        rows = rebuild_text_index(database)
-        Vectors(database).rebuild()
-        said = f"Made the index again: {format_count(rows, 'record')}."
-    else:
-        try:
-            rows = check_text_index(database)
-        except ForeignFile:
-            raise Conflict(
-                "The search index does not agree with the records.", "memoranda index rebuild mends it."
-            ) from None
-        said = f"The index agrees with the records: {format_count(rows, 'record')}."
-    embedding.embed(session.memory)
-    if embedding.left and not embedding.stopped:
-        said = f"{said} {embedding.waits}."
-    return Outcome(
-        said, lambda: {"records": rows, **embedding.data}, embedding.report_lines, status=embedding.status
-    )
-
-
-class _Embedding:
-    """Read git's history and the documents to their end, and embed all pending records, with progress on a terminal,
-    until ^C. In the application, which does both in the background, only report how many are pending."""
-
-    def __init__(self) -> None:
-        self._works = current_thread() is main_thread()
-        self.status = ExitStatus.DONE
-        self.stopped = False
-        self.notes: list[str] = []
-        self.embedded = 0
-        self.left = 0
-
-    def read_sources(self, session: Session) -> None:
-        """Read what no command has read yet: another would read for two seconds."""
-        memory = session.memory
-        if not self._works:
-            return
-        with Interrupt() as interrupt:
-            try:
-                run_maintenance(
-                    memory,
-                    session.cwd,
-                    show_progress("reading commits"),
-                    lambda: interrupt.asked,
-                    self.notes.append,
-                )
-                memory.documents.update_index(cancelled=lambda: interrupt.asked)
-            except MemorandaError as error:
-                self.notes.append(str(error))
-        self.stopped = interrupt.asked
-
-    def embed(self, memory: Memory) -> None:
-        """Embed what is pending, unless stopped before, and count what is left."""
-        if self._works and not self.stopped:
-            self._embed_pending(memory)
-        self.left, _ = Vectors(memory.database).pending_counts()
-        self.status = ExitStatus.UNFINISHED if self.stopped else ExitStatus.DONE
-
-    @property
-    def data(self) -> dict[str, object]:
-        return {"embedded": self.embedded, "left": self.left, "notes": self.notes}
-
-    @property
-    def report_lines(self) -> list[str]:
-        """Return what was embedded, the notes, and what is left."""
-        lines = [f"Embedded {format_count(self.embedded, 'text')}."] if self.embedded else []
-        lines += self.notes
-        if self.stopped and self.left:
-            lines.append(f"Stopped: {self.waits}; memoranda index continues.")
-        return lines
-
-    @property
-    def waits(self) -> str:
-        return f"{format_count(self.left, 'text')} {'waits' if self.left == 1 else 'wait'} to be embedded"
-
-    def _embed_pending(self, memory: Memory) -> None:
-        """Embed the pending texts with progress, until ^C."""
-        fallback = memory.config["embedding.fallback"] != "none"  # only asking tells whether it is wanted
-        if not (fallback or is_embedding_due(memory) or uses_other_provider(memory)):
-            return
-        with Interrupt() as interrupt:
-            try:
-                result = embed_waiting(
-                    memory, show_progress("embedding"), lambda: interrupt.asked, self.notes.append
-                )
-                if result is None:
-                    self.notes.append("Another program is indexing already.")
-                else:
-                    self.embedded = result.embedded + result.reused
-            except MemorandaError as error:
-                self.notes.append(str(error))
-        self.stopped = interrupt.asked
-
-
-def show_progress(what: str) -> Callable[[int, int], None]:
-    """Return a function that shows progress on one line of the terminal, if there is one, with the rate after
-    RATE_AFTER_SECONDS seconds, and clears it at the end."""
-    began: list[tuple[int, float]] = []
-
-    def show(done: int, total: int) -> None:
-        if not began:
-            began.append((done, time.monotonic()))
-        first, start = began[0]
-        seconds = time.monotonic() - start
-        rate = (
-            f", {(done - first) / seconds:,.0f} a second" if seconds >= RATE_AFTER_SECONDS and done > first else ""
-        )
-        text = f"{what} {done:,} of {total:,}{rate}; ^C stops" if done < total else ""
-        print(f"\r\x1b[K{text}", end="", flush=True, file=sys.stderr)
-
-    return show if sys.stderr.isatty() else _ignore_progress
-
-
-def _ignore_progress(done: int, total: int) -> None:
-    """Ignore progress, where there is no terminal."""
-
 
 QUESTION_LINES = 20  # lines of a question
 WATCH_SECONDS = 0.5  # between two looks, of a file's state and a row

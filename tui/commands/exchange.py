@@ -283,7 +283,9 @@ def backup(
     if dry_run:
         raise InvalidInput("--dry-run goes with --restore.", "A backup changes nothing.")
     if call.memory.passing:
-        raise NotFound("There is no memory here, so there is nothing to back up.", "memoranda init starts one.")
+        raise NotFound(
+            "There is no memory here, so there is nothing to back up.", "memoranda open --new starts one."
+        )
     if file:
         path = _file_path(call, file)
         size: int | None = save_backup_as(database, path, call.may_replace(path, yes))

@@ -50,7 +50,9 @@ def today(
         waits = agree_verb(unheard, "wait to be learned from: the application does it, or memoranda session flush.")
         lines.append(f"{format_count(unheard, 'turn')} {waits}")
     if unread := read_model_stats(memory.database, now).queued:
-        waits = agree_verb(unread, "wait unread, for a model to look for what is worth keeping: memoranda model.")
+        waits = agree_verb(
+            unread, "wait unread, for a model to look for what is worth keeping: memoranda config model."
+        )
         lines.append(f"{format_count(unread, 'turn')} {waits}")
     return Outcome(
         data=lambda: [_proposal_json(call, one) for one in shown],

@@ -35,8 +35,8 @@ from store.librarian.model_selection import (
 )
 from store.librarian.structured_output import LoggedCall, ModelStats, list_recent_calls, read_model_stats
 from store.memory import Memory
-from tui.commands.call import STOP_HINT, Interrupt, Outcome, Session
-from tui.input.arguments import ParsedArguments
+from tui.commands.call import STOP_HINT, Call, Interrupt, Outcome
+from tui.input.completion import MODEL_ACTS
 from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID
 from tui.render.lines import format_count
 from tui.theme.escape import visible
@@ -61,38 +61,42 @@ NO_CALLS = "No model was asked in the last 24 hours."
 WORKS_WITHOUT_MODEL = "Everything works without it: search, inbox and contexts need no model."
 
 
-def model(session: Session, given: ParsedArguments) -> Outcome:
-    """Run the verb of the model: its status, a pull, a trial, its calls, or a choice."""
-    what = given.what or "status"
-    if given.name and what not in ("pull", "test", "try", "calls", "use"):
-        raise InvalidInput(f"model {what} takes no name.", "memoranda model use NAME chooses a model.")
-    if what in MODEL_MODES:
-        return _put_setting(session, "agent.mode", what)
-    acts: dict[str, Callable[[Session, str], Outcome]] = {
-        "status": _show_status,
-        "pull": _pull_model,
-        "test": _test_model,
-        "try": _try_model,
-        "calls": _list_calls,
-        "use": _use_model,
-    }
-    if what not in acts:
-        raise InvalidInput(
-            f"model does not know “{what[:40]}”.", f"It takes {', '.join(acts)}, and {', '.join(MODEL_MODES)}."
-        )
-    return acts[what](session, given.name or "")
+def run_model_act(call: Call, act: str, name: str) -> Outcome:
+    """Do what `config model ACT NAME` asks: show the state of the model, pull one, try it, list its calls, or choose
+    one."""
+    if name and act not in ("pull", "test", "try", "calls", "use"):
+        raise InvalidInput(f"model {act} takes no name.", "memoranda config model use NAME chooses a model.")
+    if act in MODEL_MODES:
+        return _put_setting(call, "agent.mode", act)
+    match act:
+        case "status":
+            return _show_status(call)
+        case "pull":
+            return _pull_model(call, name or USUAL_MODEL)
+        case "test":
+            return _test_model(call, name)
+        case "try":
+            return _try_model(call, name)
+        case "calls":
+            return _list_calls(call, name)
+        case "use":
+            return _use_model(call, name)
+    raise InvalidInput(
+        f"model does not know “{act[:40]}”.",
+        f"It takes {', '.join(one for one in MODEL_ACTS if one not in MODEL_MODES)}, and {', '.join(MODEL_MODES)}.",
+    )
 
 
-def _load_config(session: Session) -> Config:
-    """Return the configuration of this session."""
-    return load_config(session.location, KEYS_BY_ID, FIXED_KEYS)
+def _load_config(call: Call) -> Config:
+    """Return the configuration of this call."""
+    return load_config(call.location, KEYS_BY_ID, FIXED_KEYS)
 
 
 # status
 
 
-def _show_status(session: Session, name: str) -> Outcome:
-    found, fared = read_model_status(_load_config(session)), _model_use(session)
+def _show_status(call: Call) -> Outcome:
+    found, fared = read_model_status(_load_config(call)), _model_use(call)
     lines = model_status_lines(found)
     if fared is not None and (said := model_use_words(fared)):
         lines[2:2] = [said]
@@ -100,11 +104,11 @@ def _show_status(session: Session, name: str) -> Outcome:
     return Outcome(lines=lines, data=lambda: {**_status_json(found), "use": used})
 
 
-def _model_use(session: Session) -> ModelStats | None:
+def _model_use(call: Call) -> ModelStats | None:
     """Return the statistics of the model in the memory of this folder; None if there is no memory."""
-    if not os.path.lexists(session.location.path):
+    if not os.path.lexists(call.location.path):
         return None
-    with Memory(session.location, "cli", create=False) as memory:
+    with Memory(call.location, "cli", create=False) as memory:
         return read_model_stats(memory.database, memory.now)
 
 
@@ -220,13 +224,12 @@ def _status_json(found: ModelStatus) -> dict[str, object]:
 # pull
 
 
-def _pull_model(session: Session, name: str) -> Outcome:
-    name = name or USUAL_MODEL
+def _pull_model(call: Call, name: str) -> Outcome:
     pace, started = RateMeter(), monotonic()
     tell = _pull_progress(name, sys.stderr.isatty())
     total = 0
     with Interrupt() as interrupt:
-        fetcher = ModelPuller(get_server_address(_load_config(session)), lambda: interrupt.asked)
+        fetcher = ModelPuller(get_server_address(_load_config(call)), lambda: interrupt.asked)
         try:
             for far in fetcher.pull(name):
                 pace.add_report(far.done, far.total)
@@ -308,8 +311,8 @@ def format_seconds(number: float) -> str:
 # trial
 
 
-def _test_model(session: Session, name: str) -> Outcome:
-    config = _load_config(session)
+def _test_model(call: Call, name: str) -> Outcome:
+    config = _load_config(call)
     tried = probe_model(config, read_model_status(config), name)
     return Outcome(
         lines=[visible(line) for line in trial_lines(tried)],
@@ -325,16 +328,16 @@ def _test_model(session: Session, name: str) -> Outcome:
     )
 
 
-def _try_model(session: Session, name: str) -> Outcome:
+def _try_model(call: Call, name: str) -> Outcome:
     """Ask the model ten built-in questions, and report how many answers were right and the time of each. Where ^C
     stops it, report on the questions that were answered. Raise ModelFailed."""
-    config, every, found = _load_config(session), count_trial_questions(), list[TrialResult]()
+    config, every, found = _load_config(call), count_trial_questions(), list[TrialResult]()
     with Interrupt() as interrupt:
         chat = open_named_model(config, name, lambda: interrupt.asked)
         try:
             results = run_trial(chat, float(config["agent.patience"]))
             while len(found) < every:
-                session.wait(f"{chat.name} answers {len(found) + 1} of {every} …  {STOP_HINT}")
+                call.wait(f"{chat.name} answers {len(found) + 1} of {every} …  {STOP_HINT}")
                 found.append(next(results))
         except ModelFailed:
             if not (found and interrupt.asked):
@@ -374,18 +377,19 @@ def trial_lines(tried: ProbeResult) -> list[str]:
 # calls
 
 
-def _list_calls(session: Session, name: str) -> Outcome:
+def _list_calls(call: Call, name: str) -> Outcome:
     """List the calls of the last day, or show a single call in full."""
-    if not os.path.lexists(session.location.path):
+    if not os.path.lexists(call.location.path):
         return Outcome(NO_CALLS, list)
-    with Memory(session.location, "cli", create=False) as memory:
+    with Memory(call.location, "cli", create=False) as memory:
         now = memory.now
         found = list_recent_calls(memory.database, now)
     if name:
         found = [one for one in found if str(one.id) == name]
         if not found:
             raise NotFound(
-                f"There is no call {visible(name[:20])}.", "memoranda model calls lists those of the last day."
+                f"There is no call {visible(name[:20])}.",
+                "memoranda config model calls lists those of the last day.",
             )
         lines = model_call_lines(found[0], now)
     else:
@@ -421,17 +425,19 @@ def call_outcome(call: LoggedCall) -> str:
 # choice
 
 
-def _use_model(session: Session, name: str) -> Outcome:
+def _use_model(call: Call, name: str) -> Outcome:
     """Choose the model that is asked."""
     if not name:
-        raise InvalidInput("Which model?", "memoranda model use NAME, as memoranda model lists them; auto is none.")
-    return _put_setting(session, "agent.model", "" if name == "auto" else name)
+        raise InvalidInput(
+            "Which model?", "memoranda config model use NAME, as memoranda config model lists them; auto is none."
+        )
+    return _put_setting(call, "agent.model", "" if name == "auto" else name)
 
 
-def _put_setting(session: Session, setting: str, value: str) -> Outcome:
+def _put_setting(call: Call, setting: str, value: str) -> Outcome:
     """Write a setting to the user's own file, and report its effect."""
     write_setting(user_settings_path(), setting, value)
-    config = _load_config(session)
+    config = _load_config(call)
     found = read_model_status(config)
     said = choice_effect(config, found, setting, value)
     return Outcome(

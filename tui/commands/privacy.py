@@ -323,7 +323,9 @@ class PurgeReport:
         if why := self.done.finished.pending:
             return f"Erasing is not finished: {why} Any later command that opens this memory finishes it."
         if self.traces.files_with_text or self.traces.places:
-            return f"The words are still in the files named above. Run memoranda doctor, then {CHECK_COMMAND}."
+            return (
+                f"The words are still in the files named above. Run memoranda health --check, then {CHECK_COMMAND}."
+            )
         unread = "The files named above cannot be read, so they may still hold the words."
         return f"{unread} Delete them or make them readable, then run {CHECK_COMMAND}."
 

@@ -1,10 +1,12 @@
-"""config, completion."""
+"""config: the settings; the model that the agent asks stands in `model`."""
 
 from __future__ import annotations
 
 import os
+from typing import Annotated
 
-from store.base.errors import Declined, InvalidInput, NotFound
+from store.base.errors import InvalidInput, NotFound
+from store.base.location import Location
 from store.base.state_files import last_state_problem
 from store.config.configuration import (
     Config,
@@ -18,71 +20,87 @@ from store.config.configuration import (
     user_settings_path,
     write_setting,
 )
-from store.config.settings import KEYS_PREFIX, find_setting, format_suggestion
-from store.version import __version__
-from tui.commands.call import Outcome, Session
-from tui.input.arguments import ParsedArguments
-from tui.input.completion import completion_script
-from tui.input.file_verbs import ALLOW_WORD
+from store.config.settings import ALLOW_WORD, KEYS_PREFIX, SETTINGS, find_setting, format_suggestion
+from tui.commands.call import Call, Outcome
+from tui.commands.model import run_model_act
+from tui.input.arguments import Shown, UsageError, verb
+from tui.input.completion import MODEL_WORD
 from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID, resolve_keys
-from tui.input.man_page import manual_page
 from tui.theme.escape import visible
 
 SOURCE_WORDS = {"default": "default", "user": "yours", "project": "project", "environment": "variable"}
 
 
-def config(session: Session, given: ParsedArguments) -> Outcome:
-    """Show the settings, show or change a setting, or allow the settings of the project."""
-    if given.name == ALLOW_WORD:
-        return _allow_project(session, given)
-    writes = given.value is not None or given.unset
-    if (writes or given.project) and not given.name:
+@verb(opens="nothing")
+def config(
+    call: Call,
+    name: Annotated[str | None, Shown("NAME", (ALLOW_WORD, MODEL_WORD, *(one.name for one in SETTINGS)))] = None,
+    value: str | None = None,
+    model: str | None = None,
+    *,
+    project: bool = False,
+    unset: bool = False,
+    yes: bool = False,
+) -> Outcome:
+    """Settings: what they are and where from; with a value, set one; and the model that the agent asks.
+
+    name: one setting, keys.record.forget for a key; allow: what the project's file sets; model: its state
+    value: what it is to be, in your file; of model: pull: fetch one; test, try: ask it; calls: the last ones; use:
+        choose one; fast: asked only after an answer; smart: before one too; off: never
+    model: of model: one of them, qwen2.5:3b-instruct; use auto: any that is found; calls 7: that one
+    project: in the project's file, which wins over yours
+    unset: remove it from the file
+    yes: allow what the project's file sets without asking
+    """
+    writes = value is not None or unset
+    if name == MODEL_WORD:
+        if project or unset or yes:
+            raise UsageError("config model takes no options.", "See `memoranda config --help`.")
+        return run_model_act(call, value or "status", model or "")
+    if model is not None:
+        raise UsageError(
+            f"config does not know what to do with “{visible(model[:40])}”.", "See `memoranda config --help`."
+        )
+    if name == ALLOW_WORD:
+        if value is not None:
+            raise InvalidInput("The project's file is allowed as a whole.", "memoranda config allow")
+        return _allow_project(call, unset, yes)
+    if (writes or project) and not name:
         raise InvalidInput("Which setting?", "memoranda config NAME VALUE, or NAME --unset")
-    if given.value is not None and given.unset:
+    if value is not None and unset:
         raise InvalidInput("A setting is given a value or removed, not both.", "Leave the value or --unset away.")
-    if given.project and not writes:
+    if project and not writes:
         raise InvalidInput(
             "--project says where to write, and there is nothing to write.", "Add a value, or --unset."
         )
-    if writes:
-        return _write_setting(session, given)
-    found = load_config(session.location, KEYS_BY_ID, FIXED_KEYS)
-    if given.name:
-        value = _find_value(found, given.name)
+    if name and writes:
+        return _write_setting(call.location, name, value, project)
+    found = load_config(call.location, KEYS_BY_ID, FIXED_KEYS)
+    if name:
+        shown = _find_value(found, name)
         return Outcome(
-            lines=[*_setting_lines(value), *map(visible, found.problems)], data=lambda: _setting_json(value)
+            lines=[*_setting_lines(shown), *map(visible, found.problems)], data=lambda: _setting_json(shown)
         )
-    return _list_settings(session, found)
+    return _list_settings(call.location, found)
 
 
-def completion(session: Session, given: ParsedArguments) -> Outcome:
-    text = completion_script(given.shell)
-    return Outcome(lines=text.split("\n"), data=lambda: {"shell": given.shell, "script": text})
-
-
-def man(session: Session, given: ParsedArguments) -> Outcome:
-    text = manual_page(__version__)
-    return Outcome(lines=text.removesuffix("\n").split("\n"), data=lambda: {"page": text})
-
-
-def _write_setting(session: Session, given: ParsedArguments) -> Outcome:
-    """Write a setting to the user's or the project's file, or remove it there, and report the effect."""
-    path = project_settings_path(session.location) if given.project else user_settings_path()
+def _write_setting(place: Location, name: str, value: str | None, project: bool) -> Outcome:
+    """Write a setting to the user's or the project's file, or without a value remove it there, and report the
+    effect."""
+    path = project_settings_path(place) if project else user_settings_path()
     if path is None:
         raise InvalidInput(
             "This memory is no project's, so it has no settings of its own.",
             "Without --project they go to your file.",
         )
-    name = given.name
-    if given.unset:
+    if value is None:
         if not remove_setting(path, name):
             raise NotFound(f"{name} is not set in {path}.", "See `memoranda config`.")
         done = f"Removed {name} from {path}."
     else:
         _check_setting_name(name)
-        value = write_setting(path, name, given.value)
-        done = f"{name} is now {value_text(value)}, in {path}."
-    found = load_config(session.location, KEYS_BY_ID, FIXED_KEYS)
+        done = f"{name} is now {value_text(write_setting(path, name, value))}, in {path}."
+    found = load_config(place, KEYS_BY_ID, FIXED_KEYS)
     try:
         now = _find_value(found, name)
     except InvalidInput:  # a misspelt name was removed: harmless
@@ -90,37 +108,31 @@ def _write_setting(session: Session, given: ParsedArguments) -> Outcome:
     if now.path and now.path != path:
         whose = {"project": "The project's file", "environment": "The environment"}.get(now.source, "Your file")
         done += f" {whose} says {value_text(now.value)}, which counts here: {now.path}."
-    elif given.unset:
+    elif value is None:
         done += f" It is {value_text(now.value)} again."
-    done = " ".join([done, *(visible(one) for one in found.problems if given.project and f"{ALLOW_WORD}`" in one)])
+    done = " ".join([done, *(visible(one) for one in found.problems if project and f"{ALLOW_WORD}`" in one)])
     if name.startswith(KEYS_PREFIX):
         done = " ".join([done, *resolve_keys(found.remapped_keys)[1]])
     return Outcome(done, lambda: {**_setting_json(now), "written": path})
 
 
-def _allow_project(session: Session, given: ParsedArguments) -> Outcome:
-    """Allow the project's file to set what reaches outside of the project; --unset revokes it."""
-    if given.value is not None:
-        raise InvalidInput("The project's file is allowed as a whole.", "memoranda config allow")
-    path, text, lines = read_permission_request(session.location)
+def _allow_project(call: Call, unset: bool, yes: bool) -> Outcome:
+    """Allow the project's file to set what reaches outside of the project, or revoke it. Raise Declined."""
+    path, text, lines = read_permission_request(call.location)
     if not text:
         raise NotFound(
             "This project has no settings of its own.", "memoranda config NAME VALUE --project makes some."
         )
-    if given.unset:
+    if unset:
         revoke_config_grant(path)
         return Outcome(f"What {path} sets beyond the project does not count any more.", lambda: {"path": path})
     if not lines:
         return Outcome(f"Nothing in {path} needs to be allowed.", lambda: {"path": path, "allowed": []})
-    if not given.yes and not session.ask(f"Let {visible(path)} set this?", [visible(line) for line in lines]):
-        raise Declined("Nothing was allowed.")
+    shown = [visible(line) for line in lines]
+    call.agree(yes, f"Let {visible(path)} set this?", shown, no="Nothing was allowed.")
     kept = grant_config(path, text)
-    said = (
-        f"{path} is allowed, as it is now."
-        if kept
-        else f"{path} is allowed until this process ends: {last_state_problem()}"
-    )
-    return Outcome(said, lambda: {"path": path, "allowed": lines})
+    said = "as it is now." if kept else f"until this process ends: {last_state_problem()}"
+    return Outcome(f"{path} is allowed{',' if kept else ''} {said}", lambda: {"path": path, "allowed": lines})
 
 
 def _check_setting_name(name: str) -> None:
@@ -144,7 +156,7 @@ def _find_value(found: Config, name: str) -> SettingValue:
     )
 
 
-def _list_settings(session: Session, found: Config) -> Outcome:
+def _list_settings(place: Location, found: Config) -> Outcome:
     """List all settings, and the files that set them."""
     cells = [
         (value.name, value_text(value.value), SOURCE_WORDS[value.source], value.setting.meaning)
@@ -155,7 +167,7 @@ def _list_settings(session: Session, found: Config) -> Outcome:
         f"{name:<{widths[0]}}  {value:<{widths[1]}}  {source:<{widths[2]}}  {meaning}"
         for name, value, source, meaning in cells
     ]
-    files = {"yours": user_settings_path(), "project": project_settings_path(session.location)}
+    files = {"yours": user_settings_path(), "project": project_settings_path(place)}
     lines.append("")
     for whose, path in files.items():
         state = "" if path and os.path.lexists(path) else " (not made yet)"

@@ -6,7 +6,6 @@ with a dash."""
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
 import typing
@@ -355,35 +354,3 @@ SHARED_HELP = {
 
 IterationText = typing.Annotated[str | None, Shown("I")]
 MomentText = typing.Annotated[str | None, Shown("T")]
-
-LIMIT_OPTION = Argument("limit", "value", "N", "how many at the most (50)", 50, whole=True)
-DRY_RUN_OPTION = Argument("dry-run", "flag", "", "only show what would change, record by record")
-SINCE_OPTION = Argument("since", "value", "T", MOMENT_EXAMPLES, "")
-ITERATION_OPTION = Argument("iteration", "value", "I", "only what belongs to this iteration, I#5")
-YES_OPTION = Argument("yes", "flag", "", "do it without asking")
-
-
-# rows of verbs that are no functions with a signature yet
-
-
-def row(
-    name: str,
-    summary: str,
-    handler: str,
-    *arguments: Argument,
-    opens: str = "memory",
-    slash: tuple[str, ...] = (),
-    looks: bool = False,
-    but: str = "",
-    **traits: Any,
-) -> Verb:
-    module, _, function = handler.partition(".")
-
-    def run(call: Any, **given: Any) -> Any:
-        found: Callable[..., Any] = getattr(importlib.import_module(f"tui.commands.{module}"), function)
-        return found(call, ParsedArguments(**given))
-
-    part = module if module in ("team", "tools", "rescue") else ""
-    only = (lambda given: not getattr(given, but)) if but and looks else looks
-    opens = "memory" if opens == "new" else opens
-    return Verb(name, summary, run, arguments, opens=opens, looks=only, part=part, **traits)

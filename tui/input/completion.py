@@ -5,9 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from store.base.errors import InvalidInput
-from store.config.settings import KEYS_PREFIX, SETTINGS
+from store.config.settings import ALLOW_WORD, KEYS_PREFIX, SETTINGS
 from tui.input.arguments import Argument, Verb
-from tui.input.file_verbs import ALLOW_WORD
 from tui.input.key_table import KEYS
 from tui.input.verb_table import FORMER_WORDS, MEMORY_WORD, PREFIX_WORDS, find_verb, list_verbs
 
@@ -17,6 +16,8 @@ GLOBAL_OPTIONS = (
     Argument("help", "flag", "", "its arguments"),
 )
 """The options that every verb accepts."""
+MODEL_WORD = "model"  # instead of a setting: what is asked of the model
+MODEL_ACTS = ("status", "pull", "test", "try", "calls", "use", "fast", "smart", "off")
 _KIND_VALUES = {"bool": ("true", "false"), "int": (), "text": (), "choice": ()}
 
 
@@ -140,8 +141,10 @@ def _complete_arguments(
 
 
 def _complete_setting(words: list[str], current: str) -> list[Completion]:
-    """Return `allow`, the names of settings, and of keys after `keys.`; after a name, its possible values."""
-    if words:
+    """Return `allow`, `model`, the names of settings, and of keys after `keys.`; after a name, its possible values."""
+    if words == [MODEL_WORD]:
+        texts = [(act, "of the model") for act in MODEL_ACTS]
+    elif words:
         known = {setting.name: setting for setting in SETTINGS}
         found = [known[word] for word in words if word in known]
         texts = [
@@ -149,6 +152,7 @@ def _complete_setting(words: list[str], current: str) -> list[Completion]:
         ]
     else:
         texts = [(ALLOW_WORD, "let what reaches outside of the project count, in the project's file as it is now")]
+        texts.append((MODEL_WORD, "the model that the agent asks: its state, fetch one, try it, choose one"))
         texts += [(setting.name, setting.meaning) for setting in SETTINGS]
         if current.startswith(KEYS_PREFIX):
             texts += [(f"{KEYS_PREFIX}{key.id}", key.help) for key in KEYS]

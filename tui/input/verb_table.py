@@ -8,7 +8,6 @@ from importlib import import_module
 from itertools import takewhile
 
 from tui.input.arguments import REGISTERED, Verb
-from tui.input.file_verbs import AGENT_COMMANDS, FILE_COMMANDS
 
 MEMORY_WORD = "memory"  # before any verb, as in `/memory forget 12`
 PREFIX_WORDS = (MEMORY_WORD, "memoranda")  # the second as in a shell
@@ -67,13 +66,15 @@ imported."""
 MODULES = {name: module for group in VERB_GROUPS.values() for name, module in group.items()}
 FORMER_WORDS: dict[str, str] = {
     "accept": "confirm P#…",
+    "adopt": "import --adopt",
     "as-of": "list --at 1",
     "backups": "list backups",
     "checkpoints": "list checkpoints",
     "clear": "session end",
     "decisions": "list decisions",
-    "adopt": "import --adopt",
     "diff": "history --since 1 --to 2",
+    "disconnect": "connect --off",
+    "doctor": "health --check",
     "duplicates": "merge",
     "edit": "correct P#1",
     "event": "iteration event",
@@ -94,21 +95,28 @@ FORMER_WORDS: dict[str, str] = {
     "guest show": "files show",
     "guest undo": "files undo",
     "inbox": "today",
-    "iterations": "list iterations",
+    "index": "health --index",
     "ingest": "import --conversations",
+    "init": "open --new",
+    "iterations": "list iterations",
     "memory add": "remember",
     "memory list": "list facts",
+    "model": "config model",
     "move": "correct --scope global --to=--scope",
+    "pause": "agents --pause",
+    "plugin": "connect --plugin",
     "recover": "checkpoint --read",
     "redactions": "secrets",
     "reject": "forget P#…",
     "replica": "team replica",
     "replicate": "team replicate --words=--keywords",
+    "salvage": "health --salvage",
     "scan": "files scan",
+    "scan-secrets": "secrets --scan",
     "sessions": "list sessions",
     "sessions start": "session start",
-    "scan-secrets": "secrets --scan",
     "share": "team share",
+    "stats": "health",
     "tasks": "list tasks",
     "unbind": "bind --off",
     "unlink": "link --off",
@@ -117,6 +125,7 @@ FORMER_WORDS: dict[str, str] = {
     "untag": "tag --off",
     "verify": "bind --check",
     "verify-forgotten": "purge --check",
+    "where": "open --where",
 }
 """The words that commands had before, each with what it is now. Of what follows a word, `P#…` cites each bare number as
 a proposal, `P#1` the first alone; `1` and `2` are its first words (`now` for want of a second); `--to=--scope` is an
@@ -174,28 +183,17 @@ def find_loose_words(verb: Verb, words: Sequence[str]) -> list[int]:
     ]
 
 
-LEGACY = {verb.name: verb for verb in (*FILE_COMMANDS, *AGENT_COMMANDS)}
-
-
 def verb_named(name: str) -> Verb:
     """Return a verb; its module is imported now. Raise KeyError."""
-    if name not in REGISTERED and name in MODULES and name not in LEGACY:
+    if name not in REGISTERED:
         import_module(f"tui.commands.{MODULES[name]}")
-    return REGISTERED.get(name) or LEGACY[name]
+    return REGISTERED[name]
 
 
 @cache
 def list_verbs() -> tuple[Verb, ...]:
     """Return all verbs, in the order of the help."""
-    names = [name for name in MODULES if is_there(name)]
-    return tuple(verb_named(name) for name in [*names, *(name for name in LEGACY if name not in names)])
-
-
-def is_there(name: str) -> bool:
-    try:
-        return bool(verb_named(name))
-    except (KeyError, ImportError):
-        return False
+    return tuple(map(verb_named, MODULES))
 
 
 def find_verb(words: list[str]) -> tuple[Verb, list[str]] | None:
@@ -207,7 +205,7 @@ def find_verb(words: list[str]) -> tuple[Verb, list[str]] | None:
     if first in FORMER_WORDS or " ".join(lower) in FORMER_WORDS:
         words = rewrite_line([*(lower if " ".join(lower) in FORMER_WORDS else [first, *words[1:2]]), *words[2:]])
         first = words[0]
-    if first in LEGACY or (first in MODULES and is_there(first)):
+    if first in MODULES:
         return verb_named(first), words[1:]
     return find_verb(words[1:]) if first in PREFIX_WORDS else None
 
@@ -267,12 +265,13 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "export": ("download", "dump", "exportar"),
     "import": ("load", "upload", "bring in", "importar", "transcripts", "read conversations"),
     "backup": ("copy file",),
-    "stats": ("health", "status", "metrics", "statistics"),
-    "index": ("reindex", "rebuild", "embed"),
+    "health": (
+        *("status", "metrics", "statistics"),
+        *("check", "diagnose", "fsck", "problems"),
+        *("reindex", "rebuild", "embed"),
+        *("repair", "recover file"),
+    ),
     "secrets": ("secrets cut", "censored", "passwords", "leaks"),
-    "doctor": ("check", "diagnose", "fsck", "problems"),
-    "model": ("ollama", "llm", "qwen"),
-    "salvage": ("repair", "recover file"),
     "files": (
         *("watch files", "versions", "protect", "recover files"),
         *("other tools", "claude memory", "basic-memory", "openclaw", "engram", "edit in place"),
@@ -282,21 +281,22 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         *("postgres", "postgresql", "database", "organisation", "organization"),
     ),
     "sync": ("synchronise", "synchronize", "pull", "exchange", "sincronizar"),
-    "init": ("create", "new memory", "start"),
-    "open": ("switch", "project", "other memory", "abrir"),
-    "where": ("path", "location", "which"),
-    "config": ("settings", "set", "options", "preferences", "ajustes", "configuracion"),
-    "agents": ("clients", "connected"),
-    "pause": ("stop agents", "mute agents"),
-    "connect": ("install", "setup", "set up", "instalar"),
+    "open": (
+        *("switch", "project", "other memory", "abrir"),
+        *("create", "new memory", "start"),
+        *("path", "location", "which"),
+    ),
+    "config": ("settings", "set", "options", "preferences", "ajustes", "configuracion", "ollama", "llm", "qwen"),
+    "agents": ("clients", "connected", "stop agents", "mute agents"),
+    "connect": ("install", "setup", "set up", "instalar", "unlink agent"),
     "uninstall": ("remove memoranda", "deinstall", "desinstalar"),
-    "disconnect": ("unlink agent",),
 }
 """Words for a verb that are no verb of their own."""
 KEY_SYNONYMS: dict[str, tuple[str, ...]] = {
     "list.day": ("jump", "date", "go to date", "week", "month"),
     "past.look": ("past", "time travel", "yesterday", "last week", "back in time"),
     "record.tag": ("label",),
+    "model.open": ("ollama", "llm", "qwen"),
     "fact.move": ("global", "everywhere", "every project", "scope"),
     "more.open": ("settings", "plots", "growth", "agents", "menu"),
     "theme.choose": (

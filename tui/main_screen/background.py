@@ -373,7 +373,7 @@ class EmbeddingController:
         if engine.embedder.stop_embedding():
             self._set_status("indexing stopped", "index")
             self.host.say(
-                f"Stopped indexing; what was indexed stays, and {key_name('index.toggle')} or :index goes on."
+                f"Stopped indexing; what was indexed stays, and {key_name('index.toggle')} or :health --index goes on."
             )
         elif engine.embedder.is_embedding_due(engine.screen, resumed=True):
             engine.embedder.resume()

@@ -30,7 +30,7 @@ from tui.commands.lists import PAST_KINDS, Narrowing, fact_filters, find_listing
 from tui.commands.location import DEMO_HINT, locate_memory
 from tui.commands.privacy import select_records
 from tui.input.arguments import ParsedArguments, UsageError, Verb, help_text, parse_arguments, settle
-from tui.input.completion import complete_line, split_line
+from tui.input.completion import MODEL_WORD, complete_line, split_line
 from tui.input.key_table import KEYS, key_name
 from tui.input.verb_table import command_word, find_loose_words, find_verb, suggest_verb
 from tui.lists.fact_groups import TIMELINE_WORDS
@@ -52,9 +52,10 @@ from tui.workers.queries import PlanTarget
 
 HINT_GAP = "   "  # between the parts of a hint
 # verbs allowed in a past view: read-only ones, and those that are not about the memory
-PAST_VERBS = frozenset(
-    "list search show context timeline history diff stats open where config completion model".split()
-) | {"team replica"}
+PAST_VERBS = frozenset("list search show context timeline history diff health open config".split()) | {
+    "team replica"
+}
+PAST_REFUSED = {"health": ("check", "index", "salvage"), "open": ("new",)}  # but not with these options
 PRESENT_LISTS = {"list events", "list sessions", "list backups"}  # of now, whenever the view is of
 
 # verbs that need not be given a citation, each with the option that then says what is meant
@@ -89,6 +90,8 @@ def run_line(screen: Host, text: str, agreed: tuple[str, ...] = ()) -> None:
             screen.pane.read_out(help_text(verb.name, verb.summary, verb.arguments).split("\n"))
         else:
             screen.say(error.message, "warning")
+        return
+    if any(getattr(given, option) for option in PAST_REFUSED.get(verb.name, ())) and screen.refuses():
         return
     try:
         if verb.part:
@@ -165,7 +168,7 @@ def _run_in_view(screen: Host, verb: Verb, given: ParsedArguments) -> bool:
         return _show_list(screen, given)
     if verb.name == "demo":
         screen.say(DEMO_HINT, "warning")
-    elif verb.name == "agents" and not given.agent:
+    elif verb.name == "agents" and not (given.agent or given.pause or given.off):
         screen.open_screen("agents")
     elif verb.name == "team" and not given.act:
         screen.open_screen("team")
@@ -193,10 +196,11 @@ def _run_in_view(screen: Host, verb: Verb, given: ParsedArguments) -> bool:
         screen.say(UNINSTALL_HINT, "warning")
     elif verb.name == "serve":
         screen.say(SERVE_HINT, "warning")
-    elif verb.name == "doctor" and not given.head:
+    elif verb.name == "health" and given.check and not given.head:
         screen.open_screen("doctor", given.quick)
-    elif verb.name == "model" and given.what in (None, "status", "pull", "test"):
-        _show_model(screen, given)
+    elif verb.name == "config" and given.name == MODEL_WORD and given.value in (None, "status", "pull", "test"):
+        pull = (given.model or USUAL_MODEL) if given.value == "pull" else ""
+        screen.show_model(pull, (given.model or "") if given.value == "test" else None)
     elif verb.name == "search":
         screen.search_for(" ".join(given.query))
     elif verb.name == "show" and not given.diff:
@@ -211,10 +215,10 @@ def _run_in_view(screen: Host, verb: Verb, given: ParsedArguments) -> bool:
     elif verb.name == "context":
         screen.change_view(question=" ".join(given.query), session=given.session)
         screen.go_to(verb.name)
-    elif verb.name == "stats" and given.plot == "-":
+    elif verb.name == "health" and given.plot == "-":
         screen.open_screen("plots")
-    elif verb.name == "stats" and screen.moment is None and not given.plot:  # else the counts are shown as text
-        screen.go_to("health")
+    elif verb.name == "health" and screen.moment is None and not any(vars(given).values()):
+        screen.go_to("health")  # in the past the counts are shown as text
     elif verb.name == "today" and given.state in ("", "waiting"):
         screen.change_view(asker=given.origin)
         screen.go_to("inbox")
@@ -232,16 +236,11 @@ def _run_in_view(screen: Host, verb: Verb, given: ParsedArguments) -> bool:
         edit_synced_file(screen, given.file or "MEMORY.md")
     elif verb.name == "open" and given.place:
         _open_memory(screen, given.place)
-    elif verb.name == "open":
+    elif verb.name == "open" and not (given.new or given.where):
         screen.open_screen("open_memory")
     else:
         return False
     return True
-
-
-def _show_model(screen: Host, given: ParsedArguments) -> None:
-    pull = (given.name or USUAL_MODEL) if given.what == "pull" else ""
-    screen.show_model(pull, (given.name or "") if given.what == "test" else None)
 
 
 def _show_purge(screen: Host, given: ParsedArguments) -> None:
@@ -363,11 +362,11 @@ def _show_outcome(screen: Host, verb: Verb, given: ParsedArguments, outcome: Out
         screen.say(outcome.message, alone=True)
     if outcome.lines:
         screen.pane.read_out(outcome.lines)
-    if verb.name in ("config", "model"):
+    if verb.name == "config":
         screen.app.configure_again()  # type: ignore[attr-defined]
     elif not settle(verb.reads, given):
         screen.refresh_records()
-    if verb.name == "index" and screen.engine is not None:
+    if verb.name == "health" and given.index and screen.engine is not None:
         screen.engine.embedder.resume()
         screen.embed()
 

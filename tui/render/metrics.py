@@ -164,7 +164,9 @@ def request_figures(found: RequestFigures) -> Iterator[Figure]:
 def index_figures(found: IndexMetrics) -> Iterator[Figure]:
     """Yield the state of the full-text index and of the embeddings."""
     if not found.full_text:
-        yield figure("full text", "full text", "missing", "This SQLite has no FTS5.", state=POOR, leads="doctor")
+        yield figure(
+            "full text", "full text", "missing", "This SQLite has no FTS5.", state=POOR, leads="health --check"
+        )
     else:
         whole = found.indexed == found.passages
         yield figure(
@@ -172,11 +174,11 @@ def index_figures(found: IndexMetrics) -> Iterator[Figure]:
             "full text",
             "FTS5",
             f"SQLite's full text (FTS5) holds {found.indexed:,} of {format_count(found.passages, 'passage')}.",
-            *([] if whole else ["memoranda index rebuild makes it anew."]),
+            *([] if whole else ["memoranda health --index rebuild makes it anew."]),
             share=min(1.0, found.indexed / found.passages) if found.passages else None,
             note=f"{found.indexed:,} of {format_count(found.passages, 'passage')}",
             state=GOOD if whole else POOR,
-            leads="index",
+            leads="health --index",
             to="the state of the index",
         )
     if not found.model:
@@ -184,8 +186,8 @@ def index_figures(found: IndexMetrics) -> Iterator[Figure]:
             "model",
             "model",
             "no vectors yet",
-            "Without a model, search uses keywords only. memoranda index makes vectors if there is a model.",
-            leads="doctor",
+            "Without a model, search uses keywords only. memoranda health --index makes vectors if there is a model.",
+            leads="health --check",
             to="the doctor: which model would answer",
         )
         return
@@ -197,7 +199,7 @@ def index_figures(found: IndexMetrics) -> Iterator[Figure]:
         f"{format_count(found.embeddable, 'passage')}.",
         share=found.embedded / found.embeddable if found.embeddable else None,
         note=found.model,
-        leads="index",
+        leads="health --index",
         to="the state of the index",
     )
 
@@ -250,7 +252,7 @@ def recovery_figures(found: RecoveryFigures, at: str) -> Iterator[Figure]:
         "No acknowledged change was lost.",
         note="recovered after one",
         state=KNOWN if found.crashes else GOOD,
-        leads="doctor",
+        leads="health --check",
         to="the doctor: whether the file is undamaged",
     )
 
@@ -582,7 +584,7 @@ def _time_figures(found: SearchFigures) -> Iterator[Figure]:
                     name,
                     "not yet part of a search",
                     "Without a model, search uses keywords only.",
-                    leads="index",
+                    leads="health --index",
                 )
             continue
         good = took < QUICK_MS
@@ -593,10 +595,10 @@ def _time_figures(found: SearchFigures) -> Iterator[Figure]:
             f"{took:,.0f} ms" if took >= 10 else f"{took:.1f} ms",
             f"The median time of a search {how}; up to {QUICK_MS} ms is not noticeable.",
             slowest,
-            *([] if good else ["memoranda index checks the index."]),
+            *([] if good else ["memoranda health --index checks the index."]),
             series=found.milliseconds if name == "keywords" or found.keywords is None else (),
             state=GOOD if good else POOR,
-            leads="index",
+            leads="health --index",
             to="the state of the index",
         )
 
@@ -612,7 +614,7 @@ def _disk_figures(found: Measures) -> Iterator[Figure]:
         f"The memory's file and its log: {format_size(found.sizes['memory'])}. It holds {held or 'nothing yet'}.",
         share=found.sizes["memory"] / most,
         note=f"{sum(found.records.values()):,} records",
-        leads="doctor",
+        leads="health --check",
         to="the doctor: whether the file is undamaged",
     )
     if not found.backups:

@@ -95,7 +95,9 @@ def nothing_found_text(
     if coming is not None:
         lines.append(f"A model is still reading what is here{coming}; this is asked again as it goes on.")
     elif not model and not any("keywords alone" in note for note in answer.notes):
-        lines.append("Only the words themselves were looked for; :doctor says what would find by meaning too.")
+        lines.append(
+            "Only the words themselves were looked for; :health --check says what would find by meaning too."
+        )
     return "\n".join(lines)
 
 

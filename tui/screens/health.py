@@ -26,7 +26,7 @@ from store.records.timeline import Trend, measure_trends
 from store.upkeep.checks import NOTE, OK, WRONG, Finding
 from store.upkeep.doctor import examine
 from tui.commands.evidence import WORST_FIRST, evidence_text, run_question
-from tui.commands.location import doctor_verdict
+from tui.commands.health import doctor_verdict
 from tui.lists.record_rows import NumberedRows, RowLine, row_lines
 from tui.render.lines import EVIDENCE_BADGES, StyledLine, format_count
 from tui.render.metrics import draw_trend, tell_trend
@@ -452,7 +452,7 @@ class PlotsScreen(SaysDefects, HelpedScreen[None]):
         look = "$footer-key-foreground bold"
         self.query_one("#plots-title", Split).put_both(
             [(" PLOTS  ", "bold $text-accent"), (visible(self._location.display_name), "bold")],
-            [("stats --plot FILE draws them as SVG ", "$dim")],
+            [("health --plot FILE draws them as SVG ", "$dim")],
         )
         self.query_one("#plots-keys", Bar).set_pieces((" esc", look, "dismiss"), (" closes ", "", "dismiss"))
         self.query_one(Preview).focus()

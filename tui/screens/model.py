@@ -53,7 +53,7 @@ from tui.workers.model_worker import ModelWorker, PullState
 MODEL_NAME_CELLS = 20  # cells of a row's name
 CHOOSERS = {
     "$MEMORANDA_MODEL": "A variable of the environment, for one start: MEMORANDA_MODEL=llama3.2:1b memoranda",
-    "agent.model": "What you chose here, or with memoranda model use NAME. It is in your settings file.",
+    "agent.model": "What you chose here, or with memoranda config model use NAME. It is in your settings file.",
     "qwen2.5": f"Where nobody chose: {USUAL_MODEL} if it is there, else the first qwen2.5 that the server has.",
     "any": "Where there is no qwen2.5: the first model of the server that can answer.",
     "rules": WORKS_WITHOUT_MODEL,

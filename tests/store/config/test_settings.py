@@ -389,7 +389,7 @@ def test_what_others_could_read_is_closed_with_the_next_change() -> None:
 
 def test_a_project_without_a_memory_is_told_how_to_start_one(tmp_path: Path) -> None:
     """Not made here: its folder is made with the file that keeps it out of git."""
-    with pytest.raises(StorageError, match="memoranda init"):
+    with pytest.raises(StorageError, match="memoranda open --new"):
         write_setting(str(tmp_path / ".memoranda" / "config.toml"), "theme", "x")
     assert os.listdir(tmp_path) == []
 

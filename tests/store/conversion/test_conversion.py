@@ -190,7 +190,7 @@ def test_a_file_that_no_earlier_build_made_is_refused(statement: str, says: str,
     before = Path(path).read_bytes()
     with pytest.raises(ForeignFile, match=says) as error:
         Memory.open(path)
-    assert "memoranda salvage" in error.value.next and Path(path).read_bytes() == before
+    assert "memoranda health --salvage" in error.value.next and Path(path).read_bytes() == before
 
 
 @pytest.mark.parametrize("version", [7, 12, LAST])

@@ -165,7 +165,7 @@ def test_what_is_not_ours_is_left_alone(tmp_path, text, statements):
 def test_nothing_is_made_when_nothing_may_be(tmp_path):
     """Without `create` a missing memory is an error that says how to make one, and no folder appears."""
     for path in (tmp_path / "memory.db", tmp_path / "project" / ".memoranda" / "memory.db"):
-        with pytest.raises(StorageError, match=r"There is no memory at .*memoranda init"):
+        with pytest.raises(StorageError, match=r"There is no memory at .*memoranda open --new"):
             Memory(Location(str(path), "option", ""), "cli", create=False)
     assert list(tmp_path.iterdir()) == []
 

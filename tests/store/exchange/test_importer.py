@@ -643,7 +643,7 @@ def test_the_memory_file_that_is_damaged_is_named(memory, other, live, tmp_path)
             said.append(error)
     assert [one.message for one in said if not one.message.startswith("copy.db cannot be imported: ")] == []
     assert len(said) > 10
-    assert f"memoranda salvage {path}" in said[-1].next
+    assert f"memoranda health --salvage {path}" in said[-1].next
 
 
 def test_a_large_document_is_read_in_little_memory(memory, other, tmp_path):

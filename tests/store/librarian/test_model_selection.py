@@ -310,7 +310,7 @@ def test_a_trial_is_stopped_and_says_what_is_missing(server: ModelServer, config
     config = configured()
     with pytest.raises(ModelFailed) as raised:
         probe_model(config, read_model_status(config))
-    assert raised.value.kind == "missing" and "memoranda model pull" in raised.value.next
+    assert raised.value.kind == "missing" and "memoranda config model pull" in raised.value.next
     with pytest.raises(ModelFailed) as raised:
         probe_model(config, read_model_status(config), "mistral")
     assert raised.value.kind == "missing" and "mistral" in raised.value.message

@@ -107,7 +107,9 @@ def test_the_doctor_writes_nothing_behind_a_damaged_log(memories: Memories, tmp_
     raw[WAL_HEADER_BYTES + (commits[-2] + 1) * (FRAME_HEADER_BYTES + 4096) + FRAME_HEADER_BYTES + 2000] ^= 1
     Path(f"{path}-wal").write_bytes(raw)
     before = bytes_of(path)
-    assert [one.subject for one in examine(locate(path, {}, "/")) if one.command.startswith("salvage")] == ["log"]
+    assert [one.subject for one in examine(locate(path, {}, "/")) if one.command.startswith("health --salvage")] == [
+        "log"
+    ]
     assert bytes_of(path) == before
 
 
@@ -307,7 +309,7 @@ def _page(raw: bytearray, page: int) -> bytes:
 def test_the_doctor_names_salvage(path: str):
     header(path, random.Random(1))
     found = next(one for one in examine(locate(path, {}, "/")) if one.subject == "file")
-    assert found.command == f"salvage {path}"
+    assert found.command == f"health --salvage {path}"
 
 
 def test_where_the_new_file_cannot_be_written_another_name_is_advised(path: str, tmp_path: Path):

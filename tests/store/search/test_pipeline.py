@@ -359,7 +359,9 @@ def test_a_damaged_index_is_gone_round(memory: Memory) -> None:
         write.execute("UPDATE corpus_fts_data SET block = x'0123456789' WHERE id > 1")
     answer = memory.search("teas green")
     assert first(answer) == "the tea is green"
-    assert answer.notes == ["The keyword index is damaged, and every record was read instead: memoranda index rebuild."]
+    assert answer.notes == [
+        "The keyword index is damaged, and every record was read instead: memoranda health --index rebuild."
+    ]
 
 
 # the seed's numbers --------------------------------------------------------------------------------------------------

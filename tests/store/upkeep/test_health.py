@@ -310,7 +310,7 @@ def test_a_file_that_cannot_be_opened(path, damage):
     found = wrong(path)
     assert "file" in found
     if damage in ("header", "page"):
-        assert found["file"].command == f"salvage {path}" and "Keep the file as it is" in found["file"].next
+        assert found["file"].command == f"health --salvage {path}" and "Keep the file as it is" in found["file"].next
     assert (raw.read_bytes() if raw.is_file() else b"") == before
 
 

@@ -103,8 +103,9 @@ def test_every_known_value_is_offered_where_it_belongs(verb) -> None:
         ("remember --tag --do", []),
         ("remember -- --do", []),
         ("list -- wo", ["work"]),
-        ("index ", ["documents", "rebuild", "download"]),
-        ("index rebuild re", []),
+        ("health --index ", ["documents", "rebuild", "download"]),
+        ("health --index rebuild re", []),
+        ("config model u", ["use"]),
         ("link HEAD ", ["--type", "--off", "--db", "--json", "--help"]),
         ("restore 1 --y", ["--yes"]),
         ("--db x.db tim", ["timeline"]),
@@ -147,7 +148,7 @@ def test_every_form_of_two_words_can_be_reached() -> None:
 
 
 def test_config_offers_every_setting_and_key() -> None:
-    assert offered("config ") == ["allow", *(setting.name for setting in SETTINGS)]
+    assert offered("config ") == ["allow", "model", *(setting.name for setting in SETTINGS)]
     assert offered("config keys.") == [f"keys.{key.id}" for key in KEYS]
 
 

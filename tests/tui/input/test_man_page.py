@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tui.commands.settings import man
-from tui.input.arguments import parse_arguments
+from store.version import __version__
+from tui.cli import run_command
 from tui.input.man_page import manual_page
 from tui.input.verb_table import list_verbs
-from tui.theme.escape import visible_lines
 
 
 @pytest.fixture
@@ -63,6 +62,7 @@ def test_what_roff_would_read_is_escaped() -> None:
     assert {line.split()[0] for line in text.splitlines() if line.startswith(".")} <= set(requests)
 
 
-def test_the_command_prints_it_as_it_is() -> None:
-    outcome = man(None, parse_arguments("man", (), []))  # type: ignore[arg-type]
-    assert visible_lines("\n".join(outcome.lines)) + "\n" == outcome.data()["page"]
+@pytest.mark.parametrize("words", [["help", "man"], ["man"]])
+def test_the_command_prints_it_as_it_is(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(words) == 0
+    assert capsys.readouterr().out == manual_page(__version__)

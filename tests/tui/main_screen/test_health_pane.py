@@ -11,7 +11,7 @@ from store.conversations.turns import NewTurn
 from store.learning import rule_pass
 from store.memory import Memory
 from tui.cli import run_command
-from tui.commands.stats import stats_lines
+from tui.commands.health import stats_lines
 from tui.lists.pane_rows import HealthRows
 from tui.render.metrics import Figure, draw_steps, format_duration, format_percent, metric_sections
 

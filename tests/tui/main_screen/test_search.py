@@ -134,7 +134,7 @@ class TestEmbedding:
             await person.pilot.press("f4")
             held.set()
             await person.settle()
-            assert person.toasts == ["Stopped indexing; what was indexed stays, and f4 or :index goes on."]
+            assert person.toasts == ["Stopped indexing; what was indexed stays, and f4 or :health --index goes on."]
             assert person.sees("indexing stopped")
             with open_memory(folder) as memory:
                 assert 0 < Vectors(memory.database).pending_counts()[0] <= len(FACTS)
@@ -169,7 +169,7 @@ class TestEmbedding:
             await person.until(
                 lambda: person.sees("Nothing is near it either.", "A model is still reading what is here")
             )
-            assert not person.sees(":doctor")
+            assert not person.sees(":health --check")
             batches.release(5)  # the fifth fact is the fourth that is read
             await person.until(lambda: any("PostgreSQL" in row for row in person.hits))
             assert engine.embedder.running
@@ -461,7 +461,7 @@ class TestUnfound:
             "Nothing is near it either.",
             "Did you mean thursdays, not “thursdys”?",
             "It was narrowed by kind:fact",
-            "Only the words themselves were looked for; :doctor says",
+            "Only the words themselves were looked for; :health --check says",
         )
 
     async def test_a_filter_that_is_not_understood_is_said_first(self, folder: Path) -> None:

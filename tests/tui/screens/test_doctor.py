@@ -42,7 +42,9 @@ async def test_enter_does_the_next_step(story: Story) -> None:
     async with opened(story.folder) as person:
         await person.command("doctor")
         await person.until(lambda: person.sees("1 thing to be mended."))
-        await person.until(lambda: person.sees("Next  memoranda index rebuild", "enter index rebuild"))
+        await person.until(
+            lambda: person.sees("Next  memoranda health --index rebuild", "enter health --index rebuild")
+        )
         await person.press("enter")
         await person.until(lambda: any("Made the index again" in toast for toast in person.toasts))
         assert not looking(person)

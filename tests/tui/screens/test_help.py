@@ -46,7 +46,7 @@ async def test_a_screen_that_is_no_pane_lists_its_keys_and_does_the_one_that_is_
     assert person.app.screen is shown and person.sees("to these")
 
 
-@pytest.mark.parametrize("line", ["stats --plot -", "doctor", "agents", "files", "purge 1", "plan"])
+@pytest.mark.parametrize("line", ["health --plot -", "health --check", "agents", "files", "purge 1", "plan"])
 async def test_the_question_mark_is_help_everywhere(line: str, person: Person) -> None:
     if line == "plan":
         await person.press("3", "R")

@@ -63,7 +63,7 @@ def refused(path: str, names: str) -> None:
         with pytest.raises(ForeignFile, match=names) as error:
             Memory.open(path) if create else Memory.open(path, "worker")
         assert type(error.value) is ForeignFile and "not a memory of ours" in str(error.value)
-        assert "memoranda salvage" in error.value.next
+        assert "memoranda health --salvage" in error.value.next
     assert Path(path).read_bytes() == before
 
 

@@ -163,7 +163,7 @@ def test_a_file_that_sqlite_cannot_read_is_called_damaged_once(full, tmp_path):
     assert backup.verify_backup(full.database, str(path))[1] == "SQLite cannot read it"
     with pytest.raises(DamagedFile, match=r"cut\.db is damaged: SQLite cannot read it") as caught:
         backup.find_backup_step(full.database, str(path))
-    assert f"memoranda salvage {path}" in caught.value.next
+    assert f"memoranda health --salvage {path}" in caught.value.next
     path.write_text("# notes\n")
     with pytest.raises(Conflict, match="is not a backup of this memory"):
         backup.find_backup_step(full.database, str(path))

@@ -1,11 +1,11 @@
-"""What `memoranda index` shows on a terminal while it works."""
+"""What `memoranda health --index` shows on a terminal while it works."""
 
 import sys
 import time
 
 import pytest
 
-from tui.commands.documents import RATE_AFTER_SECONDS, show_progress
+from tui.commands.health import RATE_AFTER_SECONDS, show_progress
 
 
 def test_progress_says_how_many_are_left_and_after_a_while_how_fast(

@@ -43,7 +43,7 @@ LOOKING = {
     "show": ["F#1"], "search": ["x"], "ask": ["what", "happened?"], "session": ["flush"], "restore": ["K#1"],
     "purge": ["--check", "x"], "checkpoint": ["--read"], "bind": ["--check"],
 }  # fmt: skip
-NAMED = {*"merge index backup list team secrets bind import undo redo".split()}
+NAMED = {*"merge health backup list team secrets bind import undo redo".split()}
 NAMED |= {"restore", "session"}
 
 

@@ -1,4 +1,4 @@
-"""connect, disconnect and plugin as a person meets them; what the doctor says of what was connected."""
+"""connect, for agents, git and plugins, as a person meets it; what the doctor says of what was connected."""
 
 import json
 import subprocess
@@ -14,10 +14,10 @@ from store.base.location import locate
 from store.doors import connection
 from store.doors.client import CLIENTS
 from tui.commands import agents as doors
-from tui.commands import location as health
 from tui.commands.call import Call, Outcome
+from tui.commands.dispatch import run_verb
 from tui.input.arguments import parse_arguments
-from tui.input.verb_table import verb_named
+from tui.input.verb_table import find_verb
 
 
 class Person:
@@ -30,10 +30,12 @@ class Person:
         subprocess.run(["git", "init", "-q", folder], check=True)
 
     def run(self, line: str) -> Outcome:
-        name, *words = line.split()
-        session = Call(locate(None, {}, str(self.folder)), None, str(self.folder), self.ask)
-        module: Any = health if name == "doctor" else doors
-        return getattr(module, name)(session, parse_arguments(name, verb_named(name).arguments, words))  # type: ignore[no-any-return]
+        verb, words = find_verb(line.split()) or pytest.fail(line)
+        return run_verb(self.call, verb, parse_arguments(verb.name, verb.arguments, words))
+
+    @property
+    def call(self) -> Call:
+        return Call(locate(None, {}, str(self.folder)), None, str(self.folder), self.ask)
 
     def ask(self, question: str, lines: Any = ()) -> bool:
         self.saw = [question, *lines]
@@ -59,7 +61,7 @@ def test_the_diff_is_seen_before_anything_is_changed(person: Person) -> None:
     said = person.run("connect gemini")
     assert said.message == "Connected Gemini CLI: this project, for you alone."
     assert any("is not installed here" in line for line in said.lines)
-    assert any("trust" in line for line in said.lines) and said.lines[-1].endswith("memoranda disconnect gemini")
+    assert any("trust" in line for line in said.lines) and said.lines[-1].endswith("memoranda connect gemini --off")
     assert (person.folder / ".memoranda" / "memory.db").exists()  # hooks make none
     assert person.run("connect gemini").message == "Gemini CLI is connected already: this project, for you alone."
     assert "gemini       not here   connected: this project, for you alone" in person.run("connect").lines
@@ -72,9 +74,9 @@ def test_what_is_in_the_way_of_going_back_is_said(person: Person) -> None:
     said["mcpServers"]["memoranda"]["args"] = ["mine"]
     file.write_text(json.dumps(said))
     with pytest.raises(StorageError, match="is another one by now than we wrote"):
-        person.run("disconnect gemini --yes")
+        person.run("connect gemini --off --yes")
     assert json.loads(file.read_text()) == said
-    assert "not connected here, with --user" in person.run("disconnect gemini --user").message
+    assert "not connected here, with --user" in person.run("connect gemini --off --user").message
 
 
 def test_a_shared_file_names_no_place_of_one_machine(person: Person) -> None:
@@ -96,8 +98,8 @@ def test_the_doctor_sees_that_a_client_lost_its_hooks(person: Person) -> None:
     person.run("connect gemini --yes")
     person.run("connect git --yes")
     assert findings(person, "doctor --quick") == [("gemini", "ok"), ("git", "ok")]
-    person.run("disconnect gemini --yes")
-    person.run("disconnect git --yes")
+    person.run("connect gemini --off --yes")
+    person.run("connect git --off --yes")
     assert findings(person, "doctor --quick") == []
 
 
@@ -105,9 +107,7 @@ def test_the_doctor_sees_whose_file_the_hooks_run(person: Person, tmp_path_facto
     other = tmp_path_factory.mktemp("other") / "memoranda_hook.py"
     other.write_text("")
     person.run("connect gemini --yes")
-    place = doors._agent_place(
-        Call(locate(None, {}, str(person.folder)), None, str(person.folder), person.ask), given()
-    )
+    place = doors._agent_place(person.call, "local")
     for hook, seen in (((), "ok"), ((sys.executable, str(other)), "note"), (place.hook, "ok")):
         plan = connection.plan_connection(CLIENTS["gemini"], replace(place, hook=hook))
         connection.apply_connection(plan)
@@ -116,12 +116,8 @@ def test_the_doctor_sees_whose_file_the_hooks_run(person: Person, tmp_path_facto
             assert f"{other} at each event, which is another installation's." in said(person)
             other.unlink()
             assert f"Gemini CLI starts {other}, which is not there any more." in said(person)
-    person.run("disconnect gemini --yes")
+    person.run("connect gemini --off --yes")
     assert not (person.folder / ".gemini").exists()
-
-
-def given() -> Any:
-    return parse_arguments("connect", verb_named("connect").arguments, ["gemini"])
 
 
 def said(person: Person) -> str:
@@ -134,18 +130,18 @@ def findings(person: Person, line: str) -> list[tuple[str, str]]:
 
 
 def test_a_plugin_is_written_once_more_and_never_over_something_else(person: Person) -> None:
-    said = person.run("plugin plug")
+    said = person.run("connect --plugin plug")
     files: Any = said.data()
     assert {".claude-plugin/plugin.json", "hooks/hooks.json", ".mcp.json", "README.md", "LICENSE"} <= set(
         files["files"]
     )
     assert (person.folder / "plug" / "bin" / "memoranda").stat().st_mode & 0o111
     assert len((person.folder / "plug" / "README.md").read_text().split()) >= 40
-    person.run("plugin plug")
+    person.run("connect --plugin plug")
     (person.folder / "other").mkdir()
     (person.folder / "other" / "mine").write_text("")
     with pytest.raises(Exception, match="holds something else"):
-        person.run("plugin other")
+        person.run("connect --plugin other")
     empty = {"PATH": "/nowhere"}
     program = person.folder / "plug" / "bin" / "memoranda"
     text = program.read_text().replace(str(Path(doors.sys.executable).with_name("memoranda")), "/nowhere/memoranda")

@@ -1,4 +1,4 @@
-"""`memoranda model`: its state, fetch one, try it, choose one, as a person at a prompt meets it."""
+"""`memoranda config model`: its state, fetch one, try it, choose one, as a person at a prompt meets it."""
 
 import json
 import os
@@ -165,7 +165,7 @@ def test_what_a_model_says_cannot_act(do: Do, server: ModelServer) -> None:
 
 def test_nothing_to_try(do: Do, server: ModelServer) -> None:
     said = do("test")
-    assert said.status == 1 and "memoranda model pull qwen2.5:3b-instruct" in said.err
+    assert said.status == 1 and "memoranda config model pull qwen2.5:3b-instruct" in said.err
     server.close()
     assert do("test").err == f"Nothing answers at 127.0.0.1:{server.port}. Start Ollama: ollama serve\n"
 

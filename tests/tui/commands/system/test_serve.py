@@ -16,8 +16,6 @@ from store.base.errors import Conflict, InvalidInput
 from store.base.location import Location
 from tui.commands.agents import OPEN_WARNING, serve
 from tui.commands.call import Call
-from tui.input.arguments import parse_arguments
-from tui.input.verb_table import verb_named
 
 ROOT = str(Path(tui.__file__).parent.parent)
 
@@ -33,35 +31,31 @@ def session(tmp_path: Path, agrees: bool = False) -> tuple[Call, list[str]]:
     return Call(Location(str(tmp_path / "m.db"), "option", ""), None, str(tmp_path), ask), asked
 
 
-def given(*words: str):
-    return parse_arguments("serve", verb_named("serve").arguments, list(words))
-
-
 def test_an_address_that_others_reach_is_asked_about(tmp_path: Path) -> None:
     """And it says what that means; nothing listens before the answer."""
     here, asked = session(tmp_path)
-    assert serve(here, given("--host", "0.0.0.0")).message == "Nothing was started."
+    assert serve(here, host="0.0.0.0").message == "Nothing was started."
     assert asked == ["Listen on 0.0.0.0?", *OPEN_WARNING] and "Nothing on the way is encrypted" in OPEN_WARNING[1]
 
 
 @pytest.mark.parametrize("host", ["192.0.2.7", "no.such.name.invalid", "a b"])
 def test_an_address_that_is_none_of_this_machine_is_named(host: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="is no address of this machine"):
-        serve(session(tmp_path)[0], given("--host", host, "--yes"))
+        serve(session(tmp_path)[0], host=host, yes=True)
 
 
 def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(Conflict, match=r"Port \d+ is taken"):
-        serve(session(tmp_path)[0], given("--port", str(other.getsockname()[1])))
+        serve(session(tmp_path)[0], port=other.getsockname()[1])
     with pytest.raises(InvalidInput, match="up to 65535"):
-        serve(session(tmp_path)[0], given("--port", "70000"))
+        serve(session(tmp_path)[0], port=70000)
 
 
 def test_without_its_extra_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "textual_serve.server", None)
     monkeypatch.delitem(sys.modules, "tui.browser.server", raising=False)
     with pytest.raises(InvalidInput, match=r"\.\[serve\].*WHEEL\[serve\]"):
-        serve(session(tmp_path)[0], given())
+        serve(session(tmp_path)[0])
 
 
 def test_it_serves_until_it_is_interrupted(tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_a_misspelt_line_can_be_taken_out(do: Do) -> None:
         (("--unset",), 2, "Which setting?"),
         (("--project",), 2, "Which setting?"),
         (("theme", "--unset"), 1, "theme is not set in "),
-        (("theme", "x", "--project"), 1, "memoranda init"),
+        (("theme", "x", "--project"), 1, "memoranda open --new"),
         (("editor", "vi", "--project"), 2, "only your own file"),
         (("theme", "x", "--project", "--db", "elsewhere.db"), 2, "This memory is no project's"),
     ],

@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,8 +13,6 @@ from store.base.errors import Declined
 from store.memory import Memory
 from tui.commands.agents import uninstall
 from tui.commands.call import Call
-from tui.input.arguments import parse_arguments
-from tui.input.verb_table import verb_named
 
 
 @pytest.fixture
@@ -37,13 +35,9 @@ def session(project: Path, agrees: bool = False) -> tuple[Call, list[str]]:
     return Call(location.locate(None, {}, str(project)), None, str(project), ask), asked
 
 
-def given(*words: str):
-    return parse_arguments("uninstall", verb_named("uninstall").arguments, list(words))
-
-
 def test_it_is_seen_first(project: Path) -> None:
     here, asked = session(project)
-    outcome = uninstall(here, given("--dry-run"))
+    outcome = uninstall(here, dry_run=True)
     memory = str(project / ".memoranda" / "memory.db")
     assert f"state  {installation.state_folder()}" in outcome.lines and f"stays  {memory}" in outcome.lines
     assert not asked and os.path.isdir(installation.state_folder())
@@ -53,14 +47,14 @@ def test_it_is_seen_first(project: Path) -> None:
 def test_nothing_is_taken_back_without_a_yes(project: Path) -> None:
     here, asked = session(project)
     with pytest.raises(Declined):
-        uninstall(here, given())
+        uninstall(here)
     assert asked[0] == "Take all of this back?" and len(asked) > 1 and os.path.isdir(installation.state_folder())
 
 
-@pytest.mark.parametrize("way", [lambda: given("--yes"), lambda: given()])
-def test_the_state_goes_and_the_memory_stays(project: Path, way: Callable[[], object]) -> None:
-    outcome = uninstall(session(project, agrees=True)[0], way())  # type: ignore[arg-type]
+@pytest.mark.parametrize("yes", [True, False])
+def test_the_state_goes_and_the_memory_stays(project: Path, yes: bool) -> None:
+    outcome = uninstall(session(project, agrees=True)[0], yes=yes)
     assert not os.path.exists(installation.state_folder()) and (project / ".memoranda" / "memory.db").exists()
     assert any("memoranda import --adopt --whole" in line for line in outcome.lines)
-    again = uninstall(session(project)[0], given())
+    again = uninstall(session(project)[0])
     assert again.message == "There is nothing of Memoranda outside of its memories."

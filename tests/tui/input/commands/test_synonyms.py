@@ -86,7 +86,7 @@ async def test_the_bar_asks_whether_the_verb_is_meant(person: Person) -> None:
     assert person.toasts[-1].startswith("Forgot")
 
 
-@pytest.mark.parametrize("line", ["memoranda stats", "/memoranda stats", "/memory stats", "Memoranda memory stats"])
+@pytest.mark.parametrize("line", ["memoranda health", "/memoranda health", "/memory stats", "Memoranda memory stats"])
 async def test_the_bar_takes_a_line_as_it_is_typed_in_a_shell(line: str, person: Person) -> None:
     await person.command(line)
     assert person.at == "health"

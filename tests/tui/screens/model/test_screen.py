@@ -175,7 +175,7 @@ async def test_a_model_is_tried(story: Story, server: ModelServer) -> None:
 async def test_a_trial_without_a_model_says_what_to_do(server: ModelServer, narrow: Person) -> None:
     await narrow.command("model test")
     await narrow.until(lambda: setting_up(narrow) and narrow.sees("There is no model to test."))
-    assert narrow.sees(f"memoranda model pull {USUAL_MODEL}")
+    assert narrow.sees(f"memoranda config model pull {USUAL_MODEL}")
 
 
 async def test_ten_questions_are_asked_from_the_application_too(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:

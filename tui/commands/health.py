@@ -1,0 +1,480 @@
+"""health: what a memory holds, how it fares, what is wrong with it, its index, and the salvage of a damaged file."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Generator
+from dataclasses import asdict
+from shutil import get_terminal_size
+from threading import current_thread, main_thread
+from typing import Annotated, Any
+
+import store
+from store.base.errors import Conflict, ExitStatus, ForeignFile, InvalidInput, MemorandaError, StorageError
+from store.base.extensions import require_part
+from store.documents.documents import DocumentScan
+from store.doors.connection import examine_agents
+from store.embedding.fastembed import FastEmbed, download_model
+from store.embedding.vectors import Vectors
+from store.exchange.exporter import save_export
+from store.memory import Memory
+from store.parts import PART_PACKAGES
+from store.records.timeline import measure_trends
+from store.search.fulltext import check_text_index, rebuild_text_index
+from store.search.lookup import records_by_key
+from store.upkeep.background_embedding import embed_waiting, is_embedding_due, uses_other_provider
+from store.upkeep.checks import WRONG, Finding, ignore_progress
+from store.upkeep.doctor import examine
+from store.upkeep.maintenance import run_maintenance
+from store.upkeep.metrics import measure
+from tui.commands.call import Call, Interrupt, Outcome
+from tui.commands.context import draw_bar
+from tui.commands.record_lines import fact_line, keyed_line, shorten
+from tui.input.arguments import Shown, UsageError, verb
+from tui.render.lines import format_count
+from tui.render.metrics import POOR, UNKNOWN, MetricSection, draw_steps, draw_trend, metric_sections, trends_svg
+from tui.theme.escape import visible
+
+INDEX_ACTS = ("documents", "rebuild", "download")
+
+
+@verb(
+    opens=lambda given: "nothing" if given.check or given.salvage else "memory",
+    reads=lambda given: not given.index,
+    apart=lambda given: bool(given.salvage),
+    looks=True,
+)
+def health(
+    call: Call,
+    what: Annotated[str | None, Shown("|".join(INDEX_ACTS), INDEX_ACTS)] = None,
+    *,
+    check: bool = False,
+    quick: bool = False,
+    head: Annotated[str, Shown("HEX")] = "",
+    index: bool = False,
+    plot: Annotated[str | None, Shown("FILE", file=True)] = None,
+    yes: bool = False,
+    salvage: Annotated[str | None, Shown("FILE", file=True)] = None,
+    into: Annotated[str | None, Shown("NEW", file=True)] = None,
+) -> Outcome:
+    """Count what there is, and show how the memory fares; look for what is wrong with it, and mend it.
+
+    what: of --index: documents: read MEMORY.md and memory/**/*.md now; rebuild: make the index again, from nothing;
+        download: fetch fastembed's model first
+    check: look for what is wrong with the memory, and say what mends it
+    quick: of --check: leave out what reads every record
+    head: of --check: a head that an earlier check named: are its steps still there?
+    index: check the search index, and embed what waits
+    plot: draw growth, recall and age into this SVG file; - prints them
+    yes: of --plot: replace the file if it is there
+    salvage: write what can be read of this damaged memory to a new one; the damaged file stays as it is
+    into: of --salvage: where to (beside it, with -salvaged in its name)
+    """
+    if check + index + bool(plot) + bool(salvage) > 1:
+        raise UsageError("health does one of --check, --index, --plot and --salvage.", "Leave the others out.")
+    if (what and not index) or ((quick or head) and not check) or (into and not salvage):
+        raise UsageError(
+            "--quick and --head are of --check, --into of --salvage, and a word of --index.",
+            "See `memoranda health --help`.",
+        )
+    if check:
+        return _check(call, quick, head)
+    if index:
+        return _index(call, what)
+    if salvage:
+        return _salvage(call, salvage, into)
+    return _plot(call, plot, yes) if plot else _show_figures(call)
+
+
+# the figures
+
+
+TO_TERMINAL = "-"  # instead of a file: to the terminal
+PLOT_LINES = 8  # lines of a plot there
+
+
+def _plot(call: Call, file: str, yes: bool) -> Outcome:
+    """Write the trends of growth, recall and age into an SVG file, or print them."""
+    found = measure_trends(call.memory.database, call.memory.now)
+    if file == TO_TERMINAL:
+        width = min(120, get_terminal_size().columns)
+        lines = ["".join(text for text, _ in line) for one in found for line in draw_trend(one, width, PLOT_LINES)]
+        data = {one.name: dict(zip(one.labels, one.values, strict=True)) for one in found}
+        return Outcome(lines=lines, data=lambda: data)
+    path = call.path(file)
+
+    def picture() -> Generator[str, None, None]:
+        yield trends_svg(found, call.location.display_name)
+
+    size = save_export(call.memory.database, path, call.may_replace(path, yes), text=picture)
+    return Outcome(f"Drawn to {path}, {size:,} bytes.", lambda: {"file": path, "bytes": size})
+
+
+STATS_LABEL_CELLS, STATS_VALUE_CELLS = 14, 9
+STATS_BAR_CELLS = 24  # cells of the longest bar
+STATS_QUERY_CELLS = 60
+
+
+def stats_lines(found: list[MetricSection]) -> list[str]:
+    """Return each metric with its chart; say which ones are unknown, and where to look for poor ones."""
+    lines: list[str] = []
+    for heading, figures in found:
+        lines += ["", heading.upper()]
+        for one in figures:
+            if one.state == UNKNOWN:
+                lines.append(f"  {one.sign[0]} {one.label:<{STATS_LABEL_CELLS}} {one.note}")
+                continue
+            chart = (
+                draw_steps(one.series)
+                if one.share is None
+                else draw_bar(round(one.share * 1000), 1000, STATS_BAR_CELLS)
+            )
+            label = (
+                f"{shorten(one.label, STATS_QUERY_CELLS):<{STATS_QUERY_CELLS}}"
+                if one.wide
+                else f"{shorten(one.label, STATS_LABEL_CELLS):<{STATS_LABEL_CELLS}}"
+            )
+            value = "" if one.wide else f" {one.value:>{STATS_VALUE_CELLS}}  {chart:<{STATS_BAR_CELLS}}"
+            lines.append(f"  {one.sign[0]} {label}{value}  {one.note}".rstrip())
+            if one.state == POOR and one.leads:
+                lines.append(f"      memoranda {one.leads}")
+    return lines[1:]
+
+
+def _show_figures(call: Call) -> Outcome:
+    """Count what there is, and measure how the memory fares."""
+    numbers, measures = memory_figures(call), measure(call.memory)
+    width = max(map(len, numbers))
+    return Outcome(
+        data=lambda: {**numbers, "health": asdict(measures)},
+        lines=[
+            *(f"{name:<{width}}  {_format_figure(value)}" for name, value in numbers.items()),
+            "",
+            *stats_lines(metric_sections(measures, past=bool(call.memory.database.moment))),
+        ],
+    )
+
+
+def memory_figures(call: Call) -> dict[str, object]:
+    """Collect the counts of records, sizes and paths."""
+    memory = call.memory
+    database = memory.database
+    facts = memory.facts.count_by_state(memory.now)
+    tables = ("decisions", "iterations", "commits", "events", "commit_links", "tasks", "checkpoints", "history")
+    counted = {table: database.value(f"SELECT count(*) FROM {table}") for table in tables}
+    return {
+        "facts": facts["active"],
+        **{name: facts[name] for name in ("fresh", "aging", "low", "stale", "superseded", "forgotten")},
+        **counted,
+        "schema": database.connection.pragma("user_version"),
+        "created_at": database.value("SELECT value FROM meta WHERE key = 'created_at'"),
+        **_vector_figures(memory),
+        "bytes": 0 if memory.passing else os.path.getsize(memory.location.path),
+        "path": call.location.path,
+    }
+
+
+def _vector_figures(memory: Memory) -> dict[str, object]:
+    """Return which provider and model make the vectors, and how many texts wait for theirs."""
+    status = Vectors(memory.database).read_status()
+    return {"embedded_by": status.provider, "embedding_model": status.model, "to_embed": status.left}
+
+
+def _format_figure(value: object) -> str:
+    """Format a figure of the statistics."""
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def overview_lines(call: Call) -> list[str]:
+    """Return the lines that `memoranda` prints without a terminal."""
+    memory = call.memory
+    now = memory.now
+    counts = memory.facts.count_by_state(now)
+    keys = [key for key, _ in memory.timeline.stream(limit=8)]
+    found = records_by_key(memory.database, keys)
+    old = memory.facts.get_many(memory.facts.ids(now, limit=8))
+    ageing = ", ".join(f"{counts[state]} {state}" for state in ("aging", "low", "stale") if counts[state])
+    lines = [
+        f"memoranda  {memory.location.display_name}  "
+        f"{format_count(counts['active'], 'fact')}{f' ({ageing})' if ageing else ''}"
+    ]
+    lines += ["", "FACTS, longest unconfirmed first", *(fact_line(fact, now) for fact in old)]
+    if not old:
+        lines.append('none yet; add one: memoranda remember "team of 5"')
+    lines += ["", "TIMELINE, newest first", *(keyed_line(key, found[key]) for key in keys if key in found)]
+    if not keys:
+        lines.append("nothing yet")
+    return [*lines, "", "memoranda --help lists what can be done; in a terminal, memoranda opens the application."]
+
+
+# the index
+
+RATE_AFTER_SECONDS = 2.0  # seconds from which on the rate is shown
+
+
+def _index(call: Call, what: str | None) -> Outcome:
+    """Check the search index or make it anew, and embed what waits; or read the documents alone. Raise Conflict."""
+    memory = call.memory
+    if what == "documents":
+        return _index_documents(memory)
+    if what not in (None, "rebuild", "download"):
+        raise InvalidInput(
+            "index is checked, or rebuilt, or reads the documents.", "memoranda health --index rebuild"
+        )
+    if what == "download":
+        config = memory.config
+        download_model(config["embedding.model"] if config["embedding.provider"] == FastEmbed.name else "")
+    embedding = _Embedding()
+    embedding.read_sources(call)
+    if what == "rebuild":
+        rows = rebuild_text_index(memory.database)
+        Vectors(memory.database).rebuild()
+        said = f"Made the index again: {format_count(rows, 'record')}."
+    else:
+        try:
+            rows = check_text_index(memory.database)
+        except ForeignFile:
+            raise Conflict(
+                "The search index does not agree with the records.",
+                "memoranda health --index rebuild mends it.",
+            ) from None
+        said = f"The index agrees with the records: {format_count(rows, 'record')}."
+    embedding.embed(memory)
+    if embedding.left and not embedding.stopped:
+        said = f"{said} {embedding.waits}."
+    return Outcome(
+        said, lambda: {"records": rows, **embedding.data}, embedding.report_lines, status=embedding.status
+    )
+
+
+class _Embedding:
+    """Read git's history and the documents to their end, and embed all pending records, with progress on a terminal,
+    until ^C. In the application, which does both in the background, only report how many are pending."""
+
+    def __init__(self) -> None:
+        self._works = current_thread() is main_thread()
+        self.status = ExitStatus.DONE
+        self.stopped = False
+        self.notes: list[str] = []
+        self.embedded = 0
+        self.left = 0
+
+    def read_sources(self, call: Call) -> None:
+        """Read what no command has read yet: another would read for two seconds."""
+        memory = call.memory
+        if not self._works:
+            return
+        with Interrupt() as interrupt:
+            try:
+                run_maintenance(
+                    memory,
+                    call.cwd,
+                    show_progress("reading commits"),
+                    lambda: interrupt.asked,
+                    self.notes.append,
+                )
+                memory.documents.update_index(cancelled=lambda: interrupt.asked)
+            except MemorandaError as error:
+                self.notes.append(str(error))
+        self.stopped = interrupt.asked
+
+    def embed(self, memory: Memory) -> None:
+        """Embed what is pending, unless stopped before, and count what is left."""
+        if self._works and not self.stopped:
+            self._embed_pending(memory)
+        self.left, _ = Vectors(memory.database).pending_counts()
+        self.status = ExitStatus.UNFINISHED if self.stopped else ExitStatus.DONE
+
+    @property
+    def data(self) -> dict[str, object]:
+        return {"embedded": self.embedded, "left": self.left, "notes": self.notes}
+
+    @property
+    def report_lines(self) -> list[str]:
+        """Return what was embedded, the notes, and what is left."""
+        lines = [f"Embedded {format_count(self.embedded, 'text')}."] if self.embedded else []
+        lines += self.notes
+        if self.stopped and self.left:
+            lines.append(f"Stopped: {self.waits}; memoranda health --index continues.")
+        return lines
+
+    @property
+    def waits(self) -> str:
+        return f"{format_count(self.left, 'text')} {'waits' if self.left == 1 else 'wait'} to be embedded"
+
+    def _embed_pending(self, memory: Memory) -> None:
+        """Embed the pending texts with progress, until ^C."""
+        fallback = memory.config["embedding.fallback"] != "none"  # only asking tells whether it is wanted
+        if not (fallback or is_embedding_due(memory) or uses_other_provider(memory)):
+            return
+        with Interrupt() as interrupt:
+            try:
+                result = embed_waiting(
+                    memory, show_progress("embedding"), lambda: interrupt.asked, self.notes.append
+                )
+                if result is None:
+                    self.notes.append("Another program is indexing already.")
+                else:
+                    self.embedded = result.embedded + result.reused
+            except MemorandaError as error:
+                self.notes.append(str(error))
+        self.stopped = interrupt.asked
+
+
+def show_progress(what: str) -> Callable[[int, int], None]:
+    """Return a function that shows progress on one line of the terminal, if there is one, with the rate after
+    RATE_AFTER_SECONDS seconds, and clears it at the end."""
+    began: list[tuple[int, float]] = []
+
+    def show(done: int, total: int) -> None:
+        if not began:
+            began.append((done, time.monotonic()))
+        first, start = began[0]
+        seconds = time.monotonic() - start
+        rate = (
+            f", {(done - first) / seconds:,.0f} a second" if seconds >= RATE_AFTER_SECONDS and done > first else ""
+        )
+        text = f"{what} {done:,} of {total:,}{rate}; ^C stops" if done < total else ""
+        print(f"\r\x1b[K{text}", end="", flush=True, file=sys.stderr)
+
+    return show if sys.stderr.isatty() else _ignore_progress
+
+
+def _ignore_progress(done: int, total: int) -> None:
+    """Ignore progress, where there is no terminal."""
+
+
+def _index_documents(memory: Memory) -> Outcome:
+    """Read the documents that are new or changed."""
+    result = memory.documents.update_index()
+    problems = [f"{visible(path)}: {visible(why)}" for path, why in result.problems]
+    said = scan_summary(result)
+    unread = bool(problems) and not (said or result.unchanged or result.remaining)
+    nothing = f"Nothing changed: {format_count(result.unchanged, 'document')}"
+    return Outcome(
+        message="" if unread else f"{said or nothing}.",
+        status=ExitStatus.CANNOT if unread else ExitStatus.DONE,
+        error="No document could be read; mend what is named and try again." if unread else "",
+        lines=problems,
+        data=lambda: {
+            "new": result.new,
+            "changed": result.changed,
+            "gone": result.gone,
+            "unchanged": result.unchanged,
+            "remaining": result.remaining,
+            "problems": [{"path": path, "problem": why} for path, why in result.problems],
+        },
+    )
+
+
+def scan_summary(result: DocumentScan) -> str:
+    """Summarise a scan in a few words; empty if nothing changed."""
+    if result.elsewhere:
+        return "Another process is reading the documents right now"
+    words = [
+        f"{number:,} {word}" for number, word in ((result.changed, "changed"), (result.gone, "gone")) if number
+    ]
+    if result.new:
+        words.insert(0, format_count(result.new, "new document"))
+    if not words:
+        return ""
+    rest = f"; {result.unchanged:,} as they were" if result.unchanged else ""
+    return f"Read the documents: {', '.join(words)}{rest}"
+
+
+# what is wrong, and what is left of a damaged file
+
+HEAD_DIGITS = 64  # digits of a digest
+STATE_SIGNS = {"ok": "ok   ", "note": "note ", "wrong": "WRONG"}
+
+
+def _check(call: Call, quick: bool, head: str) -> Outcome:
+    """Look for what is wrong with the memory and the agents that are connected with it. Raise InvalidInput."""
+    if head and (len(head) != HEAD_DIGITS or head.strip("0123456789abcdef")):
+        raise InvalidInput(
+            "A head is 64 hexadecimal digits.", "`memoranda health --check` names the one that there is now."
+        )
+    progress = _show_check if sys.stderr.isatty() and not call.json else ignore_progress
+    found = list(examine(call.location, quick, head, progress))
+    if not call.location.look:
+        progress("agents", 0, 0)
+        found += examine_agents(call.location, call.cwd, os.path.expanduser("~"), dict(os.environ), quick)
+    progress("", 0, 0)
+    wrong = sum(one.state == WRONG for one in found)
+    width = max(len(one.subject) for one in found)
+    lines = [
+        f"{STATE_SIGNS[one.state]}  {one.subject:<{width}}  {visible(f'{one.says} {one.next}'.strip())}"
+        for one in found
+    ]
+    return Outcome(
+        lines=[*lines, doctor_verdict(found)],
+        data=lambda: {
+            "wrong": wrong,
+            "findings": [
+                {"subject": one.subject, "state": one.state, "says": one.says, "next": one.next} for one in found
+            ],
+        },
+        status=ExitStatus.PERSON if wrong else ExitStatus.DONE,
+    )
+
+
+def doctor_verdict(found: list[Finding]) -> str:
+    """Summarise all findings in a sentence."""
+    wrong = sum(one.state == "wrong" for one in found)
+    return f"{format_count(wrong, 'thing')} to be mended." if wrong else "Nothing is wrong."
+
+
+def _show_check(what: str, done: int, total: int) -> None:
+    """Show the current check on one line of the terminal, and clear it at the end."""
+    far = f" {done:,} of {total:,}" if total else ""
+    print(f"\r\x1b[K{f'checking {what}{far}' if what else ''}", end="", flush=True, file=sys.stderr)
+
+
+def _salvage(call: Call, damaged: str, new: str | None) -> Outcome:
+    """Salvage in a separate process: closing a second handle to the file releases the POSIX locks of an open SQLite
+    connection in this one, as the application has."""
+    require_part("rescue")
+    path = call.path(damaged)
+    shown = _show_check if sys.stderr.isatty() and not call.json else None
+    report = _salvage_apart(path, call.path(new) if new else None, shown)
+    lines = [f"  {table['table']:<14} {_salvaged_words(table)}" for table in report["tables"]]
+    lines += [*report["notes"], f"The damaged file is as it was: {path}"]
+    return Outcome(f"Salvaged to {report['into']}.", lambda: report, lines)
+
+
+def _salvaged_words(table: dict[str, Any]) -> str:
+    """Summarise in a few words what was recovered of a table."""
+    said = f"{table['read']:>9,} read"
+    if table["from_history"]:
+        said += f", {table['from_history']:,} made again from history"
+    if table["lost"]:
+        said += f", {table['lost']:,} lost"
+    return said
+
+
+def _salvage_apart(path: str, into: str | None, progress: Callable[[str, int, int], None] | None) -> dict[str, Any]:
+    """Salvage in a new process, which reports its progress line by line. Raises what the process raised."""
+    home = os.path.dirname(os.path.dirname(os.path.abspath(store.__file__)))
+    words = [sys.executable, "-m", f"{PART_PACKAGES['rescue']}.part", path, *([into] if into else [])]
+    with subprocess.Popen(
+        words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, encoding="utf-8", cwd=home
+    ) as child:
+        assert child.stdout is not None
+        last: dict[str, Any] = {}
+        for line in child.stdout:
+            last = json.loads(line)
+            if progress and "doing" in last:
+                progress(last["doing"], last["done"], 0)
+    if progress:
+        progress("", 0, 0)
+    if "report" in last:
+        return dict(last["report"])
+    if "error" in last:
+        error = MemorandaError(last["error"]["message"], last["error"]["next"])
+        error.code = last["error"]["code"]
+        raise error
+    raise StorageError("The salvage ended before it was done; nothing was changed.", "Try again.")
