@@ -199,6 +199,14 @@ class Person:
         await self.until(lambda: self.planning)
         await self.settle()
 
+    async def start_again(self) -> None:
+        """Come back to the first of all facts, as after the start, without a message."""
+        while self.app.screen is not self.main:
+            await self.press("escape")
+        await self.press("escape", "escape", "1", "escape", "g")
+        self.app.clear_notifications()
+        self.app.messages.clear()
+
     async def settle(self) -> None:
         """Wait until every message is processed, writer, workers and background tasks are idle, and the lists are
         loaded."""
@@ -224,8 +232,9 @@ class Person:
     async def _work(self) -> None:
         engine = self.main.engine
         if engine is not None and not engine.is_closed:
-            await asyncio.wrap_future(engine.writer.thread.submit(lambda: None))
-            await asyncio.wrap_future(engine.writer.beside.submit(lambda: None))
+            with contextlib.suppress(RuntimeError):  # a memory that is being left takes no more
+                await asyncio.wrap_future(engine.writer.thread.submit(lambda: None))
+                await asyncio.wrap_future(engine.writer.beside.submit(lambda: None))
         with contextlib.suppress(WorkerCancelled):
             await self.app.workers.wait_for_complete()
 

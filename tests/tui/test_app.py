@@ -82,12 +82,56 @@ class TestFacts:
         headings = [line for line in person.lines if "──" in line and ("too old" in line or "weak" in line)]
         assert [line.split()[:2] for line in headings[:2]] == [["Stale", "2"], ["Low", "2"]]
 
-    async def test_the_preview_says_the_badge_in_words(self, narrow: Person) -> None:
+    async def test_the_list_is_sorted_and_narrowed_and_the_preview_says_why(self, story: Story, narrow: Person) -> None:
+        """Badges, chains, orders and chips, in a terminal of 80 columns."""
+        # the preview says the badge in words
         words = []
         for _ in range(7):
             words.append(narrow.preview[0].split()[-1])
             await narrow.press("j")
         assert words == ["stale", "stale", "low", "low", "aging", "pinned", "fresh"]
+        await narrow.start_again()
+        # the chain and the history are in the details
+        await narrow.put_cursor(story.facts["five"])
+        assert narrow.preview == [
+            "F#5  fact · work · ◐ aging",
+            "Team of five, two of them part time",
+            "",
+            "Why aging    confirmed 11 Sep 2026 12:00 (71 d ago); aging after 60 d",
+            "Learned      11 Sep 2026 12:00 (71 d ago)",
+            "Said by      you, explicit, confidence high",
+            "",
+            "What it said over time",
+            "  F#3  Team of three  replaced",
+            "  F#4  Team of four  replaced",
+            "▸ F#5  Team of five, two of them part time  active",
+            "",
+            "History",
+            "  71 d  correct F#4       you, cli",
+        ]
+        await narrow.start_again()
+        # d takes the next chip and escape shows all
+        seen = []
+        for _ in range(6):
+            await narrow.press("d")
+            seen.append((narrow.main.view.state, len(listed(narrow))))
+        assert seen == [("stale", 2), ("low", 2), ("aging", 1), ("pinned", 1), ("fresh", 4), (None, 10)]
+        await narrow.press("d")
+        assert narrow.sees("▲ Stale 2 ×", "2 of 10 · esc all") or narrow.sees("▲ Stale 2 ×", "2 · esc all")
+        assert {row[1] for row in narrow.rows} == {"▲"}
+        await narrow.press("escape")
+        assert len(listed(narrow)) == 10 and "×" not in narrow.title
+        await narrow.start_again()
+        # sort through all orders
+        tops = []
+        for _ in range(6):
+            await narrow.press("g")
+            # the usual order goes unsaid where there is little room
+            words = next((words for words in ORDERS if words in narrow.title), "by need")
+            tops.append((words, narrow.rows[0][3:17]))
+            await narrow.press("s")
+        assert [words for words, _ in tops] == [*ORDERS, "by need"]
+        assert tops[1][1].startswith("Alérgica") and tops[3][1].startswith("Primary")
 
     async def test_a_list_with_room_says_the_domain_and_who_wrote_it(self, story: Story) -> None:
         async with opened(story.folder, (200, 50)) as person:
@@ -117,7 +161,9 @@ class TestFacts:
         assert loud.pop("▲") == {True}
         assert all(bold == {False} for bold in loud.values()), loud
 
-    async def test_the_preview_follows_the_cursor(self, person: Person) -> None:
+    async def test_what_changes_nothing_moves_nothing(self, story: Story, person: Person) -> None:
+        """The preview follows the cursor; what is left alone, said again or forgotten already is not written."""
+        # the preview follows the cursor
         await person.press("j")
         assert person.preview[0].startswith("F#6  fact · work · ▲ stale")
         await person.press("G")
@@ -125,6 +171,28 @@ class TestFacts:
         assert "Evidence     [D#1]" in person.preview
         await person.press("g")
         assert person.preview[1].startswith("Releases are cut")
+        await person.start_again()
+        # escape leaves a correction alone
+        await person.press("c", "x", "escape")
+        assert person.at == "facts" and not person.main.query(TextEditor)
+        with story.open() as memory:
+            assert memory.history.steps(limit=1)[0].door == "cli"
+        await person.start_again()
+        # a correction that says the same is told so
+        await person.press("c", "enter")
+        assert person.toasts == ["F#2 says exactly that. Confirm it instead, if it is still true."]
+        await person.start_again()
+        # forgetting a shown forgotten fact says that it is
+        await person.press("H")
+        await person.put_cursor(story.facts["standup"])
+        await person.press("f")
+        assert person.toasts == [f"F#{story.facts['standup']} is forgotten already. Undo brings it back."]
+        assert any("✕" in row for row in person.rows)
+        await person.start_again()
+        # sorting keeps the selected fact
+        await person.put_cursor(story.facts["rounding"])
+        await person.press("s", "s", "s")
+        assert person.record is not None and person.record.citation == f"F#{story.facts['rounding']}"
 
     async def test_a_confirmed_fact_stands_under_its_new_state_when_the_list_is_opened_again(
         self, person: Person
@@ -193,35 +261,6 @@ class TestFacts:
         await person.press("u")
         assert any("Team of five, two" in row for row in person.rows)
 
-    async def test_escape_leaves_a_correction_alone(self, story: Story, person: Person) -> None:
-        await person.press("c", "x", "escape")
-        assert person.at == "facts" and not person.main.query(TextEditor)
-        with story.open() as memory:
-            assert memory.history.steps(limit=1)[0].door == "cli"
-
-    async def test_a_correction_that_says_the_same_is_told_so(self, person: Person) -> None:
-        await person.press("c", "enter")
-        assert person.toasts == ["F#2 says exactly that. Confirm it instead, if it is still true."]
-
-    async def test_the_chain_and_the_history_are_in_the_details(self, story: Story, narrow: Person) -> None:
-        await narrow.put_cursor(story.facts["five"])
-        assert narrow.preview == [
-            "F#5  fact · work · ◐ aging",
-            "Team of five, two of them part time",
-            "",
-            "Why aging    confirmed 11 Sep 2026 12:00 (71 d ago); aging after 60 d",
-            "Learned      11 Sep 2026 12:00 (71 d ago)",
-            "Said by      you, explicit, confidence high",
-            "",
-            "What it said over time",
-            "  F#3  Team of three  replaced",
-            "  F#4  Team of four  replaced",
-            "▸ F#5  Team of five, two of them part time  active",
-            "",
-            "History",
-            "  71 d  correct F#4       you, cli",
-        ]
-
     async def test_add_then_add_the_same_again(self, story: Story, person: Person) -> None:
         await person.press("a")
         assert person.sees("remember")
@@ -265,34 +304,6 @@ class TestFacts:
         assert "▲" in next(row for row in person.rows if "Jenkins" in row)
         assert person.toasts == ["Unpinned F#6, u to undo"]
 
-    async def test_sort_through_all_orders(self, narrow: Person) -> None:
-        tops = []
-        for _ in range(6):
-            await narrow.press("g")
-            # the usual order goes unsaid where there is little room
-            words = next((words for words in ORDERS if words in narrow.title), "by need")
-            tops.append((words, narrow.rows[0][3:17]))
-            await narrow.press("s")
-        assert [words for words, _ in tops] == [*ORDERS, "by need"]
-        assert tops[1][1].startswith("Alérgica") and tops[3][1].startswith("Primary")
-
-    async def test_sorting_keeps_the_selected_fact(self, story: Story, person: Person) -> None:
-        await person.put_cursor(story.facts["rounding"])
-        await person.press("s", "s", "s")
-        assert person.record is not None and person.record.citation == f"F#{story.facts['rounding']}"
-
-    async def test_d_takes_the_next_chip_and_escape_shows_all(self, narrow: Person) -> None:
-        seen = []
-        for _ in range(6):
-            await narrow.press("d")
-            seen.append((narrow.main.view.state, len(listed(narrow))))
-        assert seen == [("stale", 2), ("low", 2), ("aging", 1), ("pinned", 1), ("fresh", 4), (None, 10)]
-        await narrow.press("d")
-        assert narrow.sees("▲ Stale 2 ×", "2 of 10 · esc all") or narrow.sees("▲ Stale 2 ×", "2 · esc all")
-        assert {row[1] for row in narrow.rows} == {"▲"}
-        await narrow.press("escape")
-        assert len(listed(narrow)) == 10 and "×" not in narrow.title
-
     @SIZES
     async def test_what_is_left_out_is_said(self, person: Person) -> None:
         assert person.sees("hidden: H"), "a list says what it leaves out"
@@ -303,16 +314,11 @@ class TestFacts:
         await person.press("H")
         assert person.sees("hidden: H")
 
-    async def test_forgetting_a_shown_forgotten_fact_says_that_it_is(self, story: Story, person: Person) -> None:
-        await person.press("H")
-        await person.put_cursor(story.facts["standup"])
-        await person.press("f")
-        assert person.toasts == [f"F#{story.facts['standup']} is forgotten already. Undo brings it back."]
-        assert any("✕" in row for row in person.rows)
-
 
 class TestTimeline:
-    async def test_days_and_kinds_in_one_stream(self, person: Person) -> None:
+    async def test_days_kinds_citations_and_diffs(self, person: Person) -> None:
+        """The timeline is read and cannot be changed."""
+        # days and kinds in one stream
         await person.press("2")
         days = [row.split(" ─")[0].strip() for row in person.timeline if "──" in row]
         assert days == ["Sat 21 Nov 2026", "Fri 20 Nov 2026", "Thu 19 Nov 2026", "Wed 18 Nov 2026"]
@@ -321,6 +327,34 @@ class TestTimeline:
         assert not any("fax" in row for row in person.timeline), "a forgotten decision is not in it"
         linked = next(row for row in person.timeline if "fix: keep" in row)
         assert "D#2 D#3" in linked
+        await person.start_again()
+        # a click follows a citation too
+        await person.press("2", "G", "k")
+        y = person.preview.index("During       I#1")
+        await person.pilot.click("#preview", offset=(14, y))
+        await person.settle()
+        assert person.record is not None and person.record.citation == "I#1"
+        await person.start_again()
+        # a commits diff comes coloured
+        await person.press("2", "g", "j")
+        await person.until(lambda: "+LIMIT = 1000" in person.preview)
+        preview = person.main.pane.preview
+        shown = {strip.text.strip(): strip for strip in map(preview.render_line, range(preview.size.height))}
+        added, removed = (
+            next(segment.style.color for segment in shown[line] if segment.style)
+            for line in ("+LIMIT = 1000", "-    return redis.get(key)")
+        )
+        variables = person.app.theme_variables
+        for colour, token in ((added, "text-success"), (removed, "text-error")):
+            assert colour == Color.parse(variables[token]).rich_color
+        assert added != removed
+        await person.press("enter")
+        assert preview.scroll_offset.y == 0 and "+LIMIT = 1000" in person.preview, "the diff stays"
+        await person.start_again()
+        # the journal cannot be changed
+        await person.press("2", "f", "c", "y", "p")
+        assert person.toasts[0].startswith("Only facts, decisions and tasks can be changed")
+        assert len(person.toasts) == 4 and person.at == "timeline"
 
     async def test_follow_citations_and_come_back(self, story: Story, person: Person) -> None:
         await person.press("2", "G", "k")
@@ -352,29 +386,6 @@ class TestTimeline:
         assert person.record.citation == "D#1" and person.at == "preview"
         await person.press("backspace")
         assert person.at == "timeline"
-
-    async def test_a_click_follows_a_citation_too(self, person: Person) -> None:
-        await person.press("2", "G", "k")
-        y = person.preview.index("During       I#1")
-        await person.pilot.click("#preview", offset=(14, y))
-        await person.settle()
-        assert person.record is not None and person.record.citation == "I#1"
-
-    async def test_a_commits_diff_comes_coloured(self, person: Person) -> None:
-        await person.press("2", "j")
-        await person.until(lambda: "+LIMIT = 1000" in person.preview)
-        preview = person.main.pane.preview
-        shown = {strip.text.strip(): strip for strip in map(preview.render_line, range(preview.size.height))}
-        added, removed = (
-            next(segment.style.color for segment in shown[line] if segment.style)
-            for line in ("+LIMIT = 1000", "-    return redis.get(key)")
-        )
-        variables = person.app.theme_variables
-        for colour, token in ((added, "text-success"), (removed, "text-error")):
-            assert colour == Color.parse(variables[token]).rich_color
-        assert added != removed
-        await person.press("enter")
-        assert preview.scroll_offset.y == 0 and "+LIMIT = 1000" in person.preview, "the diff stays"
 
     async def test_a_light_theme_writes_dark_on_light(self, person: Person) -> None:
         person.app.theme = "textual-light"
@@ -409,11 +420,6 @@ class TestTimeline:
             let_go.set()
             await person.settle()
             assert not any("diff --git" in line for line in person.preview)
-
-    async def test_the_journal_cannot_be_changed(self, person: Person) -> None:
-        await person.press("2", "f", "c", "y", "p")
-        assert person.toasts[0].startswith("Only facts, decisions and tasks can be changed")
-        assert len(person.toasts) == 4 and person.at == "timeline"
 
     async def test_correct_and_forget_a_decision(self, story: Story, person: Person) -> None:
         await person.press("2")
@@ -450,31 +456,33 @@ class TestSearch:
         assert person.main.query_one("#query", Input).value == ""
         assert "found" not in person.lines[1]
 
-    async def test_what_matched_is_marked(self, person: Person) -> None:
+    async def test_what_was_found_is_marked_and_what_was_not_is_said(self, person: Person) -> None:
+        """Queries one after the other, with filters and without."""
+        # what matched is marked
         await person.search("jenkins")
         [strip] = [person.main.list_of("hits").render_line(1)]
         marked = [segment.text for segment in strip if segment.style and segment.style.underline]
         assert marked == ["Jenkins"]
-
-    async def test_filters_inside_the_query(self, person: Person) -> None:
+        await person.start_again()
+        # filters inside the query
         await person.search("cache kind:decision")
         assert person.hits and all("◆" in row for row in person.hits)
         await person.press("escape")
         await person.search("domain:work is:superseded")
         assert len(person.hits) == 2 and all("↷" in row and "Team" in row for row in person.hits)
-
-    async def test_a_filter_that_is_no_filter_is_said(self, person: Person) -> None:
+        await person.start_again()
+        # a filter that is no filter is said
         await person.search("kind:nonsense cache")
         assert person.sees("kind: takes fact", "kind:nonsense ×")
-
-    async def test_nothing_found_says_what_to_try(self, person: Person) -> None:
+        await person.start_again()
+        # nothing found says what to try
         await person.search("zebra")
         assert person.sees("Nothing is near it either.", "Try fewer words")
         assert person.record is None and person.preview == []
         await person.press("enter", "f")
         assert person.toasts == ["Nothing is selected."]
-
-    async def test_escape_leaves_from_the_bar_and_emptying_it_ends_the_search(self, person: Person) -> None:
+        await person.start_again()
+        # escape leaves from the bar and emptying it ends the search
         await person.search("cache")
         await person.press("escape")
         assert person.at == "facts"
@@ -562,12 +570,14 @@ class TestCommands:
         await person.press("y")
         assert person.sees("All 8")
 
-    async def test_a_checkpoint_in_the_preview_says_what_changed_since(self, person: Person) -> None:
+    async def test_what_verbs_read_is_in_the_preview_or_the_search(self, person: Person) -> None:
+        """Lines of the bar, one after the other."""
+        # a checkpoint in the preview says what changed since
         await person.command("show K#1")
         await person.until(lambda: any("Since then" in line for line in person.preview))
         assert "  K#1  checkpoint" not in person.preview and person.preview[1] == "before refactor"
-
-    async def test_show_goes_into_the_preview(self, person: Person) -> None:
+        await person.start_again()
+        # show goes into the preview
         await person.command("show D#1")
         assert person.record is not None and person.record.citation == "D#1"
         assert person.at == "preview"
@@ -575,20 +585,29 @@ class TestCommands:
         assert person.toasts[-1].startswith("There is no decision D#99")
         await person.command("show nonsense")
         assert person.toasts[-1].startswith("“nonsense” is not a citation.")
-
-    async def test_search_from_the_bar_is_the_search(self, person: Person) -> None:
-        await person.command("search cache kind:commit")
-        await person.until(lambda: "found" in person.lines[1])
-        await person.settle()
-        assert len(person.hits) == 2 and person.at == "query"
-
-    async def test_a_verb_that_reads_is_read_out_and_its_citations_open(self, person: Person) -> None:
+        await person.start_again()
+        # a verb that reads is read out and its citations open
         await person.command("decisions")
         assert person.at == "preview" and "D#1" in "\n".join(person.preview)
         await person.press("right", "enter")
         assert person.record is not None and person.record.citation.startswith("D#")
         await person.press("escape")
         assert person.at == "facts" and person.record.citation == "F#2"
+        await person.start_again()
+        # tab completes
+        line = person.main.query_one(Line)
+        await person.press("colon", *"/memory e", "tab")
+        assert line.value == "/memory export "
+        assert person.sees("export [FILE]")
+        await person.press("escape", "colon", *"time", "tab")
+        assert line.value == "timeline "
+        assert person.at == "line"
+        await person.start_again()
+        # search from the bar is the search
+        await person.command("search cache kind:commit")
+        await person.until(lambda: "found" in person.lines[1])
+        await person.settle()
+        assert len(person.hits) == 2 and person.at == "query"
 
     async def test_what_cannot_be_meant_is_said(self, story: Story, person: Person) -> None:
         for line, said in (
@@ -611,15 +630,6 @@ class TestCommands:
         assert person.at == "facts"
         with story.open() as memory:
             assert memory.history.steps(limit=1)[0].door == "cli", "and nothing was changed"
-
-    async def test_tab_completes(self, person: Person) -> None:
-        line = person.main.query_one(Line)
-        await person.press("colon", *"/memory e", "tab")
-        assert line.value == "/memory export "
-        assert person.sees("export [FILE]")
-        await person.press("escape", "colon", *"time", "tab")
-        assert line.value == "timeline "
-        assert person.at == "line"
 
     async def test_the_bar_keeps_what_was_typed(self, person: Person) -> None:
         await person.command("stats")
@@ -704,12 +714,14 @@ class TestHelpAndFooter:
         async with opened(story.folder, (40, 24)) as person:
             assert "? help" in person.lines[-1] and len(person.lines[-1]) <= 40
 
-    async def test_a_narrow_footer_has_the_keys_for_one_record_before_those_for_many(self, narrow: Person) -> None:
+    async def test_a_narrow_footer_keeps_what_matters(self, narrow: Person) -> None:
+        """Keys for one record, and whole words of a hint."""
+        # a narrow footer has the keys for one record before those for many
         await narrow.press("2", "d")
         assert "@ as of" in narrow.lines[-1] and "# tag" in narrow.lines[-1], narrow.lines[-1]
         assert "? help" in narrow.lines[-1] and "^p all" in narrow.lines[-1]
-
-    async def test_the_hint_of_a_command_is_cut_at_no_word(self, narrow: Person) -> None:
+        await narrow.start_again()
+        # the hint of a command is cut at no word
         await narrow.press("colon")
         await narrow.paste("iteration start")
         assert narrow.lines[-1].endswith("iteration start|complete|abandon [COMMAND TEXT|ID…] …"), narrow.lines[-1]

@@ -159,17 +159,19 @@ class TestFilter:
         await person.command("history")
         assert "×" not in person.title and len(person.history) > 8
 
-    async def test_nothing_by_an_origin_says_what_to_do(self, person: Person) -> None:
-        await person.command("history --actor nobody")
-        assert person.history == [] and person.sees("Nothing by this author.")
-        await person.press("escape")
-        assert person.history and "×" not in person.title
-
-    async def test_one_records_history_is_read_out(self, person: Person) -> None:
+    async def test_one_record_or_origin_is_read_out_or_what_to_do(self, person: Person) -> None:
+        """A filter that leaves nothing says so."""
+        # one records history is read out
         await person.command("history --record A#2")
         assert person.at == "preview"
         assert "task start A#2" in told(person) and "task add A#2" in told(person)
         assert "task add A#3" not in told(person)
+        await person.start_again()
+        # nothing by an origin says what to do
+        await person.command("history --actor nobody")
+        assert person.history == [] and person.sees("Nothing by this author.")
+        await person.press("escape")
+        assert person.history and "×" not in person.title
 
 
 class TestDays:
@@ -184,7 +186,9 @@ class TestDays:
             assert narrow.at == "history" and narrow.main.list_of("history").cursor_key == seq, day
             assert any(row.startswith("▸") for row in narrow.history), "it is scrolled to"
 
-    async def test_in_the_timeline_and_from_the_facts(self, story: Story, person: Person) -> None:
+    async def test_days_in_every_pane_and_none_before_everything(self, story: Story, person: Person) -> None:
+        """Also where there is no such day."""
+        # in the timeline and from the facts
         for start in ("2", "1"):
             await person.press(start, "t")
             await person.paste("2026-11-19")
@@ -192,8 +196,8 @@ class TestDays:
             assert person.at == "timeline" and person.record is not None
             assert person.record.citation == f"C#{story.shas['cache'][:7]}", "the newest of the day"
             await person.press("g")
-
-    async def test_before_everything_and_no_day(self, person: Person) -> None:
+        await person.start_again()
+        # before everything and no day
         await person.press("4", "t")
         await person.paste("1999-01-01")
         await person.press("enter")
@@ -226,7 +230,9 @@ class TestDays:
 
 
 class TestLinks:
-    async def test_the_records_of_a_step_open_and_back_leads_to_it(self, person: Person) -> None:
+    async def test_the_records_of_a_step_open_and_copies_are_named(self, person: Person) -> None:
+        """From the preview and back."""
+        # the records of a step open and back leads to it
         await person.press("4")
         await person.put_cursor(5, "history")
         await person.press("enter")
@@ -241,9 +247,9 @@ class TestLinks:
         assert person.record.citation == chosen
         await person.press("backspace", "escape")
         assert person.at == "history" and person.main.list_of("history").cursor_key == 5
-
-    async def test_a_copied_step_is_named(self, person: Person) -> None:
-        await person.press("4", "Y")
+        await person.start_again()
+        # a copied step is named
+        await person.press("4", "g", "Y")
         assert person.app.clipboard == "step 30"
 
 

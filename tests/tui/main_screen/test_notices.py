@@ -14,26 +14,25 @@ async def test_a_message_takes_the_line_of_the_keys_and_no_other(person: Person)
     assert not any("Confirmed F#" in line for line in person.lines[:-1])
 
 
-async def test_the_next_key_brings_the_keys_back(person: Person) -> None:
+async def test_a_key_or_a_click_brings_the_keys_back(person: Person) -> None:
+    """Once a message could be read; a question stays."""
+    # the next key brings the keys back
     keys = person.lines[-1]
     await person.press("y", "j")
     assert person.lines[-1] == keys
     assert not person.toasts
-
-
-async def test_a_click_brings_the_keys_back(person: Person) -> None:
+    await person.start_again()
+    # a click brings the keys back
     await person.press("y")
     await person.pilot.click("#preview")
     await person.settle()
     assert not person.toasts
-
-
-async def test_a_key_typed_before_a_warning_could_be_read_leaves_it(person: Person) -> None:
+    await person.start_again()
+    # a key typed before a warning could be read leaves it
     await person.press("R", "j")
     assert person.lines[-1].startswith(" R goes back to a checkpoint")
-
-
-async def test_a_question_stays_visible_below_a_message(person: Person) -> None:
+    await person.start_again()
+    # a question stays visible below a message
     person.main.say("Something happened beside it.")
     await person.press("#")
     person.main.say("Something happened beside it.")

@@ -375,14 +375,16 @@ class TestBar:
                     "what one went on from"
                 )
 
-    async def test_leaving_an_empty_bar_shows_the_record_again(self, person: Person) -> None:
+    async def test_filters_are_completed_and_are_chips(self, person: Person) -> None:
+        """An empty bar is left as it was entered."""
+        # leaving an empty bar shows the record again
         before = person.preview
         await person.press("slash")
         assert person.preview != before
         await person.press("escape")
         assert person.preview == before
-
-    async def test_filters_are_chips_that_a_click_takes_away(self, person: Person) -> None:
+        await person.start_again()
+        # filters are chips that a click takes away
         await person.search("blue kind:task domain:general")
         assert person.sees("domain:general ×", "kind:task ×") and person.hits == []
         y = next(at for at, line in enumerate(person.lines) if "kind:task ×" in line)
@@ -391,8 +393,8 @@ class TestBar:
         assert person.main.query_one(SearchBar).query_text == "blue domain:general"
         await person.until(lambda: any("logo" in row for row in person.hits))
         assert not person.sees("kind:task ×")
-
-    async def test_a_filter_is_completed_by_tab_with_numbers(self, person: Person) -> None:
+        await person.start_again()
+        # a filter is completed by tab with numbers
         await person.search("kind:fa")
         await person.until(lambda: f"kind:fact {len(FACTS)}" in person.lines[-1])
         await person.press("tab")
@@ -423,8 +425,9 @@ class TestBar:
 
 
 class TestLevels:
-    async def test_exact_ones_stand_under_their_heading_and_near_ones_under_theirs(self, person: Person) -> None:
-        """The cursor passes over the headings, and Enter goes to the first exact one."""
+    async def test_exact_and_near_ones_have_headings_of_their_own(self, person: Person) -> None:
+        """Where there are words to be near to."""
+        # The cursor passes over the headings, and Enter goes to the first exact one.
         await person.search("blue thursdays")
         assert person.headings == ["No record contains “blue thursdays”.", "Near 2"]
         await person.press("escape")
@@ -432,8 +435,8 @@ class TestLevels:
         assert person.headings == ["Exact 1"] and "logo" in person.hits[0]
         await person.press("enter", "k")
         assert person.record is not None and person.record.citation in person.hits[0]
-
-    async def test_without_words_there_are_no_headings(self, person: Person) -> None:
+        await person.start_again()
+        # without words there are no headings
         await person.search("kind:fact")
         assert person.headings == [] and len(person.hits) == len(FACTS)
 
@@ -454,7 +457,9 @@ class TestLevels:
 
 
 class TestUnfound:
-    async def test_nothing_found_says_what_was_sought_and_offers_a_spelling(self, person: Person) -> None:
+    async def test_nothing_found_says_what_was_sought_and_what_it_did_not_do(self, person: Person) -> None:
+        """With a spelling that is offered."""
+        # nothing found says what was sought and offers a spelling
         await person.search("thursdys kind:fact")
         assert person.sees(
             "No record that passes the filters contains “thursdys”.",
@@ -463,6 +468,10 @@ class TestUnfound:
             "It was narrowed by kind:fact",
             "Only the words themselves were looked for; :health --check says",
         )
+        await person.start_again()
+        # what a dash does not do is said
+        await person.search("cache -thursdays")
+        assert person.sees("-thursdays is looked for as a word: nothing is excluded.")
 
     async def test_a_filter_that_is_not_understood_is_said_first(self, folder: Path) -> None:
         """And finds nothing else than what passes the others; in an empty list too."""
@@ -477,10 +486,6 @@ class TestUnfound:
             )
             shown = "\n".join(person.lines)
             assert shown.rindex("since: takes") < shown.index("No record that passes")
-
-    async def test_what_a_dash_does_not_do_is_said(self, person: Person) -> None:
-        await person.search("cache -thursdays")
-        assert person.sees("-thursdays is looked for as a word: nothing is excluded.")
 
     async def test_a_model_that_is_away_makes_no_toast(
         self, folder: Path, meaning: None, monkeypatch: pytest.MonkeyPatch

@@ -60,12 +60,25 @@ async def test_an_accepted_proposal_gives_way_to_the_next(story: Story) -> None:
         assert after[1][1:] == rows[2][1:] and after[1].startswith("▸")
 
 
-async def test_a_filter_and_its_end_keep_the_record(story: Story, person: Person) -> None:
+async def test_filters_and_other_lists_keep_or_begin(story: Story, person: Person) -> None:
+    """What is looked for is looked for in one list."""
+    # a filter and its end keep the record
     await person.put_cursor(story.facts["jenkins"])
     await person.press("d")
     assert person.record is not None and person.record.citation == "F#6"
     await person.press("escape")
     assert person.record.citation == "F#6" and len(person.rows) == 10
+    await person.start_again()
+    # The key of the first fact, 16, is also the number of a step.
+    await person.put_cursor(1)
+    await person.press("f", "u", "ctrl+r", "4")
+    assert person.main.list_of("history").cursor_index == 0 and person.history[0].startswith("▸")
+    await person.start_again()
+    # a filter without the record begins at the first row
+    await person.press("4", "j", "j", "d", "d")
+    found = person.main.list_of("history")
+    assert person.main.view.actor is not None and person.history[0].startswith("▸")
+    assert found.cursor_index == 0 and person.sees(f"step {found.cursor_key}")
 
 
 async def test_every_size_keeps_it(story: Story, person: Person) -> None:
@@ -116,20 +129,6 @@ async def test_a_command_with_words_of_its_own_is_refused_as_before(story: Story
     assert person.said == before + 1
     with story.open() as memory:
         assert not memory.history.steps(limit=1)[0].reason.startswith("forget")
-
-
-async def test_a_filter_without_the_record_begins_at_the_first_row(person: Person) -> None:
-    await person.press("4", "j", "j", "d", "d")
-    found = person.main.list_of("history")
-    assert person.main.view.actor is not None and person.history[0].startswith("▸")
-    assert found.cursor_index == 0 and person.sees(f"step {found.cursor_key}")
-
-
-async def test_a_record_that_was_looked_for_in_one_list_is_not_looked_for_in_the_next(person: Person) -> None:
-    """The key of the first fact, 16, is also the number of a step."""
-    await person.put_cursor(1)
-    await person.press("f", "u", "ctrl+r", "4")
-    assert person.main.list_of("history").cursor_index == 0 and person.history[0].startswith("▸")
 
 
 def test_of_a_step_that_is_read_again_the_record_that_holds_is_selected(story: Story) -> None:

@@ -22,19 +22,19 @@ async def test_the_preview_alone_goes_to_the_next_record(size: tuple[int, int], 
     assert person.record.citation == first.citation, "the selection is kept"
 
 
-async def test_the_list_alone_has_the_screen(person: Person) -> None:
+async def test_one_of_the_two_has_the_screen_until_another_pane(person: Person) -> None:
+    """And braces go from heading to heading."""
+    # the list alone has the screen
     await person.press("Z")
     assert person.main.list_of("facts").region.width == 120
     await person.press("Z")
     assert person.main.list_of("facts").region.width < 80
-
-
-async def test_another_pane_shows_both_again(person: Person) -> None:
+    await person.start_again()
+    # another pane shows both again
     await person.press("z", "5")
     assert person.seen == ["tasks"] and person.at == "tasks"
-
-
-async def test_braces_go_from_heading_to_heading(person: Person) -> None:
+    await person.start_again()
+    # braces go from heading to heading
     states = []
     for _ in range(3):
         await person.press("right_curly_bracket")

@@ -8,31 +8,20 @@ from tui.screens.base import HelpRows, HelpScreen, help_entries
 from tui.widgets.record_list import RecordList
 
 
-async def test_slash_finds_and_does_nothing_else(person: Person) -> None:
-    """Whoever looks for a word there begins with it; enter on the first row would forget the fact."""
+async def test_help_finds_and_names_keys_as_they_are_typed(person: Person) -> None:
+    """Of screens that are no panes too."""
+    # Whoever looks for a word there begins with it; enter on the first row would forget the fact.
     await person.press("question_mark", "slash")
     await person.until(lambda: isinstance(person.app.screen, CommandPalette))
-
-
-def test_a_long_name_and_its_description_stand_apart() -> None:
-    rows = HelpRows(help_entries({}))
-    first = ["".join(text for text, _ in rows.lines(index, 100)[0]) for index in range(len(rows))]
-    assert next(line for line in first if "verify-forgotten" in line).startswith("  verify-forgotten Prove that")
-    for index, line in enumerate(first):
-        key = str(rows.key(index))
-        if key.startswith("verb:"):
-            assert line.startswith(f"  {key.removeprefix('verb:')} "), line
-
-
-async def test_a_key_is_named_as_it_is_typed(person: Person) -> None:
+    await person.start_again()
+    # a key is named as it is typed
     await person.press("question_mark")
     found = person.app.screen.query_one(RecordList)
     assert found.select("key:record.tag")
     await person.settle()
     assert person.sees("All its keys: #")
-
-
-async def test_a_screen_that_is_no_pane_lists_its_keys_and_does_the_one_that_is_chosen(person: Person) -> None:
+    await person.start_again()
+    # a screen that is no pane lists its keys and does the one that is chosen
     await person.command("config")
     shown = person.app.screen
     await person.press("question_mark")
@@ -44,6 +33,16 @@ async def test_a_screen_that_is_no_pane_lists_its_keys_and_does_the_one_that_is_
     assert person.sees("/  Find settings by words")
     await person.press("enter")
     assert person.app.screen is shown and person.sees("to these")
+
+
+def test_a_long_name_and_its_description_stand_apart() -> None:
+    rows = HelpRows(help_entries({}))
+    first = ["".join(text for text, _ in rows.lines(index, 100)[0]) for index in range(len(rows))]
+    assert next(line for line in first if "verify-forgotten" in line).startswith("  verify-forgotten Prove that")
+    for index, line in enumerate(first):
+        key = str(rows.key(index))
+        if key.startswith("verb:"):
+            assert line.startswith(f"  {key.removeprefix('verb:')} "), line
 
 
 @pytest.mark.parametrize("line", ["health --plot -", "health --check", "agents", "files", "purge 1", "plan"])

@@ -172,7 +172,9 @@ class TestRestore:
             assert memory.tasks.ids(statuses=("pending", "in_progress", "done")) == [1]
             assert memory.decisions.get(story.decisions["fax"]).status == "forgotten"
 
-    async def test_all_and_none(self, person: Person) -> None:
+    async def test_records_are_chosen_one_by_one_with_what_they_need_or_all(self, story: Story, person: Person) -> None:
+        """And the strategy that is chosen stands out."""
+        # all and none
         await person.press("3")
         await person.plan_of("R")
         seen = []
@@ -181,9 +183,8 @@ class TestRestore:
             await person.press(key)
             seen.append((word, chosen(person)))
         assert seen == [("none", "0 of 11"), ("all", "11 of 11")] * 2
-
-    async def test_a_record_is_chosen_and_left_with_what_it_needs(self, story: Story, person: Person) -> None:
-        """D#3 is linked to a commit and took the place of D#2: it cannot go while its links stay."""
+        await person.start_again()
+        # D#3 is linked to a commit and took the place of D#2: it cannot go while its links stay.
         await person.press("3")
         await person.plan_of("R")
         place = next(index for index, row in enumerate(person.plan) if row[7:].startswith("D#3 "))
@@ -195,6 +196,16 @@ class TestRestore:
         link = next(index for index, row in enumerate(person.plan) if "implements D#" in row and "[x] − link " in row)
         await person.press("g", *["j"] * link, "space")
         assert chosen(person) == "0 of 11", "without its link's going, D#3 stays too"
+        await person.start_again()
+        # the strategy that is chosen stands out
+        await person.press("3")
+        await person.plan_of("R")
+        bold = []
+        for _ in range(4):
+            strip = person.strips[1]
+            bold.append([part.text.strip() for part in strip if part.style and part.style.bold])
+            await person.press("s")
+        assert bold == [["replace"], ["keep mine"], ["only add"], ["replace"]]
 
     async def test_one_kind_after_the_other(self, story: Story, person: Person) -> None:
         await person.press("3")
@@ -257,16 +268,6 @@ class TestRestore:
                 kept = memory.facts.get(story.facts["rounding"])
                 assert kept.pinned and "theirs" not in kept.tags
                 assert memory.facts.get(story.facts["fridays"]).pinned
-
-    async def test_the_strategy_that_is_chosen_stands_out(self, person: Person) -> None:
-        await person.press("3")
-        await person.plan_of("R")
-        bold = []
-        for _ in range(4):
-            strip = person.strips[1]
-            bold.append([part.text.strip() for part in strip if part.style and part.style.bold])
-            await person.press("s")
-        assert bold == [["replace"], ["keep mine"], ["only add"], ["replace"]]
 
     async def test_a_record_changed_while_one_looked_is_refused(self, story: Story, person: Person) -> None:
         await person.press("3")
