@@ -32,7 +32,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 # what the applications of a thousand tests leave behind is looked through less often: a fifth of their processor time
-gc.set_threshold(50_000, 20, 20)
+gc.set_threshold(200_000, 5, 20)
 
 # what is tried by chance is the same in each run of all tests, so that a change is judged by what it changes, and new
 # with MEMORANDA_EXAMPLES, as in `.ci/slow whole`
