@@ -186,7 +186,7 @@ def _refusal_error(path: str, reason: str) -> StorageError:
     return StorageError(
         f"{path} was written by an older Memoranda; before it is brought up to date a backup is made, and none could"
         f" be. {reason}",
-        "Nothing was changed. Free some space there; until then `memoranda --look facts` reads it.",
+        "Nothing was changed. Free some space there; until then `memoranda --look list facts` reads it.",
     )
 
 

@@ -142,7 +142,7 @@ def _database_lines(file: GuardedFile, raw: bytes) -> Iterator[str]:
 # Put bytes where a guarded file is, if it still has those that a person was shown: the last step of a restore.
 
 DATABASE_LOCKED = "it is locked: its tool is at work"
-LOOK_AGAIN = "Nothing of it was changed. Look again: memoranda guard"
+LOOK_AGAIN = "Nothing of it was changed. Look again: memoranda files keep"
 LOG_ENDINGS = ("-wal", "-journal")
 
 

@@ -134,7 +134,10 @@ def move(screen: ActionHost) -> None:
         moved = f"Moved {record.citation} to {citation_or_kind(kind, new)}, {where}{undo_hint()}"
         return moved, record_key_or_none(kind, new)
 
-    write_and_report(screen, work, said, again=lambda memory: work(memory, True))
+    def agree(question: str) -> None:
+        write_and_report(screen, lambda memory: work(memory, True), said)
+
+    write_and_report(screen, work, said, agree=agree)
 
 
 def tag(screen: ActionHost) -> None:

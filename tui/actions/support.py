@@ -121,14 +121,13 @@ def write_and_report(
     work: Callable[[Memory], object],
     said: str | Callable[[object], tuple[str, int | None]],
     back: int | None = None,
-    again: Callable[[Memory], object] | None = None,
     onward: bool = False,
     before: tuple[str, int] = ("", 0),
     agree: Callable[[str], None] | None = None,
 ) -> None:
     """Run `work` on the writer's thread, show `said`, and clear the marks. Move the cursor to the record whose key the
-    result names, or to that of `back` on failure; with `onward` to the next row, if nothing was marked. If the text was
-    purged before, ask, and run `again` instead on a yes. `before` says what is done, and to how many records: of many a
+    result names, or to that of `back` on failure; with `onward` to the next row, if nothing was marked. Where the work
+    asks, or the text was purged before, ask, and call `agree` with the question on a yes. `before` says what is done, and to how many records: of many a
     checkpoint is taken first."""
 
     cut: list[LoggedRedaction] = []
@@ -145,13 +144,8 @@ def write_and_report(
         screen.later(finish, result, error)
 
     def finish(result: object, error: MemorandaError | None) -> None:
-        if isinstance(error, Purged) and again is not None:
-            screen.ask_first(
-                f"{error.message} Keep it all the same?", lambda: write_and_report(screen, again, said, back)
-            )
-            return
-        if isinstance(error, ConfirmationNeeded) and agree is not None:
-            question = error.message
+        if isinstance(error, ConfirmationNeeded | Purged) and agree is not None:
+            question = f"{error.message} Keep it all the same?" if isinstance(error, Purged) else error.message
             screen.ask_first(question, lambda: agree(question))
             return
         if error is not None:

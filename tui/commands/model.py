@@ -12,6 +12,7 @@ from time import monotonic
 from store.base.clock import format_how_long_ago
 from store.base.errors import ExitStatus, InvalidInput, ModelFailed, NotFound
 from store.config.configuration import Config, SettingValue, load_config, user_settings_path, write_setting
+from store.config.settings import MODEL_ACTS
 from store.librarian.chat import (
     LOCAL_HOSTS,
     ModelPuller,
@@ -36,7 +37,6 @@ from store.librarian.model_selection import (
 from store.librarian.structured_output import LoggedCall, ModelStats, list_recent_calls, read_model_stats
 from store.memory import Memory
 from tui.commands.call import STOP_HINT, Call, Interrupt, Outcome
-from tui.input.completion import MODEL_ACTS
 from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID
 from tui.render.lines import format_count
 from tui.theme.escape import visible

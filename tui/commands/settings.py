@@ -20,11 +20,10 @@ from store.config.configuration import (
     user_settings_path,
     write_setting,
 )
-from store.config.settings import ALLOW_WORD, KEYS_PREFIX, SETTINGS, find_setting, format_suggestion
+from store.config.settings import ALLOW_WORD, KEYS_PREFIX, MODEL_WORD, SETTINGS, find_setting, format_suggestion
 from tui.commands.call import Call, Outcome
 from tui.commands.model import run_model_act
 from tui.input.arguments import Shown, UsageError, verb
-from tui.input.completion import MODEL_WORD
 from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID, resolve_keys
 from tui.theme.escape import visible
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from store.base.errors import InvalidInput
-from store.config.settings import ALLOW_WORD, KEYS_PREFIX, SETTINGS
+from store.config.settings import ALLOW_WORD, KEYS_PREFIX, MODEL_ACTS, MODEL_WORD, SETTINGS
 from tui.input.arguments import Argument, Verb
 from tui.input.key_table import KEYS
 from tui.input.verb_table import FORMER_WORDS, MEMORY_WORD, PREFIX_WORDS, find_verb, list_verbs
@@ -16,8 +16,6 @@ GLOBAL_OPTIONS = (
     Argument("help", "flag", "", "its arguments"),
 )
 """The options that every verb accepts."""
-MODEL_WORD = "model"  # instead of a setting: what is asked of the model
-MODEL_ACTS = ("status", "pull", "test", "try", "calls", "use", "fast", "smart", "off")
 _KIND_VALUES = {"bool": ("true", "false"), "int": (), "text": (), "choice": ()}
 
 

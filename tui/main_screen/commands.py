@@ -17,6 +17,7 @@ from store.base.errors import MemorandaError
 from store.base.extensions import require_part
 from store.base.models import Step
 from store.base.vocabulary import DOMAINS
+from store.config.settings import MODEL_WORD
 from store.history.restore_plan import AppliedRestore, RestorePlan
 from store.librarian.model_selection import USUAL_MODEL
 from store.records.facts import FACT_SORTS
@@ -30,7 +31,7 @@ from tui.commands.lists import PAST_KINDS, Narrowing, fact_filters, find_listing
 from tui.commands.location import DEMO_HINT, locate_memory
 from tui.commands.privacy import select_records
 from tui.input.arguments import ParsedArguments, UsageError, Verb, help_text, parse_arguments, settle
-from tui.input.completion import MODEL_WORD, complete_line, split_line
+from tui.input.completion import complete_line, split_line
 from tui.input.key_table import KEYS, key_name
 from tui.input.verb_table import command_word, find_loose_words, find_verb, suggest_verb
 from tui.lists.fact_groups import TIMELINE_WORDS

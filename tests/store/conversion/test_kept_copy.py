@@ -117,7 +117,7 @@ def test_without_a_backup_nothing_is_changed(hindered: str, path: str, tmp_path:
         StorageError, match="before it is brought up to date a backup is made, and none could be"
     ) as said:
         Memory.open(path, "cli", Clock())
-    assert "memoranda --look facts" in said.value.next
+    assert "memoranda --look list facts" in said.value.next
     assert content(path) == before
     if hindered != "a file":
         assert copies(path) == []
