@@ -499,8 +499,6 @@ def open_guard(config: Config | None = None, *, locked: bool = False) -> Iterato
 
 def delete_guard() -> int:
     """Delete the database and its key; return how many bytes it had. Raise NotFound, StorageError, Busy."""
-    from store.tools.guard_database import delete_guard_key
-
     path = guard_path()
     if not os.path.lexists(path):
         raise nothing_kept_error()
@@ -592,14 +590,6 @@ def _is_empty(connection: apsw.Connection) -> bool:
 
 def _open_sealer(connection: apsw.Connection, path: str, config: Config | None) -> Sealer:
     """Return the sealer with the database's key; of a new one make both. A key that is to be elsewhere is moved."""
-    from store.tools.guard_database import (
-        Sealer,
-        create_guard_key,
-        delete_guard_key,
-        read_guard_key,
-        store_guard_key,
-    )
-
     wanted = str(config["guard.key"]) if config is not None else ""
     if _is_empty(connection):
         if not wanted:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from multiprocessing import get_context
 from typing import Any, BinaryIO
 
 from store.base.errors import MemorandaError
@@ -402,8 +403,6 @@ def _search_files(sizes: dict[str, int], processes: int, total: int) -> Iterator
         for path in paths:
             yield path, search_file(path)
         return
-    from multiprocessing import get_context
-
     with get_context("spawn").Pool(processes) as pool:
         yield from pool.imap_unordered(_search_with_path, paths)
 

@@ -27,7 +27,10 @@ from store.git.repository import CommitInfo, Repository, find_commits_made_here,
 from store.history import compression
 from store.history.checkpoint_payload import insert_checkpoint
 from store.history.checkpoints import RECOVERY_OFFER_DAYS
+from store.ingest.runner import expire_discarded
+from store.librarian.structured_output import expire_model_calls
 from store.memory import Memory
+from store.purge.purge import complete_purge
 from store.records.commits import (
     add_commit,
     find_known_shas,
@@ -37,6 +40,7 @@ from store.records.commits import (
     reserve_commit_ids,
 )
 from store.records.decisions import GIT_IMPORTER, link_mentioned_decisions
+from store.upkeep.daily_log import write_daily_log
 
 # Automatic checkpoints: taken as time passes, deleted when old, offered when a session broke off; and the sessions
 # that they belong to, from start to end.
@@ -164,8 +168,6 @@ def run_maintenance(
     memory.events.expire(memory.now, memory.config["retention_days"])
     expire_checkpoints(memory)
     if memory.database.value("SELECT 1 FROM discarded LIMIT 1"):
-        from store.ingest.runner import expire_discarded  # late: see above
-
         expire_discarded(memory.database, memory.now)
     expire_turns(memory.database, memory.now, memory.config["turns.retention_days"])
     end_broken_off_sessions(memory)
@@ -175,8 +177,6 @@ def run_maintenance(
         if memory.config["log.daily"] or memory.database.value(
             "SELECT 1 FROM meta WHERE key = ?", (LOG_STATE_KEY,)
         ):
-            from store.upkeep.daily_log import write_daily_log  # late: see above
-
             write_daily_log(memory, trouble)
         return new
     finally:  # last, since it may take long and nobody waits for it
@@ -204,8 +204,6 @@ def clean_up_memory(memory: Memory, trouble: ReportTrouble = _ignore_report) -> 
         with database.write("agent", "answers") as write:
             write.execute("DELETE FROM answers WHERE at < ?", (Verbatim(cut),))
     if database.value("SELECT 1 FROM model_calls LIMIT 1"):
-        from store.librarian.structured_output import expire_model_calls  # late: see above
-
         expire_model_calls(database, memory.now)
 
 
@@ -214,8 +212,6 @@ def finish_pending_purge(database: Database, trouble: ReportTrouble = _ignore_re
     not."""
     if database.read_only or not is_purge_pending(database):
         return
-    from store.purge.purge import complete_purge  # rare: a purge was broken off
-
     done = complete_purge(database)
     if done.pending:
         trouble(f"Erasing is not finished: {done.pending}")

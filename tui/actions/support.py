@@ -127,8 +127,8 @@ def write_and_report(
 ) -> None:
     """Run `work` on the writer's thread, show `said`, and clear the marks. Move the cursor to the record whose key the
     result names, or to that of `back` on failure; with `onward` to the next row, if nothing was marked. Where the work
-    asks, or the text was purged before, ask, and call `agree` with the question on a yes. `before` says what is done, and to how many records: of many a
-    checkpoint is taken first."""
+    asks, or the text was purged before, ask, and call `agree` with the question on a yes. `before` says what is done,
+    and to how many records: of many a checkpoint is taken first."""
 
     cut: list[LoggedRedaction] = []
     taken_first: list[int] = []

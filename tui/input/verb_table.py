@@ -3,6 +3,7 @@
 A verb's module is imported when its name is typed, all of them when all are listed."""
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from itertools import takewhile
@@ -344,8 +345,6 @@ def suggest_verb(word: str) -> str | None:
     word = word.lower()
     if word in _VERB_OF:
         return _VERB_OF[word]
-    from difflib import get_close_matches  # of a mistake only
-
     former = {old: " ".join(takewhile(str.isalpha, new.split())) for old, new in FORMER_WORDS.items()}
     names = {verb.name: verb.name for verb in list_verbs()} | former | _VERB_OF
     swapped = [name for name in names if sorted(name) == sorted(word)]
