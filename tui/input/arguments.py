@@ -11,6 +11,7 @@ import re
 import typing
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from types import SimpleNamespace
 from typing import Any, TypeAlias, TypeVar
 
@@ -190,17 +191,23 @@ def _quote_word(word: str) -> str:
     return f"“{visible(word[:40])}”"
 
 
+HELP_COLUMNS, NAME_COLUMNS = 80, 24  # of the help, and of the names in it; a longer one has a line of its own
+
+
 def help_text(verb: str, summary: str, arguments: Sequence[Argument]) -> str:
     """Return the text of `memoranda COMMAND --help`."""
-    usage = " ".join(["memoranda", verb, *(argument.usage for argument in arguments)])
-    left = [f"--{a.name} {a.shown}".strip() if a.option else a.shown for a in arguments]
-    width = max(map(len, [*left, "--db PATH"]))
-    lines = [usage, "", f"{summary}.", ""]
-    lines += [f"  {name:<{width}}  {argument.help}" for name, argument in zip(left, arguments, strict=True)]
-    lines += [
-        f"  {'--db PATH':<{width}}  another memory file",
-        f"  {'--json':<{width}}  one object or list, for scripts",
-    ]
+    usage = [" ".join(["memoranda", verb])]
+    for part in (argument.usage for argument in arguments):
+        usage += ["   "] if len(usage[-1]) + len(part) >= HELP_COLUMNS else []
+        usage[-1] += f" {part}"
+    rows = [(f"--{a.name} {a.shown}".strip() if a.option else a.shown, a.help) for a in arguments]
+    rows += [("--db PATH", "another memory file"), ("--json", "one object or list, for scripts")]
+    width = max(len(name) for name, _ in rows if len(name) <= NAME_COLUMNS)
+    lines = [*usage, "", f"{summary}.", ""]
+    for name, help in rows:
+        said = wrap(help, HELP_COLUMNS - width - 4, break_long_words=False, break_on_hyphens=False)
+        start = [f"  {name}"] if len(name) > width else [f"  {name:<{width}}  {said.pop(0)}"]
+        lines += [*start, *(f"  {'':<{width}}  {line}" for line in said)]
     return "\n".join(lines)
 
 

@@ -164,17 +164,21 @@ def test_what_is_quoted_back_is_short_and_harmless(word):
 
 
 def test_help_lists_every_argument_with_its_help():
+    """In 80 columns; a long name has a line of its own."""
     lines = help_text("paint", "Paint a wall", PAINT).split("\n")
-    assert lines[0] == "memoranda paint WALL [N] [--colour COLOUR] [--tool TOOL …] [--limit LITRES] [--dry]"
-    assert lines[2] == "Paint a wall."
-    assert [line.split("  ")[1] for line in lines[4:]] == [
+    assert lines[0] == "memoranda paint WALL [N] [--colour COLOUR] [--tool TOOL …] [--limit LITRES]"
+    assert lines[1] == "    [--dry]" and lines[3] == "Paint a wall."
+    assert [line.split("  ")[1] for line in lines[5:]] == [
         *("WALL", "N", "--colour COLOUR", "--tool TOOL", "--limit LITRES", "--dry"),
         *("--db PATH", "--json"),
     ]
-    for argument, line in zip(PAINT, lines[4:], strict=False):
+    for argument, line in zip(PAINT, lines[5:], strict=False):
         assert line.endswith(f"  {argument.help}")
     assert help_text("say", "Say it", SAY).startswith("memoranda say TEXT… --to WHOM\n")
     assert help_text("look", "Look", LOOK).startswith("memoranda look [WORDS…]\n")
+    long = Argument("w", "many", "|".join(["a long name"] * 4), "word " * 30)
+    lines = help_text("look", "Look", [long]).split("\n")
+    assert all(len(line) <= 80 for line in lines[1:]) and lines[5].strip() == f"{'word ' * 13}".strip()
 
 
 # the table ----------------------------------------------------------------------------------------------------------
