@@ -214,7 +214,6 @@ class Outcome:
 
 AskYesNo = Callable[..., bool]
 RunApplication = Callable[[Location, str], ExitStatus]
-Session = Call  # as handlers of rows call it
 
 
 def parse_reference(text: str, *kinds: str) -> Citation:
@@ -249,26 +248,6 @@ def count_cited(named: Sequence[Citation]) -> str:
 def parse_id(text: str, kind: str) -> int:
     """Parse the id of a record of a kind: `12` or `F#12`. Raise InvalidInput."""
     return int(parse_reference(text, kind).target)
-
-
-def absolute_path(session: Session, text: str) -> str:
-    """Return the absolute path of a typed file name."""
-    return os.path.abspath(os.path.join(session.cwd, os.path.expanduser(text)))
-
-
-def typed_or_piped_text(session: Session, words: list[str], example: str) -> str:
-    """Return the text that words say; a single `-` stands for what is piped into the command. Raises InvalidInput,
-    with the `example` of a command line, where nobody pipes anything."""
-    text = " ".join(words)
-    if text != "-":
-        return text
-    if session.memory.database.door == "app":
-        raise InvalidInput("There is no standard input here.", "Type the text itself.")
-    if sys.stdin.isatty():
-        raise InvalidInput(
-            "Standard input is a terminal here.", f"Pipe the text into it: … | memoranda {example} -"
-        )
-    return sys.stdin.read()
 
 
 # Handle ^C during work that can stop at any time and continue later.

@@ -5,7 +5,7 @@ configuration (`[keys]`): see `remap_keys`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
@@ -765,11 +765,6 @@ FURTHER_SCREENS = (
     FurtherScreen("t", "Team", "team", "who shares with you, and what"),
     FurtherScreen("u", "Guests", "files list", "what other tools remember: correct and delete it"),
 )
-
-
-def further_screens() -> Sequence[FurtherScreen]:
-    """Return the screens whose verb exists."""
-    return FURTHER_SCREENS
 
 
 # Remapping of keys by the configuration, `[keys]`.

@@ -26,7 +26,7 @@ from textual.widgets.option_list import Option
 from textual.worker import WorkerError
 
 from tui.commands.location import read_recent, recent_label
-from tui.input.key_table import EDITABLE_LISTS, HITS, KEYS, KEYS_BY_ID, Key, further_screens, key_name
+from tui.input.key_table import EDITABLE_LISTS, FURTHER_SCREENS, HITS, KEYS, KEYS_BY_ID, Key, key_name
 from tui.input.verb_table import FORMER_WORDS, KEY_SYNONYMS, SYNONYMS, list_verbs
 from tui.lists.filters import MOST_CHOICES, SHOW_ALL_KEY, Facet, FacetChoice, assign_letters
 from tui.screens.base import Application
@@ -58,7 +58,7 @@ def palette_entries(remapped: dict[str, str], place: str = "") -> list[tuple[str
             (key.label or key.id.replace(".", " "), key.first_key(remapped), key.help, f"key:{key.id}")
             for key in keys
         ),
-        *((one.name, f"{more} {one.letter}", one.shows, f"line:{one.verb}") for one in further_screens()),
+        *((one.name, f"{more} {one.letter}", one.shows, f"line:{one.verb}") for one in FURTHER_SCREENS),
         *((f":{verb.name}", "", verb.summary, f"verb:{verb.name}") for verb in list_verbs()),
     ]
 
@@ -166,7 +166,7 @@ class MoreScreen(ModalScreen["str | None"]):
         )
         with Vertical():
             yield heading
-            for one in further_screens():
+            for one in FURTHER_SCREENS:
                 row, action = Bar(), f"screen.pick({one.letter!r})"
                 row.set_pieces(
                     (one.letter, MORE_KEY_STYLE, action),
@@ -176,13 +176,13 @@ class MoreScreen(ModalScreen["str | None"]):
                 yield row
 
     def on_key(self, event: events.Key) -> None:
-        if any(one.letter == event.character for one in further_screens()):
+        if any(one.letter == event.character for one in FURTHER_SCREENS):
             event.stop()
             self.action_pick(event.character or "")
 
     def action_pick(self, letter: str) -> None:
         """Open the screen of a letter."""
-        self.dismiss(next(one.verb for one in further_screens() if one.letter == letter))
+        self.dismiss(next(one.verb for one in FURTHER_SCREENS if one.letter == letter))
 
 
 MENU_COLUMN = 25  # cells of a column, at least

@@ -29,7 +29,7 @@ from tui.commands.call import Call
 from tui.commands.dispatch import run_verb
 from tui.input.arguments import UsageError, Verb, parse_arguments
 from tui.input.completion import complete_line
-from tui.input.key_table import HITS, KEYS, KEYS_BY_ID, LIST_NAMES, PANE_NAMES, PREVIEW, further_screens
+from tui.input.key_table import FURTHER_SCREENS, HITS, KEYS, KEYS_BY_ID, LIST_NAMES, PANE_NAMES, PREVIEW
 from tui.input.verb_table import MODULES, find_verb, list_verbs
 from tui.screens.base import HelpScreen
 from tui.screens.menus import HIDDEN_KEYS, RecentScreen, palette_entries
@@ -649,7 +649,7 @@ class TestTheSameEverywhere:
     def test_the_palette_lists_exactly_keys_screens_and_verbs(self) -> None:
         targets = [target for *_, target in palette_entries({})]
         keys = [f"key:{key.id}" for key in KEYS if key.id not in HIDDEN_KEYS]
-        screens = [f"line:{one.verb}" for one in further_screens()]
+        screens = [f"line:{one.verb}" for one in FURTHER_SCREENS]
         assert targets == [*keys, *screens, *(f"verb:{verb.name}" for verb in list_verbs())]
         assert set(HIDDEN_KEYS) < {key.id for key in KEYS} and len(HIDDEN_KEYS) == 2
         assert all(name and text for name, _, text, _ in palette_entries({}))

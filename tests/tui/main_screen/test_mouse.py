@@ -12,7 +12,7 @@ from textual.command import CommandPalette
 
 from store.memory import Memory
 from tui.app import Memoranda
-from tui.input.key_table import KEYS, further_screens
+from tui.input.key_table import FURTHER_SCREENS, KEYS
 from tui.input.verb_table import list_verbs
 from tui.screens.base import HelpScreen
 from tui.screens.menus import PaletteCommands, RecentScreen, palette_entries
@@ -88,7 +88,7 @@ async def test_no_key_is_read_as_markup_by_the_palette(story: Story, monkeypatch
 def test_every_key_screen_and_verb_is_in_the_palette_once() -> None:
     targets = [target for *_, target in palette_entries({}, "facts")]
     keys = [f"key:{key.id}" for key in KEYS if key.id not in ("palette.open", "mark.range")]
-    screens = [f"line:{one.verb}" for one in further_screens()]
+    screens = [f"line:{one.verb}" for one in FURTHER_SCREENS]
     assert sorted(targets) == sorted([*keys, *screens, *(f"verb:{verb.name}" for verb in list_verbs())])
 
 
