@@ -256,6 +256,9 @@ def _add_row(path: Path, table: str, row: str) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+HELP_PAGES = (["help", "completion"], ["help", "man"])
+
+
 def _check_memoranda(page: str, command: str) -> None:
     match = re.match(r"(?:(?:MEMORANDA_\w+|OLLAMA_HOST)=\S+ )?(?:\S*/)?memoranda(?: +(.*))?$", command)
     if not match or not match[1]:
@@ -264,7 +267,7 @@ def _check_memoranda(page: str, command: str) -> None:
     words = words[: min([len(words), *(words.index(sign) for sign in ("|", ">", "&&") if sign in words)])]
     while words and words[0] in ("--db", "--json", "--look"):
         words = words[2 if words[0] == "--db" else 1 :]
-    if not words or words[0] in ("--help", "--version", "COMMAND"):
+    if not words or words[0] in ("--help", "--version", "COMMAND") or words[:2] in HELP_PAGES:
         return
     assert words[0] in MODULES, f"{page} shows a verb that there is not: {command}"
     if words[1:]:
