@@ -10,7 +10,6 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-GIB = 1 << 30
 LAYERS = (("sha256:5ee4f07cdb9b", 1_929_903_264), ("sha256:66b9ea09bd5b", 68))
 COUNTS = {"eval_count": 24, "eval_duration": 800_000_000}
 FAULTS = "hangs trickles html cut empty shape busy error".split()

@@ -14,9 +14,9 @@ from store.base.state_files import team_folder
 from store.inbox.inbox import InboxChoice
 from store.memory import Memory
 from store.purge.proof import list_text_files, search_files
-from store.team import team_file
 from store.team.collect import ShareChoice
 from store.team.exchange import ExchangeResult, Team
+from store.team.team_file import TeamFile
 
 WORK = ShareChoice(("work", "projects"), True)
 
@@ -105,8 +105,13 @@ def remote(tmp_path: Path) -> Path:
 def join(
     tmp_path: Path, remote: Path, empty_memory: EmptyMemory, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[[str], Person]]:
-    without_waiting = f"PRAGMA synchronous = 0;{team_file.TEAM_SCHEMA}"
-    monkeypatch.setattr(team_file, "TEAM_SCHEMA", without_waiting)  # for the disk: no power fails here
+    ordinary = TeamFile.__init__
+
+    def open_without_waiting(self: TeamFile, folder: str) -> None:
+        ordinary(self, folder)
+        self._connection.pragma("synchronous", 0)  # no power fails here
+
+    monkeypatch.setattr(TeamFile, "__init__", open_without_waiting)
     memories: list[Memory] = []
 
     def join(name: str) -> Person:

@@ -2,7 +2,7 @@
 a part of it is missing. The model is the real one."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -525,9 +525,6 @@ def test_queries_are_kept_newest_first_and_once(memory: Memory, monkeypatch: pyt
 def test_the_text_of_a_query_is_what_its_filters_leave() -> None:
     query = parse_query("kind:fact  why   SQLite since:7d", "2026-11-21T12:00:00.000Z")
     assert (query.text, query.words) == ("why SQLite", ["why", "SQLite"])
-
-
-Dated = Callable[[str], float]
 
 
 @each(
