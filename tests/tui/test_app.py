@@ -612,10 +612,10 @@ class TestCommands:
     async def test_what_cannot_be_meant_is_said(self, story: Story, person: Person) -> None:
         for line, said in (
             ("frobnicate now", "There is no command “frobnicate”. ? lists them all."),
-            ("tag", "tag wants ID…: a fact's number, or F#12, D#3, A#4."),
+            ("tag", "tag wants ID…: a fact's number, or F#12, G#5, D#3, A#4."),
             ("list --nonsense", "list has no option “--nonsense”"),
             ("forget F#999", "There is no fact F#999."),
-            ("forget F#1 D#1", "Facts and decisions are forgotten one kind at a time."),
+            ("forget F#1 P#1", "Records of several kinds are changed one kind at a time."),
             ("correct", "correct wants TEXT…"),
             ("restore K#99", "There is no checkpoint K#99."),
             ("undo 99999", "History has no step 99999."),
@@ -624,7 +624,7 @@ class TestCommands:
             await person.command(line)
             assert person.toasts[-1].startswith(said), (line, person.toasts[-1])
         await person.command("forget --help")
-        assert person.preview[0].startswith("memoranda forget ID…")
+        assert person.preview[0].startswith("memoranda forget [ID…]")
         await person.command("   ")
         await person.press("colon", "escape")
         assert person.at == "facts"
@@ -724,7 +724,7 @@ class TestHelpAndFooter:
         # the hint of a command is cut at no word
         await narrow.press("colon")
         await narrow.paste("iteration start")
-        assert narrow.lines[-1].endswith("iteration start|complete|abandon [COMMAND TEXT|ID…] …"), narrow.lines[-1]
+        assert narrow.lines[-1].endswith("iteration start|complete|abandon|event …"), narrow.lines[-1]
         await narrow.press("escape", "colon")
         await narrow.paste("redo ")
         assert narrow.lines[-1].endswith(verb_named("redo").summary), "with what it does, where there is room"

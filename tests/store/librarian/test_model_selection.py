@@ -357,7 +357,7 @@ def test_the_doctor_tells_of_it(server: ModelServer, configured: Callable[..., C
     server.close()
     [(state, says, command)] = told()
     assert (
-        (state, command) == (NOTE, "model")
+        (state, command) == (NOTE, "config model")
         and says.startswith("Nothing answers at")
         and "Answers come from the records." in says
     )
