@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from support.git_server import HttpServer, Wire, http, ssh, wire
 from support.team import WORK, Join, Person
+from support.waiting import until
 
 from store.git.process import GitError
 from store.memory import Memory
@@ -136,7 +137,9 @@ def test_an_answer_that_is_lost_after_the_remote_took_all_is_no_conflict(join: J
     ana.remember("The wiki is at wiki.example")
     ana.sync()
     whole = cable.received  # the last of them are the answer to the push
+    before = ana.git("for-each-ref")
     lost()
+    until(lambda: ana.git("for-each-ref") != before)  # the remote goes on, whoever listens
     assert ana.sync().sent == 0, "it is there"
     ana.remember("The office is in Lugo")
     assert ana.sync().sent == 1
