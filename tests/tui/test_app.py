@@ -616,7 +616,7 @@ class TestCommands:
             ("list --nonsense", "list has no option “--nonsense”"),
             ("forget F#999", "There is no fact F#999."),
             ("forget F#1 P#1", "Records of several kinds are changed one kind at a time."),
-            ("correct", "correct wants TEXT…"),
+            ("correct", "Say what is true now, or where the fact belongs."),
             ("restore K#99", "There is no checkpoint K#99."),
             ("undo 99999", "History has no step 99999."),
             ("redo", "There is nothing to redo."),
