@@ -1,7 +1,8 @@
 """Fill the tables of the documents from the code: `python docs/make.py`, from the repository's root.
 
 A table stands between `<!-- table: NAME -->` and `<!-- end -->`; what is between them is replaced. With `--check`
-nothing is written: the tables that differ are named, and the exit status is 1 if there is one.
+nothing is written: the tables that differ are named, and the exit status is 1 if there is one. The manual page is made
+too, `memoranda.1`.
 """
 
 import ast
@@ -31,14 +32,17 @@ from store.database.schema import (  # noqa: E402
 )
 from store.doors.mcp_protocol import TOOL_SCHEMAS  # noqa: E402
 from store.exchange.export_schema import EXPORT_VERSION  # noqa: E402
+from store.version import __version__  # noqa: E402
 from tui.commands.settings import value_text  # noqa: E402
 from tui.input.key_table import KEYS, LIST_KEYS, PLAN_KEYS, PURGE_KEYS, Key, show_key  # noqa: E402
+from tui.input.man_page import manual_page  # noqa: E402
 from tui.input.verb_table import list_verbs  # noqa: E402
 from tui.render.lines import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS  # noqa: E402
 from tui.theme.escape import ascii_table  # noqa: E402
 
 BENCHES = FOLDER.parent / "bench"
 README = FOLDER.parent / "README.md"
+MANUAL = FOLDER / "memoranda.1"  # the wheel puts it where manual pages are
 BLOCK = re.compile(r"(?P<start><!-- table: (?P<name>[a-z-]+) -->\n).*?(?P<end><!-- end -->)", re.DOTALL)
 
 
@@ -277,10 +281,13 @@ def filled(text: str) -> str:
 def drifted() -> list[Path]:
     """The documents that say otherwise than the code."""
     return [
-        path
-        for path in (README, *sorted(FOLDER.glob("*.md")))
-        if filled(path.read_text("utf-8")) != path.read_text("utf-8")
+        path for path in (README, *sorted(FOLDER.glob("*.md")), MANUAL) if made(path) != path.read_text("utf-8")
     ]
+
+
+def made(path: Path) -> str:
+    """A document as the code has it."""
+    return manual_page(__version__) if path == MANUAL else filled(path.read_text("utf-8"))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -290,7 +297,7 @@ def main(arguments: Sequence[str]) -> int:
     paths = drifted()
     for path in paths:
         if not arguments:
-            path.write_text(filled(path.read_text("utf-8")), "utf-8")
+            path.write_text(made(path), "utf-8")
         print(f"{path.name}: {'its tables differ from the code' if arguments else 'written'}")
     return 1 if paths and arguments else 0
 
