@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from threading import current_thread, main_thread
 from types import FrameType
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar
 
 from store.base.citations import Citation, cite, list_citations, parse_citation
 from store.base.errors import Declined, ExitStatus, InvalidInput, Purged
@@ -18,10 +18,6 @@ from store.base.location import Location
 from store.base.models import Record, Step, as_json
 from store.base.vocabulary import PERSON_ORIGIN
 from store.memory import Memory
-from store.personal.memory import GlobalFacts
-from store.records.decisions import Decisions
-from store.records.facts import Facts
-from store.search.lookup import get_records
 from tui.commands.record_lines import more_line
 from tui.input.arguments import Shown
 from tui.render.lines import format_count
@@ -32,6 +28,14 @@ Id = Annotated[str, Shown("ID")]
 Ids = Annotated[list[str], Shown("ID")]
 Text = Annotated[list[str], Shown("TEXT")]
 EVERY_PROJECT = ", in every project. To undo it: memoranda undo --global"
+
+
+class ReviewedRecords(Protocol):
+    """What facts, global facts and decisions have in common: a person confirms, corrects and forgets them."""
+
+    def confirm(self, numbers: Sequence[int], /) -> None: ...
+    def correct(self, number: int, text: str, /, *, again: bool = False) -> int: ...
+    def forget(self, numbers: Sequence[int], /) -> None: ...
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -87,6 +91,8 @@ class Call:
 
     def records(self, named: Sequence[Citation]) -> list[Record]:
         """Return the records of some citations, without those that do not exist."""
+        from store.search.lookup import get_records  # of every kind: 20 ms, which a message need not wait for
+
         database = self.memory.database
         return [found for one in named for found in get_records(database, one.kind, [int(one.target)])]
 
@@ -102,7 +108,7 @@ class Call:
             for group in groups.values():
                 change(group[0], numbers_of(group))
 
-    def part(self, named: Citation) -> Facts | GlobalFacts | Decisions:
+    def part(self, named: Citation) -> ReviewedRecords:
         """Return what confirms, corrects and forgets records of this kind."""
         memory = self.memory
         if named.kind == "decision":
