@@ -11,6 +11,7 @@ import re
 import typing
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from textwrap import wrap
 from types import SimpleNamespace
 from typing import Any, TypeAlias, TypeVar
@@ -245,7 +246,7 @@ def settle(trait: Trait[Value], given: ParsedArguments) -> Value:
     return trait(given) if callable(trait) else trait
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Verb:
     """One verb: its name, its summary, its arguments, and the function that does it.
 
@@ -256,15 +257,23 @@ class Verb:
     so. `part`: the optional part it belongs to. A `Trait` may depend on the arguments."""
 
     name: str
-    summary: str
     run: Callable[..., Any]
-    arguments: tuple[Argument, ...]
     opens: Trait[str] = "memory"
     reads: Trait[bool] = False
     frees: bool = False
     apart: Trait[bool] = False
     looks: Trait[bool] = False
     part: str = ""
+
+    @cached_property
+    def summary(self) -> str:
+        """The first sentence of the docstring."""
+        return _parse_docstring(self.run)[0]
+
+    @cached_property
+    def arguments(self) -> tuple[Argument, ...]:
+        """What the signature says; it is read when the verb is typed."""
+        return _read_signature(self.run, _parse_docstring(self.run)[1])
 
     @property
     def can_be_tried(self) -> bool:
@@ -288,8 +297,7 @@ def verb(name: str = "", **traits: Any) -> Callable[[Function], Function]:
 
     def register(function: Function) -> Function:
         called = name or function.__name__.strip("_")
-        summary, helps = _parse_docstring(function)
-        REGISTERED[called] = Verb(called, summary, function, _read_signature(function, helps), **traits)
+        REGISTERED[called] = Verb(called, function, **traits)
         return function
 
     return register
