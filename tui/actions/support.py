@@ -21,7 +21,7 @@ from tui.input.key_table import key_name
 from tui.input.verb_table import verb_named
 from tui.lists.fact_groups import fact_list_key
 from tui.lists.view_state import View
-from tui.render.lines import cuts_notice, format_count, take_cuts
+from tui.render.lines import cuts_notice, take_cuts
 from tui.widgets.chat_pane import Talk
 from tui.widgets.preview import PreviewPane
 from tui.widgets.record_list import RecordList
@@ -243,11 +243,6 @@ def refuse_action(screen: ActionHost, things: Things, reason: str) -> None:
         screen.say(reason or CANNOT_CHANGE, "warning")
 
 
-def message_for_new(word: str, kind: str) -> Callable[[object], tuple[str, int | None]]:
-    """Return a function that maps a new record's id to (message, key)."""
-    return lambda new: (f"{word} {citation_or_kind(kind, new)}{undo_hint()}", record_key_or_none(kind, new))
-
-
 def record_key_or_none(kind: str, number: object) -> int | None:
     """Return the key of a record; None if its number is not known."""
     return pack_key(kind, number) if isinstance(number, int) else None
@@ -272,10 +267,3 @@ def join_citations(things: Things) -> str:
 def citation_or_kind(kind: str, number: object) -> str:
     """Return the citation of a record; its kind if its number is not known."""
     return cite(kind, number) if isinstance(number, int) else kind
-
-
-def count_both(some: Sequence[object], word: str, others: Sequence[object], other: str) -> str:
-    """Return the numbers of two sorts of things, such as `2 facts and 1 decision`."""
-    return " and ".join(
-        format_count(len(things), name) for things, name in ((some, word), (others, other)) if things
-    )
