@@ -1,6 +1,7 @@
 """The client of one file and the resident that answers it, as real processes: each case in which one of them, or the
 machine, is not as usual. No event is lost, no agent is held up, and what was not cut is in no file."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -401,7 +402,9 @@ def test_what_was_purged_is_not_in_the_memory_of_the_process_either(machine: Hoo
     with Memory.open(machine.path) as memory:
         memory.purge.run_plan(memory.purge.plan([("turn", 1)]))
     assert machine.pid() == pid and any(line.startswith("listening=") for line in command_line(pid))
-    assert word.encode() not in memory_of(pid)
+    held = memory_of(pid)
+    assert b"hook_resident" in held, "this machine does not show a process's memory"
+    assert word.encode() not in held
     assert "heron-7" in machine.ask()
 
 
@@ -419,16 +422,14 @@ def test_a_restore_has_it_let_go(machine: HookMachine) -> None:
 def memory_of(pid: int) -> bytes:
     """Return all that a process has in its memory, as far as it may be read."""
     parts = []
-    try:
-        with open(f"/proc/{pid}/mem", "rb") as memory:
-            for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
-                bounds, rights = line.split()[:2]
-                if rights.startswith("rw"):
-                    start, end = (int(bound, 16) for bound in bounds.split("-"))
+    with open(f"/proc/{pid}/mem", "rb") as memory:
+        for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+            bounds, rights = line.split()[:2]
+            if rights.startswith("rw"):
+                start, end = (int(bound, 16) for bound in bounds.split("-"))
+                with contextlib.suppress(OSError):  # a part given back since the list was read, or one of a device
                     memory.seek(start)
                     parts.append(memory.read(end - start))
-    except PermissionError:
-        pytest.skip("this machine does not show a process's memory")
     return b"".join(parts)
 
 
