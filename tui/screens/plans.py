@@ -1,678 +1,339 @@
-"""Preview changes before applying them: a restore, an undo of a step or of all of an origin; or show past changes.
+"""Show what would happen, before anything does: a restore, an undo, an erasure; or what changed between two moments.
 
-Every record has a checkbox, and both of its states in the preview. The selection is applied as one new step."""
+Every line has a checkbox, and both of its states in the preview. Enter dismisses with what is chosen; whoever showed the
+plan carries it out, as one step of history."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
-from typing import ClassVar, cast
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 
-from store.base.clock import format_age, format_how_long_ago
-from store.base.errors import MemorandaError
-from store.history.history import DERIVED_COLUMNS, change_sign, describe_change
-from store.history.restore_plan import PlannedChange, RestorePlan
 from store.memory import Memory
-from store.purge.purge import PurgePlan
-from store.purge.word_search import RemainingMatch
-from tui.commands.privacy import PurgeReport, place_box, run_purge
-from tui.input.key_table import CHANGES_KEYS, PLAN_KEYS, PURGE_KEYS, Key, key_name
-from tui.lists.record_rows import WIDE_LIST, NumberedRows, RowLine, row_lines
-from tui.lists.view_state import HUGE_COLUMNS, WIDE_COLUMNS
-from tui.render.lines import KIND_GLYPHS, StyledLine, compare_rows, format_count, origin_name, writer_name
-from tui.screens.base import Application, HelpedScreen
+from tui.input.key_table import PLAN_KEYS, key_name
+from tui.lists.record_rows import NumberedRows, RowLine, row_lines
+from tui.render.lines import StyledLine, format_count
+from tui.screens.base import HelpedScreen
+from tui.screens.dialogs import Form, FormField
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, pieces_width
-from tui.widgets.bars import Footer, Split
-from tui.widgets.inputs import AskBar
+from tui.widgets.bars import Bar, Split
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
-from tui.workers.engine import Engine
 
-# The base of screens that preview changes: a title, rows with checkboxes, details of the row under the cursor, a
-# count, the keys. Subclasses define the rows and the work.
+PLAN_KEY_STYLE = "$footer-key-foreground bold"
+CITED_CELLS = 9  # cells of a citation, at least
+LINE_EDGES = 4  # cells around the two parts of a line, and between them
 
 
-def priority_bindings(keys: Sequence[Key]) -> list[BindingType]:
-    """Return bindings of these keys that precede the bindings of the list."""
-    return [
+@dataclass(frozen=True)
+class PlanLine:
+    """What would happen to one thing: a sign with its look, what it is, its text and a note at the right. `describe` gets
+    whether it is chosen. `stuck` says why it cannot be chosen, `stays` why it cannot be left out; `warned` marks what
+    overwrites another change."""
+
+    key: Hashable
+    text: str
+    cited: str = ""
+    note: str = ""
+    sign: tuple[str, str] = ("  ", "")
+    kind: str = ""
+    describe: Callable[[bool], list[StyledLine]] = lambda chosen: []
+    stuck: str = ""
+    stays: str = ""
+    warned: bool = False
+
+
+def _alone(key: Hashable) -> frozenset[Hashable]:
+    return frozenset((key,))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What would happen: its lines, those `chosen` at first, and `do`, which gets the memory and what was chosen. `requires`
+    and `dependents` return the lines that are chosen, or left out, together with one. `strategies` make other plans of
+    the same title; `word` must be typed again before it is done; with `looks` it only shows, and Enter opens a record."""
+
+    title: str
+    lines: Sequence[PlanLine]
+    do: Callable[[Memory, frozenset[Any]], Any]
+    chosen: frozenset[Hashable] = frozenset()
+    note: str = ""
+    column: str = ""
+    does: str = "apply"
+    requires: Callable[[Hashable], frozenset[Hashable]] = _alone
+    dependents: Callable[[Hashable], frozenset[Hashable]] = _alone
+    strategies: Mapping[str, Callable[[], Plan]] = field(default_factory=dict)
+    strategy: str = ""
+    word: str = ""
+    looks: bool = False
+    step: str = ""
+
+
+class PlanRows(NumberedRows):
+    """The lines of a plan with their checkboxes; of one kind `only`, with what is chosen."""
+
+    def __init__(self, plan: Plan, chosen: frozenset[Hashable], only: str = "") -> None:
+        self._plan, self._chosen = plan, chosen
+        self._lines = [one for one in plan.lines if only in ("", one.kind) or one.key in chosen]
+        self._cells = max([CITED_CELLS, *(len(one.cited) for one in self._lines)])
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def key(self, index: int) -> Hashable:
+        return self._lines[index].key
+
+    def lines(self, index: int, width: int) -> list[RowLine]:
+        one = self._lines[index]
+        chosen = one.key in self._chosen or bool(one.stays)
+        quiet = "" if chosen or self._plan.looks else "dim"
+        head: RowLine = [] if self._plan.looks else [_check_box(one, chosen)]
+        cells = min(self._cells, max(CITED_CELLS, width // 4))
+        sign, look = one.sign
+        head += [(f"{sign} ", look if not quiet else "dim"), (f"{visible(one.cited):<{cells}} ", "dim")]
+        return row_lines(head, visible(one.text), quiet, [(visible(one.note), "dim")], width)
+
+
+def _check_box(one: PlanLine, chosen: bool) -> tuple[str, str]:
+    """Return the checkbox of a line, with its look."""
+    if one.stuck:
+        return "[-] ", "rule"
+    if chosen:
+        return "[x] ", "removed" if one.stays else "accent"
+    return ("[!] ", "warning") if one.warned else ("[ ] ", "dim")
+
+
+class PlanScreen(HelpedScreen[Any]):
+    """Choose the lines of a plan. Dismisses with (the plan, the keys chosen), with the citation of a record to open, or
+    with None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding(key.keys, key.action, key.label or key.help, show=False, id=key.id, tooltip=key.help, priority=True)
-        for key in keys
+        for key in PLAN_KEYS
     ]
-
-
-class ChoosingScreen(HelpedScreen[object]):
-    """Select rows and apply the selection. Dismisses with the result, or None."""
-
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE_COLUMNS, "-wide"), (HUGE_COLUMNS, "-huge")]  # noqa: RUF012 - as Screen declares it
-    NAME: ClassVar[str] = ""  # prefix of its widgets' ids
-    EMPTY: ClassVar[str] = ""  # text of an empty list
     DEFAULT_CSS = """
-    ChoosingScreen {
+    PlanScreen {
         layout: vertical; overflow: hidden;
-        .choosing-bar { height: 1; padding: 0 1; background: $panel; }
-        .choosing-body { height: 1fr; layout: horizontal; }
-        .choosing-rows { width: 3fr; height: 1fr; }
-        .choosing-preview { width: 2fr; height: 1fr; padding: 0 0 0 1; border-left: solid $line; }
-        &.-narrow .choosing-body { layout: vertical; }
-        &.-narrow .choosing-rows, &.-narrow .choosing-preview { width: 1fr; border-left: none; }
-        &.-narrow .choosing-preview { border-top: solid $line; }
-        Footer { height: 1; background: $footer-background; }
+        .plan-bar { height: 1; padding: 0 1; background: $panel; }
+        #plan-body { height: 1fr; layout: horizontal; }
+        #plan-rows { width: 3fr; height: 1fr; }
+        #plan-more { width: 2fr; height: 1fr; padding: 0 0 0 1; border-left: solid $line; }
+        &.-narrow #plan-body { layout: vertical; }
+        &.-narrow #plan-rows, &.-narrow #plan-more { width: 1fr; border-left: none; }
+        &.-narrow #plan-rows { height: 53%; }
+        &.-narrow #plan-more { border-top: solid $line; }
+        #plan-footer { height: 1; background: $footer-background; }
     }
     """
 
-    def __init__(self, engine: Engine, form: str) -> None:
+    def __init__(self, plan: Plan, form: str) -> None:
         """`form` is the layout's class."""
         super().__init__(classes=form)
-        self._engine = engine
-        self._working = False
-        self.chosen: frozenset[int] = frozenset()
-
-    @property
-    @abstractmethod
-    def keys(self) -> tuple[Key, ...]:
-        """Return the keys of the footer."""
-
-    @abstractmethod
-    def draw(self) -> None:
-        """Show the rows with their checkboxes, the title and the count."""
-
-    @abstractmethod
-    def describe(self, index: int) -> list[StyledLine]:
-        """Describe a row."""
-
-    @abstractmethod
-    def toggle(self, index: int) -> None:
-        """Toggle the selection of a row."""
+        self.plan = plan
+        self.chosen = plan.chosen
+        self._only = ""  # the kind that is shown alone
+        self._by_hand: dict[Hashable, bool] = {}  # chosen or left out by the person, whatever is proposed
+        self._lines = {one.key: one for one in plan.lines}
 
     def compose(self) -> ComposeResult:
-        yield Split(id=f"{self.NAME}-title", classes="choosing-bar")
-        with Container(classes="choosing-body"):
-            with Vertical(classes="choosing-rows"):
-                yield from self.above()
-                yield RecordList(id=self.NAME, empty_text=self.EMPTY)
-            with Vertical(classes="choosing-preview"):
-                yield Preview(id=f"{self.NAME}-preview")
-        yield Split(id=f"{self.NAME}-count", classes="choosing-bar")
-        yield from self.below()
-        yield Footer(id=f"{self.NAME}-footer")
+        yield Split(id="plan-title", classes="plan-bar")
+        with Container(id="plan-body"):
+            with Vertical(id="plan-rows"):
+                if self.plan.column or self.plan.strategies:
+                    yield Split(id="plan-columns", classes="plan-bar")
+                yield RecordList(id="plan", empty_text="Nothing changed.")
+            with Vertical(id="plan-more"):
+                yield Preview(id="plan-preview")
+        yield Split(id="plan-count", classes="plan-bar")
+        yield Bar(id="plan-footer")
 
     def on_mount(self) -> None:
-        footer = self.query_one(Footer)
-        footer.remapped = self.app.remapped  # type: ignore[attr-defined]
-        footer.show_keys(self.keys)
         self.draw()
-        self.row_list.mark_cells = 1 + (len("[x]") if self.marks() else 0)
+        self.row_list.mark_cells = 1 if self.plan.looks else 1 + len("[x]")
         self.row_list.focus()
 
     @property
     def row_list(self) -> RecordList:
-        return self.query_one(f"#{self.NAME}", RecordList)
+        return self.query_one("#plan", RecordList)
 
-    def above(self) -> ComposeResult:
-        """Yield what stands above the rows."""
-        yield from ()
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave only the keys that do something to this plan; all to the form that is open over it."""
+        hidden = {"choose", "all", "kind", "strategy"} if self.plan.looks else set()
+        hidden |= set() if self.plan.strategies else {"strategy"}
+        return self.app.screen is self and action not in hidden
 
-    def below(self) -> ComposeResult:
-        """Yield what stands above the keys."""
-        yield from ()
+    def draw(self) -> None:
+        """Show the lines with their checkboxes, the title, the count and the keys."""
+        plan, lines = self.plan, self.plan.lines
+        self.row_list.set_rows(PlanRows(plan, self.chosen, self._only))
+        self.query_one("#plan-title", Split).put_both([(visible(plan.title), "bold")], [])
+        if plan.column or plan.strategies:
+            looks = {name: "bold $text-accent" if name == plan.strategy else "$dim" for name in plan.strategies}
+            ways: list[Piece] = [(f" {name} ", looks[name], f"take_strategy({name!r})") for name in plan.strategies]
+            left: list[Piece] = [("strategy ", "$dim", "strategy"), *ways] if ways else []
+            self.query_one("#plan-columns", Split).put_both(left, [(plan.column, "$dim")])
+        left = [(format_count(len(lines), "record"), "")]
+        narrow, note = self.has_class("-narrow"), plan.note
+        if not plan.looks:
+            going = sum(bool(one.stays) for one in lines)
+            count = f"{len(self.chosen) + going:,} of {len(lines):,} chosen"
+            left = [(count, "bold"), (f"  {self._kind_words}", "", "kind")] if self._kinds else [(count, "bold")]
+            if clashes := sum(one.warned and not one.stuck for one in lines):
+                why = "" if narrow else "changed since: "
+                left.append((f"  [!] {clashes:,} {why}kept unless chosen", "$text-warning"))
+            if stuck := sum(bool(one.stuck) for one in lines):
+                left.append((f"  [-] {stuck:,} cannot{'' if narrow else ' change'}", "$dim"))
+            if pieces_width(left) + len(note) + LINE_EDGES > self.app.size.width:
+                note = note.rpartition("; ")[2]  # of the note, keep at least how to undo
+        look = "$text-error" if plan.word else "$dim"
+        self.query_one("#plan-count", Split).put_both(left, [(note, look)])
+        self._draw_keys()
 
-    def marks(self) -> bool:
-        """Return whether the rows have checkboxes."""
-        return True
+    def _draw_keys(self) -> None:
+        words = {"plan.apply": self.plan.does, "plan.all": "none" if self.chosen else "all"}
+        words["plan.kind"] = f"only {self._next_kind}s" if self._next_kind else "all kinds"
+        pieces: list[Piece] = []
+        for key in PLAN_KEYS:
+            shown = key.label and self.check_action(key.action, ()) is not False
+            if shown and (key.id != "plan.kind" or self._kinds):
+                word = words.get(key.id, key.label)
+                pieces += [(f" {key_name(key.id)}", PLAN_KEY_STYLE, key.action), (f" {word} ", "", key.action)]
+        self.query_one("#plan-footer", Bar).set_pieces(*pieces)
 
-    def tell(self, sentence: str) -> None:
-        self.app.notify(visible(sentence), severity="warning", markup=False)
+    # the kinds
 
-    # preview
+    @property
+    def _kinds(self) -> list[str]:
+        """The kinds of the records, if there are several."""
+        kinds = list(dict.fromkeys(one.kind for one in self.plan.lines if one.kind))
+        return kinds if len(kinds) > 1 else []
+
+    @property
+    def _next_kind(self) -> str:
+        order = ["", *self._kinds]
+        return order[(order.index(self._only) + 1) % len(order)] if self._only in order else ""
+
+    @property
+    def _kind_words(self) -> str:
+        """What is shown alone, and what is chosen in addition to it."""
+        if not self._only:
+            return "all kinds"
+        others = Counter(self._lines[key].kind for key in self.chosen)
+        others.pop(self._only, None)
+        more = ", ".join(format_count(number, kind) for kind, number in sorted(others.items()))
+        return f"only {self._only}s{f', with {more}' if more else ''}"
+
+    def action_kind(self) -> None:
+        self._only = self._next_kind
+        self._propose()
+
+    # the preview
 
     def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
-        self.show_row(event.key)
+        self._describe(event.key)
 
-    def show_row(self, key: object) -> None:
-        """Show a row in the preview."""
-        rows = self.row_list.rows
-        there = rows is not None and rows.index_of(key) is not None
-        self.query_one(Preview).show_lines(self.describe(key) if isinstance(key, int) and there else [])
+    def _describe(self, key: Hashable) -> None:
+        line = self._lines.get(key)
+        shown = [] if line is None else line.describe(key in self.chosen)
+        self.query_one(Preview).show_lines(shown)
 
     def action_scroll_preview(self, step: int) -> None:
         self.query_one(Preview).scroll_relative(y=step * 4, animate=False, force=True)
 
-    # selection
+    # choosing
 
     def action_choose(self) -> None:
-        if isinstance(self.row_list.cursor_key, int):
-            self.toggle(self.row_list.cursor_key)
+        if self.row_list.cursor_key is not None:
+            self._toggle(self.row_list.cursor_key)
             self.row_list.action_move(1)
 
     def on_record_list_marked(self, event: RecordList.Marked) -> None:
         """Handle a click on the checkbox, or with ctrl."""
         marks = event.record_list.marks
         event.record_list.unmark()
-        for key in marks:
-            if isinstance(key, int) and self.marks():
-                self.toggle(key)
+        for key in marks if not self.plan.looks else ():
+            self._toggle(key)
 
-    # apply
-
-    def action_leave(self) -> None:
-        self.dismiss(None)
-
-    def run_task(self, task: Callable[[Memory], object]) -> None:
-        """Run a task on the writer's thread, then dismiss with its result."""
-        self._working = True
-        self._engine.write(task, self._finish_later)
-
-    def _finish_later(self, result: object, error: MemorandaError | None) -> None:
-        if not self._engine.is_closed and self.app.is_running:
-            self.app.call_from_thread(self._finish, result, error)
-
-    def _finish(self, result: object, error: MemorandaError | None) -> None:
-        self._working = False
-        if error is not None:
-            self.app.notify(visible(str(error)), severity="error", timeout=8, markup=False)
-            self.draw()
-        else:
-            self.dismiss(result)
-
-
-PLAN_SIGNS = {"+": ("+", "added"), "-": ("−", "removed"), "~": ("~", "glyph-aging")}
-LINE_EDGES = 4  # cells around the two parts of a line, and between them
-PLAN_STRATEGIES = {"replace": "replace", "mine": "keep mine", "add": "only add"}
-PLAN_KINDS = {
-    None: "all kinds",
-    "decision": "only decisions",
-    "fact": "only facts",
-    "link": "only links",
-    "mute": "only mutes",
-    "task": "only tasks",
-}
-
-
-class PlanRows(NumberedRows):
-    """The records of a plan: checkbox, text, effect, author of its present state; of one kind `only`, with what is
-    chosen. A row's key is its place in the plan."""
-
-    def __init__(
-        self, plan: RestorePlan, chosen: frozenset[int], now: str, looking: bool, only: str | None = None
-    ) -> None:
-        self._plan = plan
-        every = range(len(plan.changes))
-        self._order = [at for at in every if only in (None, plan.changes[at].kind) or at in chosen]
-        self._chosen = chosen
-        self._now = now
-        self._looking = looking
-
-    def __len__(self) -> int:
-        return len(self._order)
-
-    def key(self, index: int) -> Hashable:
-        return self._order[index]
-
-    def lines(self, index: int, width: int) -> list[RowLine]:
-        at = self._order[index]
-        change = self._plan.changes[at]
-        sign, look = PLAN_SIGNS[change_sign(change.then, change.now) if self._looking else change.sign]
-        by = (
-            visible(f" · {writer_name(change.by.actor)}, {format_age(self._now, change.by.at)}")
-            if change.by
-            else ""
+    def _toggle(self, key: Hashable) -> None:
+        """Choose a line with those that it requires, or leave it out with all that depend on it."""
+        on = key not in self.chosen
+        with_it = self.plan.requires(key) if on else self.plan.dependents(key)
+        why = self._lines[key].stays or next(
+            (self._lines[one].stuck for one in with_it if self._lines[one].stuck), ""
         )
-        says = visible(describe_change(change.then, change.now) if self._looking else change.says)
-        chosen = at in self._chosen
-        quiet = "" if chosen or self._looking else "dim"
-        head: RowLine = [] if self._looking else [_check_box(change, chosen)]
-        name, text = _link_words(change) if change.kind == "link" else (change.citation, change.title)
-        head += [(f"{sign} ", look if chosen or self._looking else "dim"), (f"{visible(name):<9} ", "dim")]
-        return row_lines(head, visible(text), quiet, [(f"{says}{by if width >= WIDE_LIST else ''}", "dim")], width)
-
-
-def _link_words(change: PlannedChange) -> tuple[str, str]:
-    """Return that it is a link, and which commit does what to which decision."""
-    commit, _, decision = change.citation.partition(" ")
-    return "link", f"{commit} {'relates to' if change.title == 'relates' else change.title} {decision}"
-
-
-def _check_box(change: PlannedChange, chosen: bool) -> tuple[str, str]:
-    """Return the checkbox of a change, with its style."""
-    if change.blocked:
-        return "[-] ", "rule"
-    if chosen:
-        return "[x] ", "accent"
-    return ("[!] ", "warning") if change.clash else ("[ ] ", "dim")
-
-
-class PlanScreen(ChoosingScreen):
-    """Select the records of a plan to apply. Dismisses with the result, a citation to open, or None."""
-
-    NAME = "plan"
-    EMPTY = "Nothing changed."
-    DEFAULT_CSS = "PlanScreen.-narrow .choosing-rows { height: 53%; }"  # one line more, for what is above the rows
-    BINDINGS: ClassVar[list[BindingType]] = priority_bindings(PLAN_KEYS)
-
-    def __init__(self, engine: Engine, plan: RestorePlan, title: str, note: str, kind: str, form: str) -> None:
-        """`kind` is checkpoint, step, origin or since; `note` is shown in the bottom line beside the count."""
-        super().__init__(engine, form)
-        self._plan = self._whole = plan
-        self._heading = title
-        self._note = note
-        self._kind = kind
-        self._strategy = "replace"
-        self._only: str | None = None
-        self._by_hand: dict[int, bool] = {}  # selected or cleared by the user: overrides proposals
-        self.chosen = engine.proposed_changes(plan, self._strategy)
-
-    @property
-    def looking(self) -> bool:
-        """Return whether the plan only shows past changes."""
-        return self._kind == "since"
-
-    @property
-    def keys(self) -> tuple[Key, ...]:
-        if self.looking:
-            return CHANGES_KEYS
-        return tuple(key for key in PLAN_KEYS if self._kind == "checkpoint" or key.id != "plan.strategy")
-
-    def above(self) -> ComposeResult:
-        """Yield the strategies, and over the right column what it holds: nothing of it has happened yet."""
-        if not self.looking:
-            yield Split(id="plan-columns", classes="choosing-bar")
-
-    @property
-    def _if(self) -> str:
-        return "if restored" if self._kind == "checkpoint" else "if undone"
-
-    def marks(self) -> bool:
-        return not self.looking
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return not self.looking or action not in ("choose", "all", "kind", "strategy")
-
-    def draw(self) -> None:
-        rows = PlanRows(self._plan, self.chosen, self._engine.now, self.looking, self._only)
-        self.row_list.set_rows(rows)
-        self.query_one("#plan-title", Split).put_both([(visible(self._heading), "bold")], [])
-        if not self.looking:
-            strategies: list[Piece] = []
-            if self._kind == "checkpoint":
-                looks = {
-                    name: "bold $text-accent" if name == self._strategy else "$dim" for name in PLAN_STRATEGIES
-                }
-                strategies = [("strategy ", "$dim", "strategy")]
-                strategies += [
-                    (f" {word} ", looks[name], f"choose_strategy('{name}')")
-                    for name, word in PLAN_STRATEGIES.items()
-                ]
-            column: Piece = (f"{self._if} · last changed by", "$dim")
-            self.query_one("#plan-columns", Split).put_both(strategies, [column])
-            words = {"plan.kind": PLAN_KINDS[self._next_kind], "plan.all": "none" if self.chosen else "all"}
-            self.query_one(Footer).show_keys(self.keys, words)
-        changes = self._plan.changes
-        left: list[Piece] = [(format_count(len(changes), "record"), "")]
-        note = self._note
-        if not self.looking:
-            left = [
-                (f"{len(self.chosen):,} of {len(changes):,} chosen", "bold"),
-                (f"  {PLAN_KINDS[self._only]}{self._together()}", "", "kind"),
-            ]
-            narrow = self.has_class("-narrow")
-            if clashes := sum(change.clash and not change.blocked for change in changes):
-                why = "" if narrow else "changed since: "
-                left.append((f"  [!] {clashes:,} {why}kept unless chosen", "$text-warning"))
-            if stuck := sum(bool(change.blocked) for change in changes):
-                left.append((f"  [-] {stuck:,} cannot{'' if narrow else ' change'}", "$dim"))
-            if (
-                pieces_width(left) + len(note) + LINE_EDGES > self.app.size.width
-            ):  # of the note, keep at least how to undo
-                note = note.rpartition("; ")[2]
-        self.query_one("#plan-count", Split).put_both(left, [(note, "$dim")])
-
-    def _together(self) -> str:
-        """Return what is chosen in addition to the records of the only kind that is shown."""
-        others = Counter(self._plan.changes[at].kind for at in self.chosen)
-        if self._only is None or not others.pop(self._only, 0) or not others:
-            return ""
-        return f", with {', '.join(format_count(number, kind) for kind, number in sorted(others.items()))}"
-
-    def describe(self, index: int) -> list[StyledLine]:
-        change = self._plan.changes[index]
-        says = describe_change(change.then, change.now) if self.looking else f"{self._if}: {change.says}"
-        lines: list[StyledLine] = [
-            [(change.citation, "cite"), (f"  {change.kind} · {says}", "dim")],
-            [(change.title, "title")],
-        ]
-        if change.by is not None:
-            when = format_how_long_ago(self._engine.now, change.by.at)
-            what = f"{origin_name(change.by.actor)}, {change.by.door}, {when}, step {change.by.seq}: {change.by.reason}"
-            lines.append([("last changed by ", "dim"), (what, "")])
-        if change.blocked:
-            lines += [[], [(f"Cannot be applied: {change.blocked}", "warning")]]
-        elif change.clash and not self.looking:
-            lines += [
-                [],
-                [("It was changed since. Chosen, that change is overwritten; not chosen, it stays.", "warning")],
-            ]
-        elif self._strategy == "mine" and change.mine:
-            stays = ", ".join(name.replace("_", " ") for name in change.mine if name not in DERIVED_COLUMNS)
-            kept = f"You changed its {stays} since: "
-            kept += "chosen, that is overwritten." if change.by_hand else "that stays, and the rest goes back."
-            lines += [[], [(kept, "warning" if change.by_hand else "dim")]]
-        if change.needs and not self.looking:
-            lines += [[], [("Goes together with ", "dim"), *self._needed_records(change)]]
-        now, then = change.now, change.then
-        states = compare_rows(then, now) if self.looking else compare_rows(now, then)
-        words = "Before − and after +" if self.looking else "As it is − and as it would be +"
-        return [*lines, [], [(words, "heading")], *states]
-
-    def _needed_records(self, change: PlannedChange) -> StyledLine:
-        """Return the records that a change needs, each once; of its own links only the commit."""
-        line: StyledLine = []
-        for other in (self._plan.changes[index] for index in change.needs):
-            commit, _, decision = other.citation.partition(" ")
-            before = ", " if line else ""
-            if decision == change.citation:
-                line += [(f"{before}its link to ", "dim"), (commit, "cite")]
-            elif decision:
-                line += [(f"{before}the link of ", "dim"), (commit, "cite"), (" to ", "dim"), (decision, "cite")]
-            else:
-                line += [(before, "dim"), (commit, "cite")]
-        return line
-
-    def toggle(self, index: int) -> None:
-        """Select a record with its dependencies, or clear it with all that depend on it."""
-        change = self._plan.changes[index]
-        if change.blocked:
-            self.tell(change.blocked)
+        if why and (on or self._lines[key].stays):
+            self.app.notify(visible(why), severity="warning", markup=False)
             return
-        if index in self.chosen:
-            self._by_hand[index] = False
-            self.chosen -= self._plan.dependents_of(index)
-        else:
-            wanted = self._plan.requirements_of(index)
-            stuck = next(
-                (self._plan.changes[other].blocked for other in wanted if self._plan.changes[other].blocked), ""
-            )
-            if stuck:
-                self.tell(stuck)
-                return
-            self._by_hand[index] = True
-            self.chosen |= wanted
+        self._by_hand[key] = on
+        self.chosen = self.chosen | with_it if on else self.chosen - with_it
         self.draw()
+        self._describe(self.row_list.cursor_key)
 
     def action_all(self) -> None:
-        every = frozenset(index for index, change in enumerate(self._plan.changes) if not change.blocked)
+        every = frozenset(one.key for one in self.plan.lines if not one.stuck and not one.stays)
         self.chosen = frozenset() if self.chosen else every
-        self._only, self._by_hand = None, {}
+        self._only, self._by_hand = "", {}
         self.draw()
-
-    @property
-    def _next_kind(self) -> str | None:
-        """Return the kind of record that `action_kind` shows; None for all."""
-        kinds = [None, *(kind for kind in PLAN_KINDS if any(change.kind == kind for change in self._plan.changes))]
-        return kinds[(kinds.index(self._only) + 1) % len(kinds)]
-
-    def action_kind(self) -> None:
-        self._only = self._next_kind
-        self._propose()
 
     def action_strategy(self) -> None:
-        names = list(PLAN_STRATEGIES)
-        if self._kind == "checkpoint":
-            self.action_choose_strategy(names[(names.index(self._strategy) + 1) % len(names)])
+        names = list(self.plan.strategies)
+        self.action_take_strategy(names[(names.index(self.plan.strategy) + 1) % len(names)])
 
-    def action_choose_strategy(self, name: str) -> None:
-        self._strategy = name
-        self._plan = self._engine.keeping_mine(self._whole) if name == "mine" else self._whole
+    def action_take_strategy(self, name: str) -> None:
+        self.plan = self.plan.strategies[name]()
+        self._lines = {one.key: one for one in self.plan.lines}
         self._propose()
-        self.show_row(self.row_list.cursor_key)
+        self._describe(self.row_list.cursor_key)
 
     def _propose(self) -> None:
-        proposed = self._engine.proposed_changes(self._plan, self._strategy)
-        if self._only is None:
-            self.chosen = proposed
-        else:
-            mine = [index for index in proposed if self._plan.changes[index].kind == self._only]
-            self.chosen = frozenset().union(*map(self._plan.requirements_of, mine))
-        for index, wanted in self._by_hand.items():
-            if self._only in (None, self._plan.changes[index].kind):
-                self.chosen = (
-                    self.chosen | self._plan.requirements_of(index)
-                    if wanted
-                    else self.chosen - self._plan.dependents_of(index)
-                )
+        """Choose what the plan proposes, of one kind if only that is shown; what was chosen by hand stays."""
+        proposed = self.plan.chosen
+        if self._only:
+            mine = [key for key in proposed if self._lines[key].kind == self._only]
+            proposed = frozenset().union(*map(self.plan.requires, mine))
+        for key, wanted in self._by_hand.items():
+            if self._only in ("", self._lines[key].kind):
+                proposed = proposed | self.plan.requires(key) if wanted else proposed - self.plan.dependents(key)
+        self.chosen = proposed
         self.draw()
-        mine = [at for at in self.chosen if self._plan.changes[at].kind == self._only]
+        mine = [one.key for one in self.plan.lines if one.key in proposed and one.kind == self._only]
         if mine:
-            self.row_list.select(min(mine))  # may be scrolled out
+            self.row_list.select(mine[0])  # may be scrolled out
 
-    # apply
+    # the end
 
-    def on_record_list_chosen(self, event: RecordList.Chosen) -> None:
+    def on_record_list_chosen(self) -> None:
         """Handle a double click."""
-        if self.looking:
+        if self.plan.looks:
             self.action_apply()
 
     def action_apply(self) -> None:
-        if self.looking:
-            key = self.row_list.cursor_key
-            if isinstance(key, int):
-                self.dismiss(self._plan.changes[key].citation.split(" ")[0])
-        elif not self.chosen:
-            self.tell(
-                f"Nothing is chosen: {key_name('plan.choose')} chooses a record, {key_name('plan.leave')} leaves."
-            )
-        elif not self._working:
-            plan, chosen = self._plan, self.chosen
-            self.run_task(lambda memory: memory.plans.apply_plan(plan, chosen))
-
-
-# Preview a purge: the records, other places with the same words, and which of those are scrubbed too.
-
-Run = Callable[[Memory, frozenset[int]], PurgeReport]
-
-PURGE_KEY_STYLE = "$footer-key-foreground bold"
-CITED_CELLS, WHY_CELLS = 13, 18  # cells of a citation, and of the note behind the text
-
-
-class PurgeRows(NumberedRows):
-    """First the records to purge, then the other places that contain their words, one a line."""
-
-    def __init__(self, plan: PurgePlan, chosen: frozenset[int]) -> None:
-        self._plan = plan
-        self._chosen = chosen
-
-    def __len__(self) -> int:
-        return len(self._plan.going) + len(self._plan.places)
-
-    def lines(self, index: int, width: int) -> list[RowLine]:
-        at = index - len(self._plan.going)
-        if at < 0:
-            one = self._plan.going[index]
-            mark, look, sign, quiet = "[x] ", "removed", "− ", ""
-            cited, text, says = one.citation, one.text, one.why or "erased"
+        line = self._lines.get(self.row_list.cursor_key)
+        if self.plan.looks:
+            self.dismiss(line.cited.split(" ")[0] if line is not None else None)
+        elif not self.chosen and not any(one.stays for one in self.plan.lines):
+            said = f"Nothing is chosen: {key_name('plan.choose')} chooses, {key_name('plan.leave')} leaves."
+            self.app.notify(said, severity="warning", markup=False)
+        elif self.plan.word:
+            typed = FormField("word", f"This cannot be undone. Type {self.plan.word} to go on.")
+            self.app.push_screen(Form(self.plan.title, [typed], does=self.plan.does), self._check_word)
         else:
-            place = self._plan.places[at]
-            chosen = at in self._chosen
-            mark, look = f"{place_box(place, chosen)} ", "accent" if chosen else "dim" if place.can else "rule"
-            sign = f"{KIND_GLYPHS['document']} " if place.table == "file" else "~ " if place.can else "  "
-            quiet = "" if chosen else "dim"
-            cited, text, says = place.citation, place.text, place.what
-        head = [(mark, look), (sign, "removed" if at < 0 else look), (f"{visible(cited):<{CITED_CELLS}} ", "dim")]
-        return row_lines(head, visible(text), quiet, [(visible(says), "dim")], width)
+            self.dismiss((self.plan, self.chosen))
 
-
-class PurgeScreen(ChoosingScreen):
-    """Confirm a purge with everything listed. Dismisses with its report, or None."""
-
-    NAME = "purge"
-    BINDINGS: ClassVar[list[BindingType]] = priority_bindings(PURGE_KEYS)
-
-    def __init__(self, engine: Engine, plan: PurgePlan, form: str, run: Run | None = None, words: str = "") -> None:
-        """Show a plan; `run` carries it out with the places that are chosen, once the `words` are typed again."""
-        super().__init__(engine, form)
-        self._words = words.strip()
-        self._plan = plan
-        self._run = run or (lambda memory, chosen: run_purge(memory, plan, chosen))
-        self.chosen = plan.default_places()
-
-    @property
-    def keys(self) -> tuple[Key, ...]:
-        return PURGE_KEYS
-
-    def below(self) -> ComposeResult:
-        yield AskBar(id="ask")
-
-    def on_mount(self) -> None:
-        super().on_mount()
-        if self._words:
-            self.call_after_refresh(self._ask_again)
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave the keys to the line while one types in it."""
-        return not self.has_class("-asking") or action not in {key.action.partition("(")[0] for key in PURGE_KEYS}
-
-    def draw(self) -> None:
-        self.row_list.set_rows(PurgeRows(self._plan, self.chosen))
-        going, places = self._plan.going, self._plan.places
-        named = f" {going[0].citation}" if len(going) == 1 else ""
-        self.query_one("#purge-title", Split).put_both(
-            [(f"ERASE{named}  with all old versions", "bold")], [("This cannot be undone", "$text-error")]
-        )
-        left: list[Piece] = [(f"{format_count(len(going), 'record')} to erase", "bold")]
-        if self._working:
-            left = [("Erasing, and checking every byte …", "$text-warning")]
-        elif places:
-            left.append((f"  in {len(self.chosen):,} of {format_count(len(places), 'other place')} too", ""))
+    def _check_word(self, given: Mapping[str, str] | None) -> None:
+        if given is None:
+            return
+        if given["word"].strip().casefold() == self.plan.word.casefold():
+            self.dismiss((self.plan, self.chosen))
         else:
-            left.append(("  no other place holds these words", "$dim"))
-        staying = len(places) - len(self.chosen)
-        right: list[Piece] = [(f"{staying:,} {'keeps' if staying == 1 else 'keep'} them", "$text-warning")]
-        self.query_one("#purge-count", Split).put_both(left, right if staying and not self._working else [])
-
-    def describe(self, index: int) -> list[StyledLine]:
-        at = index - len(self._plan.going)
-        if at < 0:
-            one = self._plan.going[index]
-            lines: list[StyledLine] = [
-                [(one.citation, "cite"), (f"  {one.kind}", "dim")],
-                [(one.text, "title")],
-                [],
-            ]
-            if one.why:
-                lines.append([(f"It is erased because it {_reason_words(one.why)}.", "")])
-            return [
-                *lines,
-                [("Erased from its table, its history, the search index and the vectors.", "dim")],
-                [("What stays is that something was here, and a keyed hash that knows the text again.", "dim")],
-            ]
-        place = self._plan.places[at]
-        lines = [
-            [(place.citation, "cite"), (f"  {place.what}", "dim")],
-            [(place.text, "title")],
-            [],
-            [(_place_effect(place, at in self.chosen), "" if at in self.chosen else "warning")],
-        ]
-        return [*lines, [(f"{_capitalize(place.note)}.", "dim")]] if place.note else lines
-
-    def toggle(self, index: int) -> None:
-        """Toggle whether a place is scrubbed."""
-        at = index - len(self._plan.going)
-        if at < 0:
-            self.tell("This record is erased. Leave, and choose other records, to keep it.")
-        elif not self._plan.places[at].can:
-            self.tell(
-                f"{self._plan.places[at].citation} is not Memoranda's to change: {self._plan.places[at].what}."
-            )
-        else:
-            self._choose(self.chosen ^ {at})
-
-    def action_all(self) -> None:
-        """Select all places that can be scrubbed, or none."""
-        every = self._plan.default_places()
-        self._choose(frozenset() if self.chosen == every else every)
-
-    def _choose(self, chosen: frozenset[int]) -> None:
-        self.chosen = chosen
-        self.draw()
-        self.show_row(self.row_list.cursor_key)  # the preview shows the effect on the place
-
-    # apply
+            said = f"That is not “{self.plan.word}”: nothing was changed."
+            self.app.notify(visible(said), severity="warning", markup=False)
 
     def action_leave(self) -> None:
-        if not self._working:
-            super().action_leave()
-
-    def action_apply(self) -> None:
-        if self._working:
-            return
-        if self._words:
-            self._ask_again()
-        else:
-            self._erase()
-
-    def _ask_again(self) -> None:
-        """Let the words be typed again."""
-        self.query_one(AskBar).ask(f"type “{self._words}” again to erase it", "", self._check_typed)
-        self.query_one(Footer).hint(
-            (" enter", PURGE_KEY_STYLE, "submit"),
-            (" erases it ", "", "submit"),
-            (" esc", PURGE_KEY_STYLE, "back"),
-            (" to choose ", "", "back"),
-        )
-
-    def _check_typed(self, text: str) -> None:
-        if text.strip().casefold() == self._words.casefold():
-            self._erase()
-        else:
-            self.tell(f"That is not “{self._words}”: nothing was erased.")
-
-    def on_ask_bar_left(self, event: AskBar.Left) -> None:
-        self.query_one(AskBar).hide()
-        self.row_list.focus()
-        self.query_one(Footer).show_keys(self.keys)
-        if event.answer is not None:
-            event.answer()
-        cast("Application", self.app).release_keys()
-
-    def action_submit(self) -> None:
-        """Enter, for a click."""
-        self.query_one(AskBar).submit()
-
-    def action_back(self) -> None:
-        """Escape, for a click."""
-        self.query_one(AskBar).leave()
-
-    def _erase(self) -> None:
-        run, chosen = self._run, self.chosen
-        self.run_task(lambda memory: run(memory, chosen))
-        self.draw()
-
-    def _finish(self, result: object, error: MemorandaError | None) -> None:
-        if error is None:
-            self._engine.subjects.clear()  # cached texts of purged records
-        super()._finish(result, error)
-
-
-def _reason_words(why: str) -> str:
-    """Return a reason as the end of a sentence."""
-    return f"is {why}" if why.startswith("replaced") else why
-
-
-def _place_effect(place: RemainingMatch, chosen: bool) -> str:
-    """Describe the effect of a purge on a place."""
-    if not place.can:
-        return "Memoranda does not change it: it is named, so that you can."
-    if place.table == "file":
-        cut = "This is cut out of your file, and nothing else. This cannot be undone."
-        return cut if chosen else "It stays. Chosen, this is cut out of your file, and nothing else."
-    return "Its words are cut, also from its past; the rest of it stays." if chosen else "It stays as it is."
-
-
-def _capitalize(words: str) -> str:
-    """Capitalize the first letter."""
-    return words[:1].upper() + words[1:]
+        self.dismiss(None)

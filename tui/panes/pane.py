@@ -1,0 +1,132 @@
+"""What a pane is: which rows it lists, by what they can be narrowed, and what keys do with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from store.memory import Memory
+from store.upkeep.as_of import PastState
+from tui.actions.action import Action
+from tui.lists.filters import Facet
+from tui.lists.record_rows import NumberedRows, RowLine, heading_line
+from tui.render.lines import StyledLine
+from tui.theme.line_filters import Piece
+from tui.widgets.record_list import Rows
+from tui.workers.engine import Engine
+
+
+class View(NamedTuple):
+    """How a pane is narrowed: field → value, in the order in which they were chosen; its order of rows (empty: its
+    own); and whether what it usually leaves out is shown too."""
+
+    chosen: tuple[tuple[str, str], ...] = ()
+    sort: str = ""
+    hidden: bool = False
+
+    def get(self, field: str) -> str | None:
+        """Return the value chosen for a field; None if none is."""
+        return dict(self.chosen).get(field)
+
+    def choose(self, **fields: str | None) -> View:
+        """Return the view with these fields; None or an empty value removes one."""
+        now = {**dict(self.chosen), **fields}
+        return self._replace(chosen=tuple((name, value) for name, value in now.items() if value))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A row that is no record of the memory: a setting, a figure, a file, what an agent did. `thing` is what actions
+    get; `draw` returns its lines at a width, and `describe` those of the preview, on a worker if it is `slow`."""
+
+    key: Hashable
+    thing: Any
+    draw: Callable[[int], list[RowLine]]
+    describe: Callable[[], list[StyledLine]] = list
+    slow: bool = False
+
+
+class Heading(NamedTuple):
+    """A line above entries: its name, and why they stand apart."""
+
+    name: str
+    reason: str = ""
+
+
+class EntryRows(NumberedRows):
+    """Entries below headings, all there at once."""
+
+    def __init__(self, entries: Sequence[Entry | Heading]) -> None:
+        self.entries = entries
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def selectable(self, index: int) -> bool:
+        return isinstance(self.entries[index], Entry)
+
+    def key(self, index: int) -> Hashable:
+        one = self.entries[index]
+        return one.key if isinstance(one, Entry) else ("heading", index, one.name)
+
+    def record(self, index: int) -> Entry | None:
+        """Return the entry of a row; None for a heading."""
+        one = self.entries[index]
+        return one if isinstance(one, Entry) else None
+
+    def lines(self, index: int, width: int) -> list[RowLine]:
+        one = self.entries[index]
+        return one.draw(width) if isinstance(one, Entry) else [heading_line(one.name, one.reason, width)]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a pane is read from, on a worker: the memory of that thread, the view, the first `limit` rows or all, and
+    what was read before, whose places are kept unless it is `sorted_again`. `tell` shows in the title how far it is."""
+
+    engine: Engine
+    memory: Memory
+    view: View
+    limit: int = -1
+    last: Loaded | None = None
+    sorted_again: bool = False
+    tell: Callable[[str], None] = lambda words: None
+
+    @property
+    def past(self) -> PastState | None:
+        """The past state that is shown; None for the present."""
+        return self.engine.past
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """One reading of a pane: its rows, by what they can be narrowed (the first facet is its chips), what its title says
+    beside them, each piece with the action of a click, and the text of the list where it has no rows, if that is not
+    the pane's. `whole` once the order is complete; `kept` is what the pane needs for its next reading."""
+
+    rows: Rows
+    facets: Sequence[Facet] = ()
+    says: Sequence[Piece] = ()
+    size: int | None = None
+    empty: str = ""
+    whole: bool = True
+    kept: Any = None
+
+
+@dataclass(frozen=True)
+class Pane:
+    """A pane, or a view that is reached by its name. `read` is called on a worker. `kinds` are those of the records
+    whose rows flash when another program changes them; `seconds` is how often it is read again by itself; `actions` are
+    those of its own entries, which come before all others; one that `finds` is narrowed by the words typed in the find
+    line (the field `words` of its view), in others they search the memory."""
+
+    name: str
+    title: str
+    read: Callable[[Reading], Loaded]
+    empty: str = ""
+    filtered: str = ""
+    kinds: tuple[str, ...] = ()
+    actions: Sequence[Action] = ()
+    seconds: float = 0
+    finds: bool = False
