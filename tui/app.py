@@ -33,10 +33,9 @@ from store.config.settings import format_suggestion
 from store.database.connection import to_memoranda_error
 from tui.desktop.terminal_driver import TerminalDriver
 from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID, key_name, remap_keys
-from tui.main_screen.controller import RESTING_SECONDS
+from tui.main_screen.background import RESTING_SECONDS
 from tui.main_screen.screen import MainScreen
 from tui.screens.base import forget_startup
-from tui.screens.menus import Palette, PaletteCommands, ThemeCommands
 from tui.theme.escape import lacks_glyphs, spoken_table, visible
 from tui.theme.line_filters import AsciiFilter, ColorlessFilter, OwnColorsFilter, StripControls
 from tui.theme.styles import HIGH_CONTRAST, readable_colors
@@ -45,7 +44,6 @@ from tui.widgets.record_list import RecordList
 from tui.workers.model_worker import ModelWorker
 
 if TYPE_CHECKING:
-    from textual.command import Provider
     from textual.notifications import SeverityLevel
 
 
@@ -59,23 +57,16 @@ WARNING_SECONDS = 1.5  # for how long a key does not remove a warning: it was ty
 KEPT_MESSAGES = 200  # that are kept for `:messages`
 
 
-def _palette_provider() -> type[Provider]:
-    return PaletteCommands
-
-
 class Memoranda(SaysDefects, App[int]):
     """The application on one memory; `open` replaces it by another."""
 
     TITLE = "memoranda"
-    # its key is in the table: Textual's binding would run before letters typed earlier
     ENABLE_COMMAND_PALETTE = False
-    COMMANDS = {_palette_provider}  # noqa: RUF012 - as App declares it
     # with only the terminal's colours, or none, Textual's cursors are reversed or underlined: its OptionList has no
     # reversed text
     CSS = """
     /* a message takes the place of the keys in the bottom line, until the next key; more lines only if it needs them */
     ToastRack { margin-bottom: 0; overflow-y: hidden; }
-    .-asking ToastRack { margin-bottom: 2; }  /* never over a question that is being asked */
     ToastHolder { display: none; align-horizontal: left; }
     ToastHolder:last-of-type { display: block; }
     Toast {
@@ -93,7 +84,6 @@ class Memoranda(SaysDefects, App[int]):
 
     def __init__(self, location: Location, cwd: str, clock: Clock = utc_now) -> None:
         super().__init__()
-        self.use_command_palette = True
         for theme in HIGH_CONTRAST:
             self.register_theme(theme)
         self._clock = clock
@@ -312,9 +302,6 @@ class Memoranda(SaysDefects, App[int]):
     async def _pass(self, event: events.Event) -> None:
         """Pass a key or a paste to the focused widget."""
         focused = self.focused
-        begins = getattr(focused, "begins_question", None)
-        if begins is not None and begins(event):
-            return
         field = getattr(focused, "ends_at_enter", isinstance(focused, Input))  # the palette's is an Input
         ends = field and getattr(event, "key", "") == "enter"
         target = focused or self.screen
@@ -334,8 +321,8 @@ class Memoranda(SaysDefects, App[int]):
             self._touched = monotonic()
             self._main.polling.wake()
         typed = isinstance(event, events.Key | events.Paste) and not event.is_forwarded  # not when it bubbles back
-        if typed and self._main.engine is not None:
-            self._main.engine.embedder.note_key()
+        if typed and self._main.opened is not None:
+            self._main.opened.embedder.note_key()
         if typed or isinstance(event, events.MouseDown):
             self._dismiss()
         if not typed:
@@ -350,15 +337,6 @@ class Memoranda(SaysDefects, App[int]):
             self._wait()
         else:
             await self._pass(event)
-
-    def search_themes(self) -> None:
-        """Show the themes, with a mark at the current theme."""
-        self.push_screen(Palette(providers=[ThemeCommands], placeholder="theme …  enter takes it, esc leaves"))
-
-    def action_command_palette(self) -> None:
-        """Open the palette, if the main screen is shown; other screens show all their keys."""
-        if isinstance(self.screen, MainScreen):
-            self.push_screen(Palette(id="--command-palette"))
 
     # the agent's model
 
@@ -426,9 +404,9 @@ class Memoranda(SaysDefects, App[int]):
 
     async def _close_engine(self) -> None:
         self._main.close()
-        if self._main.engine is not None:
+        if self._main.opened is not None:
             # in a thread: the writer may be waiting for this loop, which would deadlock
-            await asyncio.to_thread(self._main.engine.close)
+            await asyncio.to_thread(self._main.opened.close)
 
 
 # Keep what libraries write to standard error off the screen: the application draws on the same file.

@@ -254,7 +254,10 @@ class Database:
     @contextmanager
     def step(self, actor: str, reason: str) -> Iterator[None]:
         """Make one step of history of all that is written inside, by however many functions; if one of them fails,
-        nothing is changed."""
+        nothing is changed. Inside of another step it is a part of that."""
+        if self._joined is not None:
+            yield
+            return
         with Transaction(self, actor, reason) as self._joined:
             try:
                 yield

@@ -7,13 +7,21 @@ at. Only what is of the screen itself (a text edited in place, the clipboard, an
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
+from types import UnionType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from store.base.citations import parse_citation
+from store.base.models import Checkpoint, Record, Step
+from store.base.vocabulary import pack_key
 from store.memory import Memory
-from tui.screens.dialogs import FormField, Offer
+from store.upkeep.as_of import PointInTime
+from tui.commands.call import Call, Outcome
+from tui.input.verb_table import verb_named
+from tui.screens.dialogs import Find, FormField, Offer
 from tui.screens.plans import Plan
-from tui.workers.engine import Engine
+from tui.workers.engine import ConfirmationNeeded, Engine
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -43,18 +51,20 @@ class Pick:
 @dataclass(frozen=True)
 class Action:
     """What the key `key` (an id of `tui.input.key_table`) does with things of some `kinds`; without kinds it is for
-    none in particular. `word` is what the footer calls it. Answers of `fields` and the choice of `pick` are arguments
-    of `does`."""
+    none in particular. `word` is what the footer calls it; empty: it is not in the footer. Answers of `fields` and the
+    choice of `pick` (`chosen`) are arguments of `does`, and of a `run`, which gets the screen. With `one` it is for the
+    thing under the cursor, also where others are marked."""
 
     key: str
     word: str | Callable[[Any], str]
-    kinds: tuple[type, ...] = ()
+    kinds: tuple[type | UnionType, ...] = ()
     does: Callable[..., Done | str] | None = None
     fields: Sequence[FormField] = ()
     pick: Pick | None = None
     plan: Callable[[Memory, Sequence[Any]], Plan] | None = None
-    run: Callable[[ActionScreen, Sequence[Any]], object] | None = None
+    run: Callable[..., object] | None = None
     fits: Callable[[Any], bool] = lambda thing: True
+    one: bool = False
     looks: bool = False
 
     def things(self, things: Sequence[Any]) -> list[Any]:
@@ -73,16 +83,60 @@ class ActionScreen(Protocol):
     def engine(self) -> Engine: ...
     @property
     def app(self) -> App[Any]: ...
+    @property
+    def pane_name(self) -> str: ...
+    @property
+    def moment(self) -> PointInTime | None: ...
+    @property
+    def offered(self) -> Checkpoint | None: ...
 
+    def chosen(self, field: str) -> str | None: ...
     def say(self, text: str, level: str = "information", seconds: float = 8) -> None: ...
     def perform(self, action: Action, things: Sequence[Any], **answers: Any) -> None: ...
+    def choose(self, title: str, find: Find, answer: Callable[[Any], object]) -> None: ...
     def show_plan(self, make: Callable[[Memory], Plan]) -> None: ...
     def go_to(self, name: str, **chosen: str | None) -> None: ...
+    def look_back(self, text: str) -> None: ...
     def run_line(self, line: str) -> None: ...
+    def type_command(self, line: str) -> None: ...
     def show_lines(self, lines: Sequence[str]) -> None: ...
     def refresh_rows(self, select: Hashable | None = None) -> None: ...
+    def select_row(self, key: Hashable) -> bool: ...
     def setting(self, name: str) -> str: ...
-    def in_background(self, work: Callable[[], object], group: str, description: str) -> object: ...
+    def in_background(
+        self, work: Callable[[], object], group: str, description: str, exclusive: bool = False
+    ) -> object: ...
     def later(self, function: Callable[..., object], *arguments: object) -> None: ...
     def edit_text(self, label: str, text: str, answer: Callable[[str], None]) -> None: ...
     def copy(self, text: str, what: str) -> object: ...
+
+
+# Verbs, as keys run them.
+
+AGREED: ContextVar[frozenset[str]] = ContextVar("AGREED", default=frozenset())
+"""The questions that the person agreed to, while an action is done."""
+
+
+def agree(question: str, lines: Sequence[str] = ()) -> bool:
+    """Go on if the person agreed to this question. Raise ConfirmationNeeded, which asks it, if not."""
+    if question not in AGREED.get():
+        raise ConfirmationNeeded(question, lines)
+    return True
+
+
+def run_verb(memory: Memory, name: str, *, select: bool = False, onward: bool = False, **given: Any) -> Done:
+    """Run a verb as the command line does, and return what it says. With `select` the cursor goes to the record that it
+    wrote."""
+    call = Call(memory.location, memory, memory.location.project or "", agree)
+    outcome: Outcome = verb_named(name).run(call, **given)
+    written = outcome.data() if select else {}
+    cited = parse_citation(written["citation"]) if isinstance(written, dict) and written else None
+    key = None if cited is None else pack_key(cited.kind, int(cited.target))
+    said = outcome.message.split(". ")[0].removesuffix(".")
+    return Done(f"{said}; {call.first.removesuffix('.')}" if call.first else said, key, onward)
+
+
+def cite_things(things: Sequence[Record | Step]) -> str:
+    """Join the citations of up to five records, and add how many more there are."""
+    names = [f"step {one.seq}" if isinstance(one, Step) else one.citation for one in things]
+    return " ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -255,3 +255,13 @@ def _is_path(words: list[str], current: str) -> bool:
         return False
     wanted = _wanted_argument(*found, current)
     return wanted is not None and wanted.file
+
+
+def complete_typed(text: str) -> str:
+    """Complete the verb, option or value at the end of a line, or the common prefix of all candidates."""
+    words, current = split_line(text)
+    found = [candidate.text for candidate in complete_line(words, current, everywhere=())]
+    start = text[: len(text) - len(current)]
+    if len(found) == 1:
+        return start + found[0] + ("" if found[0].endswith("=") else " ")
+    return start + (common_prefix(found) or current)

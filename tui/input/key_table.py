@@ -1,11 +1,12 @@
 """The single table of keys, from which bindings, footer, help, the box and docs/keys.md are made.
 
-One rule: a lower-case letter acts at once on the record under the cursor or the marked ones, and writes at most one step
-of history; a capital opens what will happen, and writes nothing before Enter; a sign looks or sets. Users may remap an id in the
-configuration (`[keys]`): see `remap_keys`."""
+One rule: a lower-case letter acts at once on the record under the cursor or the marked ones, and writes at most one
+step of history; a capital opens what will happen, and writes nothing before Enter; a sign looks or sets. Users may
+remap an id in the configuration (`[keys]`): see `remap_keys`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 
@@ -465,3 +466,8 @@ def _split_keys(keys: str) -> list[str]:
 
 
 _KEY_CODES = {sign: name for name, sign in KEY_SIGNS.items() if len(sign) == 1 and sign.isascii()}
+
+
+def fill_in_keys(text: str) -> str:
+    """Replace each `{id}` in a text by that key."""
+    return re.sub(r"\{([\w.-]+)\}", lambda found: key_name(found[1]), text)

@@ -284,6 +284,15 @@ def fact_lines(shown: Fact | GlobalFact, now: str, width: int) -> list[RowLine]:
     return row_lines([(f"{FACT_BADGES[badge][0]} ", style)], visible(fact.fact), look, note, width)
 
 
+def draw_record(record: Any, width: int, now: str) -> list[RowLine]:
+    """Draw a record of any kind, by what it is."""
+    if isinstance(record, Fact | GlobalFact):
+        return fact_lines(record, now, width)
+    if isinstance(record, Proposal):
+        return proposal_lines(record, width, now)
+    return task_lines(record, width, now) if isinstance(record, Task) else entry_lines(record, width)
+
+
 def doubt_badge(record: Fact | Decision) -> tuple[str, str] | None:
     """Return the mark of a record whose evidence moved, changed or is gone: the axis beside its age."""
     if record.evidence_state not in DOUBTFUL_STATES or record.status != "active":

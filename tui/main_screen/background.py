@@ -1,51 +1,152 @@
-"""Work beside the main screen, a controller for each kind: upkeep, embedding, learning, model, team, tour.
-
-Documents, backups and git: index changes, create the daily backup, keep the timeline up to date with git.
-"""
+"""Work beside the main screen, a task for each kind: upkeep, embedding, learning, model, team, tour; and when each is
+done."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from time import monotonic
-from typing import cast
+from typing import Any, Protocol, cast
 
+from textual.app import App
+from textual.message_pump import MessagePump
 from textual.widgets import Input
 
 from store.base.errors import MemorandaError
 from store.base.models import Checkpoint
 from store.learning.rule_pass import RulePassResult
-from store.librarian.structured_output import ModelStats, list_recent_calls, read_model_stats
+from store.librarian.structured_output import ModelStats, read_model_stats
 from store.sync.sync import SyncReport
 from tui.commands.record_lines import sync_message
 from tui.demo.tour import TOUR_STOPS, keep_tour, read_tour, tour_stop
-from tui.input.key_table import CHECKPOINTS, key_name
-from tui.lists.view_state import fill_in_keys
-from tui.main_screen.controller import POLL_SECONDS, polls_at_pace
-from tui.panes.controllers import Host
+from tui.input.key_table import fill_in_keys, key_name
+from tui.main_screen.search import SearchingScreen
 from tui.render.lines import format_count
 from tui.screens.base import Application
-from tui.screens.model import ModelScreen, model_status_forms
 from tui.screens.start import FirstStartScreen, model_sentence
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece
 from tui.widgets.bars import Split
 from tui.workers.engine import Engine
 from tui.workers.first_start import Ledger
-from tui.workers.model_worker import ModelWorker, PullState
+from tui.workers.model_worker import ModelWorker, PullState, model_status_forms
+
+
+class BackgroundTask(Protocol):
+    """A background task: started after the first rows, polled twice a second, shown in the top line."""
+
+    def start(self) -> None:
+        """Start, after the first rows are shown."""
+
+    def poll(self, count: int) -> None:
+        """Do what is due at the `count`-th poll."""
+
+    def pieces(self) -> Sequence[Piece]:
+        """Return the pieces for the top line; empty if there is nothing to show."""
+
+    def leave(self) -> bool:
+        """Stop what Escape can stop; return whether there was something."""
+
+
+POLL_SECONDS = 0.5  # seconds between two polls
+# seconds without a key or the mouse after which one poll stands for POLLS_AT_REST, as each wakes the processor; and
+# seconds between two looks, meanwhile, whether others wrote. What is done at every so many polls is done at a multiple
+# of POLLS_AT_REST, or at a divisor
+RESTING_SECONDS, POLLS_AT_REST, GLANCE_SECONDS = 30.0, 20, 2.0
+SELDOM_FACTOR = 10  # factor of the polls between two of what nobody misses at rest
+
+
+def polls_at_pace(polls: int, app: App[Any]) -> int:
+    """Return the polls between two of what is done every so many, and SELDOM_FACTOR times less often at rest."""
+    return polls * SELDOM_FACTOR if cast("Application", app).resting else polls
+
+
+class Polling:
+    """Calls its steps with the number of the poll. `written` returns whether others wrote since the last."""
+
+    def __init__(
+        self,
+        steps: Sequence[Callable[[int], None]],
+        failed: Callable[[BaseException], None],
+        written: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._steps, self._failed, self._written = steps, failed, written
+        self._count = 0
+        self._since = 0.0  # the loop's time at the last poll
+        self._sleep: asyncio.TimerHandle | None = None  # until the next glance, at rest
+
+    def poll(self, polls: int = 1) -> None:
+        """Call all steps, as the last of so many polls, at most POLLS_AT_REST: with the number of the one that is a
+        multiple of POLLS_AT_REST, if one is. Report a file that cannot be read as an error, and try again at the next
+        poll."""
+        last = self._count + polls
+        self._count = last - last % POLLS_AT_REST if last % POLLS_AT_REST < polls else last
+        try:
+            for step in self._steps:
+                step(self._count)
+        except Exception as error:
+            if type(error).__module__ != "apsw":
+                raise
+            self._failed(error)
+
+    def start_polling(self, screen: MessagePump, resting: Callable[[], bool]) -> None:
+        """Poll from now on, while the screen is there; POLLS_AT_REST times less often while the application is
+        `resting`, until it is `used` or something was written."""
+        self._screen, self._resting = screen, resting
+        self._wait()
+
+    def wake(self) -> None:
+        """Poll at once, if the application rested: somebody is there again."""
+        if self._sleep is not None:
+            self._sleep.cancel()
+            self._wake()
+
+    def _wait(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._since = loop.time()
+        if self._resting():
+            self._sleep = loop.call_later(GLANCE_SECONDS, self._glance)
+        else:
+            loop.call_later(POLL_SECONDS, self._wake)
+
+    def _glance(self) -> None:
+        """Poll if it is time to, or something was written."""
+        loop = asyncio.get_running_loop()
+        try:
+            due = loop.time() - self._since > POLLS_AT_REST * POLL_SECONDS - GLANCE_SECONDS / 2 or self._written()
+        except Exception:  # the poll meets it too, and reports it
+            due = True
+        if due:
+            self._wake()
+        else:
+            self._sleep = loop.call_later(GLANCE_SECONDS, self._glance)
+
+    def _wake(self) -> None:
+        self._sleep = None
+        if self._screen.is_running:
+            self._screen.call_later(self._turn)
+
+    def _turn(self) -> None:
+        passed = round((asyncio.get_running_loop().time() - self._since) / POLL_SECONDS)
+        try:
+            self.poll(min(max(passed, 1), POLLS_AT_REST))
+        finally:
+            if self._screen.is_running:
+                self._wait()
+
 
 # Periodic checkpoints, the offer to resume an interrupted session, and the import of conversations that grew.
 
 OFFER_SECONDS = 4  # seconds until the offer is tried again
-RECOVER_ACTION = "change('history.recover')"
+RECOVER_ACTION = "start('checkpoint.recover')"
 POLLS_BETWEEN_CHECKPOINTS = 60  # polls between two checks for a due checkpoint
 
 
 class CheckpointController:
     """Creates due checkpoints and imports new turns of conversations."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: SearchingScreen) -> None:
         self.host = host
         self.offered: Checkpoint | None = None  # where a session broke off, until it was read
 
@@ -63,7 +164,7 @@ class CheckpointController:
     def pieces(self) -> Sequence[Piece]:
         if self.offered is None:
             return ()
-        if self.host.current == CHECKPOINTS:  # where the key reads the one under the cursor
+        if self.host.pane_name == "history":  # where the key reads the one under the cursor
             return [(f"session broke off at {self.offered.citation} ", "$text-warning")]
         return [
             (f"session broke off: {key_name('checkpoint.recover')} recovers it ", "$text-warning", RECOVER_ACTION)
@@ -73,7 +174,7 @@ class CheckpointController:
         return False
 
     def _look_for_offer(self) -> None:
-        engine = self.host.engine
+        engine = self.host.opened
         try:
             found = engine.upkeep.offered_checkpoint() if engine is not None else None
         except MemorandaError as error:
@@ -85,8 +186,8 @@ class CheckpointController:
     def offer(self, found: Checkpoint) -> None:
         """Offer, beside the search, to resume an interrupted session; a message would cover the keys at first sight,
         but it is what a screen reader reads. Not in a past view, since the offer is about now."""
-        if self.host.view.past is not None:
-            self.host.call_after(OFFER_SECONDS, lambda: self.offer(found))
+        if self.host.moment is not None:
+            self.host.set_timer(OFFER_SECONDS, lambda: self.offer(found))
             return
         self.offered = found
         self.host.draw_top()
@@ -94,7 +195,7 @@ class CheckpointController:
             self.host.say(f"A session broke off at {found.citation}: {key_name('checkpoint.recover')} recovers it.")
 
     def _see_if_read(self, offered: Checkpoint) -> None:
-        engine = self.host.engine
+        engine = self.host.opened
         if engine is None or not any(
             one.recovered_at is None for one in engine.present.checkpoints.get_many([offered.id])
         ):
@@ -102,7 +203,7 @@ class CheckpointController:
             self.host.draw_top()
 
     def _import(self) -> None:
-        engine = self.host.engine
+        engine = self.host.opened
         try:
             result = engine.bringer.ingest_grown() if engine is not None else {}
         except MemorandaError as error:
@@ -114,7 +215,7 @@ class CheckpointController:
             self.host.later(self.host.say, f"Brought in {format_count(added, 'turn')} of conversations.")
 
     def _take_due(self) -> None:
-        engine = self.host.engine
+        engine = self.host.opened
         try:
             if engine is not None:
                 engine.upkeep.take_due_checkpoint()
@@ -132,7 +233,7 @@ MANY_READ = 200  # commits or documents; from this many on, progress is shown
 class UpkeepController:
     """Indexes documents, reads git and creates backups, on worker threads."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: SearchingScreen) -> None:
         self.host = host
         self._git_is_read = True  # or checked
         self._welcomed = False
@@ -142,7 +243,7 @@ class UpkeepController:
         self._look_after_backups(make=False)
 
     def poll(self, count: int) -> None:
-        engine = self.host.engine
+        engine = self.host.opened
         if engine is None:
             return
         engine.documents.resting = self.host.app.resting  # type: ignore[attr-defined]
@@ -168,7 +269,7 @@ class UpkeepController:
         return ()
 
     def leave(self) -> bool:
-        if self.host.engine is None or not self.host.engine.upkeep.stop_reading_git():
+        if self.host.opened is None or not self.host.opened.upkeep.stop_reading_git():
             return False
         self.host.say("Stopped reading git; what was read stays, and the next start goes on.")
         return True
@@ -191,7 +292,7 @@ class UpkeepController:
         self.host.in_background(lambda: self._read_documents(first), "documents", "read the documents that changed")
 
     def _read_documents(self, first: bool) -> None:
-        engine = self.host.engine
+        engine = self.host.opened
         if engine is None:
             return
 
@@ -224,7 +325,7 @@ class UpkeepController:
 
     def _backups(self, make: bool) -> None:
         """Report what is wrong with the backups; with `make`, create a due one first."""
-        engine = self.host.engine
+        engine = self.host.opened
         if engine is None:
             return
         try:
@@ -285,10 +386,10 @@ class UpkeepController:
                 "warning",
                 8,
             )
-            self.host.later(self.host.refresh_records)
+            self.host.later(self.host.refresh_rows)
 
     def _git_looked_at(self, engine: Engine, looked: asyncio.Future[bool]) -> None:
-        if self.host.engine is engine and not looked.cancelled() and (looked.exception() or looked.result()):
+        if self.host.opened is engine and not looked.cancelled() and (looked.exception() or looked.result()):
             self._read_git(engine)
         else:
             self._git_was_read()
@@ -314,8 +415,8 @@ class UpkeepController:
     def _welcome(self, engine: Engine, ledger: Ledger) -> None:
         """Show what the first start found and did, unless the person began already."""
         self._welcomed = True
-        begun = self.host.counts.get("active") or self.host.pane.record is not None
-        if begun or not self.host.is_current or isinstance(self.host.focused, Input):
+        begun = len(self.host.record_list.rows or ()) or self.host.pane.record is not None
+        if begun or self.host.app.screen is not self.host or isinstance(self.host.focused, Input):
             return
         screen = FirstStartScreen(
             engine, ledger, model_sentence(self.host.model_forms()), self.host.later, self.host.say
@@ -324,7 +425,7 @@ class UpkeepController:
 
     def _leave_welcome(self, action: str | None) -> None:
         """Refresh the lists when the welcome is left, and run the action that was chosen there."""
-        self.host.refresh_records()
+        self.host.refresh_rows()
         if action:
             self.host.app.call_later(self.host.app.run_action, f"screen.{action}")
 
@@ -339,7 +440,7 @@ REASON_CELLS = 48  # cells for the reason why there is no search by meaning
 class EmbeddingController:
     """Embeds after the first rows, and whenever a text is pending."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: SearchingScreen) -> None:
         self.host = host
         self._status = ("", "")  # (status text, action of a click on it)
         self._progress = (0, 0)  # (embedded texts, all texts)
@@ -349,7 +450,7 @@ class EmbeddingController:
         self.embed()
 
     def poll(self, count: int) -> None:
-        engine = self.host.engine
+        engine = self.host.opened
         if engine is not None and count % GIT_POLLS == 0 and engine.embedder.is_embedding_due(engine.screen):
             self.embed()
 
@@ -365,9 +466,9 @@ class EmbeddingController:
     def leave(self) -> bool:
         return False  # Escape leaves what is on the screen: work beside it goes on
 
-    def action_index(self) -> None:
+    def toggle(self) -> None:
         """Stop indexing, or go on."""
-        engine = self.host.engine
+        engine = self.host.opened
         if engine is None:
             return
         if engine.embedder.stop_embedding():
@@ -386,7 +487,7 @@ class EmbeddingController:
         self.host.in_background(self._embed, "embedding", "embed what waits")
 
     def _embed(self) -> None:
-        engine = self.host.engine
+        engine = self.host.opened
         if engine is None or engine.embedder.running:
             return
 
@@ -403,7 +504,7 @@ class EmbeddingController:
     @property
     def under_way(self) -> str | None:
         """Return the progress as part of a sentence; None while nothing is embedded."""
-        if self.host.engine is None or not self.host.engine.embedder.running:
+        if self.host.opened is None or not self.host.opened.embedder.running:
             return None
         done, total = self._progress
         return f" ({done:,} of {total:,})" if done < total else ""
@@ -411,7 +512,7 @@ class EmbeddingController:
     def announces(self, step: int) -> bool:
         """Return whether only embeddings can have been added since this step of history: they arrive in batches,
         reported by `vectors_came`."""
-        engine = self.host.engine
+        engine = self.host.opened
         return engine is not None and engine.embedder.running and engine.newest_step() == step
 
     def _show_progress(self, done: int, total: int) -> None:
@@ -421,14 +522,14 @@ class EmbeddingController:
         self._progress = (done, total)
         seconds = monotonic() - self._began[1]
         rate = (done - self._began[0]) / seconds if seconds >= RATE_SECONDS else 0.0
-        if self.host.engine is not None and not self.host.engine.embedder.stopped:  # it ends with a last batch
+        if self.host.opened is not None and not self.host.opened.embedder.stopped:  # it ends with a last batch
             self._set_status(f"indexing {done:,} of {total:,}" + (f", {rate:,.0f}/s" if rate else ""), "index")
         self.host.vectors_came(False)
 
     def _finish(self) -> None:
         """Remove the progress, unless something is wrong, and let the search see all vectors."""
         self._began = (0, 0.0)
-        engine = self.host.engine
+        engine = self.host.opened
         if engine is not None and not engine.embedder.trouble and not engine.embedder.stopped:
             self._set_status("", "")
         self.host.vectors_came(True)
@@ -446,7 +547,7 @@ LEARN_POLLS = 4  # polls between two checks for pending turns
 class LearningController:
     """Processes pending turns after the first rows, and whenever there are new ones."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: SearchingScreen) -> None:
         self.host = host
         self._rules_run = False  # whether the rules are running
         self._model_runs = False
@@ -465,7 +566,7 @@ class LearningController:
         return False
 
     def _learn_if_due(self) -> None:
-        engine = self.host.engine
+        engine = self.host.opened
         if engine is not None and not self._rules_run and engine.learner.is_learning_due(engine.screen):
             self._rules_run = True
             self.host.in_background(self._run_rules, "learning", "read waiting turns")
@@ -474,7 +575,7 @@ class LearningController:
             self.host.in_background(self._run_model, "model", "let the model read waiting turns")
 
     def _run_rules(self) -> None:
-        engine = self.host.engine
+        engine = self.host.opened
         try:
             done = engine.learner.run_rules() if engine is not None else None
         except MemorandaError as error:
@@ -483,7 +584,7 @@ class LearningController:
         self.host.later(self._report_learned, done)
 
     def _run_model(self) -> None:
-        engine = self.host.engine
+        engine = self.host.opened
         try:
             proposed = engine.learner.run_model().asked if engine is not None else ()
         except MemorandaError as error:
@@ -494,7 +595,7 @@ class LearningController:
     def _model_read(self, proposed: tuple[int, ...]) -> None:
         self._model_runs = False
         if text := learned_summary((), proposed):
-            self.host.say(text, timeout=8)
+            self.host.say(text, seconds=8)
 
     def _report_learned(self, done: tuple[RulePassResult, int] | None) -> None:
         self._rules_run = False
@@ -503,9 +604,9 @@ class LearningController:
         read, duplicates = done
         if duplicates:
             waits = "a question waits" if duplicates == 1 else f"{duplicates:,} questions wait"
-            self.host.say(f"Similar facts are known already: {waits} in the inbox.", timeout=8)
+            self.host.say(f"Similar facts are known already: {waits} in the inbox.", seconds=8)
         if text := learned_summary(read.learned.facts, read.learned.proposed):
-            self.host.say(text, timeout=8)
+            self.host.say(text, seconds=8)
 
 
 def learned_summary(facts: Sequence[int], proposed: Sequence[int]) -> str:
@@ -532,7 +633,7 @@ MODEL_POLLS = 60  # polls between two requests to the server: it unloads an idle
 class ModelStatusController:
     """Queries the model server after the first rows, and periodically."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: SearchingScreen) -> None:
         self.host = host
         self._stats = ModelStats()
         self._reported: PullState | None = None  # the last pull whose end was reported
@@ -567,7 +668,7 @@ class ModelStatusController:
 
     def _read_stats(self) -> None:
         """Read the model's recent calls; one that has just answered is loaded."""
-        engine = self.host.engine
+        engine = self.host.opened
         if engine is None:
             return
         before, self._stats = self._stats, read_model_stats(engine.present.database, engine.now)
@@ -576,21 +677,14 @@ class ModelStatusController:
             if before.working and not self._stats.working:
                 self.worker.check_status(self._app.config)
 
-    def action_model(self, pull: str = "", trying: str | None = None) -> None:
-        """Show the model's screen."""
-        engine = self.host.engine
-        calls = list_recent_calls(engine.present.database, engine.now) if engine is not None else ()
-        now = engine.now if engine is not None else ""
-        self.host.app.push_screen(ModelScreen(self.host.location, self._stats, pull, trying, calls, now))
-
     def update_status(self) -> None:
         """Show the current status; report the end of a pull unless its own screen does."""
         pull = self.worker.pull
         if pull is not None and pull.ended and pull is not self._reported:
             self._reported = pull
-            if self.host.is_current and pull.trouble is None:
+            if self.host.app.screen is self.host and pull.trouble is None:
                 self.host.say(f"{pull.name} is there.")
-            elif self.host.is_current and pull.trouble is not None and pull.trouble.kind != "stopped":
+            elif self.host.app.screen is self.host and pull.trouble is not None and pull.trouble.kind != "stopped":
                 self.host.say(f"{pull.name} could not be fetched. {pull.trouble}", "warning", 8)
         self.host.draw_top()
 
@@ -603,7 +697,7 @@ MINUTE_POLLS = int(60 / POLL_SECONDS)  # polls
 class TeamController:
     """Exchanges with the team while the application is open."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: SearchingScreen) -> None:
         self.host = host
         self._said = ""  # the trouble that was shown last: the same is not shown every few minutes
 
@@ -611,7 +705,7 @@ class TeamController:
         self.poll(0)
 
     def poll(self, count: int) -> None:
-        engine = self.host.engine
+        engine = self.host.opened
         minutes = int(engine.screen.config["team.minutes"]) if engine is not None else 0
         if minutes and count % (minutes * MINUTE_POLLS) == 0:
             self.host.in_background(self._exchange, "team", "exchange with the team", exclusive=True)
@@ -623,7 +717,7 @@ class TeamController:
         return False
 
     def _exchange(self) -> None:
-        engine = self.host.engine
+        engine = self.host.opened
         lines: list[str] = []
         trouble = ""
         try:
@@ -643,7 +737,7 @@ class TeamController:
 class TourController:
     """Shows the next step, and notices when it is done."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: SearchingScreen) -> None:
         self.host = host
         self._number = 0
         self._shown = False
@@ -664,7 +758,7 @@ class TourController:
             number = self._number = number + 1
         if number > first:
             self._go_to(number, passed=range(first + 1, number))
-        elif self._shown and number == len(TOUR_STOPS) and self.host.current_list != self._ended:
+        elif self._shown and number == len(TOUR_STOPS) and self.host.pane_name != self._ended:
             self._show_lines(False)  # its last lines were read
 
     def pieces(self) -> Sequence[Piece]:
@@ -673,7 +767,7 @@ class TourController:
     def leave(self) -> bool:
         return False
 
-    def action_tour(self) -> None:
+    def toggle(self) -> None:
         """Leave the tour, or resume it where it was left."""
         found = read_tour(self.host.location.path)
         if found is None:
@@ -685,15 +779,15 @@ class TourController:
             self._go_to(found[0] if found[0] < len(TOUR_STOPS) else 0)
 
     def _is_done(self) -> bool:
-        engine, wanted = self.host.engine, tour_stop(self._number).done
+        engine, wanted = self.host.opened, tour_stop(self._number).done
         if engine is None or self._looked is None:
             return False
         waiting = engine.screen.inbox.count_waiting()
         self._waiting = max(self._waiting, waiting)  # more may have come since
         if wanted == "stale":
-            return self.host.view.state == "stale"
+            return self.host.chosen("state") == "stale"
         if wanted == "answer":
-            return self.host.last_answer is not None
+            return any(one.answer is not None for one in engine.exchanges)
         if wanted == "inbox":
             return waiting < self._waiting
         looked, self._looked = self._looked, engine.newest_step()
@@ -702,10 +796,10 @@ class TourController:
 
     def _go_to(self, number: int, passed: Sequence[int] = ()) -> None:
         """Show the step of an index; `passed` are those before it that are not shown, since they were done already."""
-        engine = self.host.engine
+        engine = self.host.opened
         if engine is None:
             return
-        self._number, self._passed, self._ended = number, passed, self.host.current_list
+        self._number, self._passed, self._ended = number, passed, self.host.pane_name
         if self._looked is None:
             self._looked, self._waiting = engine.newest_step(), engine.screen.inbox.count_waiting()
         self._show_lines(True)
@@ -714,17 +808,16 @@ class TourController:
         """Show or hide the lines, and keep what is next."""
         self._shown = shown
         keep_tour(self.host.location.path, self._number, left=not shown)
-        if self.host.bar("tour-why") is None:
+        if self.host.query_one_optional("#tour-why") is None:
             self.host.mount(Split(id="tour-why"), Split(id="tour-what"), before="#body")
         for name in ("tour-why", "tour-what"):
-            bar = self.host.bar(name)
+            bar = self.host.query_one_optional(f"#{name}", Split)
             assert bar is not None
             bar.display = shown
         self._draw()
 
     def _draw(self) -> None:
-        why, what = self.host.bar("tour-why"), self.host.bar("tour-what")
-        assert why is not None and what is not None
+        why, what = self.host.query_one("#tour-why", Split), self.host.query_one("#tour-what", Split)
         stop, last = tour_stop(self._number), self._number == len(TOUR_STOPS)
         place = "" if last else f"{self._number + 1} of {len(TOUR_STOPS)}  "
         key = key_name("tour.toggle")

@@ -1,541 +1,437 @@
-"""The main screen: its layout and keys, its controllers, and the routing between them.
-
-A controller sees the screen only through its `Host` Protocol. The screen has no logic of its own: it forwards messages
-and calls."""
+"""The main screen: it opens the memory, works beside it, answers questions, and shows the past."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from shutil import get_terminal_size
-from typing import ClassVar, cast
 
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Container, Vertical
-from textual.screen import Screen
-from textual.widget import Widget
+from rich.text import Text
+from textual.timer import Timer
+from textual.widgets import Input
 from textual.worker import Worker, WorkerState
 
-from store.base.clock import Clock, utc_now
+from store.base.clock import Clock, format_how_long_ago, format_local_time, utc_now
+from store.base.errors import MemorandaError, NotOurs
 from store.base.location import Location
-from store.librarian.answer import LibrarianAnswer
-from store.upkeep.as_of import PastState, PointInTime
-from tui.input.key_table import FACTS, HITS, KEYS, LIBRARIAN, PANE_NAMES, PANES_BY_NAME, TIMELINE
-from tui.lists.view_state import HUGE_COLUMNS, WIDE_COLUMNS, View, empty_pane_text, layout_class
+from store.base.models import Checkpoint
+from store.config.configuration import has_ignored_project_file
+from store.database import wal
+from store.database.connection import to_memoranda_error
+from store.database.tombstones import count_removals
+from store.librarian.answer import CitedSentence, LibrarianAnswer
+from store.upkeep.adoption import adopt_as_proposals, adopt_whole
+from store.upkeep.as_of import PastMemory, PastState
+from tui.commands.location import add_recent
+from tui.input.key_table import ASK, PANE_KEYS, key_name
 from tui.main_screen.background import (
+    BackgroundTask,
     CheckpointController,
     EmbeddingController,
     LearningController,
     ModelStatusController,
+    Polling,
     TeamController,
     TourController,
     UpkeepController,
 )
-from tui.main_screen.commands import CommandController, PlanController, PromptController
-from tui.main_screen.controller import BackgroundTask, Polling, ThreadController, Widgets, adopt_actions, try_steps
-from tui.main_screen.lists import ListsController, MarksController, OpeningController, ViewController
-from tui.main_screen.navigation import AsOfController, EditController, NavigationController, PreviewController
-from tui.main_screen.search import SearchController
-from tui.main_screen.top_bar import NoticeController, TopBarController
-from tui.panes.controllers import ContextController, HealthController, LibrarianController, PaneController
-from tui.screens.base import ResponsiveScreen
-from tui.theme.line_filters import Piece
-from tui.widgets.bars import CachedLines, Footer, Sidebar, Split
-from tui.widgets.chat_pane import Talk, TalkPane
-from tui.widgets.inputs import AskBar, SearchBar, TextEditor
-from tui.widgets.preview import Preview, PreviewPane
-from tui.widgets.record_list import RecordList
-from tui.workers.engine import Engine, LoadedLists
-from tui.workers.queries import SideRows
+from tui.main_screen.search import SearchingScreen
+from tui.panes.ask import Example
+from tui.panes.pane import Entry
+from tui.screens.start import ADOPT_LOOK, ADOPT_WHOLE, AdoptScreen
+from tui.theme.escape import visible
+from tui.theme.line_filters import Piece, pieces_width
+from tui.widgets.bars import Split
+from tui.widgets.preview import Preview
+from tui.workers.engine import Engine
+from tui.workers.model_worker import KEPT_EXCHANGES, Exchange, LibrarianWorker
 
-# The layout of the main screen: its styles, its keys, and the panes that it mounts.
-
-SCREEN_STYLES = """
-MainScreen {
-    layout: vertical; overflow: hidden;
-    #top { height: 1; background: $panel; }
-    #chips { height: 1; background: $panel; }
-    #past { height: 1; display: none; background: $warning; color: auto 95%; }
-    &.-past #past { display: block; }
-    &.-past #top { background: $warning-muted; }
-    #body { height: 1fr; layout: horizontal; layers: default over; }
-    /* beside the lists in the place of the tabs; where there is no room, over the lists */
-    #sidebar { display: none; layer: over; background: $panel; }
-    &.-sidebar #sidebar { display: block; }
-    &.-sidebar.-huge #sidebar { layer: default; }
-    &.-sidebar.-huge #top, &.-preview-alone #sidebar { display: none; }
-    .pane { width: 1fr; height: 1fr; }
-    .pane.-behind { display: none; }
-    #hits-pane { display: none; }
-    #preview-pane { padding: 0 0 0 1; }
-    #tour-why, #tour-what { height: 1; background: $boost; }
-    #footer { height: 1; background: $footer-background; }
-    &.-searching .list { display: none; }
-    &.-searching #hits-pane { display: block; }
-    &.-wide .list, &.-wide #hits-pane { width: 60fr; }
-    &.-wide #preview-pane { width: 40fr; border-left: solid $line; }
-    &.-huge .list, &.-huge #hits-pane { width: 56fr; }
-    &.-huge #preview-pane { width: 44fr; border-left: solid $line; }
-    &.-narrow #body { layout: vertical; }
-    &.-narrow .list, &.-narrow #hits-pane { height: 4fr; }
-    &.-narrow #preview-pane { height: 3fr; border-top: solid $line; }
-    /* an answer needs the room, until one of its records is opened */
-    &.-narrow.-talking #preview-pane { display: none; }
-    /* one of the two alone */
-    &.-preview-alone .list, &.-preview-alone #hits-pane, &.-list-alone #preview-pane { display: none; }
-    &.-preview-alone #preview-pane, &.-list-alone .list, &.-list-alone #hits-pane { width: 1fr; height: 1fr; }
-    /* where the keys go can be told without colours */
-    &.-wide #preview-pane:focus-within, &.-huge #preview-pane:focus-within { border-left: heavy $text-accent; }
-    &.-narrow #preview-pane:focus-within { border-top: heavy $text-accent; }
-}
-"""
+AGES_POLLS = 120  # polls between two readings of the rows without a write, because ages change
+TALK_ERASED = "The conversation with the librarian was erased with what was purged."
 
 
-LAYOUT_FORMS = [(0, "-narrow"), (WIDE_COLUMNS, "-wide"), (HUGE_COLUMNS, "-huge")]
+class MainScreen(SearchingScreen):
+    """The panes and views of one memory."""
 
-
-def apply_form(screen: Screen[None], plain: bool) -> None:
-    """Give a screen the form of its width; if `plain` the narrow one, since a list beside a text would be heard as
-    one."""
-    screen.HORIZONTAL_BREAKPOINTS = LAYOUT_FORMS[:1] if plain else LAYOUT_FORMS
-    shown = LAYOUT_FORMS[0][1] if plain else layout_class(screen.app.size.width)
-    for _, name in LAYOUT_FORMS:
-        screen.set_class(name == shown, name)
-
-
-def apply_split(screen: Screen[None], percent: int) -> None:
-    """Give the lists so much of the width, or of the height of a narrow screen; 0: what the styles give them."""
-    across = not screen.has_class("-narrow")
-    for pane in screen.query(".list, #hits-pane, #preview-pane"):
-        share = 100 - percent if pane.id == "preview-pane" else percent
-        if pane.id != "hits-pane" or across:  # below, its height is that of its rows
-            pane.styles.height = f"{share}fr" if percent and not across else None
-        pane.styles.width = f"{share}fr" if percent and across else None
-
-
-def key_bindings() -> Iterator[Binding]:
-    """Yield the bindings of the key table."""
-    for key in KEYS:
-        yield Binding(key.keys, key.action, key.label or key.help, show=False, id=key.id, tooltip=key.help)
-
-
-class ListPane(CachedLines, Vertical):
-    """A list, alone in its pane."""
-
-
-class ScreenBody(CachedLines, Container):
-    """The list and the preview, beside or above each other."""
-
-
-def make_list_pane(name: str, *classes: str, empty_text: str = "") -> ListPane:
-    """Return a list in a pane."""
-    rows = RecordList(id=name, empty_text=empty_text)
-    return ListPane(rows, id=f"{name}-pane", classes=" ".join(("pane", *classes)))
-
-
-def make_hidden_pane(name: str) -> Widget:
-    """Return a pane that is still hidden: a list, or the widget that it declares."""
-    if PANES_BY_NAME[name].listed:
-        return make_list_pane(name, "list", "-behind", empty_text=empty_pane_text(name))
-    made: Widget = TalkPane(id=f"{name}-pane", classes="pane list -behind")
-    return made
-
-
-class MainScreen(ResponsiveScreen[None]):
-    """One list at the left, the preview at the right (below, if narrow), the panes and the status on top."""
-
-    HORIZONTAL_BREAKPOINTS = LAYOUT_FORMS
-    BINDINGS: ClassVar[list[BindingType]] = list(key_bindings())
-    DEFAULT_CSS = SCREEN_STYLES
+    tasks: Sequence[BackgroundTask] = ()
+    _clock: Timer | None = None  # counts the seconds of the pending answer
+    _purges = 0  # the memory's count of removals when it was looked at last
+    _held = False  # whether another program prevents a checkpoint of the WAL
+    _backups = ""  # what is wrong with them
 
     def __init__(self, location: Location, cwd: str, clock: Clock = utc_now) -> None:
-        # set before the first frame, or all styles would be computed twice
-        super().__init__(classes=layout_class(get_terminal_size().columns))
-        self.location, self.cwd, self.clock = location, cwd, clock
-        self.widgets = Widgets(self)
-        self.notices = NoticeController(self)
-        self.threads = ThreadController(self)
-        self.opening = OpeningController(self)
-        self.lists = ListsController(self)
-        self.view_state = ViewController(self)
-        self.navigation = NavigationController(self)
-        self.previewing = PreviewController(self)
-        self.marks = MarksController(self)
-        self.top_bar = TopBarController(self)
-        self.search = SearchController(self)
-        self.as_of = AsOfController(self)
-        self.prompt, self.editing = PromptController(self), EditController(self)
-        self.commands = CommandController(self)
-        self.plans = PlanController(self)
-        self.tasks: Sequence[BackgroundTask] = ()
-        self.polling = Polling((self.lists.check_writes,), self.notices.say_error)
-        self._plain = PaneController(self)  # for panes without behaviour of their own
-        self._panes: dict[str, PaneController] = {}
-        parts = (
-            self.view_state,
-            self.navigation,
-            self.previewing,
-            self.marks,
-            self.search,
-            self.as_of,
-            self.prompt,
-        )
-        for controller in (*parts, self.commands, self.notices, self.top_bar.sidebar, self.editing):
-            adopt_actions(self, controller)
-        # methods that controllers use of one another, and those for `tui.actions`: see `Host`
-        self.list_of, self.list_if_mounted = self.widgets.list_of, self.widgets.list_if_mounted
-        self.bar, self.ask_bar, self.size_hits = self.widgets.bar, self.widgets.ask_bar, self.widgets.size_hits
-        self.widget_of_kind, self.has_pane, self.hide_pane = (
-            self.widgets.widget_of_kind,
-            self.widgets.has_pane,
-            self.widgets.hide_pane,
-        )
-        self.say, self.copy = self.notices.say, self.notices.copy
-        self.take_split = partial(apply_split, self)
-        self.later, self.in_background = self.threads.later, self.threads.in_background
-        self.call_after = self.set_timer
-        self.reload, self.sort_again = self.lists.reload, self.lists.sort_again
-        self.read_side = self.lists.read_side
-        self.refresh_records = self.lists.refresh_records
-        self.hide_facts, self.hide_proposals = self.lists.hide_facts, self.lists.hide_proposals
-        self.select_wanted = self.lists.select_wanted
-        self.change_view = self.view_state.change
-        self.show_pane = self.navigation.show_pane
-        self.leave_hits = self.navigation.leave_hits
-        self.go_to = self.navigation.action_pane
-        self.go_to_list = self.navigation.go_to_list
-        self.go_to_day = self.navigation.go_to_day
-        self.follow, self.open_citation = self.previewing.follow, self.previewing.open_citation
-        self.target, self.targets = self.marks.target, self.marks.targets
-        self.unmark = self.marks.action_unmark
-        self.counts = self.top_bar.counts
-        self.set_status, self.set_backups = self.top_bar.set_status, self.top_bar.set_backups
-        self.set_held, self.set_waiting = self.top_bar.set_held, self.top_bar.set_waiting
-        self.draw_top, self.draw_titles = self.top_bar.draw, self.top_bar.draw_titles
-        self.draw_footer, self.set_size = self.top_bar.draw_footer, self.top_bar.set_size
-        self.search_filters = self.search.filters
-        self.facet_of = self.lists.facet_of
-        self.search_for = self.search.search_for
-        self.end_search = self.search.end_search
-        self.preview_hit = self.search.preview
-        self.draw_found = self.search.draw_title
-        self.fit_hits = self.search.fit
-        self.vectors_came = self.search.vectors_came
-        self.look_back, self.refuses = self.as_of.look_back, self.as_of.refuses
-        self.draw_past = self.as_of.draw_band
-        self.ask, self.ask_first = self.prompt.ask, self.prompt.ask_first
-        self.edit_text = self.editing.edit_text
-        self.run_line = self.commands.action_run
-        self.type_command = self.commands.action_command
-        self.open_screen = self.commands.open_screen
-        self.show_plan, self.show_since = self.plans.show_plan, self.plans.show_since
-
-    # layout
-
-    def compose(self) -> ComposeResult:
-        yield Split(id="top")
-        yield SearchBar(id="search")
-        yield Split(id="past")
-        yield Split(id="chips")
-        with ScreenBody(id="body"):
-            yield Sidebar(id="sidebar")
-            yield make_list_pane(FACTS, "list")
-            yield make_list_pane(TIMELINE, "list", "-behind")
-            yield PreviewPane(id="preview-pane", classes="pane")
-        yield Footer(id="footer")
+        super().__init__(location, cwd, clock)
+        self.polling = Polling((self.check_writes,), self.say_error)
 
     def on_mount(self) -> None:
-        self.list_of(FACTS).focus()
+        self.record_list.focus()
         self.apply_configuration()
-        self.draw_titles()
         self.call_after_refresh(self._start)
 
     def _start(self) -> None:
         """Start everything slow, after the first frame."""
-        self.upkeep = UpkeepController(self)
-        self.embedding = EmbeddingController(self)
-        self.model_status = ModelStatusController(self)
-        self.checkpoints = CheckpointController(self)
-        more = (LearningController(self), self.model_status, self.checkpoints, TeamController(self))
-        self.tasks = (self.upkeep, self.embedding, *more, TourController(self))
-        for task in (self.model_status, self.embedding, self.tasks[-1]):
-            adopt_actions(self, task)
-        steps = (self.lists.check_writes, *(task.poll for task in self.tasks))
-        self.polling = Polling(steps, self.notices.say_error, self.lists.was_written)
-        self.opening.open()
-        self.polling.start_polling(self, lambda: self.app.resting)  # type: ignore[attr-defined]
+        self.upkeep, self.embedding = UpkeepController(self), EmbeddingController(self)
+        self.model_status, self.checkpoints = ModelStatusController(self), CheckpointController(self)
+        self.tour = TourController(self)
+        more = (LearningController(self), self.model_status, self.checkpoints, TeamController(self), self.tour)
+        self.tasks = (self.upkeep, self.embedding, *more)
+        steps = (self.check_writes, self._look_around, *(task.poll for task in self.tasks))
+        self.polling = Polling(steps, self.say_error, self.was_written)
+        self.in_background(self._open_memory, "open", "open the memory")
+        self.polling.start_polling(self, lambda: self.application.resting)
 
-    def show_first_rows(self, engine: Engine, first: LoadedLists) -> None:
-        """Show the first rows."""
-        self.pane.engine = engine
-        self.search_bar.ready(engine)
-        self.search_bar.completes = self.search_filters.complete
-        self.top_bar.set_status("")
-        self.lists.show_first_rows(engine, first)
-        self.call_after_refresh(self._complete)
+    # opening
 
-    def opened_beside(self, engine: Engine) -> None:
-        """Read git for the first time, on the thread that opened the memory."""
+    def _open_memory(self) -> None:
+        waited = has_ignored_project_file(self.location)
+        try:
+            engine = Engine(self.location, self.cwd, self.later, self.clock)
+        except NotOurs as error:
+            self.app.call_from_thread(self._ask_whose, error)
+            return
+        except MemorandaError as error:
+            self.app.call_from_thread(self._end, error)
+            return
+        if waited:  # moved or copied: its settings apply from now on
+            self.app.call_from_thread(self.application.configure_again)
+        self.app.call_from_thread(self._show_memory, engine)
+        add_recent(self.location.path)
         self.upkeep.read_git_first(engine)
 
-    def _complete(self) -> None:
-        """Mount the hidden panes and load the complete lists, after the first rows."""
-        self.lists.reload()
+    def _show_memory(self, engine: Engine) -> None:
+        self.opened = self.pane.engine = engine
+        self.search_bar.ready(engine)
+        self.search_bar.completes = self.complete_filter
+        self.search_bar.add_input()
+        self._held = bool(wal.held_wal_warning(engine.screen.database.path))  # listed among the warnings
+        for warning in engine.screen.database.warnings:
+            self.say(warning, "warning", 15)
+        self._step = engine.newest_step()
+        self._purges = count_removals(engine.present.database)
+        self.set_status("")
+        self.set_waiting(engine.present.inbox.count_waiting())
+        self.load()
         for task in self.tasks:
             task.start()
-        for name, made in (
-            ("context", ContextController),
-            ("librarian", LibrarianController),
-            ("health", HealthController),
-        ):
-            self._panes[name] = made(self)
-            adopt_actions(self, self._panes[name])
-        self.search_bar.add_input()
-        others = [make_hidden_pane(name) for name in PANE_NAMES if name not in (FACTS, TIMELINE)]
-        self.query_one("#body").mount(
-            *others, make_list_pane(HITS, empty_text=empty_pane_text(HITS)), before="#preview-pane"
-        )
-        self.mount(AskBar(id="ask"), before="#footer")
-        self.navigation.arrange()
-        self.call_after_refresh(self.lists.read_side)  # after the panes have their lists
+        self.divide()
+
+    def _end(self, error: MemorandaError) -> None:
+        """Exit the application, and print why."""
+        self.app.exit(None, error.exit_status, Text(visible(str(error))))  # a str would be parsed as markup
+
+    def _ask_whose(self, why: NotOurs) -> None:
+        """Ask what to do with a memory of another installation."""
+
+        def chosen(choice: str | None) -> None:
+            if not choice:
+                self._end(why)
+                return
+            self.location.look = choice == ADOPT_LOOK
+            self.in_background(partial(self._adopt, choice, why.unmarked), "open", "open the memory")
+
+        self.application.release_keys()
+        self.app.push_screen(AdoptScreen(self.location, why), chosen)
+
+    def _adopt(self, choice: str, earlier: bool) -> None:
+        if choice == ADOPT_LOOK:
+            self._open_memory()
+            return
+        try:
+            if choice == ADOPT_WHOLE:
+                adopted = adopt_whole(self.location, self.clock, earlier)
+            else:
+                adopted = adopt_as_proposals(self.location, self.clock)
+        except MemorandaError as error:
+            self.app.call_from_thread(self._end, error)
+            return
+        self.app.call_from_thread(self.application.configure_again)
+        if adopted.warning:
+            self.app.call_from_thread(self.say, adopted.warning, "warning", 15)
+        self._open_memory()
 
     def apply_configuration(self) -> None:
         """Apply a changed configuration."""
-        apply_form(self, self.app.config["plain"])  # type: ignore[attr-defined]
-        self.footer.remapped = self.app.remapped  # type: ignore[attr-defined]
-        self.footer.show_pane("")
-        self.draw_footer()
+        self.apply_form()
+        self.divide()
 
     def close(self) -> None:
-        """Close the memory."""
-        for controller in self.pane_controllers:
-            controller.close()
+        """Stop all answers, so that no model delays the exit."""
+        if self.opened is not None:
+            for exchange in self.opened.exchanges:
+                exchange.stop.set()
 
     def _pop_result_callback(self) -> None:
         """Override Textual's: the app's first screen has no result callback, and may be replaced all the same."""
         if self._result_callbacks:
             super()._pop_result_callback()
 
-    # messages
+    # what goes on beside
 
-    def on_resize(self) -> None:
-        self.call_after_refresh(self.navigation.arrange)
+    def _look_around(self, count: int) -> None:
+        """See whether the log is held by another program, whether ages changed, and whether anything was purged."""
+        engine = self.opened
+        if engine is None:
+            return
+        reason = wal.held_wal_warning(engine.screen.database.path)
+        if bool(reason) != self._held:
+            self._held = bool(reason)
+            if reason:
+                self.say(reason, "warning", 15)
+            self.draw_top()
+        if count % AGES_POLLS == 0:
+            self.load()
 
-    def on_descendant_focus(self) -> None:
-        self.navigation.focus_moved()
-
-    def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
-        self.previewing.follow_cursor(event)
-
-    def on_record_list_chosen(self) -> None:
-        self.previewing.choose()
-
-    def on_record_list_asked(self) -> None:
-        self.app.action_command_palette()  # the palette lists actions for the list's records first
-
-    def on_record_list_marked(self, event: RecordList.Marked) -> None:
-        self.marks.update_marks(event)
-
-    def on_preview_pane_failed(self, event: PreviewPane.Failed) -> None:
-        self.previewing.report_failure(event)
-
-    def on_preview_opened(self, event: Preview.Opened) -> None:
-        self.librarian.follow_citation(event)
-
-    def on_preview_selected(self, event: Preview.Selected) -> None:
-        self.previewing.update_selection(event)
-
-    def on_search_bar_found(self, event: SearchBar.Found) -> None:
-        self.search.show_answer(event)
-
-    def on_search_bar_typed(self) -> None:
-        self.top_bar.draw_footer()
-
-    def on_search_bar_entered(self, event: SearchBar.Entered) -> None:
-        self.search.enter(event)
-
-    def on_search_bar_cleared(self, event: SearchBar.Cleared) -> None:
-        self.search.leave_or_clear(event)
-
-    def on_search_bar_failed(self, event: SearchBar.Failed) -> None:
-        self.search.show_error(event)
-
-    def on_talk_pane_asked(self, event: TalkPane.Asked) -> None:
-        self.librarian.answer_typed(event)
-
-    def on_ask_bar_left(self, event: AskBar.Left) -> None:
-        self.prompt.close_prompt(event)
-
-    def on_text_editor_left(self, event: TextEditor.Left) -> None:
-        self.editing.end_edit(event.text)
-
-    def on_ask_bar_typed(self, event: AskBar.Typed) -> None:
-        self.prompt.show_usage(event)
-
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        if event.state is WorkerState.ERROR and event.worker.error is not None:
-            self.lists.reading = False
-            self.notices.say_error(event.worker.error)
-
-    def model_told(self) -> None:
-        """Handle a change of the model's status."""
-        if self.tasks:
-            self.model_status.update_status()
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable redo while a line or an answer is typed."""
-        return not (parameters == ("history.redo",) and self.has_class("-asking"))
-
-    def action_leave(self) -> None:
-        """Leave one mode."""
-        steps = (
-            self.navigation.leave,
-            self.search.leave_bar,
-            self.top_bar.sidebar.leave,
-            self.previewing.leave,
-            self.marks.leave,
-            self.search.leave,
-            self.as_of.leave,
-            *(task.leave for task in self.tasks),
-            self.view_state.leave,
-        )
-        try_steps(steps)
-
-    # for the controllers and for `tui.actions`
+    def memory_changed(self) -> None:
+        if self.opened is not None:
+            self._forget_if_purged(self.opened)
+        if not self.embedding.announces(self._step):
+            super().memory_changed()
 
     @property
-    def engine(self) -> Engine | None:
-        return self.lists.engine
-
-    @property
-    def view(self) -> View:
-        return self.view_state.view
-
-    @property
-    def current_list(self) -> str:
-        """Return the name of the list that was focused last."""
-        return self.navigation.place
-
-    @property
-    def current(self) -> str:
-        return self.navigation.current
-
-    @property
-    def alone(self) -> str:
-        return self.navigation.alone
-
-    @property
-    def searching(self) -> bool:
-        return self.search.active
-
-    def has_sidebar(self) -> bool:
-        return self.top_bar.sidebar.is_shown
-
-    @property
-    def moment(self) -> PointInTime | None:
-        return self.as_of.moment
-
-    @property
-    def form(self) -> str:
-        """Return the layout's class: -narrow, -wide, -huge."""
-        return next((name for name in ("-narrow", "-wide", "-huge") if self.has_class(name)), "-narrow")
-
-    @property
-    def name_of_memory(self) -> str:
-        return self.location.display_name
-
-    @property
-    def librarian(self) -> LibrarianController:
-        return cast("LibrarianController", self._panes[LIBRARIAN])
-
-    @property
-    def talk(self) -> Talk | None:
-        return self.librarian.talk if self._panes else None
-
-    @property
-    def last_answer(self) -> LibrarianAnswer | None:
-        return self.librarian.last_answer if self._panes else None
+    def offered(self) -> Checkpoint | None:
+        return self.checkpoints.offered if self.tasks else None
 
     @property
     def embedding_under_way(self) -> str | None:
         return self.embedding.under_way
 
-    @property
-    def pane_controllers(self) -> Sequence[PaneController]:
-        return tuple(self._panes.values())
+    def embed(self) -> None:
+        self.embedding.embed()
 
-    def controller_of(self, name: str) -> PaneController:
-        return self._panes.get(name, self._plain)
+    def set_backups(self, trouble: str) -> None:
+        """Show what is wrong with the backups; empty for nothing."""
+        self._backups = trouble
+        self.draw_top()
 
-    @property
-    def pane(self) -> PreviewPane:
-        return self.query_one("#preview-pane", PreviewPane)
+    def status_pieces(self) -> list[Piece]:
+        pieces: list[Piece] = [("log held ", "$text-warning")] if self._held else []
+        pieces += super().status_pieces()
+        pieces += [piece for task in self.tasks for piece in task.pieces()]
+        pieces += [(f"{self._backups} ", "$text-error", "go('health')")] if self._backups else []
+        return [one for piece in pieces for one in ((" ", ""), piece)][1:]
 
-    @property
-    def search_bar(self) -> SearchBar:
-        return self.query_one(SearchBar)
+    def figures(self) -> tuple[list[Piece], Sequence[Sequence[Piece]]]:
+        return self.status_pieces(), self.model_forms()
 
-    @property
-    def footer(self) -> Footer:
-        return self.query_one("#footer", Footer)
+    def model_forms(self) -> Sequence[Sequence[Piece]]:
+        """Return the forms of the model's status, longest first."""
+        return self.model_status.forms() if self.tasks else ()
 
-    def draw_titles_soon(self) -> None:
-        self.call_after_refresh(self.draw_titles)
+    def model_told(self) -> None:
+        """Handle a change of the model's status."""
+        if self.tasks:
+            self.model_status.update_status()
+            if self.pane_name == "settings":
+                self.load()
 
     def poll(self) -> None:
         self.polling.poll()
 
-    # between controllers
+    def say_error(self, error: BaseException) -> None:
+        """Report an error of the disk, the file or a defect, unless an equal message is still shown."""
+        text = str(to_memoranda_error(error, self.location.path))
+        if visible(text) not in [notice.message for notice in self.app._notifications]:
+            self.say(text, "error", 10)
 
-    def enter_hits(self) -> None:
-        self.navigation.place = HITS
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        left = self.opened is not None and self.opened.is_closed  # what reads a memory that was left may fail
+        if event.state is WorkerState.ERROR and event.worker.error is not None and not left:
+            self.say_error(event.worker.error)
 
-    def return_to(self, view: View, pane: str) -> None:
-        self.view_state.view = view
-        self.navigation.show_pane(pane)
-        self.navigation.place = pane
+    def action_messages(self) -> None:
+        """Show in the preview what was said in this sitting, the newest first."""
+        now, lines = self.clock(), []
+        for at, text in reversed(self.app.messages):  # type: ignore[attr-defined]
+            lines += [format_how_long_ago(now, at), f"  {text}", ""]
+        self.show_lines(lines or ["Nothing was said yet."])
 
-    def turn_to(self, past: PastState | None, cursors: Mapping[str, Hashable]) -> None:
-        self.lists.turn_to(cursors)
-        self.change_view(past=past)
+    def action_index(self) -> None:
+        """Stop indexing, or go on."""
+        self.embedding.toggle()
 
-    def memory_changed(self) -> None:
-        if not self.embedding.announces(self.lists.step):
-            self.search.repeat()
+    def action_tour(self) -> None:
+        """Leave the tour, or resume it where it was left."""
+        self.tour.toggle()
 
-    def side_shown(self, name: str, rows: SideRows) -> None:
-        self.controller_of(name).update_rows(rows)
+    def action_leave(self) -> None:
+        """Leave one thing: the find line, zoom, the preview, marks, a search, the past, work beside, a filter, a
+        view."""
+        place = self.place
+        if isinstance(self.focused, Input):
+            self.leave_search()
+        elif self._stop_answer():
+            self.draw_footer()
+        elif self._leave_zoom():
+            pass
+        elif self.pane.preview.has_focus:
+            self.set_focus(self.record_list)
+            self.show_cursor()
+        elif self.record_list.marks:
+            self.record_list.unmark()
+        elif self.searching:
+            self.leave_search()
+        elif place.view.chosen:
+            self.action_show_all()
+        elif place.pane.name not in PANE_KEYS:
+            self.show_place(self.came_from)
+        elif self.moment is not None:
+            self.action_come_back()
+        elif not any(task.leave() for task in self.tasks):
+            self.set_focus(self.record_list)
 
-    def lists_shown(self) -> None:
-        for controller in self.pane_controllers:
-            controller.update_lists()
+    # the past
 
-    def background_pieces(self) -> Sequence[Piece]:
-        return [piece for task in self.tasks for piece in task.pieces()]
+    def look_back(self, text: str) -> None:
+        if text.strip() == "now":
+            self.action_come_back()
+        elif text.strip():
+            engine = self.engine
+            engine.read(
+                "past", lambda memory: engine.look_back(text), lambda found: self._show_past(*found), self.fail
+            )
 
-    def model_forms(self) -> Sequence[Sequence[Piece]]:
-        return self.model_status.forms() if self.tasks else ()
+    def _show_past(self, past: PastState, then: PastMemory) -> None:
+        self.end_search()
+        self.engine.enter(past, then)
+        self._read_moment()
 
-    @property
-    def is_current(self) -> bool:
-        return self.app.screen is self
+    def action_come_back(self) -> None:
+        """Show the present again."""
+        if self.moment is not None:
+            self.end_search()
+            self.engine.come_back()
+            self._read_moment()
+            self.say("Back to now.")
 
-    # for `tui.actions` and the `:` bar
+    def _read_moment(self) -> None:
+        """Read everything again, of another moment; cursors stay where their rows are."""
+        self.set_class(self.moment is not None, "-past")
+        self.place.key = self.record_list.cursor_key
+        for place in self.places.values():
+            place.loaded, place.marks = None, frozenset()
+        self.record_list.unmark()
+        self.pane.follow(None)
+        self.set_focus(self.record_list)
+        self._draw_past()
+        self.load()
 
-    def setting(self, name: str) -> str:
-        """Return a setting of the configuration as text."""
-        return str(self.app.config[name])  # type: ignore[attr-defined]
+    def _draw_past(self) -> None:
+        """Draw the line that names the moment; in fewer words if there is little room."""
+        moment = self.moment
+        if moment is None:
+            return
+        right: list[Piece] = [
+            (key_name("past.look"), "bold", "start('past.look')"),
+            (" compare  ", "", "start('past.look')"),
+            (key_name("screen.leave"), "bold", "come_back"),
+            (" now ", "", "come_back"),
+        ]
+        for words in (moment.words, format_local_time(moment.at)):
+            left: list[Piece] = [("  AS OF ", ""), (visible(words), "bold"), ("  read-only", "")]
+            if pieces_width(left) + pieces_width(right) < self.app.size.width:
+                break
+        self.query_one("#past", Split).put_both(left, right)
 
-    def read_documents(self) -> None:
-        self.upkeep.read_documents()
+    # Enter, and the questions
 
-    def embed(self) -> None:
-        self.embedding.embed()
+    def on_record_list_chosen(self) -> None:
+        self.action_open()
 
-    def ask_librarian(self, question: str) -> None:
-        self.go_to(LIBRARIAN)
-        self.librarian.ask_question(question)
+    def on_record_list_asked(self) -> None:
+        self.action_box()
 
-    def show_model(self, pull: str = "", trying: str | None = None) -> None:
-        self.model_status.action_model(pull, trying)
+    def on_preview_opened(self, event: Preview.Opened) -> None:
+        event.stop()
+        self.pane.open(event.citation)
+
+    def action_open(self) -> None:
+        """Do what Enter does to the row; else go into the preview, there open the citation."""
+        one = self.row_at(self.record_list.cursor_index)
+        if not self.pane.preview.has_focus and isinstance(one, Entry):
+            if isinstance(one.thing, Example):
+                self._take_example(one.thing.line)
+                return
+            if self.find_action("preview.follow", [one.thing]) is not None:
+                self.action_start("preview.follow")
+                return
+        super().action_open()
+
+    def _take_example(self, line: str) -> None:
+        """Ask a question that was offered; search for a filter."""
+        if ":" in line:
+            self.search_for(line)
+        else:
+            self.ask_question(line)
+
+    def ask_question(self, question: str) -> None:
+        """Ask the Librarian, on a thread; what it finds is shown as it comes."""
+        if self.opened is None or self.refuses():
+            return
+        self.go_to(ASK, context=None, question=None, session=None)
+        engine = self.opened
+        self._stop_answer()
+        if self._clock is None:
+            self._clock = self.app.set_interval(1, self._count_seconds)
+        last = next((one.answer for one in reversed(engine.exchanges) if one.answer is not None), None)
+        exchange = Exchange(question)
+        engine.exchanges = [*engine.exchanges[1 - KEPT_EXCHANGES :], exchange]
+        self._show_talk()
+        self.application.release_keys()
+        self.run_worker(
+            partial(self._answer_question, engine, exchange, last),
+            group="librarian",
+            thread=True,
+            exit_on_error=False,
+        )
+
+    def _answer_question(self, engine: Engine, exchange: Exchange, last: LibrarianAnswer | None) -> None:
+        def tell(words: str) -> None:
+            if not exchange.stop.is_set():
+                exchange.status = words
+                self.later(self._show_talk)
+
+        def first(found: tuple[CitedSentence, ...]) -> None:
+            exchange.first = found
+            self.later(self._show_talk)
+
+        worker = LibrarianWorker(engine.location, engine.clock)
+        try:
+            with engine.learner.set_aside():
+                exchange.answer = worker.answer_exchange(exchange, last, tell, first)
+        except Exception as error:
+            exchange.error = str(to_memoranda_error(error, engine.location.path))
+            if not isinstance(error, MemorandaError):
+                raise
+        finally:
+            self.later(self._show_talk)
+
+    def _count_seconds(self) -> None:
+        """Show the elapsed time of the pending answer."""
+        if self.opened is not None and any(one.open for one in self.opened.exchanges):
+            self._show_talk()
+
+    def _show_talk(self) -> None:
+        """Show the conversation as it is now; the cursor goes to the first sentence of a new answer."""
+        if self.pane_name == ASK:
+            self.load()
+
+    def _stop_answer(self) -> bool:
+        """Stop the model: the search's hits stay, in their order. Return False if nothing is asked."""
+        exchanges = self.opened.exchanges if self.opened is not None else []
+        asked = next((one for one in reversed(exchanges) if one.open and not one.stop.is_set()), None)
+        if asked is None:
+            return False
+        asked.stop.set()
+        asked.status = "stopped; the order of the search …"
+        self._show_talk()
+        return True
+
+    def _forget_if_purged(self, engine: Engine) -> None:
+        """Clear the conversation after any purge, here or elsewhere, since it may quote purged text that is no longer
+        on the disk."""
+        before, self._purges = self._purges, count_removals(engine.present.database)
+        if engine.exchanges and self._purges > before:
+            self._stop_answer()
+            engine.exchanges = []
+            self.say(TALK_ERASED)
+        if self._purges > before:
+            engine.subjects.clear()

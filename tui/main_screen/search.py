@@ -1,14 +1,14 @@
-"""Search: show the hits, in an order that is stable under the cursor.
+"""Search: show the hits in the list, in an order that is stable under the cursor.
 
 Keyword hits come first, those of embeddings are merged later; the selected hit stays selected and on its line. While
-the search bar has the focus the others are reordered around it; once the hits have it, all visible ones stay in place
-and new ones are added below. Enter waits briefly for embeddings, and selects the best hit."""
+the find line has the focus the others are reordered around it; once the hits have it, all visible ones stay in place
+and new ones are added below. Enter waits briefly for embeddings, and selects the best hit. A line that is a command is
+done, and one that is a question is asked."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-
-from textual.widgets import Input
 
 from store.base.errors import MemorandaError
 from store.base.models import Step
@@ -17,10 +17,25 @@ from store.memory import Memory
 from store.search.fulltext import FullTextIndex
 from store.search.query_parser import query_hints
 from store.search.results import Hit, SearchAnswer, WordMarker
-from tui.input.key_table import HITS, INBOX, key_name
+from tui.input.key_table import ASK, key_name
 from tui.input.verb_table import typed_command
+from tui.lists.filters import (
+    KIND_FILTER,
+    Facet,
+    complete_filter,
+    facet_chips,
+    filter_completions,
+    filters_in_query,
+    found_kinds,
+    narrow_query,
+    next_choice,
+    search_facets,
+)
 from tui.lists.record_rows import HitGroups, HitRows
-from tui.panes.controllers import Host, SearchFilters
+from tui.main_screen.acting import ActingScreen
+from tui.main_screen.places import FOOTER_KEY, FOUND_PANE, NoRows, Place
+from tui.panes.facts import read_facets
+from tui.panes.pane import Loaded, View
 from tui.render.search_results import (
     RECENT_QUERIES,
     group_hits,
@@ -30,182 +45,184 @@ from tui.render.search_results import (
     search_suggestions,
     shown_words,
 )
+from tui.screens.dialogs import Offer
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, fit_cells, pieces_width
-from tui.widgets.inputs import YES_ANSWERS, SearchBar
-from tui.widgets.record_list import RecordList
-
-# The filters of a search: the kinds of what was found, and how a filter that is being typed goes on.
-
+from tui.widgets.inputs import SearchBar
+from tui.workers.queries import read_search_choices
 
 RELATED_KINDS = frozenset((*SEARCHABLE, "chunk"))  # record kinds that support a search for related ones
 PATIENCE_SECONDS = 0.4  # maximum seconds that Enter waits for embeddings
+QUESTION_MARKS = ("?", "¿")
 
 
-class SearchController:
-    """Runs searches, and shows the hits."""
+class SearchingScreen(ActingScreen):
+    """Runs searches from the find line, and shows the hits in the list."""
 
-    def __init__(self, host: Host) -> None:
-        self.host = host
-        self.active = False  # whether hits replace the lists
-        self._to_hits = False  # whether Enter was pressed before the answer was complete
-        self._answer: SearchAnswer | None = None  # the newest answer, until its timing is recorded
-        self.filters = SearchFilters(host, lambda: self._bar.query_text, self._ask_again)
-        self._notes: list[Piece] = []  # what could not be searched as asked
-        self._told: list[list[Piece]] = []  # what else the answer says about itself, and shorter
-        self._marker: WordMarker | None = None  # of the query's words
-        self._rows: HitRows | None = None  # of the newest answer
-        self._hits: Sequence[Hit] = ()  # in the order shown, without the nearest of a search that found nothing
-        self._why = False  # whether the preview explains the rank of a hit
+    _to_hits = False  # whether Enter was pressed before the answer was complete
+    _answer: SearchAnswer | None = None  # the newest answer
+    _unlogged: SearchAnswer | None = None  # the same, until its timing is recorded
+    _marker: WordMarker | None = None  # of the query's words
+    _hits: Sequence[Hit] = ()  # in the order shown, without the nearest of a search that found nothing
+    _why = False  # whether the preview explains the rank of a hit
+    _notes: Sequence[Piece] = ()  # what could not be searched as asked
+    _told: Sequence[Sequence[Piece]] = ()  # what else the answer says about itself, and shorter
+    _kinds = found_kinds({})  # of what was found without the filter for a kind
+    _counted: str | None = None  # the query without that filter, of which they are
+    _search_facets: Sequence[Facet] = ()  # by what a search can be narrowed, once counted
 
-    @property
-    def _bar(self) -> SearchBar:
-        return self.host.search_bar
+    # the find line
 
-    @property
-    def _list(self) -> RecordList:
-        return self.host.list_of(HITS)
-
-    def action_search(self) -> None:
-        engine = self.host.engine
-        self._bar.focus_input(engine.screen.search.log.recent_queries() if engine is not None else ())
-        if not self._bar.query_text.strip():
+    def action_find(self) -> None:
+        """Open the find line: in some views it narrows their rows, elsewhere it searches everything."""
+        if self.opened is None:
+            return
+        bar = self.search_bar
+        bar.hint(f"find in {self.place.pane.title}" if self.place.pane.finds else "find, ask, or type a command")
+        bar.focus_input(self.engine.screen.search.log.recent_queries())
+        if not bar.query_text.strip() and not self.place.pane.finds:
             self._show_hints()
-        self.filters.count_facets()
+        self.engine.read("facets", self._read_facets, self._set_facets)
+        self.draw_footer()
 
     def _show_hints(self) -> None:
-        """Show recent queries and filters beside an empty bar."""
-        engine = self.host.engine
-        if engine is not None:
-            citation = getattr(self.host.pane.record, "citation", "")
-            self.host.pane.tell(
-                search_suggestions(engine.screen.search.log.recent_queries(RECENT_QUERIES), citation)
-            )
+        """Show recent queries and filters beside an empty line."""
+        citation = getattr(self.pane.record, "citation", "")
+        recent = self.engine.screen.search.log.recent_queries(RECENT_QUERIES)
+        self.pane.tell(search_suggestions(recent, citation))
 
     def action_search_for(self, query: str) -> None:
         """Search for the query of a clicked link."""
         self.search_for(query)
 
     def search_for(self, query: str) -> None:
-        """Search, as if typed in the search bar."""
-        self._bar.search_for(query)
+        self.search_bar.search_for(query)
 
-    def repeat(self) -> None:
-        """Repeat the search, because the memory has changed."""
-        if self.active:
-            self._bar.repeat()
+    def memory_changed(self) -> None:
+        """Repeat the search, because the memory changed."""
+        if self.searching:
+            self.search_bar.repeat()
 
     def vectors_came(self, all_of_them: bool) -> None:
-        """Repeat the search after new embeddings; before the last of them only if there are no hits or the user is
+        """Repeat the search after new embeddings; before the last of them only if there are no hits or the person is
         still typing."""
-        if self.active and (all_of_them or not self._hits or not self._is_in_hits):
-            self._bar.repeat()
+        if self.searching and (all_of_them or not self._hits or not self._is_in_hits):
+            self.search_bar.repeat()
 
     @property
     def _is_in_hits(self) -> bool:
-        """Tell whether the focus has moved from the search bar to the hits."""
-        focused = self.host.focused
-        return focused is None or focused.id != "query"
+        """Tell whether the focus has moved from the find line to the hits."""
+        return self.focused is None or self.focused.id != "query"
 
-    def action_to_hits(self) -> None:
-        if self.active:
-            self._list.focus()
+    def on_search_bar_typed(self) -> None:
+        """Narrow the rows of a view by what is typed; in others say what Enter does."""
+        place = self.place
+        if place.pane.finds:
+            self.narrow(place.view.choose(words=self.search_bar.query_text.strip()))
+        self.draw_footer()
 
-    def action_hit(self, step: int) -> None:
-        """Move to the next hit, whichever widget has the focus."""
-        if self.host.alone == "preview":
-            self.host.list_of(self.host.current_list).action_move(step)
-        elif self.active:
-            if self.host.focused is not self.host.pane.preview:  # keep the focus in the preview
-                self._list.focus()
-            self._list.action_move(step)
-        elif self.host.current == INBOX and step > 0:
-            self.host.app.call_later(self.host.app.run_action, "screen.change('inbox.later')")
+    def on_search_bar_entered(self, event: SearchBar.Entered) -> None:
+        """Do the command that is typed, ask the question, or go to the hits."""
+        text = self.search_bar.query_text.strip()
+        if self.place.pane.finds:
+            self.set_focus(self.record_list)
+            self.application.release_keys()
+        elif event.submitted and self._is_command(text):
+            self.leave_search()
+            self.app.call_later(self.run_line, text)  # once the list has the focus
+            self.app.call_later(self.application.release_keys)
+        elif event.submitted and self._is_question(text):
+            self.leave_search()
+            self.app.call_later(self.ask_question, text)
         else:
-            self.host.say(
-                f"{key_name('search.next')} goes to the next hit of a search; {key_name('search.open')} starts one.",
-                "warning",
-            )
+            self._enter_hits()
 
-    def action_related(self) -> None:
-        """Search for records similar to the record shown."""
-        record = self.host.pane.record
-        if record is None or isinstance(record, Step) or type(record).__name__.lower() not in RELATED_KINDS:
-            self.host.say("Nothing is selected that something could be similar to.", "warning")
-        else:
-            self.search_for(f"related:{record.citation} ")
+    def _is_command(self, text: str) -> bool:
+        """Tell whether a line is a command: it begins with a slash or `memory`, or it is a verb with a record that
+        there is."""
+        return bool(text) and typed_command(text)[1]
 
-    def action_complete_filter(self, text: str) -> None:
-        """Complete the filter that is being typed, for a click."""
-        self.filters.complete(text)
+    def _is_question(self, text: str) -> bool:
+        """Tell whether a line is asked: it looks like a question, or it is typed among the questions."""
+        asked = text.endswith(QUESTION_MARKS[0]) or text.startswith(QUESTION_MARKS)
+        return bool(text) and (asked or (self.came_from.pane.name == ASK and not filters_in_query(text)))
 
-    def _ask_again(self, query: str) -> None:
-        """Search for another query; among the hits, stay there."""
-        self._bar.search_for(query, focus=not self._is_in_hits)
+    def on_search_bar_cleared(self, event: SearchBar.Cleared) -> None:
+        if self.place.pane.finds:
+            self.narrow(self.place.view.choose(words=None))
+        if event.left:
+            self.leave_search()
+        elif self.searching:
+            self._show_before()
+            self._show_hints()
 
-    # explanation of a hit
+    def on_search_bar_failed(self, event: SearchBar.Failed) -> None:
+        self.say(str(event.error), "error")
 
-    def action_why(self) -> None:
-        """Show or hide the explanation above the hit in the preview."""
-        if not self.active:
-            self.host.say(f"{key_name('search.why')} says why a search found something.", "warning")
+    # the hits
+
+    def on_search_bar_found(self, event: SearchBar.Found) -> None:
+        if self.opened is None or self.place.pane.finds:
             return
-        self._why = not self._why
-        self.host.follow(self._list)
-
-    def preview(self, source: RecordList) -> bool:
-        """Show a hit in the preview; return False if the list's cursor is on none."""
-        hit = self._hit_at(source.cursor_index) if source.id == HITS else None
-        if hit is None:
-            return False
-        self.host.pane.follow(hit.record, score_table(hit) if self._why else (), self._marker, hit.start)
-        return True
-
-    def _hit_at(self, index: int | None) -> Hit | None:
-        rows = self._rows
-        return rows.hit(index) if rows is not None and index is not None and index < len(rows) else None
-
-    # hits
-
-    def show_answer(self, event: SearchBar.Found) -> None:
-        if self.host.engine is None:
-            return
-        answer = self._answer = event.answer
+        answer = self._answer = self._unlogged = event.answer
         new = not event.again and not event.late
-        fresh = new or (event.late and self._to_hits)  # the user has not seen any hits yet
+        fresh = new or (event.late and self._to_hits)  # the person has not seen any hits yet
+        if not self.searching:
+            self._show_found()
         if new:
-            self._activate(True)
-            self.host.enter_hits()
-            self._list.unmark()
+            self.record_list.unmark()
         held = event.late and not fresh and self._is_in_hits and bool(self._hits)
         self._marker = self._marker_of(answer)
         groups = self._group_hits(answer, held, stay=not (fresh or event.again))
-        said = self._none_exact(answer)
-        self._show_hits([(said, []), *groups] if said else groups, keep=not fresh)
-        self._show_title(answer, event.offers, held)
-        self._explain_empty(answer, event.offers)
+        self._show_hits([(one, []) for one in self._first_lines(answer)] + list(groups), keep=not fresh)
+        self._explain(answer, event.offers, held)
         if fresh:
-            self.host.follow(self._list)
+            self.show_cursor()
         self._go_to_hits(False)
 
-    def _marker_of(self, answer: SearchAnswer) -> WordMarker | None:
-        if answer.words is None or self.host.engine is None:
-            return None
-        words, index = answer.words, FullTextIndex(self.host.engine.screen.database)
-        return WordMarker(index.tokenizer, words.kept, words.prefix, words.literal)
+    def _show_found(self) -> None:
+        """Let the hits take the place of the list."""
+        before, shown = self.place, self.record_list
+        before.key, before.marks = shown.cursor_key, frozenset(shown.marks)
+        self.came_from = before
+        self.place = self.places[FOUND_PANE.name] = Place(FOUND_PANE)
+        shown.unmark()
+        shown.set_rows(NoRows(), keep=False)
 
-    def _explain_empty(self, answer: SearchAnswer, offers: Mapping[str, Sequence[str]]) -> None:
-        assert self.host.engine is not None
-        meaning = self.host.engine.screen.search.meaning
-        model = meaning is not None and meaning.has_vectors
-        query, coming = self._bar.query_text, self.host.embedding_under_way
-        self._list.empty_text = nothing_found_text(query, answer, offers, model, coming)
+    def _show_before(self) -> None:
+        """Show the list again that the hits took the place of."""
+        self._hits, self._why = (), False
+        self.place = Place(FOUND_PANE)  # so that the cursor of the hits is not kept
+        focused = self.focused
+        self.show_place(self.came_from)
+        if focused is not None and focused.id == "query":
+            self.set_focus(focused)
+
+    def _first_lines(self, answer: SearchAnswer) -> list[str]:
+        """Return the lines above the hits: what Enter does, and that no record contains what was asked."""
+        text = self.search_bar.query_text.strip()
+        does = (
+            f"enter does it:  {text}"
+            if self._is_command(text)
+            else "enter asks it"
+            if self._is_question(text)
+            else ""
+        )
+        some = answer.hits or answer.nearest or answer.waiting
+        none = none_exact_words(self.search_bar.query_text, answer) if some else ""
+        return [one for one in (does, none) if one]
+
+    def _marker_of(self, answer: SearchAnswer) -> WordMarker | None:
+        if answer.words is None:
+            return None
+        words, index = answer.words, FullTextIndex(self.engine.screen.database)
+        return WordMarker(index.tokenizer, words.kept, words.prefix, words.literal)
 
     def _group_hits(self, answer: SearchAnswer, held: bool, stay: bool) -> HitGroups:
         """Group the hits by level. If `held`, all visible ones keep their lines and the others follow; else, to `stay`,
         the selected one keeps its line as far as its group allows."""
-        shown, rows, query = self._list, self._rows, self._bar.query_text
-        if held and stay and rows is not None:
+        shown, rows, query = self.record_list, self.record_list.rows, self.search_bar.query_text
+        if held and stay and isinstance(rows, HitRows):
             count = min(len(rows), round(shown.scroll_offset.y) + shown.size.height)
             waiting = {hit.key for hit in answer.waiting}
             seen = [hit for index in range(count) if (hit := rows.hit(index)) is not None]
@@ -213,7 +230,7 @@ class SearchController:
             keys = {hit.key for hit in visible_hits}
             return group_hits(query, answer, visible_hits, [hit for hit in answer.hits if hit.key not in keys])
         groups = group_hits(query, answer)
-        above = int(bool(self._none_exact(answer)))
+        above = len(self._first_lines(answer))
         if not stay or shown.cursor_index is None or not answer.hits:
             return groups
         for heading, hits in groups:
@@ -227,87 +244,182 @@ class SearchController:
         return groups
 
     def _show_hits(self, groups: HitGroups, keep: bool) -> None:
-        assert self.host.engine is not None
         nearest = self._answer.nearest if self._answer is not None else ()
         self._hits = [hit for _, hits in groups for hit in hits if hit not in nearest]
-        self._rows = HitRows(groups, self.host.engine.screen.now)
-        self._list.set_rows(self._rows, keep=keep)
-        self.host.select_wanted(HITS)
+        rows = HitRows(groups, self.engine.screen.now)
+        self.place.loaded = Loaded(rows)
+        self.record_list.set_rows(rows, keep=keep)
+        if self.wanted is not None and self.record_list.select(self.wanted):
+            self.wanted = None
 
-    def _none_exact(self, answer: SearchAnswer) -> str:
-        """Return the first line of the list where no record contains what was asked."""
-        some = answer.hits or answer.nearest or answer.waiting
-        return none_exact_words(self._bar.query_text, answer) if some else ""
-
-    def _show_title(self, answer: SearchAnswer, offers: Mapping[str, Sequence[str]], held: bool) -> None:
-        """Show the kinds of what was found, and what the answer reports about itself, in the line over the hits."""
-        sorted_hits = [hit.key for _, hits in group_hits(self._bar.query_text, answer) for hit in hits]
+    def _explain(self, answer: SearchAnswer, offers: Mapping[str, Sequence[str]], held: bool) -> None:
+        """Say what the answer reports about itself, and what an empty list means."""
+        meaning, query = self.engine.screen.search.meaning, self.search_bar.query_text
+        model = meaning is not None and meaning.has_vectors
+        self.record_list.empty_text = nothing_found_text(query, answer, offers, model, self.embedding_under_way)
+        sorted_hits = [hit.key for _, hits in group_hits(query, answer) for hit in hits]
         shown = shown_words(answer)
         if held and [hit.key for hit in self._hits] != sorted_hits:
             shown = f"more under Near below; {key_name('search.open')} enter sorts"
-        notes: list[Piece] = [(f"  {note}", "$text-warning") for note in answer.notes]
-        self._refused, self._notes = notes[: answer.refused], notes[answer.refused :]
-        self._notes += [(f"  {hint}", "$text-warning") for hint in query_hints(self._bar.query_text)]
-        coming = self.host.embedding_under_way
+        notes: list[Piece] = [
+            (f"  {fit_cells(note, min(len(note), 60))}", "$text-warning") for note in answer.notes
+        ]
+        notes += [(f"  {hint}", "$text-warning") for hint in query_hints(query)]
+        coming = self.embedding_under_way
         told: list[Piece] = [(f"  indexing{coming}", "$text-warning")] if coming is not None else []
         if answer.nearest and not answer.hits:
-            self._notes += [(f"  Did you mean {visible(' or '.join(words))}?", "$dim") for words in offers.values()]
+            notes += [(f"  Did you mean {visible(' or '.join(words))}?", "$dim") for words in offers.values()]
         if answer.left_out:
             told.append((f"  {answer.left_out:,} hidden", "$dim"))
         ways = ("; is:forgotten, is:replaced show them", ": is:forgotten, is:replaced") if answer.left_out else ()
+        self._notes = notes
         self._told = [[*told, (how, "$dim"), (f"  {shown} " if shown else " ", "$dim")] for how in (*ways, "")]
-        self.filters.count_found(answer)
-        self.host.draw_titles()
+        self._count_kinds(answer)
+        self.draw_all()
 
-    def draw_title(self) -> None:
-        """Draw the line over the hits."""
-        bar = self.host.bar("chips")
-        if bar is None:
-            return
-        marked = len(self._list.marks)
+    def set_backups(self, trouble: str) -> None:
+        """Show what is wrong with the backups; see `MainScreen`."""
+
+    def model_forms(self) -> Sequence[Sequence[Piece]]:
+        """Return the forms of the model's status, longest first; see `MainScreen`."""
+        return ()
+
+    @property
+    def embedding_under_way(self) -> str | None:
+        """How far texts are embedded, as part of a sentence; see `MainScreen`."""
+        return None
+
+    def title_pieces(self, room: int) -> tuple[list[Piece], list[Piece]]:
+        """Return the line above the hits: their kinds, and what the answer says."""
+        if not self.searching:
+            return super().title_pieces(room)
+        marked = len(self.record_list.marks)
         marks: list[Piece] = [(f" {marked:,} marked ", "$text-accent", "unmark")] if marked else []
-        whole = bar.size.width or 80
-        refused: list[Piece] = [(fit_cells(piece[0], whole // 2).rstrip(), *piece[1:]) for piece in self._refused]
-        room = whole - pieces_width(marks) - pieces_width(refused) - 1
+        room -= pieces_width(marks) + 1
         notes = pieces_width(self._notes)
         right = next((told for told in self._told if notes + pieces_width(told) < room // 2), [])
-        left = self.filters.chips(room - pieces_width(right) - min(notes, room // 2))
-        bar.put_both([*marks, *refused, *left, *self._notes], right)
+        chips = facet_chips(self._kinds, self._filters, room - pieces_width(right) - min(notes, room // 2))
+        return [*marks, *chips, *self._notes], list(right)
 
-    def fit(self) -> None:
-        """In a narrow layout, shrink the list to the height of its hits once it has the focus, which leaves the rest to
-        the preview. While typing, the list keeps its half, so that nothing moves."""
-        hits = self.host.list_if_mounted(HITS)
-        if hits is None:
+    # by what a search is narrowed
+
+    @property
+    def _filters(self) -> dict[str, str]:
+        """The filters of the query: field → value."""
+        return filters_in_query(self.search_bar.query_text)
+
+    @property
+    def facets(self) -> Sequence[Facet]:
+        return (self._kinds, *self._search_facets[1:]) if self.searching else super().facets
+
+    def _ask_again(self, filters: Mapping[str, str]) -> None:
+        """Search with these filters in place of the query's; among the hits, stay there."""
+        query = narrow_query(self.search_bar.query_text, filters)
+        self.search_bar.search_for(query, focus=not self._is_in_hits)
+
+    def narrow(self, view: View) -> None:
+        if self.searching:
+            given = {field: value for field, value in view.chosen if field.endswith(":")}
+            self._ask_again({**dict.fromkeys(self._filters, ""), **given})
+        else:
+            super().narrow(view)
+
+    def action_next_chip(self) -> None:
+        if self.searching:
+            self._ask_again({KIND_FILTER: next_choice(self._kinds, self._filters.get(KIND_FILTER)) or ""})
+        else:
+            super().action_next_chip()
+
+    def action_only_by(self, field: str, value: str) -> None:
+        if self.searching:
+            self._ask_again({field: value})
+        else:
+            super().action_only_by(field, value)
+
+    def _offer_filters(self, memory: Memory, words: str) -> list[Offer]:
+        if self.searching:
+            self.place.view = View(tuple(self._filters.items()))
+        return super()._offer_filters(memory, words)
+
+    def _count_kinds(self, answer: SearchAnswer) -> None:
+        """Count what was found by kind; under a filter for a kind the others stay as they were counted without it."""
+        asked = narrow_query(self.search_bar.query_text, {KIND_FILTER: ""})
+        filtered = KIND_FILTER in self._filters
+        if filtered and asked == self._counted:
             return
-        most = self.host.app.size.height // 2 - 2
-        if self.host.form == "-narrow" and self._is_in_hits and 0 < (lines := hits.height_of_rows(most)) < most:
-            self.host.size_hits(lines)
+        whole = not filtered and answer.total == len(answer.hits)
+        self._counted = asked
+        shown = Counter(hit.kind for hit in answer.hits)
+        self._kinds = found_kinds(shown, whole)._replace(total=None if filtered else answer.total)
+        if not whole:
+            self.engine.read(
+                "kinds",
+                lambda memory: memory.search.count_by_kind(asked),
+                lambda counts: self._show_numbers(asked, shown, counts),
+            )
+
+    def _show_numbers(self, asked: str, shown: Counter[str], counts: Mapping[str, int]) -> None:
+        """Show how many records of each kind were found; by meaning alone at least those that are `shown`."""
+        if counts and asked == self._counted:
+            every = {kind: max(counts.get(kind, 0), shown[kind]) for kind in {*counts, *shown}}
+            known = self._kinds.total
+            self._kinds = found_kinds(every)._replace(total=sum(every.values()) if known is None else known)
+            self.draw_titles()
+
+    def _read_facets(self, memory: Memory) -> Sequence[Facet]:
+        return search_facets(read_facets(memory), *read_search_choices(memory))
+
+    def _set_facets(self, facets: Sequence[Facet]) -> None:
+        self._search_facets = facets
+        self.draw_footer()
+
+    def _completions(self) -> Sequence[tuple[str, int | None]]:
+        """Return how the filter that is being typed may go on, with numbers of records."""
+        return filter_completions(self.search_bar.query_text, self._search_facets)
+
+    def complete_filter(self, text: str = "") -> bool:
+        """Complete the filter that is being typed by `text`, or by the first completion; return False if there is
+        none."""
+        found = self._completions()
+        if found:
+            self.search_bar.search_for(complete_filter(self.search_bar.query_text, text or found[0][0]))
+        return bool(found)
+
+    def action_complete_filter(self, text: str) -> None:
+        """Complete the filter that is being typed, for a click."""
+        self.complete_filter(text)
+
+    # what keys do with hits
+
+    def show_cursor(self, stay: bool = False) -> None:
+        """Show what is under the cursor; a hit with its words marked, and how it came to its rank if that is asked."""
+        rows, index = self.record_list.rows, self.record_list.cursor_index
+        hit = rows.hit(index) if isinstance(rows, HitRows) and index is not None and index < len(rows) else None
+        if hit is None:
+            super().show_cursor(stay)
+        elif not stay:
+            self.pane.follow(hit.record, score_table(hit) if self._why else (), self._marker, hit.start)
+
+    def action_why(self) -> None:
+        """Show or hide why the hit was found, above it in the preview."""
+        if not self.searching:
+            self.say("It says why a search found something: search first.", "warning")
+            return
+        self._why = not self._why
+        self.show_cursor()
+
+    def action_related(self) -> None:
+        """Search for records similar to the record shown."""
+        record = self.pane.record
+        if record is None or isinstance(record, Step) or type(record).__name__.lower() not in RELATED_KINDS:
+            self.say("Nothing is selected that something could be similar to.", "warning")
         else:
-            self.host.size_hits("4fr" if self.host.form == "-narrow" else "1fr")
+            self.search_for(f"related:{record.citation} ")
 
-    # focus
-
-    def enter(self, event: SearchBar.Entered) -> None:
-        command, certain = typed_command(self._bar.query_text) if event.submitted else ("", False)
-        if certain:
-            self._run(command)
-        elif command:
-            self._ask_whether(command)
-        else:
-            self._enter_hits()
-
-    def _run(self, command: str) -> None:
-        self._leave()
-        self.host.app.call_later(self.host.run_line, command)  # once the list has the focus
-
-    def _ask_whether(self, command: str) -> None:
-        """Ask whether to run words that would be a command after `:`."""
-        run = lambda text: self._run(command) if text.lower() in YES_ANSWERS else self._enter_hits()  # noqa: E731
-        self.host.ask(f"Run “{command[:60]}”? y/n (n searches)", "", run, one_key=True)
+    # going to the hits, and leaving them
 
     def _enter_hits(self) -> None:
-        bar = self._bar
+        bar = self.search_bar
         if bar.waiting or bar.thinking:
             self._to_hits = True
             if not bar.waiting:
@@ -316,27 +428,30 @@ class SearchController:
             self._go_to_hits(True)
 
     def _be_patient(self) -> None:
-        """Wait for embeddings, at most PATIENCE seconds."""
-        number = self._bar.number
-        self.host.call_after(
-            PATIENCE_SECONDS, lambda: self._go_to_hits(self._to_hits and number == self._bar.number)
+        """Wait for embeddings, at most PATIENCE_SECONDS."""
+        number = self.search_bar.number
+        self.set_timer(
+            PATIENCE_SECONDS, lambda: self._go_to_hits(self._to_hits and number == self.search_bar.number)
         )
 
     def _go_to_hits(self, now: bool) -> None:
         """Focus the hits if Enter was pressed; keys typed after it are for the hits."""
-        if self._to_hits and not now and self._bar.thinking:
+        if self._to_hits and not now and self.search_bar.thinking:
             self._be_patient()
         elif now or self._to_hits:
             self._to_hits = False
-            self._keep()
-            if self.active:
-                self.host.set_focus(self._list)
-            self.host.app.release_keys()  # type: ignore[attr-defined]
+            self._keep_query()
+            self.set_focus(self.record_list)
+            self.draw_footer()
+            self.application.release_keys()
 
-    def _keep(self) -> None:
-        """Add the query to the history, after the user moved on to its hits."""
-        query = self._bar.query_text
-        answer, self._answer = self._answer, None
+    def action_to_hits(self) -> None:
+        self._go_to_hits(True)
+
+    def _keep_query(self) -> None:
+        """Add the query to the history, after the person moved on to its hits."""
+        query = self.search_bar.query_text
+        answer, self._unlogged = self._unlogged, None
 
         def work(memory: Memory) -> None:
             memory.search.log.add_query(query)
@@ -345,50 +460,58 @@ class SearchController:
 
         def done(result: object, error: MemorandaError | None) -> None:
             if error is not None:
-                self.host.later(self.host.say, str(error), "warning")
+                self.later(self.say, str(error), "warning")
 
-        if self.host.engine is not None and query.strip() and self.active and not self.host.view.past:
-            self.host.engine.write(work, done)
-
-    def leave_or_clear(self, event: SearchBar.Cleared) -> None:
-        if event.left:
-            self._leave()
-        else:
-            self.end_search()
-            self._show_hints()
-
-    def show_error(self, event: SearchBar.Failed) -> None:
-        self.host.say(str(event.error), "error")
-
-    def _activate(self, active: bool) -> None:
-        self.active = active
-        self.host.set_class(active, "-searching")
+        if query.strip() and self.searching and self.engine.past is None:
+            self.engine.write(work, done)
 
     def end_search(self) -> None:
-        """Clear the bar, and show the lists again."""
+        """Clear the find line; where hits were shown, what they took the place of is the place again."""
         self._to_hits = False
-        self._bar.clear()
-        self._activate(False)
-        self.host.leave_hits()
+        if self.opened is not None:
+            self.search_bar.clear()
+        if self.searching:
+            self._hits, self._why = (), False
+            self.place = self.came_from
+
+    def leave_search(self) -> None:
+        """Clear the find line, and show the list again."""
+        was = self.searching
+        self._to_hits = False
+        self.search_bar.clear()
+        if was:
+            self.place = Place(FOUND_PANE)
+            self.show_place(self.came_from)
+        else:
+            self.set_focus(self.record_list)
+            self.show_cursor()
+            self.draw_all()
 
     def action_leave_search(self) -> None:
         """Escape, for a click."""
-        self._leave()
+        self.leave_search()
 
-    def _leave(self) -> None:
-        self.end_search()
-        self.host.go_to(self.host.current)
-
-    def leave_bar(self) -> bool:
-        """Close the search bar while it has the focus."""
-        typing = isinstance(self.host.focused, Input)
-        if typing:
-            self._leave()
-        return typing
-
-    def leave(self) -> bool:
-        """Leave the hits."""
-        active = self.active
-        if active:
-            self._leave()
-        return active
+    def draw_footer(self) -> None:
+        """Show how a query may go on while it is typed."""
+        if not self.is_attached or self._is_in_hits:
+            super().draw_footer()
+        elif found := self._completions():
+            pieces: list[Piece] = [(" tab ", FOOTER_KEY, f"complete_filter({found[0][0]!r})")]
+            for text, count in found:
+                number, action = "" if count is None else f" {count:,}", f"complete_filter({text!r})"
+                pieces += [(f" {visible(text)}", "", action), (f"{number} ", "$dim", action)]
+            self.put_footer(*pieces)
+        else:
+            text = self.search_bar.query_text.strip()
+            does = " goes to what was found "
+            if self.place.pane.finds:
+                does = " to these "
+            elif self._is_command(text) or self._is_question(text):
+                does = " does it " if self._is_command(text) else " asks it "
+            rest = " leaves   kind: domain: is: tag: author: iteration: since: before: related:"
+            self.put_footer(
+                (" enter", FOOTER_KEY, "to_hits"),
+                (does, "", "to_hits"),
+                (" esc", FOOTER_KEY, "leave_search"),
+                (rest if not self.place.pane.finds else " leaves", "", "leave_search"),
+            )

@@ -119,7 +119,8 @@ class Pane:
     """A pane, or a view that is reached by its name. `read` is called on a worker. `kinds` are those of the records
     whose rows flash when another program changes them; `seconds` is how often it is read again by itself; `actions` are
     those of its own entries, which come before all others; one that `finds` is narrowed by the words typed in the find
-    line (the field `words` of its view), in others they search the memory."""
+    line (the field `words` of its view), in others they search the memory. Of one that is `paged` the first rows are
+    read before all."""
 
     name: str
     title: str
@@ -130,3 +131,4 @@ class Pane:
     actions: Sequence[Action] = ()
     seconds: float = 0
     finds: bool = False
+    paged: bool = False

@@ -8,30 +8,25 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar, cast
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import Screen
-from textual.widget import Widget
 
-from store.base.errors import MemorandaError
 from store.config.configuration import Config
 from tui.input.arguments import help_text
-from tui.input.key_table import FACTS, KEYS, LIST_KEYS, PLAN_KEYS, show_key
+from tui.input.key_table import KEYS, KEYS_BY_ID, LIST_KEYS, PLAN_KEYS, Key, show_key
 from tui.input.verb_table import list_verbs, verb_named
 from tui.lists.record_rows import NumberedRows, RowLine, row_lines
 from tui.render.lines import FACT_BADGES, StyledLine
-from tui.theme.escape import visible
 from tui.theme.line_filters import Piece
-from tui.widgets.bars import Bar, SaysDefects, Split
-from tui.widgets.inputs import AskBar
+from tui.widgets.bars import Bar, Split
 from tui.widgets.preview import Preview
-from tui.widgets.record_list import RecordList, Rows
+from tui.widgets.record_list import RecordList
 from tui.workers.model_worker import ModelWorker
 
 if TYPE_CHECKING:
@@ -127,43 +122,44 @@ def forget_startup() -> None:
     gc.enable()
 
 
-# a heading: ("", its text, ""); else (argument of `palette`, the key or the verb, its description)
+# a heading: ("", its text, ""); else (what Enter runs, the key or the verb, what it does)
 HelpEntry = tuple[str, str, str]
 HelpedResult = TypeVar("HelpedResult")
+HELP_NAME_CELLS = 22  # cells of the cursor and the key, the id or the verb, which can be clicked
 
 
 def help_entries(remapped: Mapping[str, str]) -> list[HelpEntry]:
     """Return all entries of the help."""
-    first = sorted(KEYS, key=lambda key: FACTS not in key.panes)  # the most useful for beginners
-    keys = [(f"key:{key.id}", key.first_key(remapped), key.help) for key in first]
-    moves = [(f"move:{key.id}", key.first_key(remapped), key.help) for key in LIST_KEYS]
-    plan = [(f"plan:{key.id}", key.first_key(remapped), key.help) for key in PLAN_KEYS]
+    with_key = [key for key in KEYS if key.first_key(remapped)]
     verbs = [(f"verb:{verb.name}", verb.name, verb.summary) for verb in list_verbs()]
     return [
         ("", "Keys", ""),
-        *keys,
+        *_key_entries("key", with_key, remapped),
+        ("", "In the box, by name or by what it does", ""),
+        *((f"key:{key.id}", key.id, key.help) for key in KEYS if key not in with_key),
         ("", "Keys of every list", ""),
-        *moves,
+        *_key_entries("move", LIST_KEYS, remapped),
         ("", "Keys where it is shown what would change", ""),
-        *plan,
+        *_key_entries("plan", PLAN_KEYS, remapped),
         ("", "Commands, after : with or without a /, and on the command line", ""),
         *verbs,
     ]
 
 
+def _key_entries(kind: str, keys: Sequence[Key], remapped: Mapping[str, str]) -> list[HelpEntry]:
+    return [(f"{kind}:{key.id}", key.first_key(remapped), key.help) for key in keys]
+
+
 def screen_help_entries(keys: Sequence[Binding], remapped: Mapping[str, str]) -> list[HelpEntry]:
     """Return the entries of a screen with the given keys, and of its list."""
     own = [(f"here:{key.action}", _first_key(key, remapped), key.tooltip) for key in keys if key.tooltip]
-    moves = [(f"move:{key.id}", key.first_key(remapped), key.help) for key in LIST_KEYS]
+    moves = _key_entries("move", LIST_KEYS, remapped)
     return [("", "Keys of this screen", ""), *own, ("", "Keys of every list", ""), *moves]
 
 
 def _first_key(key: Binding, remapped: Mapping[str, str]) -> str:
     """Return the first of the keys that do something, as a person reads it."""
     return show_key(remapped.get(key.id or "", key.key).split(",")[0])
-
-
-HELP_NAME_CELLS = 16  # cells of the cursor and the key or verb, which can be clicked
 
 
 class HelpRows(NumberedRows):
@@ -193,9 +189,7 @@ class HelpScreen(ResponsiveScreen["str | None"]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,f1", "dismiss", "Close", id="help.close", tooltip="Close the help"),
-        Binding(
-            "slash", "find", "Find", id="help.find", tooltip="Find a command by its name or another word for it"
-        ),
+        Binding("slash", "find", "Find", tooltip="Find a command by its name or another word for it"),
         Binding(
             "equals_sign", "rekey", "Another key", id="help.rekey", tooltip="Give what the cursor is on another key"
         ),
@@ -241,8 +235,8 @@ class HelpScreen(ResponsiveScreen["str | None"]):
         return not self._keys or action not in ("find", "rekey")  # those lead to a pane
 
     def action_find(self) -> None:
-        """Close the help and open the palette, which finds by synonyms too."""
-        self.dismiss("key:palette.open")
+        """Close the help and open the box, which finds by synonyms too."""
+        self.dismiss("key:command.open")
 
     def action_rekey(self) -> None:
         """Prompt for another key for the selected action."""
@@ -272,12 +266,13 @@ class HelpScreen(ResponsiveScreen["str | None"]):
             verb = verb_named(name)
             text = help_text(verb.name, verb.summary, verb.arguments)
             return [[(line, "")] for line in text.split("\n")[:-2]]
-        key = next(key for key in (*KEYS, *LIST_KEYS, *PLAN_KEYS) if key.id == name)
+        key = KEYS_BY_ID[name]
         keys = self._remapped.get(key.id, key.keys)
+        all_keys = "  ".join(map(show_key, keys.split(","))) or "none; the box that : opens finds it"
         return [
-            [(key.first_key(self._remapped), "own"), (f"  {key.help}", "")],
+            [(key.first_key(self._remapped) or key.id, "own"), (f"  {key.help}", "")],
             [],
-            [("All its keys: ", "dim"), ("  ".join(map(show_key, keys.split(","))), "")],
+            [("All its keys: ", "dim"), (all_keys, "")],
             [("To give it another: ", "dim"), (f":config keys.{key.id} KEY", "")],
         ]
 
@@ -313,131 +308,3 @@ class HelpedScreen(ResponsiveScreen[HelpedResult]):
             if issubclass(one, ResponsiveScreen) and isinstance(key, Binding) and key.tooltip
         ]
         self.app.push_screen(HelpScreen(self.app.remapped, keys), chosen)  # type: ignore[attr-defined]
-
-
-# A screen with a list: its title, the list, what is under the cursor in full, and the keys.
-
-ListResult = TypeVar("ListResult")
-LIST_KEY_STYLE = "$footer-key-foreground bold"
-
-
-class ListScreen(SaysDefects, HelpedScreen[ListResult]):
-    """Base of the screens behind `0`. `NAME` is the id of the list, and begins those of the other parts."""
-
-    NAME: ClassVar[str]
-    EMPTY: ClassVar[str] = ""
-    CLOSE: ClassVar[str] = "leave"  # the action of Escape
-    DEFAULT_CSS = """
-    ListScreen {
-        layout: vertical; overflow: hidden;
-        Split { height: 1; background: $panel; }
-        .more { height: 1fr; border-top: solid $line; padding: 0 0 0 1; }
-        .keys { height: 1; background: $footer-background; }
-    }
-    """
-
-    def compose(self) -> ComposeResult:
-        yield Split(id=f"{self.NAME}-title")
-        yield RecordList(self.first_rows(), id=self.NAME, empty_text=self.EMPTY)
-        with Vertical(id=f"{self.NAME}-more", classes="more"):
-            yield Preview(id=f"{self.NAME}-preview")
-        yield from self.bars()
-        yield Bar(id=f"{self.NAME}-keys", classes="keys")
-
-    def first_rows(self) -> Rows | None:
-        """Return the rows that are shown first."""
-        return None
-
-    def bars(self) -> Iterable[Widget]:
-        """Return what stands between the preview and the keys."""
-        return ()
-
-    @property
-    def row_list(self) -> RecordList:
-        """Return the list of the screen."""
-        return self.query_one(f"#{self.NAME}", RecordList)
-
-    @property
-    def preview(self) -> Preview:
-        """Return the preview below the list."""
-        return self.query_one(f"#{self.NAME}-preview", Preview)
-
-    def put_title(self, about: str, status: str, look: str = "$dim", *more: Piece) -> None:
-        """Show the name of the screen, what it is about, and its status."""
-        left: list[Piece] = [(f" {self.NAME.upper()}  ", "bold $text-accent"), (visible(about), "bold"), *more]
-        self.query_one(f"#{self.NAME}-title", Split).put_both(left, [(f"{visible(status)} ", look)])
-
-    def put_keys(self, keys: Sequence[tuple[str, str, str]], closes: str = "closes", close: str = "") -> None:
-        """Show keys, each with what it does and the action of a click; Escape, which `closes`, is added."""
-        pieces: list[Piece] = []
-        for key, does, action in (*keys, ("esc", closes, close or self.CLOSE)):
-            pieces += [(f" {key}", LIST_KEY_STYLE, action), (f" {visible(does)} ", "", action)]
-        self.query_one(f"#{self.NAME}-keys", Bar).set_pieces(*pieces)
-
-    def say(self, text: str, severity: str = "information") -> None:
-        self.app.clear_notifications()
-        self.app.notify(visible(text), severity=severity, markup=False)  # type: ignore[arg-type]
-
-    def on_ask_bar_left(self, event: AskBar.Left) -> None:
-        self.query_one(AskBar).hide()
-        self.row_list.focus()
-        if event.answer is not None:
-            event.answer()
-        cast("Application", self.app).release_keys()
-
-
-# A screen of a list whose changes are seen before they are done: `y` does what is shown, `n` leaves everything.
-
-ShownPlan = TypeVar("ShownPlan")
-
-
-class PlannedScreen(ListScreen["str | None"], Generic[ShownPlan]):
-    """`plan` is what is shown and asked; None while nothing is."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.plan: ShownPlan | None = None
-
-    @abstractmethod
-    def carry_out(self, plan: ShownPlan) -> object:
-        """Do what was shown, on a worker thread."""
-
-    @abstractmethod
-    def usual_keys(self) -> None:
-        """Show the keys while nothing is asked."""
-
-    @abstractmethod
-    def show_current(self) -> None:
-        """Show what is under the cursor."""
-
-    def draw_keys(self) -> None:
-        if self.plan is not None:
-            self.put_keys([("y", "does it", "yes"), ("n", "leaves it", "no")], "leaves it")
-        else:
-            self.usual_keys()
-
-    def action_yes(self) -> None:
-        """Do what is shown."""
-        if self.plan is not None:
-            plan, self.plan = self.plan, None
-            self.carry_out(plan)
-
-    def action_no(self) -> None:
-        """Leave everything as it is."""
-        if self.plan is not None:
-            self.plan = None
-            self.draw_keys()
-            self.show_current()
-
-    def report_refusal(self, error: MemorandaError) -> None:
-        """Say why nothing was done."""
-        self.say(str(error), "error")
-        self.action_no()
-        self.draw_keys()
-
-    def action_leave(self) -> None:
-        """Leave what is asked, then the screen."""
-        if self.plan is not None:
-            self.action_no()
-        else:
-            self.dismiss(None)

@@ -27,7 +27,8 @@ OFFERED_LINES = 14  # lines of the list of a chooser, at most
 
 
 class Offer(NamedTuple):
-    """A row of a chooser: what is taken (`value`), its text, the glyph before it, a note at the right and more below."""
+    """A row of a chooser: what is taken (`value`), its text, the glyph before it, a note at the right and more
+    below."""
 
     value: Any
     text: str
@@ -97,8 +98,8 @@ Find = Callable[[Memory, str], Sequence[Offer]]
 
 
 class Chooser(Dialog):
-    """Choose one of what `find` offers for the words typed, on a worker; the first row is what Enter does. Dismisses with
-    the value of the row. `complete` is what Tab does to the words; up from the first row brings the lines typed
+    """Choose one of what `find` offers for the words typed, on a worker; the first row is what Enter does. Dismisses
+    with the value of the row. `complete` is what Tab does to the words; up from the first row brings the lines typed
     before, `past`, the newest last."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -1,7 +1,7 @@
 """Show what would happen, before anything does: a restore, an undo, an erasure; or what changed between two moments.
 
-Every line has a checkbox, and both of its states in the preview. Enter dismisses with what is chosen; whoever showed the
-plan carries it out, as one step of history."""
+Every line has a checkbox, and both of its states in the preview. Enter dismisses with what is chosen; whoever showed
+the plan carries it out, as one step of history."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ LINE_EDGES = 4  # cells around the two parts of a line, and between them
 
 @dataclass(frozen=True)
 class PlanLine:
-    """What would happen to one thing: a sign with its look, what it is, its text and a note at the right. `describe` gets
-    whether it is chosen. `stuck` says why it cannot be chosen, `stays` why it cannot be left out; `warned` marks what
-    overwrites another change."""
+    """What would happen to one thing: a sign with its look, what it is, its text and a note at the right. `describe`
+    gets whether it is chosen. `stuck` says why it cannot be chosen, `stays` why it cannot be left out; `warned` marks
+    what overwrites another change."""
 
     key: Hashable
     text: str
@@ -55,9 +55,10 @@ def _alone(key: Hashable) -> frozenset[Hashable]:
 
 @dataclass(frozen=True)
 class Plan:
-    """What would happen: its lines, those `chosen` at first, and `do`, which gets the memory and what was chosen. `requires`
-    and `dependents` return the lines that are chosen, or left out, together with one. `strategies` make other plans of
-    the same title; `word` must be typed again before it is done; with `looks` it only shows, and Enter opens a record."""
+    """What would happen: its lines, those `chosen` at first, and `do`, which gets the memory and what was chosen.
+    `requires` and `dependents` return the lines that are chosen, or left out, together with one. `strategies` make
+    other plans of the same title; `word` must be typed again before it is done; with `looks` it only shows, and Enter
+    opens a record."""
 
     title: str
     lines: Sequence[PlanLine]

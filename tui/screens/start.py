@@ -4,8 +4,8 @@ application."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import ClassVar, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
 
 from rich.text import Text
 from textual import events, work
@@ -20,14 +20,14 @@ from store.base.location import Location
 from store.upkeep import adoption
 from tui.commands.call import Outcome
 from tui.input.arguments import parse_arguments
-from tui.input.key_table import key_name
+from tui.input.key_table import KEYS_BY_ID, key_name
 from tui.input.verb_table import find_verb
 from tui.render.lines import StyledLine, format_count
-from tui.screens.base import Application, ResponsiveScreen
+from tui.screens.base import ResponsiveScreen
+from tui.screens.dialogs import Form, FormField
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece
 from tui.widgets.bars import Bar, SaysDefects, Split
-from tui.widgets.inputs import YES_ANSWERS, AskBar
 from tui.widgets.preview import Preview
 from tui.workers.engine import ConfirmationNeeded, Engine
 from tui.workers.first_start import NONE_READ, Ledger, StartOffer
@@ -101,11 +101,7 @@ class AdoptScreen(SaysDefects, Screen[str]):
             self.dismiss(choice)
 
 
-LEDGER_ACTIONS = {
-    "pane.timeline": "pane('timeline')",
-    "librarian.ask": "ask_librarian",
-    "model.open": "model",
-}  # keys that the ledger names → their actions
+LEDGER_KEYS = ("pane.timeline", "pane.ask")  # ids of the keys that the ledger names
 
 
 class FirstStartScreen(ResponsiveScreen["str | None"]):
@@ -139,7 +135,6 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
         yield Split(id="start-title")
         with Vertical(id="start-ledger"):
             yield Preview(id="start")
-        yield AskBar(id="ask")
         yield Bar(id="start-keys")
 
     def on_mount(self) -> None:
@@ -180,7 +175,7 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
         )
 
     def on_key(self, event: events.Key) -> None:
-        if event.character in (leads := {key_name(id): action for id, action in LEDGER_ACTIONS.items()}):
+        if event.character in (leads := {key_name(id): KEYS_BY_ID[id].action for id in LEDGER_KEYS}):
             event.stop()
             self.dismiss(leads[event.character])
         elif any(offer.key == event.character for offer in self._ledger.offers):
@@ -194,10 +189,14 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
             return
         if offer.agents:
             self._read_conversations(offer)
-            return
-        if offer.asks:
+        elif offer.asks:
             (line,) = offer.lines
-            self._ask_offer(offer.asks, lambda text: self._begin(offer, [(*line, text)]) if text.strip() else None)
+
+            def answered(given: Mapping[str, str] | None) -> None:
+                if given is not None:
+                    self._begin(offer, [(*line, given["text"])])
+
+            self.app.push_screen(Form(offer.says, [FormField("text", offer.asks)]), answered)
         else:
             self._begin(offer, offer.lines)
 
@@ -241,11 +240,10 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
     ) -> None:
         """Run the next line of an offer; after the last, show what all of them wrote."""
         if not lines:
-            self._doing = ""
             self._said[offer.key] = said
             if steps:
                 self._steps.append((offer.key, steps))
-            self._draw()
+            self._leave_offer()
             return
         newest = self._engine.newest_step()
 
@@ -255,8 +253,16 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
         def finish(outcome: Outcome, error: MemorandaError | None) -> None:
             if not self.is_attached:
                 return
-            if isinstance(error, ConfirmationNeeded):
-                self._see_first(offer, lines, said, steps, (*agreed, error.shown_text), error)
+            if isinstance(error, ConfirmationNeeded):  # it is seen first; nothing of it is done without Enter
+                seen = (*agreed, error.shown_text)
+
+                def answered(given: object) -> None:
+                    if given is None:
+                        self._leave_offer()
+                    else:
+                        self._run(offer, lines, said, steps, seen)
+
+                self.app.push_screen(Form(error.message, lines=error.lines), answered)
                 return
             if error is not None:
                 self._run(offer, lines[1:], [*said, str(error)], steps)
@@ -277,57 +283,9 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
         verb, rest = found
         self._engine.run_verb(verb, parse_arguments(verb.name, verb.arguments, rest), agreed, done)
 
-    def _see_first(
-        self,
-        offer: StartOffer,
-        lines: Sequence[Sequence[str]],
-        said: list[str],
-        steps: list[int],
-        agreed: tuple[str, ...],
-        asks: ConfirmationNeeded,
-    ) -> None:
-        """Show what a line would do, and ask; without a yes nothing of it is done."""
-
-        def answered(text: str) -> None:
-            if text.strip().lower() in YES_ANSWERS:
-                self._run(offer, lines, said, steps, agreed)
-            else:
-                self._go_back()
-
-        self.query_one(Preview).show_lines([[(line, "")] for line in asks.lines])
-        self._ask_offer(f"{asks.message} y/n", answered, one_key=True)
-
-    def _go_back(self) -> None:
-        """Go back to the ledger."""
+    def _leave_offer(self) -> None:
         self._doing = ""
-        self.query_one(Preview).focus()
         self._draw()
-
-    def _ask_offer(self, label: str, answer: Callable[[str], None], one_key: bool = False) -> None:
-        look = "$footer-key-foreground bold"
-        does = [(" y", look, "answer('y')"), (" yes ", "", "answer('y')")] if one_key else []
-        does = does or [(" enter", look, "answer"), (" does it ", "", "answer")]
-        self.query_one("#start-keys", Bar).set_pieces(*does, (" esc", look, "back"), (" back ", "", "back"))
-        self.query_one(AskBar).ask(label, "", answer, one_key=one_key)
-
-    def on_ask_bar_left(self, event: AskBar.Left) -> None:
-        self.query_one(AskBar).hide()
-        self.query_one(Preview).focus()
-        if event.answer is not None:
-            event.answer()
-        else:
-            self._go_back()
-        if not self._doing:
-            self._draw()
-        cast("Application", self.app).release_keys()
-
-    def action_answer(self, text: str | None = None) -> None:
-        """Enter or `text`, for a click."""
-        self.query_one(AskBar).submit(text)
-
-    def action_back(self) -> None:
-        """Escape, for a click."""
-        self.query_one(AskBar).leave()
 
     def action_undo(self) -> None:
         """Undo what was done last here, and offer it again."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
@@ -15,13 +15,19 @@ from textual.widgets import Input, Static
 from textual.worker import Worker, WorkerState
 
 from store.database.connection import to_memoranda_error
-from tui.input.key_table import HISTORY, KEYS, PLAN_SCREEN, Key
-from tui.lists.view_state import WIDE_COLUMNS
 from tui.theme.line_filters import Piece, escaped_content, pieces_width
 
 if TYPE_CHECKING:
     from textual.message_pump import MessagePump
     from textual.widget import Widget
+
+
+WIDE_COLUMNS, HUGE_COLUMNS = 100, 160  # columns from which on the preview is beside the list, and wider still
+
+
+def layout_class(columns: int) -> str:
+    """Return the layout's class for a screen of this width."""
+    return "-narrow" if columns < WIDE_COLUMNS else "-wide" if columns < HUGE_COLUMNS else "-huge"
 
 
 # Cache a widget's lines until its next refresh.
@@ -59,14 +65,6 @@ class CachedLines(Widget):
     def draw_lines(self, crop: Region) -> list[Strip]:
         """Render the lines."""
         return super().render_lines(crop)
-
-
-LAST_KEYS = ("palette.open", "help.open", "plan.leave")  # keys that a footer always shows
-# where the tabs have no room for a name, and where the search says its key above the list
-MORE_KEY, SEARCH_KEY = "more.open", "search.open"
-SINGLE_KEYS = ("past.look", "record.tag")  # keys that on a narrow screen stand before MARK_KEY
-MARK_KEY, OPEN_KEY = "mark.toggle", "preview.follow"
-FIRST_KEYS = 6  # keys of a pane that have precedence before MORE_KEY
 
 
 class Bar(CachedLines, Static):
@@ -115,89 +113,6 @@ class Split(Bar):
     def _draw(self) -> None:
         gap = self.size.width - pieces_width(self._left) - pieces_width(self._right)
         self.set_pieces(*self._left, *((" " * gap, ""), *self._right) if gap >= 1 else ())
-
-
-class Footer(Bar):
-    """The keys that apply at the cursor, from the key table; as many as fit, help and quit always. Each can be
-    clicked."""
-
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._pane = ""
-        self._kind = ""
-        self._states: frozenset[str] = frozenset()
-        self._first: Sequence[Piece] = ()
-        self._keys: tuple[Key, ...] = KEYS
-        self._words: Mapping[str, str] = {}
-        self.remapped: Mapping[str, str] = {}
-        self.looking = False  # whether the view is read-only, which omits keys that write
-
-    def show_pane(
-        self, pane: str, first: Sequence[Piece] = (), kind: str = "", states: frozenset[str] = frozenset()
-    ) -> None:
-        """Show the keys of a pane, after `first`. Where the `kind` of the record at the cursor is known, show only
-        those that apply to it; name them by what they do to one in its `states`."""
-        if (pane, first, kind, states) != (self._pane, self._first, self._kind, self._states):
-            self._pane, self._first, self._kind, self._states = pane, first, kind, states
-            self._draw()
-
-    def show_kind(self, kind: str, states: frozenset[str]) -> None:
-        """Show the keys of the current pane for another record; a hint stays."""
-        if self._pane and (kind, states) != (self._kind, self._states):
-            self._kind, self._states = kind, states
-            self._draw()
-
-    def show_keys(self, keys: tuple[Key, ...], words: Mapping[str, str] = {}) -> None:
-        """Show these keys, for a screen with keys of its own; `words` are other labels of some, by id."""
-        self._keys, self._words, self._pane, self._kind = keys, words, PLAN_SCREEN, ""
-        self._states = frozenset()
-        self._draw()
-
-    def hint(self, *pieces: Piece) -> None:
-        """Show another text, until another pane is focused."""
-        self._pane = ""
-        self.set_pieces(*pieces)
-
-    def on_resize(self) -> None:
-        if self._pane:
-            self._draw()
-
-    def _draw(self) -> None:
-        said = {piece[2] for piece in self._first if len(piece) == 3}
-        keys = [key for key in self._keys if self._pane in key.panes and self._word(key) and key.action not in said]
-        keys = [key for key in keys if key.first_key(self.remapped)]
-        keys = [key for key in keys if not self._kind or not key.kinds or self._kind in key.kinds]
-        if self.looking:
-            keys = [key for key in keys if not key.action_name or key.looks]
-        narrow = (self.size.width or 80) < WIDE_COLUMNS
-        keys = [key for key in keys if key.id != (SEARCH_KEY if narrow else MORE_KEY)]
-        if narrow and self._pane == HISTORY:  # U undoes all that are marked
-            keys.sort(key=lambda key: key.id in (OPEN_KEY, *SINGLE_KEYS))
-        elif narrow:
-            at = next((place for place, key in enumerate(keys) if key.id == MARK_KEY), len(keys))
-            early = [key for key in keys[at:] if key.id in SINGLE_KEYS]
-            keys[at:] = [*early, *(key for key in keys[at:] if key not in early)]
-        last = [key for key in keys if key.id in (MORE_KEY, *LAST_KEYS)]
-        others = [key for key in keys if key not in last]
-        room = (self.size.width or 80) - pieces_width(self._first)
-        if sum(map(self._width, (*others[:FIRST_KEYS], *last))) > room:
-            last = [key for key in last if key.id != MORE_KEY]
-        while others and sum(map(self._width, (*others, *last))) > room:
-            others.pop()
-        pieces: list[Piece] = [*self._first]
-        for key in (*others, *last):
-            pieces += [
-                (f" {key.first_key(self.remapped)}", "$footer-key-foreground bold", key.action),
-                (f" {self._word(key)} ", "$footer-description-foreground", key.action),
-            ]
-        self.set_pieces(*pieces)
-
-    def _width(self, key: Key) -> int:
-        return len(key.first_key(self.remapped)) + len(self._word(key)) + 3
-
-    def _word(self, key: Key) -> str:
-        of_state = (key.words[state] for state in sorted(self._states) if state in key.words)
-        return self._words.get(key.id) or next(of_state, key.words.get(self._pane, key.label))
 
 
 def _pieces_content(pieces: Sequence[Piece]) -> Content:
@@ -253,44 +168,6 @@ class Field(Input):
             *rest, (self.value, at) = self._edits
             self._edits, self._edited, self._kind = tuple(rest), self.value, ""
             self.cursor_position = at
-
-
-# The sidebar: lines of pieces that can be clicked, the last ones at its foot.
-
-SidebarLines = Sequence[Sequence[Piece]]
-
-
-class Sidebar(Bar):
-    """Shows lines, cut at its width."""
-
-    DEFAULT_CSS = "Sidebar { width: 24; height: 1fr; border-right: solid $line; text-wrap: nowrap; }"
-
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._lines: SidebarLines = ()
-        self._foot: SidebarLines = ()
-
-    def put_lines(self, lines: SidebarLines, foot: SidebarLines) -> None:
-        """Show lines from the top, and `foot` at the bottom."""
-        if (lines, foot) != (self._lines, self._foot):
-            self._lines, self._foot = lines, foot
-            self._draw()
-
-    def on_resize(self) -> None:
-        self._draw()
-
-    def _draw(self) -> None:
-        shown = self._shown_lines()
-        self.set_pieces(*(piece for line in shown for piece in (*line, ("\n", ""))))
-
-    def _shown_lines(self) -> list[Sequence[Piece]]:
-        room = self.size.height - len(self._foot)
-        lines = list(self._lines[: max(0, room)])
-        return [*lines, *[()] * max(0, room - len(lines)), *self._foot]
-
-    def clickable(self, line: int) -> Sequence[tuple[int, int, str]]:
-        shown = self._shown_lines()
-        return click_spans(shown[line], 0) if line < len(shown) else ()
 
 
 # Threads whose unexpected errors are shown to the user.

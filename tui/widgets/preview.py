@@ -6,7 +6,7 @@ first layer against hostile text); only citations in a text become links."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
@@ -27,7 +27,7 @@ from textual.timer import Timer
 from store.base.citations import Citation, find_citations
 from store.base.errors import MemorandaError, NotFound
 from store.base.models import Checkpoint, Chunk, Commit, Proposal, Record, Step, Turn
-from store.search.lookup import key_of_record
+from store.search.lookup import get_record, key_of_record
 from store.search.results import WordMarker
 from tui.input.key_table import LIST_KEYS
 from tui.render.details import brief_lines, indexed_lines
@@ -430,15 +430,15 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.engine: Engine | None = None
-        self.record: Record | Step | None = None
+        self.record: Any = None  # the record, the step or the entry that is shown
         self.reading_out = False  # whether it shows a verb's output
         self._described: list[StyledLine] | None = None  # the description when it was shown
         self._before: Sequence[StyledLine] = ()  # lines above the record
         self._marker: WordMarker | None = None  # of the search's words
         self._start = 0  # the character of a turn that the passage found begins at
         # (record, its selected citation)
-        self._trail: list[tuple[Record | Step, int]] = []  # back: those left by following citations
-        self._ahead: list[tuple[Record | Step, int]] = []  # forward: those left by going back
+        self._trail: list[tuple[Any, int]] = []  # back: those left by following citations
+        self._ahead: list[tuple[Any, int]] = []  # forward: those left by going back
         self._timer: Timer | None = None
 
     DEFAULT_CSS = "PreviewPane { layers: default over; }"
@@ -470,6 +470,29 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
         else:
             self._show_record(record)
 
+    def show_entry(self, entry: Any, stay: bool = False) -> None:
+        """Show the lines of a row that is no record; those that are read on a worker once they are."""
+        again = stay and getattr(self.record, "key", None) == entry.key
+        if not again:
+            self.follow(None)
+        self.record = entry
+        if entry.slow:
+            if not again:
+                self.preview.show_lines([[("…", "dim")]])
+            self._describe_entry(entry)
+        else:
+            self.preview.show_lines(entry.describe(), stay=again)
+
+    @work(thread=True, group="describe", exclusive=True, exit_on_error=False, description="describe an entry")
+    def _describe_entry(self, entry: Any) -> None:
+        lines = entry.describe()
+        if self.engine is not None and not self.engine.is_closed:
+            self.app.call_from_thread(self._show_entry_lines, entry, lines)
+
+    def _show_entry_lines(self, entry: Any, lines: list[StyledLine]) -> None:
+        if entry is self.record:
+            self.preview.show_lines(lines, stay=True)
+
     def read_out(self, lines: list[str], focus: bool = True) -> None:
         """Show a verb's output; its citations can be followed."""
         self.tell([[(line, "")] for line in lines])
@@ -491,7 +514,7 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
     def _count(self) -> None:
         """Count that the record was opened, unless the view is of the past."""
         engine, record = self.engine, self.record
-        if engine is not None and engine.past is None and record is not None and not isinstance(record, Step):
+        if engine is not None and engine.past is None and isinstance(record, Record):
             number = key_of_record(record)
             engine.write(lambda memory: memory.search.log.count_opened([number]), lambda result, error: None)
 
@@ -508,7 +531,7 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
         if self.engine is None:
             return False
         try:
-            found = self.engine.lookup(citation)
+            found = get_record(self.engine.screen.database, citation)
         except MemorandaError as error:
             self.post_message(self.Failed(error))
             return False
@@ -525,7 +548,7 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
         """Go forward after going back; return False if there is nothing ahead."""
         return self._step(self._ahead, self._trail)
 
-    def _step(self, source: list[tuple[Record | Step, int]], other: list[tuple[Record | Step, int]]) -> bool:
+    def _step(self, source: list[tuple[Any, int]], other: list[tuple[Any, int]]) -> bool:
         if not source:
             return False
         if self.record is not None:
@@ -541,7 +564,7 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
 
     def reload(self) -> bool:
         """Reload the record; return False if it is deleted."""
-        if self.record is None or self.engine is None:
+        if self.engine is None or not isinstance(self.record, Record | Step):
             return True
         found = self.engine.reread(self.record)
         if found is not None:

@@ -233,15 +233,28 @@ class RecordList(CachedLines, ScrollView, can_focus=True, inherit_bindings=False
             self._anchor = (self.cursor_key, self._marks)
             self.marks = self._marks | {self.cursor_key}
 
-    def mark_all(self) -> bool:
-        """Mark every row, or none if all are marked; return False if there are too many."""
+    def mark_group(self) -> bool:
+        """Mark the rows under the heading of the cursor; if they are marked, all rows; if all are, none. Return False
+        if there are too many."""
         self._anchor = None
         rows = self.rows or ()
         if len(rows) > MOST_MARKS:
             return False
         every = frozenset(selectable_keys(self.rows, 0, len(rows)))
-        self.marks = frozenset() if every == self._marks else every
+        group = frozenset(self._keys_of_group())
+        self.marks = group if not group <= self._marks else every if every != self._marks else frozenset()
         return True
+
+    def _keys_of_group(self) -> list[Hashable]:
+        """Return the keys of the rows between the headings around the cursor."""
+        if self.rows is None or self.cursor_index is None:
+            return []
+        first = end = self.cursor_index
+        while first > 0 and self.rows.selectable(first - 1):
+            first -= 1
+        while end < len(self.rows) and self.rows.selectable(end):
+            end += 1
+        return selectable_keys(self.rows, first, end)
 
     def _extend(self) -> None:
         """Extend the range to the cursor."""

@@ -27,9 +27,11 @@ from store.librarian.model_selection import (
     read_model_status,
     why_no_model,
 )
+from store.librarian.structured_output import ModelStats
 from store.memory import Memory
 from tui.commands.search import MODEL_LOADING, reading_progress
 from tui.render.lines import format_count
+from tui.theme.line_filters import Piece
 from tui.workers.background import Worker
 
 # Answer the librarian's questions, each on a thread with its own connection and model client.
@@ -248,3 +250,52 @@ class ModelWorker:
     def _tell(self) -> None:
         if not self._closed.is_set():
             self._changed()
+
+
+# The model's status beside the search: name, state, duration of the last answer; in fewer words if there is less
+# room.
+
+MODEL_ACTION = "go('settings', 'model')"
+STATUS_NAME_CELLS = 18  # maximum cells of a model's name
+
+
+def model_status_forms(modeller: ModelWorker, faring: ModelStats) -> list[list[Piece]]:
+    """Return the forms of the status, longest first. Empty while it is unknown."""
+    pull, found = modeller.pull, modeller.status
+    if pull is not None and not pull.ended:
+        far = f"{100 * pull.far.done // pull.far.total} %" if pull.far.total else "…"
+        return [
+            [
+                (f"pulling {short_model_name(pull.name)} ", "$text-accent", MODEL_ACTION),
+                (far, "bold", MODEL_ACTION),
+            ],
+            [(f"pulling {far}", "$text-accent", MODEL_ACTION)],
+            [(f"↓ {far}", "$text-accent", MODEL_ACTION)],
+        ]
+    if found is None:
+        return []
+    if not found.model:
+        return [[("no model", "$dim", MODEL_ACTION)]]  # no count of waiting requests: there may never be a model
+    name = short_model_name(found.model)
+    state = "working" if faring.working or modeller.trying else found.state
+    look = {"working": "$text-accent", "ready": "$text-success"}.get(state, "$dim")
+    last = f"  {faring.seconds:.1f} s" if faring.seconds is not None else ""
+    queue = f"  {faring.queued:,} queued" if faring.queued else ""
+    rules = f"  {faring.by_rule:,} of {faring.asked:,} by rule" if faring.by_rule else ""
+    said: list[Piece] = [(f"{name} ", "", MODEL_ACTION), (state, look, MODEL_ACTION)]
+    return [
+        [*said, (last, "", MODEL_ACTION), (f"{queue}{rules}", "$dim", MODEL_ACTION)],
+        [*said, (last, "", MODEL_ACTION), (queue, "$dim", MODEL_ACTION)],
+        [*said, (last, "", MODEL_ACTION)],
+        said,
+        [(name, look, MODEL_ACTION)],
+        [(name.partition(":")[0], look, MODEL_ACTION)],
+    ]
+
+
+def short_model_name(name: str) -> str:
+    """Shorten a model's name by its owner and its training: `qwen2.5:3b-instruct` to `qwen2.5:3b`."""
+    name = name.rpartition("/")[2]
+    model, colon, size = name.partition(":")
+    name = model if size in ("", "latest") else f"{model}{colon}{size.partition('-')[0]}"
+    return name if len(name) <= STATUS_NAME_CELLS else f"{name[: STATUS_NAME_CELLS - 1]}…"

@@ -1,12 +1,9 @@
-"""Rows of the panes that list no records: the context and the health.
-
-Rows of the context pane: the cost of each part, the facts that are included and those that are not, and what else is
-sent, each with its reason or its cost at the right.
-"""
+"""Rows of a context: the cost of each part, the facts that are included and those that are not, and what else is
+sent, each with its reason or its cost at the right."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence, Set
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
@@ -25,9 +22,7 @@ from tui.render.lines import (
     StyledLine,
     fact_badge,
     format_count,
-    summarize_record,
 )
-from tui.render.metrics import POOR, UNKNOWN, Figure, MetricSection, draw_steps
 from tui.theme.escape import visible
 from tui.theme.line_filters import fit_cells
 
@@ -90,15 +85,9 @@ class ContextRows(NumberedRows):
     """The rows of a context. `records` are its records other than facts, by citation; `facts` is the number of facts
     that it was chosen from."""
 
-    near = 0
-    """See KeyedRows."""
-
     def __init__(self, built: Context, records: Mapping[str, Record], now: str, facts: int = 0) -> None:
         self.built = built
         self._rows = list(_context_rows(built, records, now, facts))
-
-    def drop_pages(self) -> None:
-        """Do nothing: a context is rebuilt, never read by pages."""
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -285,114 +274,3 @@ def citations_in_context(built: Context) -> Sequence[str]:
     return [
         piece.citation for part in built.parts if part.name != "facts" for piece in part.pieces if piece.citation
     ]
-
-
-# Rows of the health pane: a memory's figures under their headings, each with a small chart; in the preview their
-# meaning, sample size, and what Enter opens.
-
-FIGURE_NAME_CELLS, FIGURE_VALUE_CELLS = 11, 8  # cells of a figure's name and of its value
-LONGEST_FIGURE_NAME = 16  # cells of a name beside its value; a longer one stands above
-SHORT_NAME_CELLS = 8  # cells of the name in a narrow list
-LONGEST_CHART = 24  # cells of the longest bar
-NARROW_CELLS = 44  # cells below which names have less room and notes are omitted for charts
-
-
-class HealthRows(NumberedRows):
-    """The rows of the figures. `records` are those that figures name, by citation; `at` is the time of the measurement,
-    and `due` the seconds until the next is possible (0: no newer one is possible)."""
-
-    near = 0
-    """See KeyedRows."""
-
-    def __init__(
-        self,
-        found: Sequence[MetricSection],
-        records: Mapping[str, Record],
-        at: str,
-        due: float = 0,
-        notes: Sequence[str] = (),
-    ) -> None:
-        self.at = at
-        self.due = due
-        self._records = records
-        self._rows: list[Figure | str] = []
-        self._notes: dict[Hashable, int] = {}  # cells of the longest note among neighbouring charts
-        for heading, figures in found:
-            self._rows += [heading, *figures]
-            drawn = [one for one in figures if not (one.wide or one.record or one.state == UNKNOWN)]
-            longest = max((cell_len(one.note) for one in drawn), default=0)
-            self._notes |= {one.key: longest for one in drawn}
-        names = [cell_len(visible(row.label)) for row in self._rows if isinstance(row, Figure) and not row.wide]
-        self._label = max([FIGURE_NAME_CELLS, *(length for length in names if length <= LONGEST_FIGURE_NAME)])
-        self._rows += notes
-
-    def drop_pages(self) -> None:
-        """Do nothing: figures are measured again, never read by pages."""
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def selectable(self, index: int) -> bool:
-        return isinstance(self._rows[index], Figure)
-
-    def key(self, index: int) -> Hashable:
-        row = self._rows[index]
-        return row.key if isinstance(row, Figure) else ("heading", row)
-
-    def keys_present(self, keys: Set[Hashable]) -> frozenset[Hashable]:
-        return frozenset()
-
-    def record(self, index: int) -> Record | None:
-        """Return the record that a figure names, if any."""
-        row = self._rows[index]
-        return self._records.get(row.record) if isinstance(row, Figure) else None
-
-    def leads(self, index: int) -> str:
-        """Return the `:` command that shows a figure's subject; empty if there is none."""
-        row = self._rows[index]
-        return row.leads if isinstance(row, Figure) else ""
-
-    def explanation(self, index: int) -> list[StyledLine]:
-        """Return the lines of a figure in the preview, above its record if it has one."""
-        row = self._rows[index]
-        if not isinstance(row, Figure):
-            return []
-        lines: list[StyledLine] = [[(row.label, "title"), (f"  {row.value}".rstrip(), "accent")], []]
-        for paragraph in row.says:
-            lines += [[(paragraph, "")], []]
-        if row.leads:
-            lines += [[("enter", "label"), (f"  {row.to}", "dim")], []]
-        return lines
-
-    def lines(self, index: int, width: int) -> list[RowLine]:
-        row = self._rows[index]
-        if isinstance(row, str):
-            return [heading_line(row, "", width)]
-        if row.wide:
-            note: RowLine = [(visible(row.note), "dim")] if row.note else []
-            return row_lines([(f"{row.sign[0]} ", row.sign[1])], visible(row.label), "", note, width)
-        label, glyph = visible(row.label), (f"{row.sign[0]} ", row.sign[1])
-        name = self._label if width >= NARROW_CELLS else SHORT_NAME_CELLS
-        if cell_len(label) <= name:
-            return [self._figure(row, width, glyph, label, name)]
-        above = row_lines([glyph], label, "dim", [], width)  # a name is never shortened
-        return [*above, self._figure(row, width, ("  ", ""), "", name)]
-
-    def _figure(self, row: Figure, width: int, glyph: tuple[str, str], label: str, name: int) -> RowLine:
-        room = width - 2 - name - 1  # beside the name
-        aside = min(self._notes.get(row.key, cell_len(row.note)), width // 2)
-        note = (f" {fit_cells(visible(row.note), min(aside, cell_len(row.note))):>{aside}}", "dim")
-        named = (fit_cells(label, name) + " ", "dim")
-        if row.state == UNKNOWN:
-            return [glyph, named, (fit_cells(visible(row.note), room), "dim")]
-        if record := self._records.get(row.record):
-            text = visible(" ".join(summarize_record(record)[0].split()))
-            return [glyph, named, (fit_cells(text, max(4, room - 1 - aside)), ""), note]
-        body = max(1, room - FIGURE_VALUE_CELLS - 2 - aside)
-        value = (f"{visible(row.value):>{FIGURE_VALUE_CELLS}} ", "warning" if row.state == POOR else "")
-        chart = (
-            draw_steps(row.series, body)
-            if row.share is None
-            else draw_bar(round(row.share * 1000), 1000, min(LONGEST_CHART, body))
-        )
-        return [glyph, named, value, (fit_cells(chart, body), "accent"), note]

@@ -1,0 +1,165 @@
+"""What keys do with proposals: accept, reject, reword, merge, let them replace a fact; one at a time or many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from store.base.citations import cite
+from store.base.errors import MemorandaError, Purged
+from store.base.models import Fact, Proposal
+from store.base.vocabulary import pack_key
+from store.inbox.inbox import DoubtfulProposal, InboxChoice, InboxDecision
+from store.memory import Memory
+from tui.actions.action import Action, ActionScreen, Done, agree, cite_things
+from tui.desktop import programs
+from tui.input.key_table import key_name
+from tui.render.lines import format_count, looks_like_order
+from tui.render.proposals import MOST_IN_BATCH, add_mistake, parse_batch, related_fact_lines, write_batch
+
+LIKE_AN_ORDER = "like an instruction to agents"
+
+
+def accept(memory: Memory, things: Sequence[Proposal]) -> Done:
+    """Accept proposals; ask about those that look like instructions to agents."""
+    if orders := sum(map(looks_like_order, things)):
+        what = things[0].citation if len(things) == 1 else format_count(len(things), "proposal")
+        of = f"{orders} of which" if len(things) > 1 else "which"
+        agree(
+            f"Accept {what}, {of} look{'s' if orders == 1 else ''} {LIKE_AN_ORDER}?", [one.text for one in things]
+        )
+    return decide_proposals(memory, [InboxChoice(one.id, "accept") for one in things])
+
+
+def reject(memory: Memory, things: Sequence[Proposal]) -> Done:
+    """Reject proposals; the same is not proposed again."""
+    return decide_proposals(memory, [InboxChoice(one.id, "reject") for one in things])
+
+
+def accept_as(memory: Memory, things: Sequence[Proposal], text: str) -> Done:
+    """Accept a proposal in other words."""
+    return decide_proposals(memory, [InboxChoice(things[0].id, "accept", text)])
+
+
+def merge_with(memory: Memory, things: Sequence[Proposal], chosen: Fact) -> Done:
+    """Merge a proposal with a fact that says the same."""
+    return decide_proposals(memory, [InboxChoice(things[0].id, "merge", fact=chosen.id)])
+
+
+def replace_with(memory: Memory, things: Sequence[Proposal], chosen: Fact) -> Done:
+    """Accept a proposal in place of a fact."""
+    return decide_proposals(memory, [InboxChoice(things[0].id, "supersede", fact=chosen.id)])
+
+
+def has_text(proposal: Any) -> bool:
+    """Tell whether a proposal has a text to reword, merge or put in place of another."""
+    return isinstance(proposal, Proposal) and proposal.kind != "forget"
+
+
+def decide_proposals(memory: Memory, choices: Sequence[InboxChoice]) -> Done:
+    """Carry out decisions, and say what became of them. A single one whose evidence changed is asked about."""
+    before = memory.checkpoints.take_before(f"decide {format_count(len(choices), 'proposal')}", len(choices))
+    done = memory.inbox.decide(choices)
+    again = [one for one in choices if isinstance(done.left.get(one.number), DoubtfulProposal | Purged)]
+    if len(choices) == 1 and again:
+        error = done.left[again[0].number]
+        why = error.doubts[0].says if isinstance(error, DoubtfulProposal) else error.message
+        agree(f"Accept {cite('proposal', again[0].number)} all the same? {why}")
+        done = memory.inbox.decide(again, anyway=True)
+    accepted = memory.inbox.get_many(list(done.made)[:1]) if len(done.made) == 1 else []
+    text, level = decision_summary(done, accepted), "information"
+    if done.left:
+        number, first = next(iter(done.left.items()))
+        more = f" And {format_count(len(done.left) - 1, 'other')} more." if len(done.left) > 1 else ""
+        did = f"{text}. " if done.made or done.rejected else ""
+        text, level = f"{did}{cite('proposal', number)} waits: {first.message}{more}", "warning"
+    if before:
+        text = f"{text}; {cite('checkpoint', before)} is how it was"
+    facts = [fact for fact in done.made.values() if fact is not None]
+    key = pack_key("fact", facts[0]) if len(facts) == 1 else None
+    return Done(text, key, undo=bool(done.made or done.rejected), level=level)
+
+
+def accepted_words(proposal: Proposal, fact: int | None) -> str:
+    """Return what accepting a proposal changed: the fact that it made, and what became of the one it was about."""
+    made = cite("fact", fact) if fact else ""
+    about = cite("fact", proposal.target) if proposal.target is not None else ""
+    if proposal.kind == "forget":
+        return f"{about} is forgotten"
+    if made and about and made != about:
+        return f"{made} replaces {about}"
+    return f"{made} is confirmed" if proposal.kind == "confirm" and made else made
+
+
+def decision_summary(done: InboxDecision, accepted: Sequence[Proposal]) -> str:
+    """Return the message about what was decided; `accepted` is a single accepted proposal."""
+    parts = []
+    if accepted:
+        ((number, fact),) = done.made.items()
+        came = accepted_words(accepted[0], fact) or done.resulting_citation(number)
+        looks = f", which looks {LIKE_AN_ORDER}" if looks_like_order(accepted[0]) else ""
+        parts.append(f"Accepted {cite('proposal', number)}{f': {came}' if came else ''}{looks}")
+    elif done.made:
+        parts.append(f"Accepted {format_count(len(done.made), 'proposal')}")
+    if done.rejected:
+        several = format_count(len(done.rejected), "proposal")
+        what = cite("proposal", done.rejected[0]) if len(done.rejected) == 1 else several
+        parts.append(f"{'rejected' if parts else 'Rejected'} {what}")
+    if done.left:
+        parts.append(f"{len(done.left)} left waiting")
+    return ", ".join(parts)
+
+
+def put_off(screen: ActionScreen, things: Sequence[Proposal]) -> None:
+    """Move proposals to the end of the list until the application is left."""
+    numbers = [one.id for one in things]
+    screen.engine.put_off = (*(one for one in screen.engine.put_off if one not in numbers), *numbers)
+    screen.say(f"{cite_things(things)} later: at the end of the list; nothing was decided")
+    screen.refresh_rows()
+
+
+def decide_in_editor(screen: ActionScreen, things: Sequence[Proposal]) -> None:
+    """Decide the marked proposals, or all that wait, in the person's editor. A text with a mistake is opened again, and
+    kept where it is left so: the next time it is opened as it was, while any of its proposals waits."""
+    engine, memory = screen.engine, screen.engine.screen
+    marked = list(things) if len(things) > 1 else []
+    kept, given = engine.decisions_kept
+    chosen = memory.inbox.get_many(kept)
+    if not any(one.state == "waiting" for one in chosen):
+        engine.decisions_kept = kept, given = [], ""
+    if not kept or not {one.id for one in marked} <= set(kept):
+        chosen = marked or memory.inbox.waiting(origin=screen.chosen("asker"), limit=MOST_IN_BATCH)
+        given = write_batch(chosen, lambda one: related_fact_lines(memory, one))
+    wrong, choices = "", list[InboxChoice]()
+    while True:  # an error reopens the editor with the message at its line; an unchanged text then decides nothing
+        try:
+            text = programs.edit_in_editor(screen.app, given, command=screen.setting("editor"))
+        except MemorandaError as error:
+            wrong, text = str(error), None
+        if text is None or text == given:
+            break
+        engine.decisions_kept = [one.id for one in chosen], text
+        try:
+            choices, wrong = parse_batch(text, chosen), ""
+            break
+        except MemorandaError as error:
+            given, wrong = add_mistake(text, error), str(error)
+            engine.decisions_kept = [one.id for one in chosen], given
+    if wrong or not choices:
+        if not wrong and text != given:
+            engine.decisions_kept = [], ""
+        back = (
+            f" What you wrote is kept: :{key_name('record.edit')[1:]} opens it again."
+            if engine.decisions_kept[0]
+            else ""
+        )
+        screen.say(f"{f'{wrong} ' if wrong else ''}No change.{back}", "error" if wrong else "information")
+        return
+    engine.decisions_kept = [], ""
+    decide = partial(_decide_choices, choices)
+    screen.perform(Action("record.edit", "decide", does=decide), chosen)
+
+
+def _decide_choices(choices: Sequence[InboxChoice], memory: Memory, things: Sequence[Any]) -> Done:
+    return decide_proposals(memory, choices)

@@ -1,0 +1,758 @@
+"""What keys, the box and typed lines do: find the action of a key and what it needs to know, do it as one step of
+history, and show what was done."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from inspect import signature
+from typing import Any
+
+from store.base.citations import parse_citation
+from store.base.errors import MemorandaError, Purged
+from store.base.extensions import require_part
+from store.base.models import Checkpoint, Step
+from store.base.vocabulary import DOMAINS
+from store.config.settings import MODEL_WORD, SETTINGS
+from store.history.checkpoints import MANY_RECORDS
+from store.memory import Memory
+from store.purge.secret_scan import LoggedRedaction
+from store.records.facts import FACT_SORTS
+from store.search.pipeline import search_for_person
+from store.upkeep.as_of import PointInTime
+from tui.actions.action import AGREED, Action, Done, cite_things
+from tui.actions.plans import plan_purge_of, plan_restore, plan_since, plan_undo, plan_undo_all
+from tui.actions.records import edit_synced_file, offer_record
+from tui.actions.table import ACTIONS, action_for_many
+from tui.commands.agents import SERVE_HINT, UNINSTALL_HINT
+from tui.commands.call import Outcome, parse_id
+from tui.commands.lists import PAST_KINDS, Narrowing, fact_filters, find_listing
+from tui.commands.location import DEMO_HINT, locate_memory
+from tui.commands.privacy import select_records
+from tui.desktop.programs import copy_to_clipboard
+from tui.input.arguments import ParsedArguments, UsageError, Verb, help_text, parse_arguments, settle
+from tui.input.completion import complete_typed
+from tui.input.key_table import (
+    FACTS,
+    HISTORY,
+    KEYS,
+    KEYS_BY_ID,
+    SETTINGS_VIEW,
+    TIMELINE,
+    TODAY,
+    key_name,
+)
+from tui.input.verb_table import (
+    FORMER_WORDS,
+    KEY_SYNONYMS,
+    SETTING_WORDS,
+    SYNONYMS,
+    command_word,
+    find_loose_words,
+    find_verb,
+    list_verbs,
+    suggest_verb,
+)
+from tui.main_screen.places import FOOTER_KEY, LAST_KEYS, PlacesScreen, citation_of, has_key
+from tui.panes.records import TIMELINE_WORDS
+from tui.render.lines import LABEL_WIDTH, cuts_notice, take_cuts
+from tui.screens.base import HelpScreen
+from tui.screens.dialogs import Chooser, Find, Form, FormField, Offer
+from tui.screens.plans import Plan, PlanScreen
+from tui.theme.escape import visible
+from tui.widgets.inputs import TextEditor
+from tui.workers.engine import ConfirmationNeeded
+
+LEAST_LINES = 2  # lines that a text needs to be edited where it stands
+NAMED_RECORDS = 12  # records named in a question about many
+OFFERED_RECORDS = 12  # records offered for the words of a typed command
+# verbs allowed in a past view: read-only ones, and those that are not about the memory
+PAST_VERBS = frozenset("list search show context timeline history diff health open config".split()) | {
+    "team replica"
+}
+PAST_REFUSED = {"health": ("check", "index", "salvage"), "open": ("new",)}  # but not with these options
+PRESENT_LISTS = {"list events", "list sessions", "list backups"}  # of now, whenever the view is of
+# verbs that need not be given a citation, each with the option that then says what is meant
+OPTIONS_INSTEAD = {"bind": "--check", "confirm": "--origin", "forget": "--origin"}
+
+
+class ActingScreen(PlacesScreen):
+    """Begins actions, does them, and runs typed lines."""
+
+    _edited: Callable[[str], None]  # gets the text that is edited in the preview
+    _lines: tuple[str, ...] = ()  # the lines typed in the box in this sitting
+
+    # the past, in which nothing is written
+
+    @property
+    def moment(self) -> PointInTime | None:
+        """The moment of the past that is shown; None for now."""
+        past = self.opened.past if self.opened is not None else None
+        return past.moment if past is not None else None
+
+    @property
+    def offered(self) -> Checkpoint | None:
+        """Where a session broke off, while that is offered; see `MainScreen`."""
+        return None
+
+    def refuses(self) -> bool:
+        """Tell whether the view is read-only, and if so say so."""
+        moment = self.moment
+        if moment is not None:
+            back = f"{key_name('screen.leave')} comes back to now"
+            self.say(f"You are looking at {moment.words}; {back}.", "warning")
+        return moment is not None
+
+    def look_back(self, text: str) -> None:
+        """Show everything as it was at a moment; see `MainScreen`."""
+
+    # from a key to an action
+
+    def find_action(self, id: str, things: Sequence[Any]) -> Action | None:
+        """Return the action of a key for some things: one of the pane first, then one for their kind, then one for
+        nothing in particular."""
+        own = [one for one in self.place.pane.actions if one.key == id]
+        general = [one for one in ACTIONS if one.key == id]
+        fits = [one for one in own if not one.kinds or one.things(things)]
+        fits += [one for one in general if one.kinds and one.things(things)]
+        fits += [one for one in general if not one.kinds]
+        return fits[0] if fits else None
+
+    def action_start(self, id: str) -> None:
+        """Begin the action of a key."""
+        if self.opened is None:
+            return
+        things = self.targets()
+        action = self.find_action(id, things)
+        if action is None:
+            self.say(
+                f"{KEYS_BY_ID[id].help}: not for what is chosen." if things else "Nothing is selected.", "warning"
+            )
+        elif action.looks or not self.refuses():
+            self.begin(action, things)
+
+    def begin(self, action: Action, things: Sequence[Any]) -> None:
+        """Ask what an action needs to know, or do it."""
+        fit = action.things(things) if action.kinds else list(things)
+        if action.one and len(fit) > 1:
+            here = self.thing_at_cursor()
+            fit = [here] if here in fit else fit[:1]
+        if len(fit) > 1:
+            action = action_for_many(action, fit)
+        go = partial(self._go_on, action, fit)
+        word = action.word_for(fit[0]) if fit else KEYS_BY_ID[action.key].label or KEYS_BY_ID[action.key].help
+        title = f"{word[:1].upper()}{word[1:]} {cite_things(fit)}" if fit and citation_of(fit[0]) else word
+        if action.plan is not None:
+            make = action.plan
+            self.show_plan(lambda memory: make(memory, fit))
+        elif action.pick is not None:
+            find = action.pick.find
+            named = action.pick.title.format(cite_things(fit))
+            self.choose(named, lambda memory, words: find(memory, fit, words), lambda one: go(chosen=one))
+        elif action.fields:
+            form = Form(title, action.fields, fit)
+            self.app.push_screen(form, lambda given: None if given is None else go(**given))
+        elif action.does is not None and len(fit) > MANY_RECORDS:
+            lines = [f"{citation_of(one)}  {getattr(one, 'text', '')}" for one in fit[:NAMED_RECORDS]]
+            more = [f"… and {len(fit) - NAMED_RECORDS:,} more"] if len(fit) > NAMED_RECORDS else []
+            self.agree_first(f"{word[:1].upper()}{word[1:]} {len(fit):,} records?", [*lines, *more], go)
+        else:
+            go()
+
+    def _go_on(self, action: Action, things: Sequence[Any], **answers: Any) -> None:
+        if action.run is not None:
+            action.run(self, things, **answers)
+        else:
+            self.perform(action, things, **answers)
+
+    def agree_first(self, question: str, lines: Sequence[str], go: Callable[[], object]) -> None:
+        """Show a question with lines to read; Enter goes on."""
+
+        def answered(given: object) -> None:
+            if given is not None:
+                go()
+
+        self.app.push_screen(Form(question, lines=lines), answered)
+
+    def choose(self, title: str, find: Find, answer: Callable[[Any], object], words: str = "") -> None:
+        """Have one of what is found for words chosen."""
+
+        def chosen(one: Any) -> None:
+            if one is not None:
+                answer(one)
+
+        self.app.push_screen(Chooser(title, find, self.engine, words), chosen)
+
+    # from an action to a step of history
+
+    def perform(self, action: Action, things: Sequence[Any], **answers: Any) -> None:
+        """Do an action on the thread that writes, and show what it did."""
+        self._write(action, things, answers, frozenset())
+
+    def _write(
+        self, action: Action, things: Sequence[Any], answers: Mapping[str, Any], agreed: frozenset[str]
+    ) -> None:
+        does = action.does
+        if does is None:
+            return
+
+        def again(question: str, error: MemorandaError) -> None:
+            more = {"again": True} if isinstance(error, Purged) and "again" in signature(does).parameters else {}
+            lines = error.lines if isinstance(error, ConfirmationNeeded) else ()
+            retry = partial(self._write, action, things, {**answers, **more}, agreed | {question})
+            self.agree_first(question, lines, retry)
+
+        self._do(lambda memory: does(memory, things, **answers), again, agreed)
+
+    def _do(
+        self,
+        work: Callable[[Memory], Done | str],
+        again: Callable[[str, MemorandaError], None],
+        agreed: frozenset[str] = frozenset(),
+    ) -> None:
+        cut: list[LoggedRedaction] = []
+
+        def write(memory: Memory) -> Done | str:
+            token = AGREED.set(agreed)
+            try:
+                return work(memory)
+            finally:
+                AGREED.reset(token)
+                cut.extend(take_cuts(memory.database))
+
+        def finish(result: Any, error: MemorandaError | None) -> None:
+            if isinstance(error, ConfirmationNeeded | Purged):
+                question = f"{error.message} Keep it all the same?" if isinstance(error, Purged) else error.message
+                again(question, error)
+            elif error is not None:
+                self.say(str(error), "error")
+                self.refresh_rows()
+                self.application.release_keys()
+            else:
+                self._show_done(Done(result) if isinstance(result, str) else result, cut)
+
+        self.application.hold_keys()  # they are for what comes of it
+        self.engine.write(write, lambda result, error: self.later(finish, result, error))
+
+    def _show_done(self, done: Done, cut: Sequence[LoggedRedaction]) -> None:
+        """Show what was done, and what is there now; the cursor goes on where it is asked to."""
+        marked = bool(self.record_list.marks)
+        self.record_list.unmark()
+        undo = f", {key_name('memory.undo')} to undo" if done.undo else ""
+        if cut:
+            self.say(f"{done.text}{undo}. {cuts_notice(cut)}", "warning", 12)
+        elif done.text:
+            self.say(f"{done.text}{undo}", done.level)
+        self.refresh_rows(done.select)
+        if done.onward and not marked and self.record_list.has_focus:
+            self.record_list.action_move(1)
+        if done.lines:
+            self.show_lines(done.lines)
+        self.application.release_keys()
+
+    # plans
+
+    def show_plan(self, make: Callable[[Memory], Plan]) -> None:
+        """Work out on a thread what would happen, and show it; Enter there does it."""
+        self.application.hold_keys()
+        self.engine.read("plan", make, self._show_plan, self.fail)
+
+    def _show_plan(self, plan: Plan) -> None:
+        self.app.push_screen(PlanScreen(plan, self.form), self._carry_out)
+
+    def _carry_out(self, chosen: Any) -> None:
+        if isinstance(chosen, str):
+            self.open_citation(chosen)
+        elif chosen is not None and not self.refuses():
+            plan, keys = chosen
+            if plan.word:
+                self.say("Erasing, and checking every byte …")
+
+            def again(question: str, error: MemorandaError) -> None:
+                self.agree_first(
+                    question,
+                    (),
+                    lambda: self._do(lambda memory: plan.do(memory, keys), again, frozenset((question,))),
+                )
+
+            self._do(lambda memory: plan.do(memory, keys), again)
+
+    # the text that is edited where it stands
+
+    def edit_text(self, label: str, text: str, answer: Callable[[str], None]) -> None:
+        """Have a text edited in the preview, or in a box where it cannot be seen there; then call `answer`."""
+        preview = self.pane.preview
+        place = preview.place_of(text, (0, LABEL_WIDTH))
+        if place is None or preview.size.height - place[1] < LEAST_LINES:
+            form = Form(label, [FormField("text", label, text)])
+            self.app.push_screen(form, lambda given: None if given is None else answer(given["text"]))
+            return
+        self._edited = answer
+        self.application.hold_keys()
+        self._close_editor()
+        editor = TextEditor(text, *place)
+        editor.styles.width = preview.size.width - place[0]
+        self.pane.mount(editor)
+        self.pane.call_after_refresh(self._begin_edit, editor, label)
+
+    def _begin_edit(self, editor: TextEditor, label: str) -> None:
+        self.set_focus(editor)
+        keys = (("enter", "saves", "end_edit(True)"), ("^j", "new line", ""), ("^u", "empties the line", ""))
+        pieces = [
+            piece
+            for key, word, action in (*keys, ("esc", "leaves", "end_edit(False)"))
+            for piece in ((f" {key}", FOOTER_KEY, action), (f" {word} ", "", action))
+        ]
+        self.put_footer((f" {visible(label)} ", "bold $text-accent"), *pieces)
+        self.application.release_keys()
+
+    def action_end_edit(self, keep: bool) -> None:
+        """Keep the text, or leave it as it was, for a click."""
+        if (editor := self.query_one_optional(TextEditor)) is not None:
+            self._end_edit(editor.text if keep else None)
+
+    def _close_editor(self) -> None:
+        if (editor := self.query_one_optional(TextEditor)) is not None:
+            editor.remove()
+
+    def on_text_editor_left(self, event: TextEditor.Left) -> None:
+        self._end_edit(event.text)
+
+    def _end_edit(self, text: str | None) -> None:
+        self._close_editor()
+        self.set_focus(self.record_list)
+        self.draw_footer()
+        if text is not None:
+            self._edited(text)
+        self.application.release_keys()
+
+    def copy(self, text: str, what: str) -> object:
+        """Copy a text to the clipboard, and report by which way."""
+        return self.run_worker(self._copy_text(text, what), group="copy", exit_on_error=False)
+
+    async def _copy_text(self, text: str, what: str) -> None:
+        self.say(f"Copied {what} {await copy_to_clipboard(self.app, text)}")
+
+    # the footer
+
+    def draw_footer(self) -> None:
+        """Show the keys of what is under the cursor, those that it takes first."""
+        if not self.is_attached or self.query_one_optional(TextEditor) is not None:
+            return
+        preview = self.pane.preview
+        thing = self.targets()[:1]
+        keys: list[tuple[str, str]] = []
+        if preview.has_focus and preview.link:
+            keys.append(("preview.follow", f"opens {preview.link}"))
+        for action in (*self.place.pane.actions, *ACTIONS):
+            word = action.word_for(thing[0]) if action.kinds and thing and action.things(thing) else ""
+            own = not action.kinds and action in self.place.pane.actions and isinstance(action.word, str)
+            word = str(action.word) if own else word
+            if word and action.key not in dict(keys) and (action.looks or self.moment is None):
+                keys.append((action.key, word))
+        if not keys and self.moment is None:
+            keys.append(("record.add", "add"))
+        if preview.has_focus or self.form == "-narrow":
+            keys.insert(min(5, len(keys)), ("preview.alone", "zoom"))
+        self.put_keys([*keys, *((id, KEYS_BY_ID[id].label) for id in LAST_KEYS)])
+
+    # the help and the box
+
+    def action_help(self) -> None:
+        """List all keys and commands; the one that is chosen is done."""
+        self.app.push_screen(HelpScreen(self.app.remapped), self._take_help)  # type: ignore[attr-defined]
+
+    def _take_help(self, target: str | None) -> None:
+        kind, _, name = (target or "").partition(":")
+        if kind == "verb":
+            self.type_command(f"{name} ")
+        elif kind == "key":
+            self.call_later(self.run_action, KEYS_BY_ID[name].action)
+
+    def action_box(self) -> None:
+        """Open the box in which actions, views, settings and commands are found."""
+        self.type_command("")
+
+    def type_command(self, line: str) -> None:
+        """Open the box with a line begun."""
+        if self.opened is not None:
+            hint = "what do you want to do, or where to go"
+            box = Chooser(
+                "Do, go, or type a command", self._offer, self.engine, line, hint, complete_typed, self._lines
+            )
+            self.app.push_screen(box, lambda do: None if do is None else do())
+
+    def _offer(self, memory: Memory, words: str) -> list[Offer]:
+        """Return what the box offers for words: the command that they are, the records that a command may be for, then
+        keys, views, settings and commands by what they do."""
+        line = words.strip()
+        if not line:
+            return [*self._offer_keys(""), *self._offer_verbs("")]
+        found = find_verb(split_words(line))
+        offers: list[Offer] = []
+        if found is not None:
+            offers = self._offer_command(memory, line, *found)
+        offers += self._offer_keys(line)
+        if found is None or not found[1]:
+            offers += [*self._offer_verbs(line), *self._offer_settings(line)]
+        return offers or [Offer(partial(self.run_line, line), f"run “{line}”")]
+
+    def _offer_command(self, memory: Memory, line: str, verb: Verb, rest: list[str]) -> list[Offer]:
+        usage = " ".join(argument.usage for argument in verb.arguments)
+        does = Offer(
+            partial(self.run_line, line), f"enter does it:  {line}", "", f"{verb.name} {usage}", "▸", "accent"
+        )
+        loose = [rest[at] for at in find_loose_words(verb, rest)]
+        if not _takes_ids(verb) or not loose or any(map(_is_citation, loose)):
+            return [does]
+        hits = search_for_person(memory.search, memory.database, " ".join(loose), OFFERED_RECORDS, False).hits
+        options = [word for word in rest if word not in loose]
+        return [
+            offer_record(hit.record)._replace(
+                value=partial(self.run_line, shlex.join([verb.name, hit.record.citation, *options]))
+            )
+            for hit in hits
+        ] or [does]
+
+    def _offer_keys(self, words: str) -> list[Offer]:
+        """Return the keys that do what words say, those of what is under the cursor first."""
+        asked = words.lower().split()
+        scored: list[tuple[int, int, Offer]] = []
+        for place, key in enumerate(KEYS):
+            shown = key_name(key.id) if has_key(key.id) else ""
+            name = key.label or key.id.replace(".", " ")
+            score = _match_words(
+                asked, name, key.help, (*KEY_SYNONYMS.get(key.id, ()), *SYNONYMS.get(key.verb, ()))
+            )
+            if words and words in (shown, key.former):
+                score = 9
+            if score or not asked:
+                offer = Offer(partial(self._run_key, key.action), key.help, shown, glyph="▸", look="accent")
+                scored.append((-score, place, offer))
+        return [offer for _, _, offer in sorted(scored, key=lambda one: one[:2])]
+
+    def _run_key(self, action: str) -> None:
+        self.call_later(self.run_action, action)
+
+    def _offer_verbs(self, words: str) -> list[Offer]:
+        """Return the commands that do what words say, to be completed."""
+        asked = words.lower().split()
+        scored = []
+        for place, verb in enumerate(list_verbs()):
+            former = [word for word, now in FORMER_WORDS.items() if now.split()[0] == verb.name]
+            score = _match_words(asked, verb.name, verb.summary, (*SYNONYMS.get(verb.name, ()), *former))
+            if score or not asked:
+                offer = Offer(partial(self.type_command, f"{verb.name} "), verb.summary, f":{verb.name}", glyph=":")
+                scored.append((-score, place, offer))
+        return [offer for _, _, offer in sorted(scored, key=lambda one: one[:2])]
+
+    def _offer_settings(self, words: str) -> list[Offer]:
+        """Return the settings that words name."""
+        asked = words.lower().split()
+        found = [
+            one for one in SETTINGS if _match_words(asked, one.name, one.meaning, SETTING_WORDS.get(one.name, ()))
+        ]
+        return [
+            Offer(partial(self.go_to, SETTINGS_VIEW, words=one.name), one.meaning, f"setting {one.name}", glyph="=")
+            for one in found
+        ]
+
+    def action_themes(self) -> None:
+        """Choose the theme; it is shown as it is chosen."""
+
+        def find(memory: Memory, words: str) -> list[Offer]:
+            names = sorted(self.app.available_themes, key=lambda name: (name != self.app.theme, name))
+            return [
+                Offer(name, name, "now" if name == self.app.theme else "")
+                for name in names
+                if words.lower() in name
+            ]
+
+        self.choose("Theme", find, self._take_theme)
+
+    def _take_theme(self, name: str) -> None:
+        self.app.theme = name
+
+    # typed lines
+
+    def run_line(self, text: str, agreed: tuple[str, ...] = ()) -> None:
+        """Run a typed line, with or without its `/`."""
+        if not text.strip() or self.opened is None:
+            return
+        if not agreed:
+            self._lines = (*self._lines, text)
+        words = split_words(text.removeprefix(":"))
+        first = words[0].removeprefix("/")
+        own = {
+            "q": "app.quit",
+            "quit": "app.quit",
+            "exit": "app.quit",
+            "help": "help",
+            "messages": "messages",
+            "tour": "tour",
+        }
+        if first in own and len(words) == 1:
+            self.call_later(self.run_action, own[first])
+            return
+        found = find_verb(words)
+        if found is None:
+            self._offer_near_verb(text, command_word(words))
+            return
+        verb, rest = found
+        names = {verb.name, " ".join([verb.name, *rest[:1]])}
+        if (not PAST_VERBS & names or PRESENT_LISTS & names) and self.refuses():
+            return
+        rest = [*self._cited_in_list(verb, rest), *rest]
+        try:
+            given = parse_arguments(verb.name, verb.arguments, rest)
+            if any(getattr(given, option) for option in PAST_REFUSED.get(verb.name, ())) and self.refuses():
+                return
+            if verb.part:
+                require_part(verb.part)
+            if not self._run_in_view(verb, given):
+                self._run_verb(verb, given, text, agreed)
+        except UsageError as error:
+            if "--help" in rest:
+                self.show_lines(help_text(verb.name, verb.summary, verb.arguments).split("\n"))
+            else:
+                self.say(error.message, "warning")
+        except MemorandaError as error:
+            self.say(str(error), "warning")
+
+    def _cited_in_list(self, verb: Verb, rest: list[str]) -> list[str]:
+        """Return the citations of the marked records, or of the record in the preview, for a verb that needs citations
+        and got none: `:tag db`, `:forget`."""
+        wanted = verb.arguments[0] if verb.arguments else None
+        if wanted is None or not _takes_ids(verb) or "--help" in rest:
+            return []
+        instead = OPTIONS_INSTEAD.get(verb.name, "")
+        if wanted.form not in ("one", "many") and (not instead or any(word.startswith(instead) for word in rest)):
+            return []
+        if any(_is_citation(rest[at]) for at in find_loose_words(verb, rest)[:1]):
+            return []
+        cited = [citation for one in self.targets() if not isinstance(one, Step) and (citation := citation_of(one))]
+        return cited if wanted.form in ("many", "any") else cited[:1]
+
+    def _offer_near_verb(self, text: str, word: str) -> None:
+        """Offer the command that a word which is none probably stands for, with the rest of the line."""
+        said = f"There is no command “{word[:40]}”."
+        verb = suggest_verb(word.removeprefix("/"))
+        if verb is None:
+            self.say(f"{said} {key_name('help.open')} lists them all.", "warning")
+        else:
+            line = f"{verb}{text.partition(word)[2]}"
+            self.agree_first(f"{said} Run “{line[:60]}”?", (), lambda: self.run_line(line))
+
+    def _run_verb(self, verb: Verb, given: ParsedArguments, text: str, agreed: tuple[str, ...]) -> None:
+        engine = self.engine
+        if verb.name == "export" and not given.form and given.file in (None, "", "-"):  # nothing is printed here
+            given.file = f"~/{engine.location.display_name}-memory.json"
+
+        def finish(result: Any, error: MemorandaError | None) -> None:
+            if isinstance(error, ConfirmationNeeded):
+                shown = (*agreed, error.shown_text)  # anything else that it shows then is asked again
+                self.agree_first(error.message, error.lines, lambda: self.run_line(text, shown))
+            elif error is not None:
+                self.say(str(error), "error")
+            else:
+                self._show_outcome(verb, given, result)
+            self.application.release_keys()
+
+        if settle(verb.apart, given):
+            self.say(f"{verb.name} goes on beside everything else; it says when it is done.")
+        else:
+            self.application.hold_keys()
+        engine.run_verb(verb, given, agreed, lambda result, error: self.later(finish, result, error))
+
+    def _show_outcome(self, verb: Verb, given: ParsedArguments, outcome: Outcome) -> None:
+        """Show the outcome of a verb, and what it may have changed."""
+        reads = settle(verb.reads, given)
+        if outcome.message:
+            wrote = not reads and not settle(verb.looks, given) and not settle(verb.apart, given)
+            undo = f" {key_name('memory.undo')} undoes it." if wrote and verb.name not in UNDO_WORDS else ""
+            self.say(f"{outcome.message}{undo}")
+        if outcome.lines:
+            self.show_lines(outcome.lines)
+        if verb.name == "config":
+            self.application.configure_again()
+        elif not reads:
+            self.record_list.unmark()
+            self.refresh_rows()
+        if verb.name == "health" and given.index:
+            self.engine.embedder.resume()
+            self.embed()
+
+    def embed(self) -> None:
+        """Embed what waits; see `MainScreen`."""
+
+    def open_citation(self, text: str) -> None:
+        """Show the record of a citation in the preview."""
+        try:
+            self.pane.open(parse_citation(text, "fact"))
+        except MemorandaError as error:
+            self.say(str(error), "warning")
+
+    def search_for(self, query: str) -> None:
+        """Search, as if typed in the find line; see `SearchingScreen`."""
+
+    def ask_question(self, question: str) -> None:
+        """Ask the Librarian; see `MainScreen`."""
+
+    def _run_in_view(self, verb: Verb, given: ParsedArguments) -> bool:
+        """Show what a verb is about where it has a place of its own; return False where it has none. Raises
+        MemorandaError."""
+        name = verb.name
+        hints = {"demo": DEMO_HINT, "uninstall": UNINSTALL_HINT, "serve": SERVE_HINT}
+        hints["mcp"] = "An agent starts that, and speaks to it in JSON. docs/agents.md says how it is set up."
+        if name in hints:
+            self.say(hints[name], "warning")
+        elif name == "list":
+            return self._show_list(given)
+        elif name == "agents" and not (given.agent or given.pause or given.off):
+            self.go_to("agents")
+        elif name == "team" and not given.act:
+            self.go_to("team")
+        elif name == "config" and given.name == MODEL_WORD and given.value in (None, "status"):
+            self.go_to(SETTINGS_VIEW, shows="model")
+        elif name == "config" and not given.name:
+            self.go_to(SETTINGS_VIEW)
+        elif name == "files":
+            return self._show_files(given)
+        elif name == "health" and given.check and not given.head:
+            self.go_to("health", check="quick" if given.quick else "1")
+        elif name == "health" and self.moment is None and not any(vars(given).values()):
+            self.go_to("health")  # in the past the counts are shown as text
+        elif name == "search":
+            self.search_for(" ".join(given.query))
+        elif name == "show" and not given.diff:
+            self.open_citation(given.citation)
+        elif name == "history" and given.to and given.since:
+            self.show_plan(lambda memory: plan_since(memory, given.since, given.to))
+        elif name == "history" and not (given.record or given.since or given.to or given.changes):
+            self.go_to(HISTORY, actor=given.actor, only=None)
+        elif name == "ask" and not given.no_model:
+            self.ask_question(" ".join(given.question))
+        elif name == "context":
+            self.go_to("ask", context="1", question=" ".join(given.query), session=given.session)
+        elif name == "today" and given.state in ("", "waiting"):
+            self.go_to(TODAY, asker=given.origin)
+        elif name == "timeline" and not (given.since or given.before) and len(given.kind) <= 1:
+            self._show_timeline(given.kind[0] if given.kind else None)
+        elif name == "restore" and not (given.yes or given.only or given.kind or given.dry_run):
+            self._show_restore(parse_id(given.checkpoint, "checkpoint"))
+        elif name == "undo" and given.all_by and not given.yes:
+            self.show_plan(lambda memory: plan_undo_all(memory, given.all_by, given.session or ""))
+        elif name == "undo" and given.seq and not (given.overwrite or given.keep or given.dry_run):
+            self._show_undo(parse_id(given.seq, "step") if isinstance(given.seq, str) else given.seq)
+        elif name == "purge" and not (given.check or given.yes or given.dry_run or given.scrub or given.leave):
+            meant = select_records(given.ids, given.query, given.origin, given.before, given.kind, given.yes)
+            named = meant.named_records() if meant.ids else ()
+            self.show_plan(lambda memory: plan_purge_of(memory, named, meant.plan_purge, meant.query or ""))
+        elif name == "sync" and given.edit:
+            edit_synced_file(self, given.file or "MEMORY.md")
+        elif name == "open" and given.place:
+            location, folder = locate_memory(given.place, self.cwd)
+            self.app.call_later(self.app.open, location, folder)  # type: ignore[attr-defined]
+        elif name == "open" and not (given.new or given.where):
+            self.action_start("memory.open")
+        else:
+            return False
+        return True
+
+    def _show_restore(self, number: int) -> None:
+        self.show_plan(lambda memory: plan_restore(memory, [memory.checkpoints.get(number)]))
+
+    def _show_undo(self, seq: int) -> None:
+        self.show_plan(lambda memory: plan_undo(memory, [memory.history.get(seq)]))
+
+    def _show_files(self, given: ParsedArguments) -> bool:
+        """Show what other tools remember: what is wrong with it, what changed in it, or its texts."""
+        if given.act == "keep" and given.watch:
+            said = "That stays until it is ended: run memoranda files keep --watch in a terminal of its own."
+            self.say(said, "warning")
+        elif given.act == "list":
+            self.go_to("files", shows="texts", words=" ".join(given.words), tool=given.tool)
+        elif given.act == "keep" and not (given.words or given.once or given.off):
+            self.go_to("files", shows="changes", words=None, tool=None)
+        elif given.act == "scan" and not (given.md or given.check or given.save or self.moment):
+            self.go_to("files", shows="wrong", folders=" ".join(given.words), words=None, tool=None)
+        else:
+            return False
+        return True
+
+    def _show_timeline(self, kind: str | None) -> None:
+        if kind is not None and kind not in TIMELINE_WORDS:
+            self.say(f"Kinds: {', '.join(TIMELINE_WORDS)}.", "warning")
+        else:
+            self.go_to(TIMELINE, kind=kind)
+
+    def _show_list(self, given: ParsedArguments) -> bool:
+        """Go to the pane of what is listed, narrowed; return False where there is none. Raise UsageError."""
+        options = {name: value for name, value in vars(given).items() if name not in ("at", "limit")}
+        kind, narrow = find_listing(Narrowing(**options), given.at)
+        if given.at is not None:
+            self.look_back(" ".join([given.at, *(word for word in narrow.words if word not in PAST_KINDS)]))
+        elif kind == "facts" and not (narrow.status or narrow.tag):
+            self._show_facts(narrow)
+        elif kind == "tasks" and not narrow.status:
+            self._show_hidden(FACTS, narrow.all, state="tasks")
+        elif kind == "checkpoints":
+            self._show_hidden(HISTORY, narrow.all, only="checkpoints")
+        else:
+            return False
+        return True
+
+    def _show_hidden(self, name: str, hidden: bool, **chosen: str | None) -> None:
+        self.go_to(name, **chosen)
+        if self.place.view.hidden is not hidden:
+            self.narrow(self.place.view._replace(hidden=hidden))
+
+    def _show_facts(self, narrow: Narrowing) -> None:
+        """Go to the facts, filtered."""
+        words, domain = fact_filters(narrow.words, narrow.domain)
+        sort = narrow.sort or "need"
+        if (domain is not None and domain not in DOMAINS) or sort not in (*FACT_SORTS, "need"):
+            self.say(f"Domains: {', '.join(DOMAINS)}. Orders: {', '.join(FACT_SORTS)}.", "warning")
+            return
+        self.go_to(FACTS, state=None, tag=None, domain=domain, origin=narrow.origin, words=words)
+        view = self.place.view._replace(hidden=narrow.all, sort="" if sort == "need" else sort)
+        if view != self.place.view:
+            self.narrow(view)
+
+
+UNDO_WORDS = ("undo", "redo", "checkpoint", "purge", "config", "export", "backup", "connect")
+"""Commands whose outcome is not undone by the key, or says itself how."""
+
+
+def split_words(text: str) -> list[str]:
+    """Split a line into words; quoted words stay whole, and an apostrophe without a closing one is an ordinary
+    character."""
+    text = text.replace("“", '"').replace("”", '"')
+    try:
+        return shlex.split(text) or [text]
+    except ValueError:
+        return text.split()
+
+
+def _takes_ids(verb: Verb) -> bool:
+    return bool(verb.arguments) and verb.arguments[0].name in ("id", "ids")
+
+
+def _is_citation(word: str) -> bool:
+    try:
+        parse_citation(word, "fact")
+    except MemorandaError:
+        return False
+    return True
+
+
+def _match_words(asked: Sequence[str], name: str, text: str, others: Sequence[str]) -> int:
+    """Return how well words match a name, its other names, or its description; 0 if one of them is in none."""
+    names = " ".join((name, *others)).lower()
+    whole = f"{names} {text.lower()}"
+    if not asked or not all(word in whole for word in asked):
+        return 0
+    return (
+        1 + sum(3 * (one.startswith(asked[0])) for one in names.split()[:1]) + sum(word in names for word in asked)
+    )

@@ -1,0 +1,351 @@
+"""The pane of the facts: in groups by how much they need a person; and as chips of it the decisions and the tasks."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from store.base.models import Decision, Task
+from store.base.vocabulary import TASK_STATUS_LABELS, pack_key
+from store.history.compression import every_row_view
+from store.memory import Memory
+from store.search.lookup import records_by_key
+from tui.lists.filters import Facet, FacetChoice, counted_facet, writer_facet
+from tui.lists.record_rows import KeyedRows, RowHeading, entry_lines, fact_lines, task_lines
+from tui.panes.pane import Loaded, Pane, Reading, View
+from tui.render.lines import DOUBTFUL_STATES, EVIDENCE_BADGES, FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS
+from tui.theme.line_filters import Piece
+from tui.theme.styles import piece_style
+
+Group = tuple[str, "array[int]"]
+"""The need of facts (a key of NEEDS, GONE, or "" for all in one), and their keys."""
+
+GONE = "gone"
+GONE_STATES = {"superseded": ("superseded", "contradicted"), "forgotten": ("forgotten",)}
+"""States of facts that hold no longer, and the statuses in each."""
+# need → what `Facts.order` filters by, and why the group stands apart; in the order of the list
+NEEDS: dict[str, tuple[dict[str, Any], str]] = {
+    "stale": ({"state": 3}, "too old: agents no longer get them"),
+    "low": ({"state": 2}, "weak or old: sent only if they fit well"),
+    "aging": ({"state": 1}, "soon too old: confirm while you remember"),
+    "pinned": ({"pinned": True}, "never too old"),
+    "fresh": ({"state": 0, "pinned": False}, ""),
+}
+DOUBTED, DECISIONS, TASKS = "doubted", "decisions", "tasks"  # chips beside the states of facts
+DOUBTED_SQL = f"status = 'active' AND evidence_state IN ({', '.join(map(repr, DOUBTFUL_STATES))})"
+SORTS = {"oldest": "by age", "domain": "by domain", "newest": "newest first", "text": "by text"}
+LARGEST_SETTLED = 20_000  # facts from which a changed list is not kept in place: comparing orders takes 1 µs a fact
+
+
+def read_facts(reading: Reading) -> Loaded:
+    """Read the facts, or the decisions or tasks, if their chip is chosen."""
+    state = reading.view.get("state")
+    if state == TASKS or reading.view.get("progress"):
+        return _read_tasks(reading)
+    if state in (DECISIONS, DOUBTED):
+        return _read_keys(reading, _doubted_keys(reading.memory) if state == DOUBTED else _decision_keys(reading))
+    memory, view, last = reading.memory, reading.view, reading.last
+    now = memory.now
+    step = memory.database.value("SELECT max(seq) FROM history") or 0
+    true = groups = read_groups(memory, view, now, reading.limit)
+    if last is not None and last.whole and last.kept is not None and not reading.sorted_again:
+        before, since, shared = last.kept
+        groups = keep_places(before, true, _find_successors(memory, since, shared))
+    keys = array("q")
+    for _, some in groups:
+        keys.extend(some)
+    rows = KeyedRows(
+        keys,
+        partial(read_records, reading),
+        lambda fact, width: fact_lines(fact, now, width),
+        headings(groups, true),
+    )
+    whole = reading.limit < 0
+    facets = read_facets(memory) if whole else ()
+    counts = count_facts(memory, now) if whole else {}
+    return Loaded(
+        rows,
+        facets,
+        _title(view, counts),
+        len(keys) if whole else None,
+        whole=whole,
+        kept=(groups, step, memory.globals.step),
+    )
+
+
+def read_records(reading: Reading, keys: Sequence[int]) -> Mapping[int, Any]:
+    """Return the records of some keys, read on the screen's own connection."""
+    return records_by_key(reading.engine.screen.database, list(keys))
+
+
+def _read_keys(reading: Reading, keys: Sequence[int]) -> Loaded:
+    """Return records of several kinds, each drawn by what it is."""
+    memory, now = reading.memory, reading.memory.now
+
+    def draw(record: Any, width: int) -> Any:
+        return entry_lines(record, width) if isinstance(record, Decision) else fact_lines(record, now, width)
+
+    rows = KeyedRows(keys, partial(read_records, reading), draw)
+    return Loaded(rows, read_facets(memory), _title(reading.view, {}), len(keys))
+
+
+def _decision_keys(reading: Reading) -> array[int]:
+    statuses = ("active", "superseded", "forgotten") if reading.view.hidden else ("active",)
+    return array("q", (pack_key("decision", number) for number in reading.memory.decisions.ids(statuses=statuses)))
+
+
+def _doubted_keys(memory: Memory) -> array[int]:
+    """Return the keys of what rests on evidence that moved, changed or is gone."""
+    found = [
+        pack_key(kind, number)
+        for kind, table in (("fact", "facts"), ("decision", "decisions"))
+        for (number,) in memory.database.rows(f"SELECT id FROM {table} WHERE {DOUBTED_SQL} ORDER BY id DESC")
+    ]
+    return array("q", found)
+
+
+def _read_tasks(reading: Reading) -> Loaded:
+    """Return the tasks: those to be done, with `hidden` those that are done too."""
+    memory, view = reading.memory, reading.view
+    now, progress = memory.now, view.get("progress")
+    statuses = (progress,) if progress else ("in_progress", "pending", *(("done",) if view.hidden else ()))
+    keys = array("q", (pack_key("task", number) for number in memory.tasks.ids(statuses=statuses)))
+    counts = dict(memory.database.rows("SELECT status, count(*) FROM tasks GROUP BY status"))
+    choices = [
+        FacetChoice(status, TASK_STATUS_LABELS[status].capitalize(), counts[status], TASK_GLYPHS[status], "$dim")
+        for status in ("in_progress", "pending", "done")
+        if counts.get(status)
+    ]
+    done = counts.get("done", 0)
+    said = f"{done:,} done {'shown' if view.hidden else 'hidden'}"
+    says: list[Piece] = [(said, "$dim", "hidden")] if done and not progress else []
+
+    def draw(task: Task, width: int) -> Any:
+        return task_lines(task, width, now)
+
+    rows = KeyedRows(keys, partial(read_records, reading), draw)
+    facets = [*read_facets(memory), Facet("progress", "Status", tuple(choices), sum(counts.values()) - done)]
+    return Loaded(
+        rows, facets, says, len(keys), "No tasks to be done. {record.add} adds one; {record.confirm} starts it."
+    )
+
+
+# the groups
+
+
+def read_groups(memory: Memory, view: View, now: str, limit: int = -1) -> list[Group]:
+    """Return the groups of a view, without empty groups; at most `limit` facts, unless it is negative."""
+    filters: dict[str, Any] = {name: view.get(name) for name in ("domain", "origin", "tag")}
+    filters["words"] = view.get("words") or ""
+    state, sort = view.get("state"), view.sort
+    gone = tuple(status for some in GONE_STATES.values() for status in some)
+    if state in GONE_STATES:
+        found = _order_facts(memory, now, limit, statuses=GONE_STATES[state], sort=sort or "newest", **filters)
+        return [(GONE, found)] if found else []
+    if sort:
+        needed = NEEDS[state][0] if state in NEEDS else {}
+        statuses = ("active", *gone) if view.hidden else ("active",)
+        found = _order_facts(memory, now, limit, statuses=statuses, sort=sort, **needed, **filters)
+        return [("", found)] if found else []
+    groups: list[Group] = []
+    left = limit
+    for need, (condition, _) in NEEDS.items():
+        if state in (None, need) and left:
+            found = _order_facts(memory, now, left, sort="oldest", **condition, **filters)
+            groups.append((need, found))
+            left -= len(found) if limit > 0 else 0
+    if view.hidden and state is None and left:
+        groups.append((GONE, _order_facts(memory, now, left, statuses=gone, sort="newest", **filters)))
+    return [group for group in groups if group[1]]
+
+
+def _order_facts(memory: Memory, now: str, limit: int, **filters: Any) -> array[int]:
+    """Return the keys of the facts that match the filters, the project's before the global ones; at most `limit`,
+    unless it is negative."""
+    keys = _pack_all("fact", memory.facts.order(now, limit=limit, **filters))
+    left = limit if limit < 0 else limit - len(keys)
+    if left:
+        keys.extend(_pack_all("global", memory.globals.order(now, limit=left, **filters)))
+    return keys
+
+
+def _pack_all(kind: str, numbers: array[int]) -> array[int]:
+    """Return the keys of records of a kind."""
+    code = pack_key(kind, 0)
+    return array("q", [number * 16 + code for number in numbers])
+
+
+def keep_places(before: Sequence[Group], after: Sequence[Group], successors: Mapping[int, int]) -> list[Group]:
+    """Return the groups `after` with every fact where it stood `before`, and a new one where its order puts it.
+
+    `successors` maps a corrected fact to the one that replaces it, which takes its place. So a change moves nothing
+    below the cursor until the list is sorted or filtered again."""
+    kinds = [need for need, _ in before] + [need for need, _ in after]
+    if "" in kinds or sum(len(keys) for _, keys in (*before, *after)) > 2 * LARGEST_SETTLED:
+        return list(after)
+    present = {key for _, keys in after for key in keys}
+    groups: dict[str, list[int]] = {need: [] for need in (*NEEDS, GONE) if need in kinds}
+    placed: set[int] = set()
+    for need, keys in before:
+        for key in keys:
+            there = key if key in present else successors.get(key)
+            if there in present and there not in placed:
+                placed.add(there)
+                groups[need].append(there)
+    for need, keys in after:
+        previous: int | None = None
+        for key in keys:
+            if key not in placed:
+                place = groups[need].index(previous) + 1 if previous in groups[need] else 0
+                groups[need].insert(place, key)
+            previous = key
+    return [(need, array("q", some)) for need, some in groups.items() if some]
+
+
+def headings(groups: Sequence[Group], true: Sequence[Group]) -> list[RowHeading]:
+    """Return the headings of groups: (index of the first fact, name and count, reason). `true` are the groups as they
+    are now: a fact that was confirmed or corrected keeps its place, and is not counted as stale."""
+    found: list[RowHeading] = []
+    now = dict(true)
+    first = 0
+    for need, keys in groups:
+        if need == GONE:
+            found.append((first, f"Replaced and forgotten {len(keys):,}", "kept, never sent"))
+        elif need:
+            having = now.get(need, array("q"))
+            others = 0 if keys == having else len(set(keys).difference(having))
+            kept = f" + {others:,} changed" if others else ""
+            found.append((first, f"{FACT_BADGES[need][1].capitalize()} {len(having):,}{kept}", NEEDS[need][1]))
+        first += len(keys)
+    return found
+
+
+def _find_successors(memory: Memory, since: int, shared: int) -> dict[int, int]:
+    """Return which facts were replaced after step `since`, and by which; global ones after step `shared` of the
+    person's own memory."""
+    found = _replaced_facts(memory, since, "fact")
+    if shared and memory.globals.step > shared:
+        found |= _replaced_facts(memory.require_personal(), shared, "global")
+    return found
+
+
+def _replaced_facts(memory: Memory, since: int, kind: str) -> dict[int, int]:
+    """Return the keys of the facts replaced after a step of history, and of those that replaced them."""
+    rows = memory.database.rows(
+        f"SELECT f.supersedes, f.id FROM facts f JOIN {every_row_view(memory.database)} h"
+        " ON h.tbl = 'facts' AND h.op = 'INSERT' AND json_extract(h.pk, '$[0]') = f.id"
+        " WHERE h.seq > ? AND f.supersedes IS NOT NULL AND f.status = 'active'",
+        (since,),
+    )
+    return {pack_key(kind, old): pack_key(kind, new) for old, new in rows}
+
+
+# what the facts can be narrowed by
+
+
+def count_facts(memory: Memory, now: str) -> dict[str, int]:
+    """Count the facts in each state, with the global facts."""
+    here, shared = memory.facts.count_by_state(now), memory.globals.count_by_state(now)
+    return {name: count + shared.get(name, 0) for name, count in here.items()}
+
+
+def read_facets(memory: Memory) -> list[Facet]:
+    """Count the facts of every choice, the decisions and the tasks; takes a second for a million facts."""
+    counts = count_facts(memory, memory.now)
+    numbers = {**counts, "fresh": counts.get("fresh", 0) - counts.get("pinned", 0)}
+    states = [
+        FacetChoice(
+            name, FACT_BADGES[name][1].capitalize(), number, FACT_BADGES[name][0], piece_style(f"glyph-{name}")
+        )
+        for name in (*NEEDS, *GONE_STATES)
+        if (number := numbers.get(name, 0))
+    ]
+    database = memory.database
+    doubted = len(_doubted_keys(memory))
+    decisions = database.value("SELECT count(*) FROM decisions WHERE status = 'active'")
+    tasks = database.value("SELECT count(*) FROM tasks WHERE status <> 'done'")
+    for value, word, number, glyph in (
+        (DOUBTED, "Evidence moved", doubted, EVIDENCE_BADGES["moved"][0]),
+        (DECISIONS, "Decisions", decisions, KIND_GLYPHS["decision"]),
+        (TASKS, "Tasks", tasks, KIND_GLYPHS["task"]),
+    ):
+        if number:
+            states.append(FacetChoice(value, word, number, glyph, "$dim"))
+    return [
+        Facet("state", "State", tuple(states), counts.get("active")),
+        counted_facet("domain", "Domain", _count_by_column(memory, "domain")),
+        writer_facet("origin", _count_by_column(memory, "origin")),
+        counted_facet("tag", "Tag", memory.facts.tags()),
+    ]
+
+
+def _count_by_column(memory: Memory, column: str) -> list[tuple[str, int]]:
+    """Count the active facts by a column, with the global facts; the highest number first."""
+    found = dict(memory.database.rows(f"SELECT {column}, count(*) FROM facts WHERE status = 'active' GROUP BY 1"))
+    for value, count in memory.globals.tally(column):
+        found[value] = found.get(value, 0) + count
+    return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def _title(view: View, counts: Mapping[str, int]) -> list[Piece]:
+    """Return what the title says beside the chips: the order of the facts, and how many are hidden or shown too."""
+    gone = {word: counts.get(name, 0) for name, word in (("forgotten", "forgotten"), ("superseded", "replaced"))}
+    count = sum(gone.values())
+    says: list[Piece] = [(SORTS[view.sort], "$dim", "only")] if view.sort else []
+    if count:
+        hidden = ", ".join(f"{number:,} {word}" for word, number in gone.items() if number)
+        says.append(("all shown" if view.hidden else f"{hidden} hidden", "$dim", "hidden"))
+    return says
+
+
+# What a list without rows is waiting for: what is missing in this memory, and what brings it.
+
+MissingCounts = Mapping[str, int]
+
+MISSING_COUNTS = {
+    "gone": "SELECT count(*) FROM facts WHERE status != 'active'",
+    "waiting": "SELECT count(*) FROM proposals WHERE state = 'waiting'",
+    "commits": "SELECT count(*) FROM commits",
+    "agents": "SELECT count(*) FROM (SELECT 1 FROM agent_sessions LIMIT 1)",
+    "turns": "SELECT count(*) FROM (SELECT 1 FROM turns LIMIT 1)",
+}
+MISSING: Sequence[tuple[Callable[[MissingCounts], int | bool], str]] = (
+    (
+        lambda n: n["commits"],
+        "Commits read from git: {commits}. {pane.timeline} shows them; {search.open} and a question asks about them.",
+    ),
+    (lambda n: n["waiting"], "{waiting} proposed and waiting for you: {pane.today} goes there."),
+    (lambda n: n["gone"], "{gone} replaced or forgotten: {list.only} shows them."),
+    (
+        lambda n: not n["agents"],
+        "No agent is connected yet: :connect NAME lets one remember here. :connect lists them.",
+    ),
+    (
+        lambda n: not n["turns"],
+        "No conversation was read yet: :import FILE.jsonl reads one, and proposes what it says.",
+    ),
+    (lambda n: True, "Another tool's memory can be brought in: :import NAME; :import lists what is found."),
+)
+
+
+def missing_sentences(memory: Memory) -> list[str]:
+    """Return what a memory without facts waits for. Takes a few counts."""
+    counts = {name: memory.database.value(query) for name, query in MISSING_COUNTS.items()}
+    said = [sentence for holds, sentence in MISSING if holds(counts)]
+    for name in ("waiting", "gone"):
+        are = f"{counts[name]:,} {'is' if counts[name] == 1 else 'are'}"
+        said = [sentence.replace(f"{{{name}}}", are) for sentence in said]
+    return [sentence.replace("{commits}", f"{counts['commits']:,}") for sentence in said]
+
+
+PANE = Pane(
+    "facts",
+    "Facts",
+    read_facts,
+    empty="No facts yet. {record.add} adds the first one: what should be remembered here?",
+    filtered="No facts match. {screen.leave} shows all facts; {list.only} chooses another filter.",
+    kinds=("fact", "global", "task", "decision"),
+    paged=True,
+)

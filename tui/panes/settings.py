@@ -1,0 +1,444 @@
+"""Settings: in their groups, each with its value and what it means, changed where it is listed; and, under the chip
+Model, which model is asked and why, those that its server has, when it is asked, and its last calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from operator import attrgetter
+from typing import Any, NamedTuple, cast
+from weakref import WeakKeyDictionary
+
+from textual.theme import BUILTIN_THEMES
+
+from store.base.clock import format_how_long_ago
+from store.base.errors import MemorandaError
+from store.config import configuration
+from store.config.configuration import SettingValue
+from store.config.settings import EXPERT
+from store.librarian.chat import is_openai_server
+from store.librarian.model_selection import USUAL_MODEL, InstalledModel, ModelStatus
+from store.librarian.structured_output import LoggedCall, ModelStats, list_recent_calls, read_model_stats
+from store.memory import Memory
+from store.records.facts import AGEING_DAYS
+from tui.actions.action import Action, ActionScreen, Done
+from tui.commands import model
+from tui.commands.settings import SOURCE_WORDS, value_text
+from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID, key_name
+from tui.input.verb_table import SETTING_WORDS
+from tui.lists.filters import Facet, FacetChoice
+from tui.lists.record_rows import RowLine, row_lines, wrap_text
+from tui.panes.pane import Entry, EntryRows, Heading, Loaded, Pane, Reading
+from tui.render.lines import StyledLine, label_row
+from tui.screens.base import Application
+from tui.screens.dialogs import Form, FormField
+from tui.theme.escape import visible
+from tui.theme.line_filters import fit_cells
+from tui.theme.styles import HIGH_CONTRAST
+from tui.workers.engine import Engine
+from tui.workers.model_worker import ModelWorker, PullState, TrialState, model_status_forms
+
+LONGEST_VALUE = 30  # cells of a value in the list
+NAME_CELLS = 20  # cells of the name of a row about the model, at least
+THEMES = sorted([*BUILTIN_THEMES, *(theme.name for theme in HIGH_CONTRAST)])
+AGE_QUESTIONS = frozenset("stale fresh aging ageing age confirm confirmed old days 120 180".split())
+
+
+class Change(NamedTuple):
+    """A change of one setting in a file: the text that it had there, and that it has now; None where it was not set."""
+
+    path: str
+    name: str
+    before: str | None
+    after: str | None
+
+
+_changes: WeakKeyDictionary[Engine, list[Change]] = WeakKeyDictionary()  # those made here, the newest at the end
+
+
+def read_settings(reading: Reading) -> Loaded:
+    """Read the settings that are shown, or what is known of the model."""
+    config = configuration.load_config(reading.engine.location, KEYS_BY_ID, FIXED_KEYS)
+    shows, words = reading.view.get("shows"), (reading.view.get("words") or "").lower().split()
+    every, worker, memory = config.groups(expert=True), ModelWorker.latest, reading.memory
+    choices = FacetChoice("expert", EXPERT, len(every[EXPERT])), FacetChoice("model", "Model")
+    loaded = Loaded(EntryRows([]), [Facet("shows", "Show", choices)], empty="Looking …", kept=shows)
+    if shows != "model" or worker is None:
+        groups = {EXPERT: every[EXPERT]} if shows == "expert" else every if words else config.groups()
+        return replace(loaded, rows=EntryRows(_find(_setting_entries(groups, words), words)), empty="")
+    if reading.last is None or reading.last.kept != shows:
+        worker.check_status(config)
+    if worker.status is None:
+        return loaded
+    stats, calls = read_model_stats(memory.database, memory.now), list_recent_calls(memory.database, memory.now)
+    rows = model_rows(worker, worker.status, stats, calls, memory.now)
+    found = (one if isinstance(one, Heading) else Entry(one.key, one, one.draw, one.describe) for one in rows)
+    return replace(loaded, rows=EntryRows(_find(found, words)), says=model_status_forms(worker, stats)[0], empty="")
+
+
+def _find(entries: Iterable[Entry | Heading], words: Sequence[str]) -> list[Entry | Heading]:
+    """Return the entries that have all these words, and the headings of any."""
+    found: list[Entry | Heading] = []
+    for one in (*entries, Heading("")):
+        if isinstance(one, Heading) and found and isinstance(found[-1], Heading):
+            found.pop()
+        if isinstance(one, Heading) or all(word in _words_of(one.thing).lower() for word in words):
+            found.append(one)
+    return found[:-1]
+
+
+def _words_of(thing: SettingValue | ModelRow | str) -> str:
+    """Return by which words a row is found."""
+    if isinstance(thing, SettingValue):
+        setting, others = thing.setting, SETTING_WORDS.get(thing.name, ())
+        return " ".join((setting.name, setting.label, setting.meaning, *others))
+    return f"{thing.name} {thing.words}" if isinstance(thing, ModelRow) else thing
+
+
+# the settings
+
+
+def _setting_entries(groups: dict[str, list[SettingValue]], words: Sequence[str]) -> Iterator[Entry | Heading]:
+    """Yield the settings of some groups; before them how facts grow old, if the words ask for that."""
+    if AGE_QUESTIONS & set(words):
+        rule = ageing_rule()
+        yield Entry("ageing", " ".join(words), lambda width: row_lines([("  ", "")], rule, "dim", [], width, 9))
+    for group, values in groups.items():
+        yield Heading(group, "weights, days and addresses" if group == EXPERT else "")
+        for value in values:
+            yield Entry(value.name, value, partial(_draw_setting, value), partial(describe_setting, value))
+
+
+def _draw_setting(value: SettingValue, width: int) -> list[RowLine]:
+    """Draw a setting: its label and its value, marked where a file or a variable sets it; below, what it means."""
+    is_set = value.source != "default"
+    text = {"true": "on", "false": "off", '""': "empty"}.get(text := value_text(value.value), text)
+    note = [(fit_cells(text, min(len(text), LONGEST_VALUE)), "title" if is_set else "")]
+    note.append((f"  {SOURCE_WORDS[value.source]:<8}", "dim"))
+    sign = ("● ", "accent") if is_set else ("· ", "dim")
+    meaning = wrap_text(value.setting.meaning, width - 3, width - 3, 1)[0]
+    return row_lines([sign], visible(value.setting.label), "", note, width, second=[(meaning, "dim")])
+
+
+def describe_setting(value: SettingValue) -> list[StyledLine]:
+    """Describe a setting in full."""
+    setting = value.setting
+    where = f"${value.path}" if value.source == "environment" else value.path
+    default = KEYS_BY_ID[value.name[5:]].keys if setting.kind == "keys" else value_text(setting.default)
+    themes = f"{', '.join(THEMES)} ({key_name('theme.choose')} shows each)"
+    lines: list[StyledLine] = [
+        [(setting.label, "own"), (f"  {value.name}" if setting.label != value.name else "", "dim")],
+        [(f"{setting.meaning}.", "title")],
+        [],
+        label_row("Value", value_text(value.value)),
+        label_row("Default", default),
+        label_row("From", visible(where) or "the default: no file and no variable sets it"),
+        label_row("Takes", themes if value.name == "theme" else setting.allowed_values),
+    ]
+    return [*lines, *([[(f"It {setting.own}, so only your own file sets it.", "dim")]] if setting.own else [])]
+
+
+def ageing_rule() -> str:
+    """Return how facts grow old, for who looks for a setting of that."""
+    days: dict[int, list[str]] = {}
+    for confidence, thresholds in AGEING_DAYS.items():
+        days.setdefault(thresholds[2], []).append(confidence)
+    (first, among), *others = [(number, " or ".join(which)) for number, which in days.items()]
+    rest = "".join(f", {number} if it is {which}" for number, which in others)
+    return (
+        f"No setting: facts grow old by a fixed rule. Not confirmed, one is stale after {first} days if its confidence"
+        f" is {among}{rest}. {key_name('record.confirm')} confirms a fact; {key_name('record.pin')} pins it, so that"
+        " it never ages."
+    )
+
+
+def _is_in_file(value: SettingValue) -> bool:
+    return value.source in ("user", "project")
+
+
+def _typed(value: SettingValue, screen: ActionScreen | None = None) -> str:
+    """Return a value as it is typed; on a screen, for a theme that is not set, the one that is shown."""
+    text = value_text(value.value)
+    return text if text != '""' else screen.app.theme if screen and value.name == "theme" else ""
+
+
+def _enter_does(value: SettingValue) -> str:
+    """Return what Enter does to a setting."""
+    if value.setting.kind == "bool":
+        return "turn off" if value.value else "turn on"
+    return "next value" if value.setting.choices else "change"
+
+
+def change_settings(screen: ActionScreen, things: Sequence[SettingValue]) -> None:
+    """Change settings: a switch and a choice at once, another in a form."""
+    for value in things:
+        options = ("false", "true") if value.setting.kind == "bool" else value.setting.choices
+        if value.source == "environment":
+            screen.say(f"${value.path} sets {value.name} over every file: change it there.", "warning")
+        elif options and not (value.name == "enabled" and value.value):
+            put_value(screen, value, options[(options.index(_typed(value)) + 1) % len(options)])
+        else:
+            _ask(screen, value, _typed(value, screen))
+
+
+def _ask(screen: ActionScreen, value: SettingValue, text: str) -> None:
+    """Ask for a value; of the switch of all capture, whether it is meant."""
+    setting, choices = value.setting, THEMES if value.name == "theme" else ()
+    if setting.kind == "bool":
+        lines = ["Nothing is recorded by itself any more then, no commits and nothing from agents."]
+        form = Form("Turn all capture off?", lines=lines, does="turns it off")
+    else:
+        label = f"{setting.meaning}. It takes {'one of the themes: ↑↓' if choices else setting.allowed_values}."
+        field = FormField("text", label, text, over=True, choices=choices, needed=False)
+        form = Form(f"{setting.label}: {value.name}", [field], does="saves")
+
+    def answered(answers: dict[str, str] | None) -> None:
+        if answers is not None:
+            put_value(screen, value, answers.get("text", "false").strip())
+
+    screen.app.push_screen(form, answered)
+
+
+def put_value(screen: ActionScreen, value: SettingValue, text: str) -> None:
+    """Write a value into the file that sets it, or else into the person's own; nothing takes it out of its file."""
+    name, own = value.name, _is_in_file(value)
+    text = text.casefold() if name == "theme" else text
+    if not text and own:
+        unset_settings(screen, [value])
+    elif name == "theme" and text and text not in THEMES:
+        screen.say(f"There is no theme “{text[:40]}”. There are {', '.join(THEMES)}.", "warning")
+        _ask(screen, value, text)
+    elif text in ("", _typed(value, screen)):
+        screen.say(f"{name} is {text or _typed(value) or 'the default'} already: nothing was changed.")
+    else:
+        path = value.path if own else configuration.user_settings_path()
+        _make_change(screen, Change(path, name, _typed(value) if own else None, text), value)
+
+
+def unset_settings(screen: ActionScreen, things: Sequence[SettingValue]) -> None:
+    """Take settings out of their files, so that their defaults hold."""
+    for value in things:
+        _make_change(screen, Change(value.path, value.name, _typed(value), None))
+
+
+def undo_change(screen: ActionScreen, things: Sequence[Any]) -> None:
+    """Undo the last change of a setting that was made here."""
+    if last := _changes.get(screen.engine, [])[-1:]:
+        _make_change(screen, last[0]._replace(before=last[0].after, after=last[0].before), undoes=True)
+    else:
+        screen.say("Nothing that was changed here is left to undo.", "warning")
+
+
+def _make_change(
+    screen: ActionScreen, change: Change, asked: SettingValue | None = None, undoes: bool = False
+) -> None:
+    """Make a change, and let it count at once; a value that was typed and is refused is asked for again."""
+    path, name, _, text = change
+    app = cast("Application", screen.app)
+
+    def write(memory: Memory, things: Sequence[Any]) -> Done:
+        try:
+            if text is None:
+                configuration.remove_setting(path, name)
+            else:
+                configuration.write_setting(path, name, text)
+        except MemorandaError:
+            if asked is not None and asked.setting.kind not in ("bool", "choice"):
+                screen.later(_ask, screen, asked, text or "")
+            raise
+        made = _changes.setdefault(screen.engine, [])
+        made[len(made) - undoes :] = [] if undoes else [change]
+        config = configuration.load_config(memory.location, KEYS_BY_ID, FIXED_KEYS)
+        screen.later(app.configure_again)
+        app.modeller.check_status(config)
+        now = config.find_value(name)
+        is_now = f"{name} is {value_text(now.value)}" if now is not None else name
+        where = f"{'taken out of' if text is None else 'written to'} {path}"
+        return Done(f"{'Undone: ' if undoes else ''}{is_now}: {where}", name, undo=not undoes)
+
+    screen.perform(Action("preview.follow", "change", does=write), [])
+
+
+# the model
+
+CHOOSERS = {
+    "$MEMORANDA_MODEL": "A variable of the environment, for one start: MEMORANDA_MODEL=llama3.2:1b memoranda",
+    "agent.model": "What you chose here, or with memoranda config model use NAME. It is in your settings file.",
+    "qwen2.5": f"Where nobody chose: {USUAL_MODEL} if it is there, else the first qwen2.5 that the server has.",
+    "any": "Where there is no qwen2.5: the first model of the server that can answer.",
+    "rules": model.WORKS_WITHOUT_MODEL,
+}
+CHOOSER_NAMES = {"qwen2.5": "the first qwen2.5", "any": "any other model"}
+LIBRARY_WORDS = "Any that Ollama's library has, by its name: https://ollama.com/library"
+TEST_WORDS = "It is being asked something small. A cold model is loaded first, which may take a minute …"
+USUAL_WORDS = (
+    "The model that Memoranda is made for: 1.9 GB to fetch, and some 3 GB of memory while it works.",
+    "qwen2.5:1.5b takes half of that, and gets more wrong. Ollama fetches it from its library.",
+)
+
+
+@dataclass(frozen=True)
+class ModelRow:
+    """A row about the model: its name, words beside it, more for the preview, its sign, and what Enter does, by the
+    first word of its `key`."""
+
+    key: str
+    name: str
+    words: str = ""
+    more: Sequence[str] = ()
+    sign: tuple[str, str] = ("·", "dim")
+    enter: str = ""
+
+    def draw(self, width: int) -> list[RowLine]:
+        """Draw the row."""
+        name = fit_cells(visible(self.name), min(max(NAME_CELLS, len(self.name)), width // 2))
+        sign, look = self.sign
+        return row_lines([(f"{sign} ", look), (f"{name}  ", "")], visible(self.words), "dim", [], width)
+
+    def describe(self) -> list[StyledLine]:
+        """Return its name and more for the preview."""
+        return [[(visible(self.name), "title")], *([(visible(line), "")] for line in self.more if line)]
+
+
+def model_rows(
+    worker: ModelWorker, found: ModelStatus, stats: ModelStats, calls: Sequence[LoggedCall] = (), now: str = ""
+) -> Iterator[ModelRow | Heading]:
+    """Yield the rows about the model, for its status, its statistics and its last calls."""
+    look, absent = found.look, model.lacks_ollama(found)
+    yield Heading("The model", model.server_words(found))
+    if worker.pull is not None:
+        yield _pull_row(worker.pull)
+    yield _trial_row(worker.trial)
+    yield ModelRow("look", "Look again", "at the server and its models", enter="looks")
+    if absent:
+        steps = model.install_steps()
+        yield Heading("Ollama", "installed, and does not run" if len(steps) == 1 else "is not on this machine")
+        how = "Type it in a shell; enter copies it. Ollama then listens on this machine alone."
+        for where, line in steps:
+            more = line, how, model.WORKS_WITHOUT_MODEL
+            yield ModelRow(f"install {where}", where, line, more, ("$", "accent"), "copies the line")
+    yield Heading("Which is asked", "the first of these that can be had")
+    for step in found.steps:
+        more = f"{step.reason} {step.next}", "", CHOOSERS.get(step.who, "")
+        sign = ("✓", "added") if step.taken else ("·", "dim")
+        yield ModelRow(f"order {step.who}", CHOOSER_NAMES.get(step.who, step.who), step.reason, more, sign)
+    if not absent and look.trouble is None and (look.version or look.models):
+        yield Heading("Models", "that the server has")
+        yield from (_model_row(found, one, stats) for one in look.models)
+        if not is_openai_server(look.address):  # that one has what it was started with
+            fetch = ("↓", "accent")
+            if look.find_model(USUAL_MODEL) is None:
+                words = "not there yet: 1.9 GB"
+                yield ModelRow(f"pull {USUAL_MODEL}", USUAL_MODEL, words, USUAL_WORDS, fetch, "pulls it")
+            yield ModelRow("pull", "another …", "fetch one by its name", [LIBRARY_WORDS], fetch, "asks for it")
+    yield Heading("When", "the model is asked")
+    for mode, words in model.MODEL_MODES.items():
+        said = f"{words[0].upper()}{words[1:]}. What it proposes waits for your yes, whichever is set."
+        sign, enter = (("●", "added"), "") if mode == found.mode else (("○", ""), "sets it")
+        yield ModelRow(f"mode {mode}", mode, words, [said, "It is agent.mode of your settings."], sign, enter)
+    if calls:
+        yield Heading("Last calls", "of 24 hours; no model is sent any of it")
+    for call in calls:
+        words = (
+            f"{format_how_long_ago(now, call.at)}  {model.format_seconds(call.seconds)}  {model.call_outcome(call)}"
+        )
+        sign = ("·", "warning") if call.dropped or call.fallback else ("✓", "added")
+        yield ModelRow(f"call {call.id}", call.task, words, model.model_call_lines(call, now), sign)
+
+
+def _model_row(found: ModelStatus, one: InstalledModel, stats: ModelStats) -> ModelRow:
+    """Return the row of a model that the server has."""
+    words, enter, sign, more = model.model_words(one), "takes this one", ("○", ""), list[str]()
+    if not one.can_chat:
+        why = "runs on other machines, and no text is sent there" if one.remote else "makes vectors only"
+        enter, sign, more = "", ("○", "dim"), [f"It cannot be asked: it {why}."]
+    elif one.name == found.model:
+        enter = "" if found.chosen_step.who == "agent.model" else "keeps it"
+        more = [f"It is the one that is asked: {found.chosen_step.reason}", model.model_use_words(stats)]
+        sign = ("●", "added")
+    more += ["Enter writes it to your settings as agent.model."] if enter else []
+    return ModelRow(f"model {one.name}", one.name, words, [words, *more], sign, enter)
+
+
+def _pull_row(pull: PullState) -> ModelRow:
+    """Return the row of a pull: how far it is, or how it ended."""
+    far, trouble, more = pull.far, pull.trouble, list[str]()
+    if not pull.ended:
+        words = f"{pull.name}  {model.pull_words(far, pull.pace)}"
+        return ModelRow("stop", "Stop the pull", words, [words], ("↓", "accent"), "stops it")
+    words, sign = "is there.", ("✓", "added")
+    if trouble is not None and trouble.kind == "stopped":
+        share = f" at {100 * far.done // far.total} %" if far.total else ""
+        words, sign = f"Stopped{share}; pulled again, it continues from there.", ("✕", "warning")
+    elif trouble is not None:
+        words, sign, more = "could not be fetched.", ("✕", "removed"), [trouble.message, f"Next  {trouble.next}"]
+    return ModelRow("stop", pull.name, words, [words, *more], sign, "takes this away")
+
+
+def _trial_row(trial: TrialState | None) -> ModelRow:
+    """Return the row of a trial: how it went, or that Enter tries the model."""
+    lines, enter = ["It is asked something small, which says how quick it is."], "tests it"
+    if trial is not None and trial.trouble is not None:
+        lines = [trial.trouble.message, trial.trouble.next]
+    elif trial is not None:
+        lines, enter = (
+            ([TEST_WORDS], "stops it") if trial.tried is None else (model.trial_lines(trial.tried), enter)
+        )
+    return ModelRow("test", "Test the model", lines[0], lines, ("?", "accent"), enter)
+
+
+def follow_model_row(screen: ActionScreen, things: Sequence[ModelRow]) -> None:
+    """Do what Enter does to a row about the model."""
+    (row, *_), app = things, cast("Application", screen.app)
+    modeller, config, (kind, _, name) = app.modeller, app.config, row.key.partition(" ")
+    value = config.find_value(f"agent.{kind}")
+    if value is not None:  # agent.mode, agent.model
+        put_value(screen, value, name)
+    elif kind == "install":
+        screen.copy(row.words, "the line")
+    elif kind == "pull" and name:
+        pull_model(screen, name)
+    elif kind == "pull":
+        form = Form("Fetch a model", [FormField("name", LIBRARY_WORDS, USUAL_MODEL, over=True)], does="pulls it")
+        screen.app.push_screen(form, partial(_pull_answered, screen))
+    elif kind == "stop" and not modeller.stop_pull():
+        modeller.pull = None
+    elif kind == "test" and not modeller.stop_trial():
+        modeller.start_trial(config)
+    elif kind == "look":
+        modeller.check_status(config)
+    screen.refresh_rows()
+
+
+def _pull_answered(screen: ActionScreen, answers: dict[str, str] | None) -> None:
+    if answers is not None:
+        pull_model(screen, answers["name"].strip())
+
+
+def pull_model(screen: ActionScreen, name: str = USUAL_MODEL) -> None:
+    """Start to fetch a model, as `config model pull NAME` does; it goes on when the view is left."""
+    app = cast("Application", screen.app)
+    if not app.modeller.start_pull(app.config, name):
+        screen.say("One is being fetched already: “Stop the pull” stops it.", "warning")
+    screen.refresh_rows()
+
+
+FOLLOW, CORRECT, FORGET = "preview.follow", "record.correct", "record.forget"
+PANE = Pane(
+    "settings",
+    "Settings",
+    read_settings,
+    filtered="No setting has these words.",
+    actions=(
+        Action(FOLLOW, _enter_does, (SettingValue,), run=change_settings, looks=True),
+        Action(CORRECT, _enter_does, (SettingValue,), run=change_settings, looks=True),
+        Action(FORGET, "default", (SettingValue,), run=unset_settings, fits=_is_in_file, looks=True),
+        Action("memory.undo", "undo", run=undo_change, looks=True),
+        Action(
+            FOLLOW, attrgetter("enter"), (ModelRow,), run=follow_model_row, fits=attrgetter("enter"), looks=True
+        ),
+    ),
+    seconds=1,
+    finds=True,
+)

@@ -1,0 +1,135 @@
+"""Team: who shares through the remote of this project, what each shared, and what is wrong with a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from store.base.citations import cite
+from store.base.clock import format_age
+from store.base.errors import MemorandaError
+from store.team.exchange import Team
+from store.team.stream import SharedRecord
+from store.team.team_file import StreamState
+from store.upkeep.optional import has_shared_records
+from tui.actions.action import Action, ActionScreen
+from tui.lists.record_rows import RowLine, row_lines
+from tui.panes.pane import Entry, EntryRows, Loaded, Pane, Reading
+from tui.render.lines import StyledLine, format_count
+from tui.render.metrics import format_size
+from tui.theme.escape import visible
+
+MEMBER_RECORDS = 200  # records of one writer that are listed
+NOBODY_SHARES_HINT = (
+    "Nobody shares yet. `memoranda team share work decisions` begins, and shows first what would leave this"
+    " machine."
+)
+EXCHANGE = "Exchange now"
+EXCHANGE_HINT = "Sends what you share, and receives what others shared: now, and not only every few minutes."
+
+
+@dataclass(frozen=True, slots=True)
+class TeamMember:
+    """One stream, whether its writer is oneself (see `Team.you_label`), the bytes that it takes here, and the records
+    of its writer: of each what is known, and its citation here, empty without one."""
+
+    state: StreamState
+    you: str
+    bytes: int
+    records: tuple[tuple[SharedRecord, str], ...]
+
+
+def read_team(reading: Reading) -> Loaded:
+    """Read who shares, and what."""
+    if not has_shared_records(reading.memory):  # nothing is made to say so
+        return Loaded(EntryRows([]))
+    with Team(reading.memory) as team:
+        here = {one.id: cite("fact" if one.id[0] == "F" else "decision", one.number) for one in team.held_records()}
+        members = [
+            TeamMember(
+                state,
+                team.you_label(state.writer),
+                team.stream_size(state),
+                tuple((record, here.get(record.id, "")) for record in team.writer_records(state.writer)),
+            )
+            for state, _ in team.members()
+        ]
+    now = reading.memory.now
+    entries = [
+        Entry(one.state.writer, one, partial(draw_member, one, now), partial(describe_member, one))
+        for one in members
+    ]
+    draw = partial(row_lines, [("⇄ ", "accent")], EXCHANGE, "", [])
+    entries.append(Entry(EXCHANGE, EXCHANGE, draw, lambda: [[(EXCHANGE_HINT, "")]]))
+    wrong = sum(bool(one.state.said) for one in members)
+    return Loaded(
+        EntryRows(entries),
+        says=[(f"{wrong:,} with something wrong", "$text-warning")] if wrong else [],
+        size=len(members),
+    )
+
+
+def draw_member(one: TeamMember, now: str, width: int) -> list[RowLine]:
+    """Draw a writer: who it is, how much they shared and when, or what is wrong."""
+    name = visible(one.state.name or one.state.writer) + (f" ({one.you})" if one.you else "")
+    if one.state.said:
+        return row_lines([("⚠ ", "removed")], name, "bold", [(visible(one.state.said), "warning")], width)
+    about = visible(f"{format_count(len(one.records), 'record')} · {format_age(now, one.state.at)}")
+    return row_lines([("● ", "added")], name, "bold", [(about, "dim")], width)
+
+
+def describe_member(one: TeamMember) -> list[StyledLine]:
+    """Return the lines about a writer."""
+    state = one.state
+    parts = (format_count(state.seq, "operation"), format_size(one.bytes) if one.bytes else "")
+    lines: list[StyledLine] = [
+        [(state.name or "(no name)", "title"), (f"  {state.writer}", "dim")],
+        [(f"{', '.join(filter(None, parts))}, the last received {state.at[:16].replace('T', ' ')}", "dim")],
+    ]
+    if state.said:
+        lines += [[], [(f"Something is wrong: {state.said}. What was good before stays.", "warning")]]
+    signed = (
+        f"Signed by {state.key}."
+        if state.key
+        else "Not signed: whoever may push to the remote could have written it."
+    )
+    lines += [[], [(signed, "")]]
+    if not one.you:
+        words = " ".join(dict.fromkeys(state.believed.replace("+", "").split()))
+        taken = f"Taken without a question: {words}." if words else "All that is shared waits in the inbox."
+        lines += [[], [(taken, "")]]
+    lines.append([])
+    for record, citation in one.records[:MEMBER_RECORDS]:
+        text = str(record.shown_value("fact" if record.kind == "fact" else "title") or "")
+        note = record.status if record.status != "active" else "several texts" if record.conflicts() else ""
+        here = citation or "not taken"
+        lines.append([(f"{here:<10} ", "cite" if citation else "dim"), (text, ""), (f"  {note}", "warning")])
+    if len(one.records) > MEMBER_RECORDS:
+        lines.append([(f"… and {len(one.records) - MEMBER_RECORDS:,} more", "dim")])
+    return lines
+
+
+def exchange(screen: ActionScreen, things: Sequence[str]) -> None:
+    """Send and receive now, on a thread of its own; then say what arrived."""
+
+    def work() -> None:
+        try:
+            done = screen.engine.team.exchange(wait=True)
+            said = ["Nothing is shared here yet."] if done is None else done or ["Nothing new on either side."]
+        except MemorandaError as error:
+            said = [str(error)]
+        screen.later(screen.refresh_rows)
+        screen.later(screen.show_lines, said)
+
+    screen.say("Exchanging …")
+    screen.in_background(work, "team", "exchange with the team")
+
+
+PANE = Pane(
+    "team",
+    "Team",
+    read_team,
+    empty=NOBODY_SHARES_HINT,
+    actions=(Action("preview.follow", "exchange", (str,), run=exchange),),
+)
