@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Hashable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,6 @@ from tui.app import Memoranda
 from tui.main_screen.screen import MainScreen
 from tui.screens.plans import PlanScreen
 from tui.screens.start import FirstStartScreen
-from tui.widgets.chat_pane import Talk
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
 
@@ -67,45 +66,30 @@ class Person:
         return next(line for line in self.lines if text in line)
 
     @property
+    def record_list(self) -> RecordList:
+        return self.main.record_list
+
+    @property
+    def place(self) -> str:
+        """Return the name of the pane or view that is shown."""
+        return self.main.pane_name
+
+    @property
+    def all_rows(self) -> list[str]:
+        """Return the visible rows of the list, one string each."""
+        return _shown(self.main.record_list)
+
+    @property
     def rows(self) -> list[str]:
-        """Return the visible facts, one string each, without the headings. A list that was never shown has none."""
-        return [row for row in self._rows("facts") if not row.endswith("─")]
+        """Return the visible rows without the headings."""
+        return [row for row in self.all_rows if not row.endswith("──")]
 
-    @property
-    def timeline(self) -> list[str]:
-        return self._rows("timeline")
-
-    @property
-    def checkpoints(self) -> list[str]:
-        return self._rows("checkpoints")
-
-    @property
-    def history(self) -> list[str]:
-        return self._rows("history")
-
-    @property
-    def tasks(self) -> list[str]:
-        return self._rows("tasks")
-
-    @property
-    def hits(self) -> list[str]:
-        """Return the visible hits, without the headings."""
-        return [row for row in self._rows("hits") if not row.endswith("──")]
+    hits = rows
 
     @property
     def headings(self) -> list[str]:
-        """Return the visible headings of the hits."""
-        return [row.rstrip("─").strip() for row in self._rows("hits") if row.endswith("──")]
-
-    def _rows(self, name: str) -> list[str]:
-        return _shown(self.main.list_of(name))
-
-    @property
-    def seen(self) -> list[str]:
-        """Return the visible lists, from the left."""
-        every = [*self.main.query(RecordList), *self.main.query(Talk)]
-        lists = [found for found in every if found.region.width]
-        return [found.id or "" for found in sorted(lists, key=lambda found: found.region.x)]
+        """Return the visible headings."""
+        return [row.rstrip("─").strip() for row in self.all_rows if row.endswith("──")]
 
     @property
     def title(self) -> str:
@@ -172,10 +156,23 @@ class Person:
         await self.pilot.pause()
 
     async def command(self, text: str) -> None:
-        """Run a line in the `:` bar."""
+        """Run a line in the box that `:` opens."""
         await self.pilot.press("colon")
-        await self.until(lambda: self.at == "line")
+        await self.until(lambda: self.at == "words")
         await self.paste(text)
+        await self.press("enter")
+
+    async def fill(self, *answers: str) -> None:
+        """Fill in the form that is open, a field each, and give the answers back."""
+        for answer in answers:
+            await self.press("ctrl+u")
+            if answer:
+                await self.paste(answer)
+            await self.press("enter")
+
+    async def choose(self, words: str) -> None:
+        """Choose the first of what the chooser that is open offers for words."""
+        await self.paste(words)
         await self.press("enter")
 
     async def search(self, text: str) -> None:
@@ -187,10 +184,9 @@ class Person:
         await self.until(lambda: any("found" in line for line in self.lines[:2]))  # without tabs it is the first
         await self.settle()
 
-    async def put_cursor(self, key: object, name: str = "facts") -> None:
-        """Move a list's cursor to a record."""
-        found = self.main.query_one(f"#{name}", RecordList)
-        assert found.select(key), f"{key} is not in the {name}"
+    async def put_cursor(self, key: Hashable) -> None:
+        """Move the cursor to a row."""
+        assert self.main.record_list.select(key), f"{key} is not in the list"
         await self.settle()
 
     async def plan_of(self, *keys: str) -> None:
@@ -203,7 +199,7 @@ class Person:
         """Come back to the first of all facts, as after the start, without a message."""
         while self.app.screen is not self.main:
             await self.press("escape")
-        await self.press("escape", "escape", "1", "escape", "g")
+        await self.press("escape", "escape", "2", "escape", "g")
         self.app.clear_notifications()
         self.app.messages.clear()
 
@@ -226,11 +222,14 @@ class Person:
             if self._messages():
                 continue
             await self._work()  # requested by the last messages
-            if not (self.main.lists.reading or list(self.app.workers) or self._messages()):
+            reading = self.main.opened is not None and self.main.opened.reading
+            if not (reading or list(self.app.workers) or self._messages()):
                 return
 
     async def _work(self) -> None:
-        engine = self.main.engine
+        engine = self.main.opened
+        while engine is not None and not engine.is_closed and engine.reading:
+            await asyncio.sleep(0)
         if engine is not None and not engine.is_closed:
             with contextlib.suppress(RuntimeError):  # a memory that is being left takes no more
                 await asyncio.wrap_future(engine.writer.thread.submit(lambda: None))
@@ -296,7 +295,7 @@ async def opened(
     app = Memoranda(location(folder), os.fspath(folder), clock or Clock())
     async with app.run_test(size=size, notifications=True) as pilot:
         person = Person(app, pilot)
-        await person.until(lambda: person.main.query("#line"))  # the last widget mounted
+        await person.until(lambda: person.main.query("#query"))  # the last widget mounted
         if settled:
             await person.settle()
             if isinstance(app.screen, FirstStartScreen):  # its own tests look at it

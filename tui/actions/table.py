@@ -117,6 +117,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("record.correct", "editor", (Chunk,), run=records.edit_document, one=True),
     Action("record.later", "later", (Proposal,), run=proposals.put_off),
     # one record
+    Action("record.pin", lambda one: "unpin" if records.is_pinned(one) else "pin", OWN, records.pin),
     Action("record.link", "link…", (Commit, Decision), records.link, pick=records.PICK_LINK),
     Action("record.link", "rests on…", (Fact,), records.bind, EVIDENCE_FIELD, one=True),
     Action("record.merge", "accept", (Proposal,), proposals.accept, fits=lambda one: one.kind == "merge"),
@@ -141,7 +142,6 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("record.supersede", "replaces…", (Fact,), records.replace_fact, pick=REPLACED, one=True),
     Action("record.supersede", "replace…", (Decision,), records.decide, records.DECISION_FIELDS, one=True),
-    Action("record.pin", lambda one: "unpin" if records.is_pinned(one) else "pin", OWN, records.pin),
     Action("record.mute", "mute", OWN, records.mute),
     Action("record.tag", "tag", TEXTS, records.tag, TAG_FIELD),
     Action("record.purge", "erase…", PURGED_KINDS, plan=plan_purge),

@@ -345,10 +345,11 @@ class ActingScreen(PlacesScreen):
         keys: list[tuple[str, str]] = []
         if preview.has_focus and preview.link:
             keys.append(("preview.follow", f"opens {preview.link}"))
-        for action in (*self.place.pane.actions, *ACTIONS):
-            word = action.word_for(thing[0]) if action.kinds and thing and action.things(thing) else ""
-            own = not action.kinds and action in self.place.pane.actions and isinstance(action.word, str)
-            word = str(action.word) if own else word
+        own = self.place.pane.actions
+        general = [one for one in own if not one.kinds and isinstance(one.word, str)]
+        for action in (*own, *ACTIONS, *general):
+            fits = bool(action.kinds and thing and action.things(thing)) or (not action.kinds and action in general)
+            word = action.word_for(thing[0] if thing else None) if fits else ""
             if word and action.key not in dict(keys) and (action.looks or self.moment is None):
                 keys.append((action.key, word))
         if not keys and self.moment is None:

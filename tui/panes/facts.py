@@ -15,7 +15,7 @@ from store.search.lookup import records_by_key
 from tui.lists.filters import Facet, FacetChoice, counted_facet, writer_facet
 from tui.lists.record_rows import KeyedRows, RowHeading, entry_lines, fact_lines, task_lines
 from tui.panes.pane import Loaded, Pane, Reading, View
-from tui.render.lines import DOUBTFUL_STATES, EVIDENCE_BADGES, FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS
+from tui.render.lines import EVIDENCE_BADGES, FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS
 from tui.theme.line_filters import Piece
 from tui.theme.styles import piece_style
 
@@ -34,7 +34,9 @@ NEEDS: dict[str, tuple[dict[str, Any], str]] = {
     "fresh": ({"state": 0, "pinned": False}, ""),
 }
 DOUBTED, DECISIONS, TASKS = "doubted", "decisions", "tasks"  # chips beside the states of facts
-DOUBTED_SQL = f"status = 'active' AND evidence_state IN ({', '.join(map(repr, DOUBTFUL_STATES))})"
+DOUBTED_SQL = (
+    "SELECT DISTINCT record FROM evidence_looks WHERE state > 1 ORDER BY record DESC"  # moved, changed, gone
+)
 SORTS = {"oldest": "by age", "domain": "by domain", "newest": "newest first", "text": "by text"}
 LARGEST_SETTLED = 20_000  # facts from which a changed list is not kept in place: comparing orders takes 1 µs a fact
 
@@ -98,12 +100,9 @@ def _decision_keys(reading: Reading) -> array[int]:
 
 def _doubted_keys(memory: Memory) -> array[int]:
     """Return the keys of what rests on evidence that moved, changed or is gone."""
-    found = [
-        pack_key(kind, number)
-        for kind, table in (("fact", "facts"), ("decision", "decisions"))
-        for (number,) in memory.database.rows(f"SELECT id FROM {table} WHERE {DOUBTED_SQL} ORDER BY id DESC")
-    ]
-    return array("q", found)
+    keys = [key for (key,) in memory.database.rows(DOUBTED_SQL)]
+    found = records_by_key(memory.database, keys)
+    return array("q", (key for key in keys if key in found and getattr(found[key], "status", "") == "active"))
 
 
 def _read_tasks(reading: Reading) -> Loaded:
