@@ -104,18 +104,19 @@ PANES: dict[str, Pane] = {
 
 
 def load_view(name: str) -> Pane:
-    """Return a view; its module is imported when it is opened, since some are of optional parts."""
-    if name == "agents":
-        from tui.panes import agents as view
-    elif name == "files":
-        from tui.panes import files as view
-    elif name == "health":
-        from tui.panes import health as view
-    elif name == "team":
-        from tui.panes import team as view
-    else:
-        from tui.panes import settings as view
-    return cast("Pane", view.PANE)
+    """Return a view; its module is imported when it is opened, since those of two are optional parts."""
+    if name == "files":
+        from tui.panes.files import PANE as files
+
+        return files
+    if name == "team":
+        from tui.panes.team import PANE as team
+
+        return team
+    from tui.panes import agents, health, settings  # what they show is not needed at the start
+
+    views: dict[str, Pane] = {"agents": agents.PANE, "health": health.PANE, "settings": settings.PANE}
+    return views[name]
 
 
 NO_VIEW = View()
