@@ -142,7 +142,8 @@ class ActingScreen(PlacesScreen):
             action = action_for_many(action, fit)
         go = partial(self._go_on, action, fit)
         word = action.word_for(fit[0]) if fit else KEYS_BY_ID[action.key].label or KEYS_BY_ID[action.key].help
-        title = f"{word[:1].upper()}{word[1:]} {cite_things(fit)}" if fit and citation_of(fit[0]) else word
+        title = f"{word[:1].upper()}{word[1:]}"
+        title += f" {cite_things(fit)}" if action.kinds and fit and citation_of(fit[0]) else ""
         if action.plan is not None:
             make = action.plan
             self.show_plan(lambda memory: make(memory, fit))
@@ -407,13 +408,15 @@ class ActingScreen(PlacesScreen):
         loose = [rest[at] for at in find_loose_words(verb, rest)]
         if not _takes_ids(verb) or not loose or any(map(_is_citation, loose)):
             return [does]
-        hits = search_for_person(memory.search, memory.database, " ".join(loose), OFFERED_RECORDS, False).hits
+        found = search_for_person(
+            memory.search, memory.database, " ".join(loose), OFFERED_RECORDS, False, typing=True
+        )
         options = [word for word in rest if word not in loose]
         return [
             offer_record(hit.record)._replace(
                 value=partial(self.run_line, shlex.join([verb.name, hit.record.citation, *options]))
             )
-            for hit in hits
+            for hit in found.hits
         ] or [does]
 
     def _offer_keys(self, words: str) -> list[Offer]:

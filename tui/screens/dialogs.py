@@ -136,7 +136,7 @@ class Chooser(Dialog):
     def on_mount(self) -> None:
         offers = self.query_one(RecordList)
         offers.can_focus = False
-        offers.styles.height = min(OFFERED_LINES, max(3, self.app.size.height - 8))
+        offers.styles.height = 3
         field = self.query_one(Field)
         field.cursor_position = len(field.value)
         field.focus()
@@ -165,7 +165,10 @@ class Chooser(Dialog):
         if not self.is_attached:
             return
         self._offers, self._asked = offers, words
-        self.query_one(RecordList).set_rows(ListedRows(offers, offer_lines), keep=False)
+        shown = self.query_one(RecordList)
+        shown.set_rows(ListedRows(offers, offer_lines), keep=False)
+        most = min(OFFERED_LINES, max(3, self.app.size.height - 8))
+        shown.styles.height = max(3, shown.height_of_rows(most))
         if self._entered:
             self.action_take()
 

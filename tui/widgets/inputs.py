@@ -46,7 +46,7 @@ class SearchBar(SaysDefects, CachedLines, Horizontal):
         & > #slash { width: 2; }
         & > Input { width: 1fr; height: 1; border: none; padding: 0; background: transparent; }
         & > #found { width: 40%; }
-        &.-idle > Input { width: 17; }
+        &.-idle > Input { width: 30; }
         &.-idle > #found { width: 1fr; }
     }
     """
