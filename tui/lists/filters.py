@@ -11,25 +11,21 @@ from tui.render.lines import KIND_GLYPHS, writer_name
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, pieces_width
 
-MOST_CHOICES = 9  # choices of a facet that are offered
 FOLDED_CELLS = 4  # cells of the sign for chips that are folded
 CHOSEN_STYLE = "bold reverse"
 CHIP_DIM = "$dim"
 WRITER_FIELDS = ("origin", "actor", "asker")  # fields of the view that hold who wrote something
-MENU_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-SHOW_ALL_KEY = "0"  # the key that shows all records again, in the menu
 
 
 class FacetChoice(NamedTuple):
-    """A value of a facet: the word shown, how many records have it (None if unknown), its glyph and the glyph's style,
-    and its letter in the menu if that never changes."""
+    """A value of a facet: the word shown, how many records have it (None if unknown), its glyph and the glyph's
+    style."""
 
     value: str
     word: str
     number: int | None = None
     glyph: str = ""
     look: str = ""
-    letter: str = ""
 
 
 class Facet(NamedTuple):
@@ -54,23 +50,6 @@ def writer_facet(field: str, rows: Iterable[tuple[str, int]]) -> Facet:
     return Facet(field, "Written by", tuple(choices), sum(one.number or 0 for one in choices))
 
 
-def assign_letters(facets: Sequence[Facet]) -> list[list[tuple[str, FacetChoice]]]:
-    """Return the choices of each facet, at most MOST, each with its letter: its own, else the first of its word that is
-    free, else any that is."""
-    offered = [facet.choices[:MOST_CHOICES] for facet in facets]
-    taken = {one.letter for choices in offered for one in choices if one.letter}
-    found = []
-    for choices in offered:
-        column = []
-        for one in choices:
-            letters = [char for char in one.word.casefold() if char.isascii() and char.isalpha()]
-            letter = one.letter or next((char for char in (*letters, *MENU_LETTERS) if char not in taken), "")
-            taken.add(letter)
-            column.append((letter, one))
-        found.append(column)
-    return found
-
-
 def facet_chips(facet: Facet, narrowed: Mapping[str, object], room: int) -> list[Piece]:
     """Return the chips of a facet, the chosen chip inverse with a cross, and a chip for each other active filter
     of `narrowed` (field → value). Chips for which there is no `room` are folded into `+2`."""
@@ -79,7 +58,7 @@ def facet_chips(facet: Facet, narrowed: Mapping[str, object], room: int) -> list
     total = "" if facet.total is None else f" {facet.total:,}"
     pieces: list[Piece] = [(f" All{total} ", "" if narrowed else CHOSEN_STYLE, "show_all")]
     for field, value in others:
-        pieces += [(" ", ""), (f" {_filter_words(field, str(value))} × ", CHOSEN_STYLE, f"only({field!r}, '')")]
+        pieces += [(" ", ""), (f" {_filter_words(field, str(value))} × ", CHOSEN_STYLE, f"only_by({field!r}, '')")]
     listed = list(facet.choices)
     if chosen is not None and all(one.value != chosen for one in listed):
         listed.append(FacetChoice(str(chosen), _filter_words(facet.field, str(chosen))))
@@ -94,12 +73,12 @@ def facet_chips(facet: Facet, narrowed: Mapping[str, object], room: int) -> list
         kept = some
     pieces += [piece for index in sorted(kept) for piece in drawn[index]]
     left = len(drawn) - len(kept)
-    return [*pieces, ("  ", ""), (f"+{left}", CHIP_DIM, "choose_filter")] if left else pieces
+    return [*pieces, ("  ", ""), (f"+{left}", CHIP_DIM, "only")] if left else pieces
 
 
 def _draw_chip(field: str, one: FacetChoice, chosen: bool) -> list[Piece]:
     """Return the pieces of a choice's chip."""
-    action = f"only({field!r}, {'' if chosen else one.value!r})"
+    action = f"only_by({field!r}, {'' if chosen else one.value!r})"
     number = "" if one.number is None else f" {one.number:,}"
     glyph = f"{one.glyph} " if one.glyph else ""
     if chosen:
@@ -126,11 +105,6 @@ def next_choice(facet: Facet, now: object) -> str | None:
     last."""
     order: list[str | None] = [None, *(one.value for one in facet.choices if one.number != 0)]
     return order[(order.index(now) + 1) % len(order)] if now in order else None
-
-
-def active_filters(view: object, filters: Mapping[str, object]) -> dict[str, object]:
-    """Return the filters of a view that are active: field → value."""
-    return {name: value for name, neutral in filters.items() if (value := getattr(view, name)) != neutral}
 
 
 # The filters of a search: those of a query, by what one can be narrowed, and how one that is being typed goes on.

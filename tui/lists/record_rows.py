@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from copy import copy
 from datetime import datetime
 from functools import cached_property
 from itertools import islice
@@ -199,10 +198,6 @@ class KeyedRows:
     def keys(self) -> Sequence[int]:
         return self._pages.keys
 
-    def reread(self, draw: Callable[[Any, int], list[RowLine]] | None = None) -> KeyedRows:
-        """Return a copy in this order whose records are read again, and drawn by `draw` if given."""
-        return KeyedRows(self.keys, self._pages.read, draw or self._draw, self.headings)
-
     def drop_pages(self) -> None:
         self._pages.clear()
 
@@ -248,18 +243,6 @@ class KeyedRows:
 
     def _entry(self, index: int) -> int:
         return index - bisect_right(self._rows_of_headings, index)
-
-    def without_keys(self, gone: Iterable[int]) -> KeyedRows:
-        """Return a copy without the records of these keys, and without headings that have no records left."""
-        keys, headings = copy(self.keys), list(self.headings)
-        for entry in sorted(
-            (at for key in gone if (at := self._pages.find_index(key, 0)) is not None), reverse=True
-        ):
-            del keys[entry]  # type: ignore[attr-defined]
-            headings = [(first - (first > entry), name, why) for first, name, why in headings]
-        ends = [*(first for first, _, _ in headings[1:]), len(keys)]
-        kept = [heading for heading, end in zip(headings, ends, strict=False) if heading[0] < end]
-        return KeyedRows(keys, self._pages.read, self._draw, kept)
 
 
 def fact_lines(shown: Fact | GlobalFact, now: str, width: int) -> list[RowLine]:

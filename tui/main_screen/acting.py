@@ -348,8 +348,8 @@ class ActingScreen(PlacesScreen):
             keys.append(("preview.follow", f"opens {preview.link}"))
         own = self.place.pane.actions
         general = [one for one in own if not one.kinds and isinstance(one.word, str)]
-        for action in (*own, *ACTIONS, *general):
-            fits = bool(action.kinds and thing and action.things(thing)) or (not action.kinds and action in general)
+        for action in (*(one for one in own if one.kinds), *ACTIONS, *general):
+            fits = action in general or bool(action.kinds and thing and action.things(thing))
             word = action.word_for(thing[0] if thing else None) if fits else ""
             if word and action.key not in dict(keys) and (action.looks or self.moment is None):
                 keys.append((action.key, word))

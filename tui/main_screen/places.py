@@ -12,7 +12,6 @@ from typing import Any, ClassVar, cast
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
-from textual.screen import Screen
 
 from store.base.clock import Clock, utc_now
 from store.base.errors import MemorandaError
@@ -395,6 +394,7 @@ class PlacesScreen(ResponsiveScreen[None]):
             del self._due[self.pane_name]
             self.load()
         if not engine.reading and now > self._rested and self.was_written():
+            engine.pace.note_write()
             self.memory_changed()
             self.load()
             self.set_waiting(engine.present.inbox.count_waiting())
@@ -800,8 +800,3 @@ def thing_of(one: Any) -> Any:
 def citation_of(thing: Record | Step | Any) -> str:
     """Return the citation of a record; of a step, or of what is none, an empty text."""
     return str(getattr(thing, "citation", ""))
-
-
-def current_screen(screen: Screen[Any]) -> bool:
-    """Tell whether a screen is on top of all."""
-    return screen.app.screen is screen
