@@ -14,7 +14,15 @@ from typing import Any
 from store.base.errors import InvalidInput, StorageError
 from store.base.location import MEMORANDA_FOLDER, Location, person_folder
 from store.base.state_files import delete_state, find_known_memory, read_state, state_name_of, write_state
-from store.config.settings import KEYS_PREFIX, SETTINGS, Setting, find_setting, format_suggestion
+from store.config.settings import (
+    EXPERT,
+    KEYS_PREFIX,
+    SETTINGS,
+    Setting,
+    find_setting,
+    format_suggestion,
+    setting_labels,
+)
 
 # The project files that a person has allowed to set what has effects outside of the project.
 #
@@ -300,6 +308,15 @@ class Config:
     def values(self) -> list[SettingValue]:
         """Return every setting in the order of SETTINGS, then every remapped key."""
         return list(self._values.values())
+
+    def groups(self, expert: bool = False) -> dict[str, list[SettingValue]]:
+        """Return the settings by group, as they are listed; of those for experts what was changed from the default, or
+        with `expert` every one."""
+        found: dict[str, list[SettingValue]] = {}
+        for name, (group, _) in setting_labels().items():
+            found.setdefault(group, []).append(self._values[name])
+        rest = [value for value in self.values if value.setting.group == EXPERT]
+        return found | {EXPERT: [value for value in rest if expert or value.source != "default"]}
 
     @property
     def remapped_keys(self) -> dict[str, str]:

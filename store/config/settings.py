@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -53,6 +55,16 @@ class Setting:
         """Return whether a project's file needs the person's permission for this value, where `before` holds without
         it."""
         return value != before and (self.reaches or bool(self.keep and value and (not before or value < before)))
+
+    @property
+    def group(self) -> str:
+        """The group in which it is listed; EXPERT for one that few people need."""
+        return setting_labels().get(self.name, (EXPERT, ""))[0]
+
+    @property
+    def label(self) -> str:
+        """What it is called there; its name, for experts."""
+        return setting_labels().get(self.name, ("", self.name))[1]
 
     @property
     def variable(self) -> str:
@@ -116,6 +128,16 @@ class Setting:
         if not self.is_valid(value):
             raise InvalidInput(f"{self.name} takes {self.allowed_values}.", f"It means: {self.meaning}.")
         return value
+
+
+EXPERT = "Expert"  # the group of the settings that groups.tsv does not name: weights, days, addresses
+
+
+@cache
+def setting_labels() -> dict[str, tuple[str, str]]:
+    """Return, by the name of a setting, the (group, label) of groups.tsv, in the order in which they are listed."""
+    lines = Path(__file__).with_name("groups.tsv").read_text(encoding="utf-8").splitlines()
+    return {name: (group, label) for name, group, label in (line.split("\t") for line in lines)}
 
 
 def _has_password(address: str) -> bool:

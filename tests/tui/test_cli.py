@@ -189,7 +189,7 @@ def test_the_version(do: Do):
 
 # JSON ---------------------------------------------------------------------------------------------------------------
 
-SETTING = {"name", "value", "source", "path", "default", "kind", "choices", "meaning"}
+SETTING = {"name", "value", "source", "path", "default", "kind", "choices", "meaning", "group", "label"}
 FOUND = {"total", "exact", "verdict", "left_out", "provider", "signals", "milliseconds", "notes", "hits", "nearest"}
 FOUND |= {"waiting"}
 HELD = {"turns", "tasks", "decisions", "entities", "left_out"}

@@ -39,6 +39,7 @@ def config(
     *,
     project: bool = False,
     unset: bool = False,
+    all: bool = False,
     yes: bool = False,
 ) -> Outcome:
     """Settings: what they are and where from; with a value, set one; and the model that the agent asks.
@@ -49,9 +50,12 @@ def config(
     model: of model: one of them, qwen2.5:3b-instruct; use auto: any that is found; calls 7: that one
     project: in the project's file, which wins over yours
     unset: remove it from the file
+    all: list those for experts too: weights, days, addresses
     yes: allow what the project's file sets without asking
     """
     writes = value is not None or unset
+    if all and (name or writes or project):
+        raise UsageError("--all lists the settings, and changes none.", "See `memoranda config --help`.")
     if name == MODEL_WORD:
         if project or unset or yes:
             raise UsageError("config model takes no options.", "See `memoranda config --help`.")
@@ -80,7 +84,7 @@ def config(
         return Outcome(
             lines=[*_setting_lines(shown), *map(visible, found.problems)], data=lambda: _setting_json(shown)
         )
-    return _list_settings(call.location, found)
+    return _list_settings(call.location, found, all)
 
 
 def _write_setting(place: Location, name: str, value: str | None, project: bool) -> Outcome:
@@ -155,17 +159,23 @@ def _find_value(found: Config, name: str) -> SettingValue:
     )
 
 
-def _list_settings(place: Location, found: Config) -> Outcome:
-    """List all settings, and the files that set them."""
-    cells = [
-        (value.name, value_text(value.value), SOURCE_WORDS[value.source], value.setting.meaning)
-        for value in found.values
-    ]
-    widths = [max(len(row[column]) for row in cells) for column in range(3)]
-    lines = [
-        f"{name:<{widths[0]}}  {value:<{widths[1]}}  {source:<{widths[2]}}  {meaning}"
-        for name, value, source, meaning in cells
-    ]
+def _list_settings(place: Location, found: Config, all: bool) -> Outcome:
+    """List the settings in their groups, with `all` those for experts too, and the files that set them."""
+    groups = found.groups(all)
+    cells = {
+        value: (value.name, value_text(value.value), SOURCE_WORDS[value.source])
+        for values in groups.values()
+        for value in values
+    }
+    widths = [max(len(row[column]) for row in cells.values()) for column in range(3)]
+    lines: list[str] = []
+    for group, values in groups.items():
+        lines += [group] if values else []
+        for value in values:
+            row = "  ".join(f"{cell:<{width}}" for cell, width in zip(cells[value], widths, strict=True))
+            lines.append(f"  {row}  {value.setting.meaning}")
+    if left := len(found.values) - len(cells):
+        lines += ["", f"{left} more are for experts: memoranda config --all"]
     files = {"yours": user_settings_path(), "project": project_settings_path(place)}
     lines.append("")
     for whose, path in files.items():
@@ -218,6 +228,8 @@ def _setting_json(value: SettingValue) -> dict[str, object]:
         "kind": value.setting.kind,
         "choices": list(value.setting.choices),
         "meaning": value.setting.meaning,
+        "group": value.setting.group,
+        "label": value.setting.label,
     }
 
 

@@ -11,7 +11,7 @@ from support import repositories
 from support.commands import Do, runner
 
 from store.config.configuration import user_settings_path
-from store.config.settings import SETTINGS
+from store.config.settings import EXPERT, SETTINGS
 
 
 @pytest.fixture
@@ -36,17 +36,22 @@ def project_file(checkout: Path, text: str = "") -> Path:
     return path
 
 
-def test_the_table_has_every_setting_the_files_and_no_memory_is_made(do: Do, checkout: Path) -> None:
-    said = do("config")
-    assert (said.status, said.err) == (0, "")
-    lines = said.out.splitlines()
-    for line, setting in zip(lines, SETTINGS, strict=False):
-        assert line.split()[0] == setting.name and "  default  " in line and line.endswith(setting.meaning)
-    assert lines[len(SETTINGS) :] == [
-        "",
-        f"yours    {user_settings_path()} (not made yet)",
-        f"project  {project_file(checkout)} (not made yet)",
-    ]
+def test_the_table_has_25_settings_in_groups_with_all_every_one_and_no_memory_is_made(do: Do, checkout: Path) -> None:
+    files = ["", f"yours    {user_settings_path()} (not made yet)", f"project  {project_file(checkout)} (not made yet)"]
+    first = {setting.name: setting for setting in SETTINGS if setting.group != EXPERT}
+    for words, others, settings in (
+        (["config"], ["", "37 more are for experts: memoranda config --all"], first),
+        (["config", "--all"], [], {setting.name: setting for setting in SETTINGS}),
+    ):
+        said = do(*words)
+        assert (said.status, said.err) == (0, "")
+        *lines, _, _, _ = said.out.splitlines()
+        rows = [line for line in lines if line.startswith("  ")]
+        groups = [line for line in lines if line and line not in (*rows, *others)]
+        assert said.out.splitlines()[len(rows) + len(groups) :] == others + files
+        assert sorted(line.split()[0] for line in rows) == sorted(settings)
+        assert all("  default  " in line and line.endswith(settings[line.split()[0]].meaning) for line in rows)
+        assert len(first) == 25 and groups[:8] == list(dict.fromkeys(first[line.split()[0]].group for line in rows[:25]))
     assert not (checkout / ".memoranda").exists() and not os.path.exists(os.path.dirname(user_settings_path()))
 
 
@@ -59,6 +64,7 @@ def test_the_table_says_where_each_value_is_from_and_what_is_wrong(do: Do, check
     rows = {line.split()[0]: line.split()[1:3] for line in said.out.splitlines() if line}
     assert rows["motion"] == ["none", "yours"] and rows["retention_days"] == ["700", "project"]
     assert rows["keys.record.forget"] == ["X", "yours"] and rows["badges"] == ["unicode", "default"]
+    assert said.out.splitlines()[said.out.splitlines().index("Expert") + 1].split()[0] == "keys.record.forget"
     assert "(not made yet)" not in said.out
     assert said.out.splitlines()[-3:] == [
         f"{file}: badges takes unicode or ascii.",
@@ -114,13 +120,14 @@ def test_a_misspelt_line_can_be_taken_out(do: Do) -> None:
     [
         (("themes",), 2, "There is no setting “themes”. Did you mean theme?"),
         (("keys.record.forgte", "F"), 2, "There is no key “record.forgte”. Did you mean record.forget?"),
-        (("keys.zzzz",), 2, "There is no key “zzzz”. There are step.undo, "),
+        (("keys.zzzz",), 2, "There is no key “zzzz”. There are record.confirm, "),
         (("keys.list.open", "o"), 2, "list.open cannot have other keys: every list needs it as it is."),
         (("badges", "emoji"), 2, "badges takes unicode or ascii."),
         (("theme", "x", "--unset"), 2, "given a value or removed, not both"),
         (("theme", "--project"), 2, "there is nothing to write"),
         (("--unset",), 2, "Which setting?"),
         (("--project",), 2, "Which setting?"),
+        (("theme", "--all"), 2, "--all lists the settings, and changes none."),
         (("theme", "--unset"), 1, "theme is not set in "),
         (("theme", "x", "--project"), 1, "memoranda open --new"),
         (("editor", "vi", "--project"), 2, "only your own file"),
@@ -142,9 +149,9 @@ def test_a_memory_elsewhere_has_the_persons_settings_alone(do: Do, tmp_path: Pat
 def test_a_hostile_file_is_shown_and_not_obeyed(do: Do, checkout: Path) -> None:
     do("init")
     project_file(checkout, '"\\u001b[2J\\u202e" = 1\n"a\\nb" = 2\n[keys]\n"x\\u001b" = "y"\n')
-    said = do("config")
+    said = do("config", "--all")
     assert "\x1b" not in said.out and "\u202e" not in said.out and "a ⏎ b" in said.out
-    assert len(said.out.splitlines()) == len(SETTINGS) + 7
+    assert len([line for line in said.out.splitlines() if line.startswith("  ")]) == len(SETTINGS)
 
 
 SHIPPED = """\
@@ -212,8 +219,8 @@ def test_a_variable_of_the_environment_wins_and_is_named(
     ]
     data = do("config", "retention_days", "--json").data
     assert (data["value"], data["source"], data["path"]) == (20, "environment", "MEMORANDA_RETENTION_DAYS")
-    (line,) = [line for line in do("config").out.splitlines() if line.startswith("retention_days ")]
-    assert "  20  " in " ".join(line.split(" ")) and "variable" in line
+    (line,) = [line for line in do("config").out.splitlines() if line.startswith("  retention_days ")]
+    assert line.split()[1:3] == ["20", "variable"]
     for where in ((), ("--project",)):
         said = do("config", "retention_days", "30", *where).out
         assert "The environment says 20, which counts here: MEMORANDA_RETENTION_DAYS." in said
