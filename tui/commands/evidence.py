@@ -81,34 +81,35 @@ def _check_evidence(call: Call, texts: Sequence[str], run: bool) -> Outcome:
 
 
 def run_allowed(call: Call, found: Sequence[BoundEvidence]) -> tuple[list[BoundEvidence], list[str]]:
-    """Run the commands and addresses that are allowed, and ask about each other text once. Return all the
-    evidence, and a line for each text that was not allowed."""
+    """Run the commands and addresses that are allowed, after asking about each other text once; nothing is run before
+    all are answered. Return all the evidence, and a line for each text that was not allowed."""
     evidence = call.memory.evidence
     after = {id(one): one for one in found}
-    answers: dict[str, bool] = {}
-    left: list[str] = []
-    for one, known in evidence.list_runnable(found):
-        text = str(one.item)
-        if not known and text not in answers:
-            try:
-                answers[text] = call.ask(f"{run_question(one)} It is not asked about again here.")
-            except InvalidInput:  # nobody can answer
-                answers[text] = False
-            if answers[text]:
-                evidence.allow(one)
-        if known or answers[text]:
+    runnable = evidence.list_runnable(found)
+    asked = {str(one.item): one for one, known in runnable if not known}
+    allowed = {text: _may_run(call, one) for text, one in asked.items()}
+    for one, known in runnable:
+        if not known and allowed[str(one.item)]:
+            evidence.allow(one)
+        if known or allowed[str(one.item)]:
             call.wait(f"Running {visible(one.item.typed_form)}")
             after[id(one)] = evidence.run_item(one)
-        elif text not in left:
-            left.append(text)
-    shown = [f"Not allowed here, and so not looked at: {visible(text)}" for text in left]
-    return list(after.values()), shown
+    left = [text for text, yes in allowed.items() if not yes]
+    return list(after.values()), [f"Not allowed here, and so not looked at: {visible(text)}" for text in left]
 
 
-def run_question(one: BoundEvidence) -> str:
-    """Return the question whether a command may be run, or an address asked, with its exact text."""
-    what = f"ask {visible(one.item.target)}" if one.item.type == "url" else f"run “{visible(one.item.target)}”"
-    return f"{one.citation} rests on what this gives: {what}?"
+def _may_run(call: Call, one: BoundEvidence) -> bool:
+    """Ask whether a command may be run, or an address asked, with its exact text; no where nobody can answer."""
+    is_address = one.item.type == "url"
+    what = f"ask {visible(one.item.target)}" if is_address else f"run “{visible(one.item.target)}”"
+    where = "It goes to that address." if is_address else "It runs in the folder of the project, as you."
+    lines = [f"{where} This exact text is allowed here from then on, until it is taken away."]
+    try:
+        return call.ask(f"{one.citation} rests on what this gives: {what}?", lines)
+    except InvalidInput as error:
+        if error.code == "asks":
+            raise  # the application asks, and runs the command again
+        return False
 
 
 def evidence_lines(found: Sequence[BoundEvidence]) -> list[str]:

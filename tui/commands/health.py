@@ -36,7 +36,16 @@ from tui.commands.context import draw_bar
 from tui.commands.record_lines import fact_line, keyed_line, shorten
 from tui.input.arguments import Shown, UsageError, verb
 from tui.render.lines import format_count
-from tui.render.metrics import POOR, UNKNOWN, MetricSection, draw_steps, draw_trend, metric_sections, trends_svg
+from tui.render.metrics import (
+    POOR,
+    UNKNOWN,
+    MetricSection,
+    draw_steps,
+    draw_trend,
+    metric_sections,
+    tell_trend,
+    trends_svg,
+)
 from tui.theme.escape import visible
 
 INDEX_ACTS = ("documents", "rebuild", "download")
@@ -95,14 +104,21 @@ def health(
 
 TO_TERMINAL = "-"  # instead of a file: to the terminal
 PLOT_LINES = 8  # lines of a plot there
+PREVIEW_BESIDE = 100  # columns from which on the application's preview is beside its list, not below it
 
 
 def _plot(call: Call, file: str, yes: bool) -> Outcome:
     """Write the trends of growth, recall and age into an SVG file, or print them."""
     found = measure_trends(call.memory.database, call.memory.now)
     if file == TO_TERMINAL:
-        width = min(120, get_terminal_size().columns)
-        lines = ["".join(text for text, _ in line) for one in found for line in draw_trend(one, width, PLOT_LINES)]
+        columns = get_terminal_size().columns
+        in_preview = call.memory.database.door == "app" and columns >= PREVIEW_BESIDE
+        width = columns * 2 // 5 if in_preview else min(120, columns - 2)
+        if call.memory.config["plain"]:
+            lines = [line for one in found for line in (*tell_trend(one), "")]
+        else:
+            drawn = (line for one in found for line in draw_trend(one, width, PLOT_LINES))
+            lines = ["".join(text for text, _ in line) for line in drawn]
         data = {one.name: dict(zip(one.labels, one.values, strict=True)) for one in found}
         return Outcome(lines=lines, data=lambda: data)
     path = call.path(file)

@@ -211,7 +211,7 @@ def _draw_figure(one: Figure, record: Record | None, cells: int, longest_note: i
     named = [glyph, (fit_cells(label, name) + " ", "dim")]
     if one.state == UNKNOWN:
         return [*above, [*named, (fit_cells(visible(one.note), room), "dim")]]
-    aside = min(cell_len(one.note) if record is not None else longest_note, width // 2)
+    aside = min(cell_len(one.note) if record is not None else longest_note, width // 2, room - VALUE_CELLS - 3)
     note = (f" {fit_cells(visible(one.note), min(aside, cell_len(one.note))):>{aside}}", "dim")
     if record is not None:
         text = visible(" ".join(summarize_record(record)[0].split()))

@@ -10,6 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from threading import Event, Thread
 from time import monotonic
+from typing import ClassVar
 
 from store.base.errors import Defect, MemorandaError, ModelFailed
 from store.base.runtime import is_part_disabled
@@ -136,7 +137,11 @@ class TrialState:
 class ModelWorker:
     """Calls `changed` after each change, on any thread."""
 
+    latest: ClassVar[ModelWorker | None] = None
+    """The one of the application that was started last, for what is read without the application."""
+
     def __init__(self, changed: Callable[[], None]) -> None:
+        ModelWorker.latest = self
         self._changed = changed
         self._closed = Event()
         self._stop_pull, self._stop_trial = Event(), Event()
@@ -199,6 +204,11 @@ class ModelWorker:
         self._stop_pull.set()
         return self.pulling
 
+    def drop_pull(self) -> None:
+        """Forget a pull that ended."""
+        if not self.pulling:
+            self.pull = None
+
     def _pull(self, config: Config, pull: PullState, stop: Event) -> None:
         last = 0.0
         try:
@@ -220,13 +230,13 @@ class ModelWorker:
 
     # trials
 
-    def start_trial(self, config: Config, name: str) -> bool:
-        """Start a trial; return False if one is running, or the list of models is not known yet."""
-        if self.trying or self.status is None:
+    def start_trial(self, config: Config, name: str = "") -> bool:
+        """Start a trial, of the model that is used if none is named; return False if one is running."""
+        if self.trying:
             return False
         self._stop_trial = Event()
         self.trial = TrialState(name)
-        self._start(self._try, config, self.status, self.trial, self._stop_trial)
+        self._start(self._try, config, self.trial, self._stop_trial)
         return True
 
     def stop_trial(self) -> bool:
@@ -234,8 +244,9 @@ class ModelWorker:
         self._stop_trial.set()
         return self.trying
 
-    def _try(self, config: Config, status: ModelStatus, trial: TrialState, stop: Event) -> None:
+    def _try(self, config: Config, trial: TrialState, stop: Event) -> None:
         try:
+            status = self.status or read_model_status(config)
             trial.tried = probe_model(config, status, trial.name, stop.is_set)
         except MemorandaError as error:
             trial.trouble = error
