@@ -2,11 +2,13 @@
 
 A verb's module is imported when its name is typed, all of them when all are listed."""
 
+import tomllib
 from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from itertools import takewhile
+from pathlib import Path
 
 from tui.input.arguments import REGISTERED, Verb
 
@@ -227,126 +229,26 @@ def command_word(words: list[str]) -> str:
     return words[1] if len(words) > 1 and words[0].removeprefix("/").lower() in PREFIX_WORDS else words[0]
 
 
-# Other words for the verbs, as people know them from git, editors and other memories: for the palette, and for what is
-# offered instead of a verb that does not exist.
-SYNONYMS: dict[str, tuple[str, ...]] = {
-    "remember": ("add", "note", "save fact", "new fact", "learn", "recordar"),
-    "correct": ("edit", "fix", "change", "update", "amend", "rewrite", "corregir"),
-    "confirm": ("still true", "keep", "refresh", "approve", "aceptar"),
-    "forget": (
-        *("delete", "remove", "hide", "rm", "archive", "decline", "dismiss", "deny"),
-        *("olvidar", "borrar", "rechazar"),
-    ),
-    "purge": ("erase", "wipe", "shred", "destroy", "purgar"),
-    "pin": ("star", "favourite", "favorite", "sticky", "fijar"),
-    "mute": ("silence", "exclude", "ignore"),
-    "tag": ("label", "etiquetar"),
-    "today": ("proposals", "suggestions", "review", "bandeja"),
-    "merge": ("combine", "join", "dedupe", "repeated", "fusionar"),
-    "bind": (
-        *("evidence", "attach", "source", "prove", "detach"),
-        *("check evidence", "verify fact", "drift", "outdated"),
-    ),
-    "decide": ("decision", "record decision", "adr", "decidir"),
-    "task": ("todo", "tarea"),
-    "list": (
-        *("memories", "ls", "hechos", "todos", "tareas", "conversations", "chat", "chats", "chat log"),
-        *("past", "at time", "time travel"),
-    ),
-    "search": ("find", "grep", "look for", "buscar"),
-    "show": ("view", "cat", "details", "info", "ver"),
-    "ask": ("question", "librarian", "query", "preguntar"),
-    "context": ("prompt", "sent", "injected"),
-    "timeline": ("commits", "cronologia"),
-    "history": ("changes", "log", "audit", "blame", "historial", "compare", "since"),
-    "undo": ("revert", "back", "rollback", "roll back", "deshacer"),
-    "redo": ("again", "rehacer"),
-    "checkpoint": ("snapshot", "save", "savepoint", "commit", "guardar"),
-    "restore": ("reset", "go back", "checkout", "restaurar"),
-    "export": ("download", "dump", "exportar"),
-    "import": ("load", "upload", "bring in", "importar", "transcripts", "read conversations"),
-    "backup": ("copy file",),
-    "health": (
-        *("status", "metrics", "statistics"),
-        *("check", "diagnose", "fsck", "problems"),
-        *("reindex", "rebuild", "embed"),
-        *("repair", "recover file"),
-    ),
-    "secrets": ("secrets cut", "censored", "passwords", "leaks"),
-    "files": (
-        *("watch files", "versions", "protect", "recover files"),
-        *("other tools", "claude memory", "basic-memory", "openclaw", "engram", "edit in place"),
-    ),
-    "team": (
-        *("people", "colleagues", "members", "publish", "send", "push", "compartir"),
-        *("postgres", "postgresql", "database", "organisation", "organization"),
-    ),
-    "sync": ("synchronise", "synchronize", "pull", "exchange", "sincronizar"),
-    "open": (
-        *("switch", "project", "other memory", "abrir"),
-        *("create", "new memory", "start"),
-        *("path", "location", "which"),
-    ),
-    "config": ("settings", "set", "options", "preferences", "ajustes", "configuracion", "ollama", "llm", "qwen"),
-    "agents": ("clients", "connected", "stop agents", "mute agents"),
-    "connect": ("install", "setup", "set up", "instalar", "unlink agent"),
-    "uninstall": ("remove memoranda", "deinstall", "desinstalar"),
-}
-"""Words for a verb that are no verb of their own."""
-KEY_SYNONYMS: dict[str, tuple[str, ...]] = {
-    "list.day": ("jump", "date", "go to date", "week", "month"),
-    "past.look": ("past", "time travel", "yesterday", "last week", "back in time"),
-    "record.tag": ("label",),
-    "model.open": ("ollama", "llm", "qwen"),
-    "fact.move": ("global", "everywhere", "every project", "scope"),
-    "more.open": ("settings", "plots", "growth", "agents", "menu"),
-    "theme.choose": (
-        "colours",
-        "colors",
-        "dark mode",
-        "light mode",
-        "night mode",
-        "appearance",
-        "tema",
-        "modo oscuro",
-    ),
-    "app.quit": ("exit", "close", "leave", "salir", "cerrar"),
-    "help.open": ("keys", "shortcuts", "ayuda"),
-    "preview.alone": ("maximise", "maximize", "full screen"),
-    "checkpoint.recover": ("go on", "continue", "resume"),
-}
-"""Words for keys that run no verb, by the key's id."""
+@cache
+def other_words(of: str) -> dict[str, tuple[str, ...]]:
+    """Return other words by which people know the `verbs`, the `keys` that run none (by their ids) or the `settings`."""
+    tables = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+    return {name: tuple(words.split(", ")) for name, words in tables[of].items()}
 
-# words by which a person looks for a setting that are neither in its name nor in its meaning
-SETTING_WORDS: dict[str, tuple[str, ...]] = {
-    "enabled": ("record", "recording", "pause", "stop", "disable"),
-    "retention_days": ("delete", "old", "expire", "age"),
-    "theme": ("colour", "color", "dark", "light", "contrast", "appearance"),
-    "badges": ("icons", "symbols", "glyphs"),
-    "plain": ("accessibility", "blind"),
-    "split": ("width", "layout", "columns"),
-    "editor": ("vim", "vi", "nano", "emacs"),
-    "embedding.provider": ("semantic", "similar", "model"),
-    "agent.model": ("llm", "ollama"),
-    "agents.recall": ("hook", "inject", "send"),
-    "redaction.allow": ("password", "token"),
-    "backup.daily": ("copy", "save"),
-    "checkpoints.automatic": ("snapshot", "autosave", "save"),
-    "team.minutes": ("share", "sync"),
-}
+
 # of one, how alike a word is spelled that may be meant: one letter in four is another word, `exit` and `edit`
 SPELLING_CUTOFF = 0.8
-_VERB_OF = {word: verb for verb, words in SYNONYMS.items() for word in words}
 
 
 def suggest_verb(word: str) -> str | None:
     """Return the verb that a misspelt word probably means: a synonym, or the nearest spelling; None if there is
     none."""
     word = word.lower()
-    if word in _VERB_OF:
-        return _VERB_OF[word]
+    meant = {other: verb for verb, words in other_words("verbs").items() for other in words}
+    if word in meant:
+        return meant[word]
     former = {old: " ".join(takewhile(str.isalpha, new.split())) for old, new in FORMER_WORDS.items()}
-    names = {verb.name: verb.name for verb in list_verbs()} | former | _VERB_OF
+    names = {verb.name: verb.name for verb in list_verbs()} | former | meant
     swapped = [name for name in names if sorted(name) == sorted(word)]
     near = swapped or get_close_matches(word, names, n=1, cutoff=SPELLING_CUTOFF)
     return names[near[0]] if near else None
@@ -359,7 +261,7 @@ def verbs_about(words: Sequence[str]) -> list[Verb]:
     likely: dict[str, int] = {}
     for verb in list_verbs():
         former = [old for old, now in FORMER_WORDS.items() if now.split()[0] == verb.name]
-        names = " ".join((verb.name, *former, *SYNONYMS.get(verb.name, ()))).lower().split()
+        names = " ".join((verb.name, *former, *other_words("verbs").get(verb.name, ()))).lower().split()
         helps = " ".join((verb.summary, *(argument.help for argument in verb.arguments))).lower()
         likely[verb.name] = sum(3 * (word in names) + (word in helps) for word in wanted)
     best = max(likely.values())

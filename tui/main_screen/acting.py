@@ -45,13 +45,11 @@ from tui.input.key_table import (
 )
 from tui.input.verb_table import (
     FORMER_WORDS,
-    KEY_SYNONYMS,
-    SETTING_WORDS,
-    SYNONYMS,
     command_word,
     find_loose_words,
     find_verb,
     list_verbs,
+    other_words,
     suggest_verb,
 )
 from tui.main_screen.places import FOOTER_KEY, LAST_KEYS, PlacesScreen, citation_of, has_key
@@ -427,7 +425,10 @@ class ActingScreen(PlacesScreen):
             shown = key_name(key.id) if has_key(key.id) else ""
             name = key.label or key.id.replace(".", " ")
             score = _match_words(
-                asked, name, key.help, (*KEY_SYNONYMS.get(key.id, ()), *SYNONYMS.get(key.verb, ()))
+                asked,
+                name,
+                key.help,
+                (*other_words("keys").get(key.id, ()), *other_words("verbs").get(key.verb, ())),
             )
             if words and words in (shown, key.former):
                 score = 9
@@ -445,7 +446,9 @@ class ActingScreen(PlacesScreen):
         scored = []
         for place, verb in enumerate(list_verbs()):
             former = [word for word, now in FORMER_WORDS.items() if now.split()[0] == verb.name]
-            score = _match_words(asked, verb.name, verb.summary, (*SYNONYMS.get(verb.name, ()), *former))
+            score = _match_words(
+                asked, verb.name, verb.summary, (*other_words("verbs").get(verb.name, ()), *former)
+            )
             if score or not asked:
                 offer = Offer(partial(self.type_command, f"{verb.name} "), verb.summary, f":{verb.name}", glyph=":")
                 scored.append((-score, place, offer))
@@ -455,7 +458,9 @@ class ActingScreen(PlacesScreen):
         """Return the settings that words name."""
         asked = words.lower().split()
         found = [
-            one for one in SETTINGS if _match_words(asked, one.name, one.meaning, SETTING_WORDS.get(one.name, ()))
+            one
+            for one in SETTINGS
+            if _match_words(asked, one.name, one.meaning, other_words("settings").get(one.name, ()))
         ]
         return [
             Offer(partial(self.go_to, SETTINGS_VIEW, words=one.name), one.meaning, f"setting {one.name}", glyph="=")

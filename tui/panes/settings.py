@@ -26,7 +26,7 @@ from tui.actions.action import Action, ActionScreen, Done
 from tui.commands import model
 from tui.commands.settings import SOURCE_WORDS, value_text
 from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID, key_name
-from tui.input.verb_table import SETTING_WORDS
+from tui.input.verb_table import other_words
 from tui.lists.filters import Facet, FacetChoice
 from tui.lists.record_rows import RowLine, row_lines, wrap_text
 from tui.panes.pane import Entry, EntryRows, Heading, Loaded, Pane, Reading
@@ -91,7 +91,7 @@ def _find(entries: Iterable[Entry | Heading], words: Sequence[str]) -> list[Entr
 def _words_of(thing: SettingValue | ModelRow | str) -> str:
     """Return by which words a row is found."""
     if isinstance(thing, SettingValue):
-        setting, others = thing.setting, SETTING_WORDS.get(thing.name, ())
+        setting, others = thing.setting, other_words("settings").get(thing.name, ())
         return " ".join((setting.name, setting.label, setting.meaning, *others))
     return f"{thing.name} {thing.words}" if isinstance(thing, ModelRow) else thing
 

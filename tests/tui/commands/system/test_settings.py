@@ -51,7 +51,9 @@ def test_the_table_has_25_settings_in_groups_with_all_every_one_and_no_memory_is
         assert said.out.splitlines()[len(rows) + len(groups) :] == others + files
         assert sorted(line.split()[0] for line in rows) == sorted(settings)
         assert all("  default  " in line and line.endswith(settings[line.split()[0]].meaning) for line in rows)
-        assert len(first) == 25 and groups[:8] == list(dict.fromkeys(first[line.split()[0]].group for line in rows[:25]))
+        assert len(first) == 25 and groups[:8] == list(
+            dict.fromkeys(first[line.split()[0]].group for line in rows[:25])
+        )
     assert not (checkout / ".memoranda").exists() and not os.path.exists(os.path.dirname(user_settings_path()))
 
 

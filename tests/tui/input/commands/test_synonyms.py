@@ -5,16 +5,16 @@ from support.commands import Do
 from support.screen import Person
 from textual.command import CommandPalette
 from textual.widgets import OptionList
-
-from tui.input.key_table import KEYS_BY_ID
-from tui.input.verb_table import KEY_SYNONYMS, MODULES, SYNONYMS, suggest_verb
 from tui.screens.menus import palette_entries
 from tui.screens.settings import SettingsScreen
 
+from tui.input.key_table import KEYS_BY_ID
+from tui.input.verb_table import MODULES, other_words, suggest_verb
+
 
 def test_a_synonym_is_of_one_verb() -> None:
-    assert set(SYNONYMS) <= set(MODULES)
-    words = [word for words in SYNONYMS.values() for word in words]
+    assert set(other_words("verbs")) <= set(MODULES)
+    words = [word for words in other_words("verbs").values() for word in words]
     assert len(words) == len(set(words))
 
 
@@ -99,7 +99,7 @@ async def test_the_bar_offers_no_command_for_the_programs_own_name(person: Perso
 
 
 def test_the_palettes_other_words_are_of_keys_that_there_are() -> None:
-    assert set(KEY_SYNONYMS) <= set(KEYS_BY_ID)
+    assert set(other_words("keys")) <= set(KEYS_BY_ID)
 
 
 @pytest.mark.parametrize(
