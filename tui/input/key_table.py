@@ -53,7 +53,8 @@ def show_key(key: str) -> str:
 class Key:
     """`id` is stable (for remapping), `keys` are in Textual's notation (empty: it is only in the box that `:` opens),
     `action` is a method of the screen; `label` is shown in the footer; `verb` is the verb it runs; `looks`: it is
-    read-only, and allowed in a past view; `former`: the key that it had, by which the box finds it."""
+    read-only, and allowed in a past view; `former`: the key that it had, and `words`: others for what it does, by which
+    the box finds it."""
 
     id: str
     action: str
@@ -64,6 +65,7 @@ class Key:
     verb: str = ""
     looks: bool = False
     former: str = ""
+    words: str = ""
 
     def first_key(self, remapped: Mapping[str, str] = {}) -> str:
         """Return the first of its keys as footer and help show it; empty if it has none."""
@@ -88,7 +90,18 @@ def _read_keys() -> dict[str, tuple[Key, ...]]:
     }
 
 
-KEYS, PLAN_KEYS, LIST_KEYS = _read_keys().values()
+KEYS, PLAN_KEYS = _read_keys().values()
+# keys that the lists bind themselves, in RecordList and in the help
+LIST_KEYS = (
+    Key("list.down", "move(1)", keys="down,j", help="To the next record"),
+    Key("list.up", "move(-1)", keys="up,k", help="To the record before"),
+    Key("list.page-down", "page(1)", keys="pagedown", help="One screen down"),
+    Key("list.page-up", "page(-1)", keys="pageup", help="One screen up"),
+    Key("list.half-down", "page(0.5)", keys="ctrl+d", help="Half a screen down"),
+    Key("list.half-up", "page(-0.5)", keys="ctrl+u", help="Half a screen up"),
+    Key("list.first", "first", keys="g,home", help="To the first record"),
+    Key("list.last", "last", keys="G,end", help="To the last record"),
+)
 KEYS_BY_ID = {key.id: key for key in (*KEYS, *PLAN_KEYS, *LIST_KEYS)}
 # keys that an input or a list of options needs, which cannot be remapped
 FIXED_KEYS = {

@@ -231,7 +231,7 @@ def command_word(words: list[str]) -> str:
 
 @cache
 def other_words(of: str) -> dict[str, tuple[str, ...]]:
-    """Return other words by which people know the `verbs`, the `keys` that run none (by their ids) or the `settings`."""
+    """Return other words by which people know the `verbs`, or the `settings`."""
     tables = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
     return {name: tuple(words.split(", ")) for name, words in tables[of].items()}
 

@@ -428,7 +428,7 @@ class ActingScreen(PlacesScreen):
                 asked,
                 name,
                 key.help,
-                (*other_words("keys").get(key.id, ()), *other_words("verbs").get(key.verb, ())),
+                (key.words, *other_words("verbs").get(key.verb, ())),
             )
             if words and words in (shown, key.former):
                 score = 9

@@ -365,8 +365,7 @@ class PlacesScreen(ResponsiveScreen[None]):
             shown.marks = rows.keys_present(place.marks)
         if self.wanted is not None and (shown.select(self.wanted) or loaded.whole):
             self.wanted = None
-        self.pane.reload()
-        self.show_cursor(stay=True)
+        self.show_cursor(stay=self.pane.reload())
         self._flash_changes()
         self.draw_all()
 
