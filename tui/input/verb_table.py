@@ -10,6 +10,7 @@ from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
 
+from store.base.citations import find_citations
 from tui.input.arguments import REGISTERED, Verb
 
 MEMORY_WORD = "memory"  # before any verb, as in `/memory forget 12`
@@ -213,15 +214,16 @@ def find_verb(words: list[str]) -> tuple[Verb, list[str]] | None:
     return find_verb(words[1:]) if first in PREFIX_WORDS else None
 
 
-def typed_command(text: str) -> tuple[str, bool]:
-    """Return the command that a search or a question is, empty if it is none, and whether that is certain:
-    `/memory forget 12` is; `memory forget 12` may also be words to look for, after the `/` that opens a search."""
+def is_typed_command(text: str) -> bool:
+    """Tell whether a line that could be a search is a command: with a slash or `memory` before a verb, as in
+    `/memory forget 12`, or a verb with a citation."""
     words = text.split()
-    if not words or not (words[0].startswith("/") or words[0].lower() == MEMORY_WORD):
-        return "", False
-    certain = words[0].startswith("/")
-    known = find_verb(words) is not None or (certain and len(words) > 1 and words[0].lower() == f"/{MEMORY_WORD}")
-    return (text.strip(), certain) if known else ("", False)
+    if not words:
+        return False
+    found = find_verb(words)
+    if words[0].startswith("/") or words[0].lower() == MEMORY_WORD:
+        return found is not None or (words[0].lower() == f"/{MEMORY_WORD}" and len(words) > 1)
+    return found is not None and any(True for word in found[1] for _ in find_citations(word))
 
 
 def command_word(words: list[str]) -> str:

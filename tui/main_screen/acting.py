@@ -579,8 +579,10 @@ class ActingScreen(PlacesScreen):
         reads = settle(verb.reads, given)
         if outcome.message:
             wrote = not reads and not settle(verb.looks, given) and not settle(verb.apart, given)
-            undo = f" {key_name('memory.undo')} undoes it." if wrote and verb.name not in UNDO_WORDS else ""
-            self.say(f"{outcome.message}{undo}")
+            said = outcome.message
+            if wrote and verb.name not in UNDO_WORDS:
+                said = f"{said.split('. ')[0].removesuffix('.')}, {key_name('memory.undo')} to undo"
+            self.say(said)
         if outcome.lines:
             self.show_lines(outcome.lines)
         if verb.name == "config":

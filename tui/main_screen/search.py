@@ -18,7 +18,7 @@ from store.search.fulltext import FullTextIndex
 from store.search.query_parser import query_hints
 from store.search.results import Hit, SearchAnswer, WordMarker
 from tui.input.key_table import ASK, key_name
-from tui.input.verb_table import typed_command
+from tui.input.verb_table import is_typed_command
 from tui.lists.filters import (
     KIND_FILTER,
     Facet,
@@ -127,7 +127,7 @@ class SearchingScreen(ActingScreen):
         if self.place.pane.finds:
             self.set_focus(self.record_list)
             self.application.release_keys()
-        elif event.submitted and self._is_command(text):
+        elif event.submitted and is_typed_command(text):
             self.leave_search()
             self.app.call_later(self.run_line, text)  # once the list has the focus
             self.app.call_later(self.application.release_keys)
@@ -136,11 +136,6 @@ class SearchingScreen(ActingScreen):
             self.app.call_later(self.ask_question, text)
         else:
             self._enter_hits()
-
-    def _is_command(self, text: str) -> bool:
-        """Tell whether a line is a command: it begins with a slash or `memory`, or it is a verb with a record that
-        there is."""
-        return bool(text) and typed_command(text)[1]
 
     def _is_question(self, text: str) -> bool:
         """Tell whether a line is asked: it looks like a question, or it is typed among the questions."""
@@ -203,7 +198,7 @@ class SearchingScreen(ActingScreen):
         text = self.search_bar.query_text.strip()
         does = (
             f"enter does it:  {text}"
-            if self._is_command(text)
+            if is_typed_command(text)
             else "enter asks it"
             if self._is_question(text)
             else ""
@@ -506,8 +501,8 @@ class SearchingScreen(ActingScreen):
             does = " goes to what was found "
             if self.place.pane.finds:
                 does = " to these "
-            elif self._is_command(text) or self._is_question(text):
-                does = " does it " if self._is_command(text) else " asks it "
+            elif is_typed_command(text) or self._is_question(text):
+                does = " does it " if is_typed_command(text) else " asks it "
             rest = " leaves   kind: domain: is: tag: author: iteration: since: before: related:"
             self.put_footer(
                 (" enter", FOOTER_KEY, "to_hits"),
