@@ -40,9 +40,9 @@ def remove_checkpoints(memory: Memory, things: Sequence[Checkpoint]) -> Done:
     return Done(f"Removed {what}", undo=False)
 
 
-def recover(screen: ActionScreen, things: Sequence[Checkpoint]) -> None:
+def recover(screen: ActionScreen, things: Sequence[Any]) -> None:
     """Read what a checkpoint holds, to go on there: without one, that at which a session broke off, else the newest."""
-    one = things[0] if things else screen.offered
+    one = next((one for one in things if isinstance(one, Checkpoint)), screen.offered)
     screen.run_line(f"checkpoint --read{f' {one.citation}' if one is not None else ''}")
 
 

@@ -318,7 +318,7 @@ class PlacesScreen(ResponsiveScreen[None]):
         first = place.loaded is None
         last = None if place.narrowed else place.loaded
         queue = "lists" if place.pane.name in PANE_KEYS else f"view {place.pane.name}"
-        if first:
+        if first or place.narrowed:
             self.application.hold_keys()  # they are for its rows
         self._began, self._seen = monotonic(), engine.present.database.data_version()
         done = partial(self._show_loaded, place, place.view, engine.past)
