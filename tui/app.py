@@ -9,6 +9,7 @@ import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -96,8 +97,10 @@ class Memoranda(SaysDefects, App[int]):
         self._said = AsciiFilter(spoken_table())
         self.messages = deque[tuple[str, str]](maxlen=KEPT_MESSAGES)  # what was said in this sitting, and when
         self._held = deque[events.Event]()  # buffered keys
-        self._hold: Timer | None = None  # runs while they are held for a target that is not there yet
+        self._holds = set[str]()  # why they are held: their target is not there yet
+        self._hold: Timer | None = None  # runs while they are
         self._passing: MessagePump | None = None  # what the last key was passed to, which may still be bound
+        self._number = 0  # of the keys that were passed on
         self._passed = (0.0, 0.0)  # when it came, and when it was passed to that
         self._stuck: Timer | None = None  # runs while that is waited for
         self._touched = monotonic()  # when the last key or movement of the mouse came
@@ -250,14 +253,19 @@ class Memoranda(SaysDefects, App[int]):
 
     # buffering of keys
 
-    def hold_keys(self) -> None:
-        """Buffer keys from now on, until `release_keys`: their target is not there yet."""
+    def hold_keys(self, why: str = "") -> None:
+        """Buffer keys from now on, until `release_keys` for the same reason: their target is not there yet."""
+        self._holds.add(why)
         if self._hold is None:
-            self._hold = self.set_timer(HOLD_SECONDS, self.release_keys)
+            self._hold = self.set_timer(HOLD_SECONDS, partial(self.release_keys, None))
+        else:
+            self._hold.reset()
 
-    def release_keys(self) -> None:
-        """Pass the buffered keys to the focused widget."""
-        if self._hold is not None:
+    def release_keys(self, why: str | None = "") -> None:
+        """Pass the buffered keys to the focused widget, unless they are held for another reason than this; for None
+        in any case."""
+        self._holds = self._holds - {why} if why is not None else set()
+        if self._hold is not None and not self._holds:
             self._hold.stop()
             self._hold = None
             self.call_later(self._pass_on)
@@ -275,25 +283,26 @@ class Memoranda(SaysDefects, App[int]):
     def _wait(self) -> None:
         """Pass the buffered keys on once the last one is done: it may move the focus, or open a screen."""
         if self._passing is not None:
-            self._stuck = self.set_timer(LAST_KEY_SECONDS, self._pass_on)
-            self._follow(self._passing, [self._passing])
+            self._stuck = self.set_timer(LAST_KEY_SECONDS, partial(self._pass_on, self._number))
+            self._follow(self._number, self._passing, [self._passing])
 
-    def _follow(self, node: MessagePump, again: Sequence[MessagePump]) -> None:
-        """Follow the last key through `node` and what it is in, up to here; then from `again` what came of it."""
+    def _follow(self, number: int, node: MessagePump, again: Sequence[MessagePump]) -> None:
+        """Follow a key through `node` and what it is in, up to here; then from `again` what came of it."""
         above = node._parent or self
         if node is not self:
-            if not node.call_later(self._follow, above, again):
-                self._follow(above, again)  # it is closed
+            if not node.call_later(self._follow, number, above, again):
+                self._follow(number, above, again)  # it is closed
         elif again:
-            self.call_later(self._follow, again[0], again[1:])
+            self.call_later(self._follow, number, again[0], again[1:])
         else:
-            self.call_later(self._pass_on)
+            self.call_later(self._pass_on, number)
 
-    async def _pass_on(self) -> None:
-        """Pass buffered keys on, each after what the one before did."""
-        if self._stuck is not None:
-            self._stuck.stop()
-        self._passing = None
+    async def _pass_on(self, number: int = 0) -> None:
+        """Pass buffered keys on, each after what the one before did; `number` is that of a key that is done."""
+        if number == self._number:
+            self._passing = None
+            if self._stuck is not None:
+                self._stuck.stop()
         while self._held and self._hold is None and self._passing is None:
             await self._pass(self._held.popleft())
         if self._held and self._hold is None:
@@ -305,6 +314,7 @@ class Memoranda(SaysDefects, App[int]):
         field = getattr(focused, "ends_at_enter", isinstance(focused, Input))  # the palette's is an Input
         ends = field and getattr(event, "key", "") == "enter"
         target = focused or self.screen
+        self._number += 1
         await super().on_event(event)
         if ends:  # later keys are for its result
             self.hold_keys()

@@ -227,11 +227,11 @@ class ActingScreen(PlacesScreen):
             elif error is not None:
                 self.say(str(error), "error")
                 self.refresh_rows()
-                self.application.release_keys()
+                self.application.release_keys("write")
             else:
                 self._show_done(Done(result) if isinstance(result, str) else result, cut)
 
-        self.application.hold_keys()  # they are for what comes of it
+        self.application.hold_keys("write")  # they are for what comes of it
         self.engine.write(write, lambda result, error: self.later(finish, result, error))
 
     def _show_done(self, done: Done, cut: Sequence[LoggedRedaction]) -> None:
@@ -248,13 +248,13 @@ class ActingScreen(PlacesScreen):
             self.record_list.action_move(1)
         if done.lines:
             self.show_lines(done.lines)
-        self.application.release_keys()
+        self.application.release_keys("write")
 
     # plans
 
     def show_plan(self, make: Callable[[Memory], Plan]) -> None:
         """Work out on a thread what would happen, and show it; Enter there does it."""
-        self.application.hold_keys()
+        self.application.hold_keys("edit")
         self.engine.read("plan", make, self._show_plan, self.fail)
 
     def _show_plan(self, plan: Plan) -> None:
@@ -280,6 +280,7 @@ class ActingScreen(PlacesScreen):
     # the text that is edited where it stands
 
     def edit_text(self, label: str, text: str, answer: Callable[[str], None]) -> None:
+        self.application.release_keys("plan")
         """Have a text edited in the preview, or in a box where it cannot be seen there; then call `answer`."""
         preview = self.pane.preview
         place = preview.place_of(text, (0, LABEL_WIDTH))
@@ -288,7 +289,7 @@ class ActingScreen(PlacesScreen):
             self.app.push_screen(form, lambda given: None if given is None else answer(given["text"]))
             return
         self._edited = answer
-        self.application.hold_keys()
+        self.application.hold_keys("plan")
         self._close_editor()
         editor = TextEditor(text, *place)
         editor.styles.width = preview.size.width - place[0]
@@ -324,7 +325,7 @@ class ActingScreen(PlacesScreen):
         self.draw_footer()
         if text is not None:
             self._edited(text)
-        self.application.release_keys()
+        self.application.release_keys("edit")
 
     def copy(self, text: str, what: str) -> object:
         """Copy a text to the clipboard, and report by which way."""
@@ -566,12 +567,12 @@ class ActingScreen(PlacesScreen):
                 self.say(str(error), "error")
             else:
                 self._show_outcome(verb, given, result)
-            self.application.release_keys()
+            self.application.release_keys("write")
 
         if settle(verb.apart, given):
             self.say(f"{verb.name} goes on beside everything else; it says when it is done.")
         else:
-            self.application.hold_keys()
+            self.application.hold_keys("write")
         engine.run_verb(verb, given, agreed, lambda result, error: self.later(finish, result, error))
 
     def _show_outcome(self, verb: Verb, given: ParsedArguments, outcome: Outcome) -> None:

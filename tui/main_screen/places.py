@@ -12,6 +12,7 @@ from typing import Any, ClassVar, cast
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
+from textual.widgets import Input
 
 from store.base.clock import Clock, utc_now
 from store.base.errors import MemorandaError
@@ -175,6 +176,7 @@ class PlacesScreen(ResponsiveScreen[None]):
             0.0,
             0.0,
         )  # when the last reading began; from when others' changes are read again
+        self._takes_chip = False  # whether its next chip is taken once the list is read
         self._due: dict[str, float] = {}  # when a view is read again by itself
 
     def compose(self) -> ComposeResult:
@@ -241,7 +243,7 @@ class PlacesScreen(ResponsiveScreen[None]):
 
     def fail(self, error: MemorandaError) -> None:
         """Show why something could not be read."""
-        self.application.release_keys()
+        self.application.release_keys(None)
         self.say(str(error), "warning" if error.exit_status < 2 else "error")
 
     # work on other threads
@@ -287,6 +289,7 @@ class PlacesScreen(ResponsiveScreen[None]):
         """Show a place: at once with the rows that it had, then with those that it has now."""
         before, shown = self.place, self.record_list
         if before is not place:
+            self._takes_chip = False
             before.key, before.marks = shown.cursor_key, frozenset(shown.marks)
             if before.pane.name in PANE_KEYS:
                 self.came_from = before
@@ -318,8 +321,8 @@ class PlacesScreen(ResponsiveScreen[None]):
         first = place.loaded is None
         last = None if place.narrowed else place.loaded
         queue = "lists" if place.pane.name in PANE_KEYS else f"view {place.pane.name}"
-        if first or place.narrowed:
-            self.application.hold_keys()  # they are for its rows
+        if (first or place.narrowed) and not isinstance(self.focused, Input):
+            self.application.hold_keys("rows")  # they are for its rows
         self._began, self._seen = monotonic(), engine.present.database.data_version()
         done = partial(self._show_loaded, place, place.view, engine.past)
         for limit in (FIRST_ROWS, -1) if first and place.pane.paged else (-1,):
@@ -349,9 +352,13 @@ class PlacesScreen(ResponsiveScreen[None]):
         self._rested = now + max(OTHERS_SECONDS, RELOAD_REST * (now - self._began))
         if place.pane.seconds:
             self._due[place.pane.name] = now + place.pane.seconds
-        if place is self.place:
-            self._show_rows(place, loaded, first)
-        self.application.release_keys()
+        if place is not self.place:
+            return
+        self._show_rows(place, loaded, first)
+        if self._takes_chip and loaded.whole:
+            self.action_next_chip()
+        elif not self._takes_chip:
+            self.application.release_keys("rows")
 
     def _show_rows(self, place: Place, loaded: Loaded, first: bool) -> None:
         shown, rows = self.record_list, loaded.rows
@@ -559,8 +566,11 @@ class PlacesScreen(ResponsiveScreen[None]):
         return self.place.loaded.facets if self.place.loaded is not None else ()
 
     def action_next_chip(self) -> None:
-        """Take the next chip of the list."""
-        if facet := next((one for one in self.facets if one.choices), None):
+        """Take the next chip of the list, once all of it is read."""
+        self._takes_chip = self.place.loaded is None or not self.place.loaded.whole
+        if self._takes_chip:
+            self.application.hold_keys("rows")
+        elif facet := next((one for one in self.facets if one.choices), None):
             value = next_choice(facet, self.place.view.get(facet.field))
             self.narrow(self.place.view.choose(**{facet.field: value}))
 

@@ -285,6 +285,7 @@ class MainScreen(SearchingScreen):
             self.action_come_back()
         elif text.strip():
             engine = self.engine
+            self.application.hold_keys("rows")  # they are for those of then
             engine.read(
                 "past", lambda memory: engine.look_back(text), lambda found: self._show_past(*found), self.fail
             )

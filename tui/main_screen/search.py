@@ -125,6 +125,8 @@ class SearchingScreen(ActingScreen):
         """Do the command that is typed, ask the question, or go to the hits."""
         text = self.search_bar.query_text.strip()
         if self.place.pane.finds:
+            if self.place.narrowed:
+                self.application.hold_keys("rows")  # they are for what has the words
             self.set_focus(self.record_list)
             self.application.release_keys()
         elif event.submitted and is_typed_command(text):
