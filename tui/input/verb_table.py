@@ -10,7 +10,6 @@ from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
 
-from store.base.citations import find_citations
 from tui.input.arguments import REGISTERED, Verb
 
 MEMORY_WORD = "memory"  # before any verb, as in `/memory forget 12`
@@ -214,16 +213,11 @@ def find_verb(words: list[str]) -> tuple[Verb, list[str]] | None:
     return find_verb(words[1:]) if first in PREFIX_WORDS else None
 
 
-def is_typed_command(text: str) -> bool:
-    """Tell whether a line that could be a search is a command: with a slash or `memory` before a verb, as in
-    `/memory forget 12`, or a verb with a citation."""
-    words = text.split()
-    if not words:
-        return False
-    found = find_verb(words)
-    if words[0].startswith("/") or words[0].lower() == MEMORY_WORD:
-        return found is not None or (words[0].lower() == f"/{MEMORY_WORD}" and len(words) > 1)
-    return found is not None and any(True for word in found[1] for _ in find_citations(word))
+def is_command(words: list[str]) -> bool:
+    """Tell whether a line is a command as `/memory forget 12` is; its slash may have opened the line."""
+    first = words[0].lower() if words else ""
+    meant = first.startswith("/") or first == MEMORY_WORD
+    return meant and (find_verb(words) is not None or (first == f"/{MEMORY_WORD}" and len(words) > 1))
 
 
 def command_word(words: list[str]) -> str:

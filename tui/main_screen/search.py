@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from store.base.citations import parse_citation
 from store.base.errors import MemorandaError
 from store.base.models import Step
 from store.base.vocabulary import SEARCHABLE
 from store.memory import Memory
 from store.search.fulltext import FullTextIndex
+from store.search.lookup import get_record
 from store.search.query_parser import query_hints
 from store.search.results import Hit, SearchAnswer, WordMarker
 from tui.input.key_table import ASK, key_name
-from tui.input.verb_table import is_typed_command
+from tui.input.verb_table import find_verb, is_command
 from tui.lists.filters import (
     KIND_FILTER,
     Facet,
@@ -32,7 +34,7 @@ from tui.lists.filters import (
     search_facets,
 )
 from tui.lists.record_rows import HitGroups, HitRows
-from tui.main_screen.acting import ActingScreen
+from tui.main_screen.acting import ActingScreen, split_words
 from tui.main_screen.places import FOOTER_KEY, FOUND_PANE, NoRows, Place
 from tui.panes.facts import read_facets
 from tui.panes.pane import Loaded, View
@@ -125,11 +127,11 @@ class SearchingScreen(ActingScreen):
         """Do the command that is typed, ask the question, or go to the hits."""
         text = self.search_bar.query_text.strip()
         if self.place.pane.finds:
+            self.set_focus(self.record_list)
             if self.place.narrowed:
                 self.application.hold_keys("rows")  # they are for what has the words
-            self.set_focus(self.record_list)
             self.application.release_keys()
-        elif event.submitted and is_typed_command(text):
+        elif event.submitted and self._is_command(text):
             self.leave_search()
             self.app.call_later(self.run_line, text)  # once the list has the focus
             self.app.call_later(self.application.release_keys)
@@ -138,6 +140,20 @@ class SearchingScreen(ActingScreen):
             self.app.call_later(self.ask_question, text)
         else:
             self._enter_hits()
+
+    def _is_command(self, text: str) -> bool:
+        """Tell whether a line is a command: it begins with a slash or `memory`, or it is a verb with a record that
+        there is."""
+        words = split_words(text) if text else []
+        return is_command(words) or (any(map(self._is_there, words[1:])) and find_verb(words) is not None)
+
+    def _is_there(self, word: str) -> bool:
+        """Tell whether a word is the citation of a record that there is."""
+        try:
+            get_record(self.engine.screen.database, parse_citation(word))
+        except MemorandaError:
+            return False
+        return True
 
     def _is_question(self, text: str) -> bool:
         """Tell whether a line is asked: it looks like a question, or it is typed among the questions."""
@@ -200,7 +216,7 @@ class SearchingScreen(ActingScreen):
         text = self.search_bar.query_text.strip()
         does = (
             f"enter does it:  {text}"
-            if is_typed_command(text)
+            if self._is_command(text)
             else "enter asks it"
             if self._is_question(text)
             else ""
@@ -503,8 +519,8 @@ class SearchingScreen(ActingScreen):
             does = " goes to what was found "
             if self.place.pane.finds:
                 does = " to these "
-            elif is_typed_command(text) or self._is_question(text):
-                does = " does it " if is_typed_command(text) else " asks it "
+            elif self._is_command(text) or self._is_question(text):
+                does = " does it " if self._is_command(text) else " asks it "
             rest = " leaves   kind: domain: is: tag: author: iteration: since: before: related:"
             self.put_footer(
                 (" enter", FOOTER_KEY, "to_hits"),
