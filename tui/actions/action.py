@@ -72,8 +72,10 @@ class Action:
         return [one for one in things if isinstance(one, self.kinds) and self.fits(one)]
 
     def word_for(self, thing: Any) -> str:
-        """Return what the footer calls it for a thing."""
-        return self.word if isinstance(self.word, str) else self.word(thing)
+        """Return what the footer calls it for a thing; for None what it is called for none in particular."""
+        if isinstance(self.word, str):
+            return self.word
+        return "" if thing is None else self.word(thing)
 
 
 class ActionScreen(Protocol):
@@ -92,6 +94,7 @@ class ActionScreen(Protocol):
 
     def chosen(self, field: str) -> str | None: ...
     def say(self, text: str, level: str = "information", seconds: float = 8) -> None: ...
+    def begin(self, action: Action, things: Sequence[Any]) -> None: ...
     def perform(self, action: Action, things: Sequence[Any], **answers: Any) -> None: ...
     def choose(self, title: str, find: Find, answer: Callable[[Any], object]) -> None: ...
     def show_plan(self, make: Callable[[Memory], Plan]) -> None: ...

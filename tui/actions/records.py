@@ -91,7 +91,7 @@ def tag(memory: Memory, things: Sequence[Record], tag: str) -> Done:
     return run_verb(memory, "tag", ids=citations(things), tag=word.removeprefix("-"), off=word.startswith("-"))
 
 
-def remember(memory: Memory, things: Sequence[Any], text: str, domain: str = "general") -> Done:
+def remember(memory: Memory, things: Sequence[Any], text: str, domain: str) -> Done:
     """Remember a fact."""
     return run_verb(memory, "remember", select=True, text=[text], domain=domain)
 
@@ -99,15 +99,6 @@ def remember(memory: Memory, things: Sequence[Any], text: str, domain: str = "ge
 def add_task(memory: Memory, things: Sequence[Any], text: str) -> Done:
     """Add a task."""
     return run_verb(memory, "task", select=True, what="add", words=[text])
-
-
-def add_fact_or_task(screen: ActionScreen, things: Sequence[Any], text: str) -> None:
-    """Add a fact; where the tasks are listed, a task."""
-    if screen.chosen("state") == "tasks":
-        screen.perform(Action("record.add", "add", does=add_task), [], text=text)
-    else:
-        domain = screen.chosen("domain") or "general"
-        screen.perform(Action("record.add", "add", does=remember), [], text=text, domain=domain)
 
 
 def decide(memory: Memory, things: Sequence[Any], title: str, chosen: str, others: str, why: str) -> Done:

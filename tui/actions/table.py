@@ -4,6 +4,7 @@ one key the first that fits is taken; the order is that of the footer."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from shlex import quote
 from typing import Any
 
@@ -28,6 +29,7 @@ from tui.screens.dialogs import FormField, Offer
 
 NAME_FIELD = (FormField("name", "Its name"),)
 TEXT_FIELD = (FormField("text", "What should be remembered?"),)
+TASK_FIELD = (FormField("text", "What is to be done?"),)
 TAG_FIELD = (FormField("tag", "Tag; with - in front it is taken away"),)
 EVIDENCE_FIELD = (
     FormField(
@@ -88,6 +90,17 @@ def _ask_context(screen: ActionScreen, things: Sequence[Any], question: str) -> 
 def _find_duplicates(screen: ActionScreen, things: Sequence[Any]) -> None:
     screen.go_to("today")
     screen.run_line("merge")
+
+
+def _add_here(screen: ActionScreen, things: Sequence[Any]) -> None:
+    """Add a task or a decision where these are listed, else a fact, of the domain that is listed."""
+    domain = screen.chosen("domain")
+    word, does = (
+        f"remember ({domain})" if domain else "remember",
+        partial(records.remember, domain=domain or "general"),
+    )
+    here = {"tasks": ADD_TASK, "decisions": ADD_DECISION}.get(screen.chosen("state") or "")
+    screen.begin(here or Action("record.add", word, does=does, fields=TEXT_FIELD), [])
 
 
 def _is_of_agent(record: Any) -> bool:
@@ -153,10 +166,14 @@ ACTIONS: tuple[Action, ...] = (
     Action("fact.move", "", OWN, records.move, one=True),
     Action("step.undo-all", "", (Record, Step), run=history.undo_all, one=True),
     Action("checkpoint.recover", "", (Checkpoint,), run=history.recover, one=True, looks=True),
+    Action("past.look", "", (Step, Checkpoint), run=history.look_back, fields=MOMENT_FIELD, one=True, looks=True),
+    Action(
+        "history.since", "", (Step, Checkpoint), run=history.show_since, fields=SINCE_FIELD, one=True, looks=True
+    ),
     # of nothing in particular
     Action("checkpoint.recover", "", run=history.recover, looks=True),
     Action("checkpoint.restore", "", run=history.recover, looks=True),
-    Action("record.add", "add", run=records.add_fact_or_task, fields=TEXT_FIELD),
+    Action("record.add", "add", run=_add_here),
     Action("memory.undo", "undo", run=history.undo_newest),
     Action("memory.redo", "", run=history.redo_newest),
     Action("memory.checkpoint", "", does=history.take_checkpoint, fields=NAME_FIELD),
@@ -170,6 +187,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("context.ask", "what agents get", run=_ask_context, fields=QUESTION_FIELD, looks=True),
 )
 
+ADD_TASK = Action("record.add", "add a task", does=records.add_task, fields=TASK_FIELD)
 ADD_DECISION = Action("record.add", "add", does=records.decide, fields=records.DECISION_FIELDS)
 ADD_CHECKPOINT = Action("record.add", "checkpoint", does=history.take_checkpoint, fields=NAME_FIELD)
 MERGE_MARKED = Action("record.merge", "merge", (Fact,), records.merge_marked)

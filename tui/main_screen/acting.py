@@ -7,13 +7,14 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from inspect import signature
+from operator import contains
 from typing import Any
 
 from store.base.citations import parse_citation
 from store.base.errors import MemorandaError, Purged
 from store.base.extensions import require_part
-from store.base.models import Checkpoint, Step
-from store.base.vocabulary import DOMAINS
+from store.base.models import Checkpoint, Record, Step
+from store.base.vocabulary import DOMAINS, PERSON_ORIGIN
 from store.config.settings import MODEL_WORD, SETTINGS
 from store.history.checkpoints import MANY_RECORDS
 from store.memory import Memory
@@ -54,7 +55,7 @@ from tui.input.verb_table import (
 )
 from tui.main_screen.places import FOOTER_KEY, LAST_KEYS, PlacesScreen, citation_of, has_key
 from tui.panes.records import TIMELINE_WORDS
-from tui.render.lines import LABEL_WIDTH, cuts_notice, take_cuts
+from tui.render.lines import LABEL_WIDTH, cuts_notice, format_count, summarize_record, take_cuts
 from tui.screens.base import HelpScreen
 from tui.screens.dialogs import Chooser, Find, Form, FormField, Offer
 from tui.screens.plans import Plan, PlanScreen
@@ -128,20 +129,39 @@ class ActingScreen(PlacesScreen):
                 f"{KEYS_BY_ID[id].help}: not for what is chosen." if things else "Nothing is selected.", "warning"
             )
         elif action.looks or not self.refuses():
-            self.begin(action, things)
+            self.begin(self._join_kinds(action, things), things)
+
+    def _join_kinds(self, action: Action, things: Sequence[Any]) -> Action:
+        """Return an action; where its key does something else to some of the things, one that does it all in a step of
+        history, unless something has to be known before."""
+        parts: dict[Action, list[Any]] = {}
+        every = [(found, one) for one in things if (found := self.find_action(action.key, [one])) and found.kinds]
+        for found, one in every:
+            parts.setdefault(found, []).append(one)
+        if len(parts) < 2 or any(one.does is None or one.fields or one.pick for one in parts):
+            return action
+
+        def do_all(memory: Memory, fit: Sequence[Any]) -> Done:
+            with memory.database.step(PERSON_ORIGIN, f"{KEYS_BY_ID[action.key].label} {cite_things(fit)}"):
+                done = [one.does(memory, some) for one, some in parts.items() if one.does is not None]
+            said = [one if isinstance(one, str) else one.text for one in done]
+            return Done("; ".join(said), undo=any(isinstance(one, str) or one.undo for one in done))
+
+        return Action(action.key, action.word, (object,), do_all, fits=partial(contains, [one for _, one in every]))
 
     def begin(self, action: Action, things: Sequence[Any]) -> None:
-        """Ask what an action needs to know, or do it."""
-        fit = action.things(things) if action.kinds else list(things)
+        """Ask what an action needs to know, or do it. One that is of nothing in particular gets no things."""
+        fit = action.things(things)
         if action.one and len(fit) > 1:
             here = self.thing_at_cursor()
             fit = [here] if here in fit else fit[:1]
         if len(fit) > 1:
             action = action_for_many(action, fit)
         go = partial(self._go_on, action, fit)
-        word = action.word_for(fit[0]) if fit else KEYS_BY_ID[action.key].label or KEYS_BY_ID[action.key].help
-        title = f"{word[:1].upper()}{word[1:]}"
-        title += f" {cite_things(fit)}" if action.kinds and fit and citation_of(fit[0]) else ""
+        key = KEYS_BY_ID[action.key]
+        word = action.word_for(fit[0] if fit else None) or key.label or key.help
+        word = f"{word[:1].upper()}{word[1:]}"
+        title = f"{word} {cite_things(fit)}" if fit and citation_of(fit[0]) else word
         if action.plan is not None:
             make = action.plan
             self.show_plan(lambda memory: make(memory, fit))
@@ -152,10 +172,11 @@ class ActingScreen(PlacesScreen):
         elif action.fields:
             form = Form(title, action.fields, fit)
             self.app.push_screen(form, lambda given: None if given is None else go(**given))
-        elif action.does is not None and len(fit) > MANY_RECORDS:
-            lines = [f"{citation_of(one)}  {getattr(one, 'text', '')}" for one in fit[:NAMED_RECORDS]]
+        elif action.does is not None and (len(fit) > MANY_RECORDS or key.keys.isupper()):
+            some = [one for one in fit[:NAMED_RECORDS] if isinstance(one, Record)]
+            lines = [f"{one.citation}  {summarize_record(one)[0]}" for one in some]
             more = [f"… and {len(fit) - NAMED_RECORDS:,} more"] if len(fit) > NAMED_RECORDS else []
-            self.agree_first(f"{word[:1].upper()}{word[1:]} {len(fit):,} records?", [*lines, *more], go)
+            self.agree_first(f"{word} {format_count(len(fit), 'record')}?", [*lines, *more], go)
         else:
             go()
 
@@ -254,11 +275,12 @@ class ActingScreen(PlacesScreen):
 
     def show_plan(self, make: Callable[[Memory], Plan]) -> None:
         """Work out on a thread what would happen, and show it; Enter there does it."""
-        self.application.hold_keys("edit")
+        self.application.hold_keys("plan")
         self.engine.read("plan", make, self._show_plan, self.fail)
 
     def _show_plan(self, plan: Plan) -> None:
         self.app.push_screen(PlanScreen(plan, self.form), self._carry_out)
+        self.application.release_keys("plan")
 
     def _carry_out(self, chosen: Any) -> None:
         if isinstance(chosen, str):
@@ -280,7 +302,6 @@ class ActingScreen(PlacesScreen):
     # the text that is edited where it stands
 
     def edit_text(self, label: str, text: str, answer: Callable[[str], None]) -> None:
-        self.application.release_keys("plan")
         """Have a text edited in the preview, or in a box where it cannot be seen there; then call `answer`."""
         preview = self.pane.preview
         place = preview.place_of(text, (0, LABEL_WIDTH))
@@ -289,7 +310,7 @@ class ActingScreen(PlacesScreen):
             self.app.push_screen(form, lambda given: None if given is None else answer(given["text"]))
             return
         self._edited = answer
-        self.application.hold_keys("plan")
+        self.application.hold_keys("edit")
         self._close_editor()
         editor = TextEditor(text, *place)
         editor.styles.width = preview.size.width - place[0]
@@ -305,7 +326,7 @@ class ActingScreen(PlacesScreen):
             for piece in ((f" {key}", FOOTER_KEY, action), (f" {word} ", "", action))
         ]
         self.put_footer((f" {visible(label)} ", "bold $text-accent"), *pieces)
-        self.application.release_keys()
+        self.application.release_keys("edit")
 
     def action_end_edit(self, keep: bool) -> None:
         """Keep the text, or leave it as it was, for a click."""
@@ -325,7 +346,7 @@ class ActingScreen(PlacesScreen):
         self.draw_footer()
         if text is not None:
             self._edited(text)
-        self.application.release_keys("edit")
+        self.application.release_keys()
 
     def copy(self, text: str, what: str) -> object:
         """Copy a text to the clipboard, and report by which way."""
