@@ -313,7 +313,7 @@ class PlacesScreen(ResponsiveScreen[None]):
             drop()
             self.record_list.refresh_rows()
 
-    def load(self, sorted_again: bool = False) -> None:
+    def load(self) -> None:
         """Read the rows of the place: of a long list that was not read yet the first ones, then all."""
         place, engine = self.place, self.opened
         if engine is None or place.pane is FOUND_PANE:
@@ -326,14 +326,12 @@ class PlacesScreen(ResponsiveScreen[None]):
         self._began, self._seen = monotonic(), engine.present.database.data_version()
         done = partial(self._show_loaded, place, place.view, engine.past)
         for limit in (FIRST_ROWS, -1) if first and place.pane.paged else (-1,):
-            work = partial(self._read_place, place, place.view, limit, last, sorted_again)
+            work = partial(self._read_place, place, place.view, limit, last)
             engine.read(queue, work, done, self.fail, instead=limit > 0 or not first)
 
-    def _read_place(
-        self, place: Place, view: View, limit: int, last: Loaded | None, sorted_again: bool, memory: Memory
-    ) -> Loaded:
+    def _read_place(self, place: Place, view: View, limit: int, last: Loaded | None, memory: Memory) -> Loaded:
         tell = partial(self.later, self._tell_progress, place)
-        return place.pane.read(Reading(self.engine, memory, view, limit, last, sorted_again, tell))
+        return place.pane.read(Reading(self.engine, memory, view, limit, last, tell))
 
     def _tell_progress(self, place: Place, words: str) -> None:
         if place is self.place:

@@ -52,7 +52,7 @@ def read_facts(reading: Reading) -> Loaded:
     now = memory.now
     step = memory.database.value("SELECT max(seq) FROM history") or 0
     true = groups = read_groups(memory, view, now, reading.limit)
-    if last is not None and last.whole and last.kept is not None and not reading.sorted_again:
+    if last is not None and last.whole and last.kept is not None:
         before, since, shared = last.kept
         groups = keep_places(before, true, _find_successors(memory, since, shared))
     keys = array("q")

@@ -83,14 +83,13 @@ class EntryRows(NumberedRows):
 @dataclass(frozen=True)
 class Reading:
     """What a pane is read from, on a worker: the memory of that thread, the view, the first `limit` rows or all, and
-    what was read before, whose places are kept unless it is `sorted_again`. `tell` shows in the title how far it is."""
+    what was read before, whose places are kept. `tell` shows in the title how far it is."""
 
     engine: Engine
     memory: Memory
     view: View
     limit: int = -1
     last: Loaded | None = None
-    sorted_again: bool = False
     tell: Callable[[str], None] = lambda words: None
 
     @property
