@@ -1,6 +1,6 @@
 """Search hits by themselves: a title stands apart from what follows it."""
 
-import pytest
+from support.tables import each
 
 from store.base.models import Checkpoint, Commit, Decision, Event, Fact
 from store.search.pipeline import searchable_text
@@ -13,6 +13,14 @@ NOW = "2026-11-21T12:00:00.000Z"
 DECISION = Decision(7, None, "Use SQLite", "We need transactions", "One file", ("MySQL",), "", "high", "", NOW,
                     "active", None, "user")  # fmt: skip
 EVENT = Event(3, None, "gate_passed", "test", {"rounding_cases": 16, "off": 0}, NOW, "agent")
+LEARNED, CONFIRMED = "2026-01-25T12:00:00.000Z", "2026-11-19T12:00:00.000Z"
+FACT = Fact(5, "work", "Uses tabs", "high", "explicit", "project", "active", None, LEARNED, CONFIRMED, 0.5, False,
+            "user", (), ())  # fmt: skip
+MESSAGE = "Fix pool option warnings\r\n\r\n* set the level\r\n* use the new option"
+
+
+def commit(message: str, reachable: bool = True) -> Commit:
+    return Commit(1, "e724abd" * 5, message, "Ana", 1, 2, 3, NOW, None, reachable, "e724abd")
 
 
 def drawn(hit: Hit, width: int = 60) -> list[list[tuple[str, str]]]:
@@ -30,7 +38,7 @@ def words_of(lines: list[list[tuple[str, str]]]) -> list[str]:
     return [" ".join("".join(text for text, _ in line).split()) for line in lines]
 
 
-@pytest.mark.parametrize("width", [40, 60, 120])
+@each("width", [40, 60, 120])
 def test_what_a_decision_chose_stands_below_its_title(width: int) -> None:
     lines = drawn(found(DECISION, "SQLite", "file"), width)
     title, *below = words_of(lines)
@@ -40,23 +48,23 @@ def test_what_a_decision_chose_stands_below_its_title(width: int) -> None:
     assert {look for text, look in lines[1] if text.strip() and look != "match"} == {"dim"}
 
 
-def test_an_event_is_said_in_words_and_so_are_its_data() -> None:
-    assert words_of(drawn(found(EVENT, "passed", "rounding"))) == [
-        "· gate passed test E#3 · now",
-        "rounding cases: 16, off: 0",
-    ]
-
-
-def test_a_title_alone_has_nothing_below_it() -> None:
-    assert len(drawn(Hit("decision", DECISION, "Use SQLite", [], 1.0))) == 1
-
-
-def test_a_fact_has_the_age_of_its_badge() -> None:
-    """Learned 300 days ago and confirmed two days ago: the lists say 2 d, and so does a search."""
-    learned, confirmed = "2026-01-25T12:00:00.000Z", "2026-11-19T12:00:00.000Z"
-    fact = Fact(5, "work", "Uses tabs", "high", "explicit", "project", "active", None, learned, confirmed, 0.5, False,
-                "user", (), ())  # fmt: skip
-    assert words_of(drawn(Hit("fact", fact, "Uses tabs", [], 1.0)))[0].endswith("F#5 · 2 d")
+@each(
+    "hit, lines",
+    [
+        (found(EVENT, "passed", "rounding"), ["· gate passed test E#3 · now", "rounding cases: 16, off: 0"]),
+        (Hit("decision", DECISION, "Use SQLite", [], 1.0), ["◆ Use SQLite D#7 · now"]),
+        # learned 300 days ago and confirmed two days ago: the lists say 2 d, and so does a search
+        (Hit("fact", FACT, "Uses tabs", [], 1.0), ["• Uses tabs fresh · F#5 · 2 d"]),
+        # line ends of Windows, as in the messages of commits that were merged on the web
+        (
+            Hit("commit", commit(MESSAGE), MESSAGE, [(27, 28)], 1.0),
+            ["○ Fix pool option warnings C#e724abd · now", "* set the level · * use the new option"],
+        ),
+        (Hit("commit", commit("Paint", False), "Paint", [], 1.0), ["○ Paint gone · C#e724abd · now"]),
+    ],
+)
+def test_a_hit_says_what_it_is(hit: Hit, lines: list[str]) -> None:
+    assert words_of(drawn(hit)) == lines
 
 
 def test_an_automatic_checkpoint_is_named_by_its_topic() -> None:
@@ -64,7 +72,7 @@ def test_an_automatic_checkpoint_is_named_by_its_topic() -> None:
     assert searchable_text(point) == "Which report"
 
 
-@pytest.mark.parametrize("width", [40, 50, 60, 70])
+@each("width", [40, 50, 60, 70])
 def test_a_long_text_that_begins_before_its_match_begins_at_a_word(width: int) -> None:
     text = "One server at Hetzner runs it all, three copies a day are kept elsewhere, and the pager is off: " * 2
     text += "SQLite needs no server, so there is nobody on call for it."
@@ -75,26 +83,19 @@ def test_a_long_text_that_begins_before_its_match_begins_at_a_word(width: int) -
     assert first.startswith("…") and first.removeprefix("…") in text.split(), first
 
 
-def test_the_line_ends_of_windows_are_line_ends() -> None:
-    """As in the messages of commits that were merged on the web."""
-    message = "Fix pool option warnings\r\n\r\n* set the level\r\n* use the new option"
-    commit = Commit(1, "e724abd" * 5, message, "Ana", 1, 2, 3, NOW, None, True, "e724abd")
-    lines = words_of(drawn(Hit("commit", commit, message, [(27, 28)], 1.0)))
-    assert lines == ["○ Fix pool option warnings C#e724abd · now", "* set the level · * use the new option"]
-
-
 def test_a_row_begins_where_most_of_the_words_are() -> None:
     """Not where the commonest of them is."""
     text = "The size of the pool is in the guide. " * 8 + "Invoices are numbered by quarter, with no size."
     marks = [(at, at + 4) for at in range(len(text)) if text.startswith("size", at)]
     marks += [(at := text.index(word), at + len(word)) for word in ("Invoices", "numbered", "quarter")]
-    hit = Hit("event", EVENT, text, sorted(marks), 1.0)
-    assert "Invoices are numbered by quarter" in " ".join(words_of(drawn(hit)))
+    assert "Invoices are numbered by quarter" in " ".join(
+        words_of(drawn(Hit("event", EVENT, text, sorted(marks), 1.0)))
+    )
     assert "«Invoices» are «numbered» by «quarter»" in _excerpt(text, sorted(marks))
     assert densest_mark("a b a", [(0, 1), (2, 3), (4, 5)], 9) == 0
 
 
-@pytest.mark.parametrize("offset", range(12))
+@each("offset", range(12))
 def test_a_line_of_the_command_line_begins_and_ends_with_whole_words(offset: int) -> None:
     text = (
         "x" * offset
@@ -104,15 +105,6 @@ def test_a_line_of_the_command_line_begins_and_ends_with_whole_words(offset: int
     )
     at = text.index("Numbered")
     shown = _excerpt(text, [(at, at + 8)])
-    first, *_, last = (
-        word.replace("«", "").replace("»", "") for word in shown.removeprefix("… ").removesuffix(" …").split()
-    )
-    assert shown.startswith("… ") and shown.endswith(" …") and {first, last} <= set(text.split())
+    words = shown.removeprefix("… ").removesuffix(" …").replace("«", "").replace("»", "").split()
+    assert shown.startswith("… ") and shown.endswith(" …") and {words[0], words[-1]} <= set(text.split())
     assert "«Numbered»" in shown and len(shown) <= 160 + 6
-
-
-@pytest.mark.parametrize("reachable", [True, False])
-def test_a_commit_that_history_lost_is_marked(reachable: bool) -> None:
-    commit = Commit(1, "e724abd" * 5, "Paint the gate", "Ana", 1, 2, 3, NOW, None, reachable, "e724abd")
-    (line, *_) = words_of(drawn(Hit("commit", commit, "Paint the gate", [], 1.0)))
-    assert line.endswith("C#e724abd · now" if reachable else "gone · C#e724abd · now")
