@@ -1,4 +1,4 @@
-"""A row by itself: the kinds that have something to say beside their text, and how a text is laid out on a few lines."""
+"""A row by itself: what each kind has to say beside its text, and how a text is laid out on a few lines."""
 
 from dataclasses import replace
 
