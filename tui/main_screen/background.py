@@ -379,7 +379,7 @@ class UpkeepController:
             self.host.later(self.host.say, f"The evidence could not be looked at: {error}", "warning")
             return
         if doubted:
-            where = f"{key_name('more.open')} e shows it"
+            where = f"{key_name('pane.facts')}, {key_name('list.only')} Evidence moved shows it"
             self.host.later(
                 self.host.say,
                 f"What {format_count(doubted, 'record')} rests on changed or is gone; {where}.",
@@ -496,7 +496,7 @@ class EmbeddingController:
                 self.host.later(self._show_progress, done, total)
 
         def trouble(sentence: str) -> None:
-            self.host.later(self._set_status, f"keywords only: {sentence}", "doctor")
+            self.host.later(self._set_status, f"keywords only: {sentence}", "go('health')")
 
         if engine.embedder.embed_pending(progress, trouble) is not None:
             self.host.later(self._finish)
