@@ -64,6 +64,7 @@ from tui.widgets.inputs import TextEditor
 from tui.workers.engine import ConfirmationNeeded
 
 LEAST_LINES = 2  # lines that a text needs to be edited where it stands
+ZOOM_PLACE = 3  # keys of a record before that which zooms it
 NAMED_RECORDS = 12  # records named in a question about many
 OFFERED_RECORDS = 12  # records offered for the words of a typed command
 # verbs allowed in a past view: read-only ones, and those that are not about the memory
@@ -376,7 +377,7 @@ class ActingScreen(PlacesScreen):
         if not keys and self.moment is None:
             keys.append(("record.add", "add"))
         if preview.has_focus or self.form == "-narrow":
-            keys.insert(min(5, len(keys)), ("preview.alone", "zoom"))
+            keys.insert(min(ZOOM_PLACE, len(keys)), ("preview.alone", "zoom"))
         self.put_keys([*keys, *((id, KEYS_BY_ID[id].label) for id in LAST_KEYS)])
 
     # the help and the box
@@ -452,7 +453,7 @@ class ActingScreen(PlacesScreen):
                 key.help,
                 (key.words, *other_words("verbs").get(key.verb, ())),
             )
-            if words and words in (shown, key.former):
+            if words and words in (key.id, shown, key.former):
                 score = 9
             if score or not asked:
                 offer = Offer(partial(self._run_key, key.action), key.help, shown, glyph="▸", look="accent")
