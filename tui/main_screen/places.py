@@ -722,7 +722,7 @@ class PlacesScreen(ResponsiveScreen[None]):
 
     def _tabs(self, room: int) -> list[Piece]:
         """Return the panes, closer together and at last by number alone where there is little room."""
-        view = "" if self.pane_name in (*PANE_KEYS, FOUND) else f"› {self.place.pane.title}"
+        view = "" if self.pane_name in (*PANE_KEYS, FOUND) else f"› {self.pane_name.capitalize()}"
         here = self.pane_name if not self.searching else self.came_from.pane.name
         for gap, short in ((3, False), (2, False), (1, False), (1, True)):
             pieces: list[Piece] = []
