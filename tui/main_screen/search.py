@@ -86,6 +86,8 @@ class SearchingScreen(ActingScreen):
             self._show_hints()
         self.engine.read("facets", self._read_facets, self._set_facets)
         self.draw_footer()
+        if self.searching:
+            self._fit()
 
     def _show_hints(self) -> None:
         """Show recent queries and filters beside an empty line."""
@@ -455,8 +457,22 @@ class SearchingScreen(ActingScreen):
             self._to_hits = False
             self._keep_query()
             self.set_focus(self.record_list)
+            self._fit()
             self.draw_footer()
             self.application.release_keys()
+
+    def divide(self) -> None:
+        """Where it is narrow, leave to the preview the room that hits do not need; while one types the list keeps its
+        height, so that nothing moves."""
+        super().divide()
+        most = self.app.size.height // 2 - 2
+        if self.searching and self._is_in_hits and self.form == "-narrow":
+            lines = self.record_list.height_of_rows(most)
+            self.query_one("#list-pane").styles.height = lines if 0 < lines < most else None
+
+    def _fit(self) -> None:
+        if self.form == "-narrow":
+            self.divide()
 
     def action_to_hits(self) -> None:
         self._go_to_hits(True)
@@ -486,6 +502,7 @@ class SearchingScreen(ActingScreen):
         if self.searching:
             self._hits, self._why = (), False
             self.place = self.came_from
+            self._fit()
 
     def leave_search(self) -> None:
         """Clear the find line, and show the list again."""
@@ -495,6 +512,7 @@ class SearchingScreen(ActingScreen):
         if was:
             self.place = Place(FOUND_PANE)
             self.show_place(self.came_from)
+            self._fit()
         else:
             self.set_focus(self.record_list)
             self.show_cursor()
