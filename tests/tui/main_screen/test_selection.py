@@ -5,93 +5,77 @@ from support.screen import HUGE, NARROW, WIDE, Person, opened
 from support.stories import Story
 
 from store.base.vocabulary import pack_key
-from tui.workers.engine import first_changed_key
+from tui.actions.history import first_changed_key
+from tui.panes.records import step_key
 
 
 def line_of_cursor(person: Person) -> int:
     """The line of the list on which the cursor's row begins."""
-    found = person.main.list_of(person.main.current_list)
-    line = found.line_of(found.cursor_index)
+    line = person.record_list.line_of(person.record_list.cursor_index)
     assert line is not None
     return line
 
 
-async def test_a_corrected_fact_stays_in_its_place(story: Story, person: Person) -> None:
-    await person.put_cursor(story.facts["kubernetes"])
-    before, line = person.rows, line_of_cursor(person)
-    await person.press("c")
-    await person.paste(" or the one after")
-    await person.press("enter")
-    assert line_of_cursor(person) == line
-    assert " ".join(person.preview[1:3]) == "May move to Kubernetes next year or the one after"
-    assert person.rows[3].startswith("▸• May move")
-    assert [row[3:] for row in person.rows if "Kubernetes" not in row] == [
-        row[3:] for row in before if "Kubernetes" not in row
-    ]
+def cited(person: Person) -> str:
+    assert person.record is not None
+    return str(person.record.citation)
 
 
-async def test_a_confirmed_fact_stays_and_the_cursor_goes_on(person: Person) -> None:
+async def test_what_is_done_to_a_fact_moves_nothing(story: Story, person: Person) -> None:
+    """Corrected, pinned or muted it keeps its place; confirmed too, and the cursor goes on."""
     await person.press("y")
     assert person.rows[0].startswith(" • Releases") and person.rows[1].startswith("▸▲ Uses Jenkins")
     await person.press("y")
     assert person.rows[1].startswith(" • Uses Jenkins") and person.rows[2].startswith("▸▽")
-    await person.press("s", "s", "s", "s", "s")
-    assert person.rows[0][1] == "▽", "sorted again they stand where they belong"
-
-
-@pytest.mark.parametrize("key", ["p", "minus"])
-async def test_pinning_and_muting_move_nothing(key: str, person: Person) -> None:
-    await person.press("j", "j")
-    record, line = person.record, line_of_cursor(person)
-    await person.press(key)
-    assert person.record is not None and record is not None and person.record.citation == record.citation
-    assert line_of_cursor(person) == line
-
-
-async def test_an_accepted_proposal_gives_way_to_the_next(story: Story) -> None:
-    with story.open(door="mcp") as memory:
-        for text in ("The importer is slow", "Invoices have a QR code", "The tax office wants XML"):
-            memory.inbox.propose("add", {"fact": text}, origin="mcp:codex")
-    async with opened(story.folder) as person:
-        await person.press("6", "j")
-        rows = person._rows("inbox")
-        await person.press("y")
-        after = person._rows("inbox")
-        assert after[1][1:] == rows[2][1:] and after[1].startswith("▸")
+    await person.put_cursor(pack_key("fact", story.facts["kubernetes"]))
+    before, line = person.rows, line_of_cursor(person)
+    await person.press("c")
+    await person.paste(" or the one after")
+    await person.press("enter")
+    assert line_of_cursor(person) == line and person.rows[3].startswith("▸• May move")
+    assert " ".join(person.preview[1:3]) == "May move to Kubernetes next year or the one after"
+    assert [row[3:] for row in person.rows if "Kubernetes" not in row] == [
+        row[3:] for row in before if "Kubernetes" not in row
+    ]
+    await person.press("j")
+    for key in ("p", "minus"):
+        record, line = cited(person), line_of_cursor(person)
+        await person.press(key)
+        assert (cited(person), line_of_cursor(person)) == (record, line), key
+    await person.press("o")
+    await person.choose("projects domain")
+    await person.press("escape")
+    assert person.rows[0][1] == "▽", "read from nothing they stand where they belong"
 
 
 async def test_filters_and_other_lists_keep_or_begin(story: Story, person: Person) -> None:
-    """What is looked for is looked for in one list."""
-    # a filter and its end keep the record
-    await person.put_cursor(story.facts["jenkins"])
-    await person.press("d")
-    assert person.record is not None and person.record.citation == "F#6"
+    """What is looked for is looked for in one list; a filter without the record begins at the first row."""
+    await person.put_cursor(pack_key("fact", story.facts["jenkins"]))
+    await person.press("2")
+    assert cited(person) == "F#6"
     await person.press("escape")
-    assert person.record.citation == "F#6" and len(person.rows) == 10
-    await person.start_again()
-    # The key of the first fact, 16, is also the number of a step.
-    await person.put_cursor(1)
-    await person.press("f", "u", "ctrl+r", "4")
-    assert person.main.list_of("history").cursor_index == 0 and person.history[0].startswith("▸")
-    await person.start_again()
-    # a filter without the record begins at the first row
-    await person.press("4", "j", "j", "d", "d")
-    found = person.main.list_of("history")
-    assert person.main.view.actor is not None and person.history[0].startswith("▸")
-    assert found.cursor_index == 0 and person.sees(f"step {found.cursor_key}")
+    assert cited(person) == "F#6" and len(person.rows) == 10
+    await person.put_cursor(pack_key("fact", story.facts["nuts"]))
+    await person.press("2")
+    assert person.rows[0].startswith("▸▲")
+    await person.press("escape")
+    await person.put_cursor(pack_key("fact", 1))  # its key, 16, is also the number of a step
+    await person.press("f", "u", "ctrl+r", "5")
+    assert person.rows[0].startswith("▸") and person.record is not None
+    await person.press("j", "j", "5")
+    assert person.rows[0].startswith("▸") and cited(person) == "K#1"
 
 
 async def test_every_size_keeps_it(story: Story, person: Person) -> None:
-    await person.put_cursor(story.facts["model"])
+    await person.put_cursor(pack_key("fact", story.facts["model"]))
     for size in (NARROW, HUGE, (60, 15), WIDE):
         await person.pilot.resize_terminal(*size)
         await person.settle()
-        assert person.record is not None and person.record.citation == f"F#{story.facts['model']}"
-        assert line_of_cursor(person) >= 0
+        assert cited(person) == f"F#{story.facts['model']}" and line_of_cursor(person) >= 0
 
 
-async def test_what_an_agent_learns_moves_it_nowhere(story: Story, person: Person) -> None:
-    await person.put_cursor(story.facts["kubernetes"])
+async def test_what_others_write_moves_it_nowhere(story: Story, person: Person) -> None:
+    await person.put_cursor(pack_key("fact", story.facts["kubernetes"]))
     record, line = person.record, line_of_cursor(person)
     with story.open(door="mcp") as memory:
         memory.facts.remember("an agent was here", actor="mcp:codex")
@@ -99,36 +83,33 @@ async def test_what_an_agent_learns_moves_it_nowhere(story: Story, person: Perso
     await person.until(lambda: any("an agent was here" in row for row in person.rows))
     assert person.record == record and line_of_cursor(person) == line
     assert person.rows[1].startswith(" • Uses Jenkins"), "what another program confirmed is shown in its place"
+    await person.press("5", "j", "j")
+    record = person.record
+    with story.open(door="mcp") as memory:
+        memory.facts.remember("an agent was here again", actor="mcp:codex")
+    await person.until(lambda: "here again" in person.rows[0])
+    assert person.record == record and person.rows[3].startswith("▸") and person.record_list.scroll_offset.y == 0
 
 
-@pytest.mark.parametrize(
-    ("line", "reasons"), [("tag db", {"tag"}), ("forget", {"forget"}), ("pin", {"pin"}), ("confirm", {"confirm"})]
-)
-async def test_a_bare_command_is_about_what_is_marked(
-    story: Story, line: str, reasons: set[str], person: Person
-) -> None:
+@pytest.mark.parametrize("line", ["tag db", "forget", "pin", "confirm"])
+async def test_a_bare_command_is_about_what_is_marked(story: Story, line: str, person: Person) -> None:
+    def newest() -> str:
+        with story.open() as memory:
+            return memory.history.steps(limit=1)[0].reason
+
     facts = [story.facts["kubernetes"], story.facts["model"]]
-    await person.put_cursor(facts[0])
+    await person.put_cursor(pack_key("fact", facts[0]))
     await person.command(line)
-    with story.open() as memory:
-        step = memory.history.steps(limit=1)[0]
-        assert step.reason.split()[0] in reasons and f"F#{facts[0]}" in step.reason
+    assert newest().startswith(line.split()[0]) and f"F#{facts[0]}" in newest()
     await person.command("undo")
     for fact in facts:
-        await person.put_cursor(fact)
+        await person.put_cursor(pack_key("fact", fact))
         await person.press("space")
     await person.command(line)
-    with story.open() as memory:
-        reason = memory.history.steps(limit=1)[0].reason
-        assert all(f"F#{fact}" in reason for fact in facts), reason
-
-
-async def test_a_command_with_words_of_its_own_is_refused_as_before(story: Story, person: Person) -> None:
-    before = person.said
-    await person.command("forget the old office")
-    assert person.said == before + 1
-    with story.open() as memory:
-        assert not memory.history.steps(limit=1)[0].reason.startswith("forget")
+    assert newest().startswith(line.split()[0]) and all(f"F#{fact}" in newest() for fact in facts), newest()
+    steps = newest()
+    await person.command("forget the old office")  # words of its own: the records that have them are offered, none has
+    assert newest() == steps
 
 
 def test_of_a_step_that_is_read_again_the_record_that_holds_is_selected(story: Story) -> None:
@@ -142,42 +123,17 @@ def test_of_a_step_that_is_read_again_the_record_that_holds_is_selected(story: S
         assert first_changed_key(step, memory) == new
 
 
-async def test_arrows_in_the_preview_say_what_enter_opens(person: Person) -> None:
-    await person.press("2")
-    await person.put_cursor(pack_key("decision", 1), "timeline")
-    await person.press("enter")
-    pane = person.main.pane.preview
-    assert len(pane.citations) > 1
-    for key in ("right", "left", "right"):
-        await person.press(key)
-        assert person.lines[-1].startswith(f" enter opens {pane.link} ")
-    link = pane.link
-    await person.press("enter")
-    assert person.record is not None and person.record.citation == link
-    assert pane.link != link and person.lines[-1].startswith(f" enter opens {pane.link} ")
-
-
-async def test_where_it_is_narrow_enter_opens_a_link_further_below_at_once(narrow: Person) -> None:
-    await narrow.press("2")
-    await narrow.put_cursor(pack_key("decision", 1), "timeline")
-    await narrow.press("enter")
-    link = narrow.main.pane.preview.link
-    assert link and narrow.lines[-1].startswith(f" enter opens {link} ")
-    await narrow.press("enter")
-    assert narrow.record is not None and narrow.record.citation == link
-
-
-async def test_a_restore_that_is_taken_back_leaves_the_cursor_where_it_was(story: Story) -> None:
-    """Meanwhile the decision was gone, with others above it."""
+async def test_an_undo_leaves_the_cursor_on_its_step(story: Story) -> None:
+    """The key of the record that was undone is no number of a step; of a restore too."""
     with story.open() as memory:
-        new = pack_key("decision", memory.decisions.decide("Print by the night", "After eight"))
-        memory.decisions.decide("Print in colour", "Only logos")
+        memory.facts.forget([1])
+        assert memory.history.steps(limit=1)[0].seq > 16, "there is a step with the number of the fact's key"
     async with opened(story.folder) as person:
-        await person.press("2")
-        await person.put_cursor(new, "timeline")
-        await person.plan_of("3", "R")
-        await person.press("enter")
-        await person.press("2")
-        assert person.main.list_of("timeline").cursor_key != new
-        await person.press("3", "u", "y", "2")
-        assert person.main.list_of("timeline").cursor_key == new
+        await person.press("5")
+        await person.put_cursor(step_key(3))
+        await person.press("u")
+        assert person.record_list.cursor_key == step_key(3)
+        await person.command("restore K#1")
+        await person.until(lambda: person.planning)
+        await person.press("enter", "u")
+        assert person.record_list.cursor_key == step_key(3) and "Undid: restore K#1" in person.toasts[-1]
