@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import asdict
 from shutil import get_terminal_size
 from threading import current_thread, main_thread
@@ -104,21 +104,20 @@ def health(
 
 TO_TERMINAL = "-"  # instead of a file: to the terminal
 PLOT_LINES = 8  # lines of a plot there
-PREVIEW_BESIDE = 100  # columns from which on the application's preview is beside its list, not below it
+PREVIEW_BESIDE = 96  # cells from which on the application's preview is beside its list, not below it
+LIST_PERCENT = 60  # percent of them that the list has
 
 
 def _plot(call: Call, file: str, yes: bool) -> Outcome:
     """Write the trends of growth, recall and age into an SVG file, or print them."""
     found = measure_trends(call.memory.database, call.memory.now)
     if file == TO_TERMINAL:
-        columns = get_terminal_size().columns
-        in_preview = call.memory.database.door == "app" and columns >= PREVIEW_BESIDE
-        width = columns * 2 // 5 if in_preview else min(120, columns - 2)
-        if call.memory.config["plain"]:
-            lines = [line for one in found for line in (*tell_trend(one), "")]
-        else:
-            drawn = (line for one in found for line in draw_trend(one, width, PLOT_LINES))
-            lines = ["".join(text for text, _ in line) for line in drawn]
+        config, width = call.memory.config, get_terminal_size().columns - 4
+        if call.memory.database.door == "app" and width >= PREVIEW_BESIDE:
+            width = width * (100 - (config["split"] or LIST_PERCENT)) // 100 - 2
+        drawn = [line for one in found for line in draw_trend(one, min(120, width), PLOT_LINES)]
+        told = [line for one in found for line in (*tell_trend(one), "")]
+        lines = told if config["plain"] else ["".join(text for text, _ in line) for line in drawn]
         data = {one.name: dict(zip(one.labels, one.values, strict=True)) for one in found}
         return Outcome(lines=lines, data=lambda: data)
     path = call.path(file)
@@ -438,7 +437,7 @@ def _check(call: Call, quick: bool, head: str) -> Outcome:
     )
 
 
-def doctor_verdict(found: list[Finding]) -> str:
+def doctor_verdict(found: Sequence[Finding]) -> str:
     """Summarise all findings in a sentence."""
     wrong = sum(one.state == "wrong" for one in found)
     return f"{format_count(wrong, 'thing')} to be mended." if wrong else "Nothing is wrong."

@@ -30,7 +30,10 @@ from tui.theme.escape import visible
 SOURCE_WORDS = {"default": "default", "user": "yours", "project": "project", "environment": "variable"}
 
 
-@verb(opens="nothing")
+@verb(
+    opens="nothing",
+    apart=lambda given: given.name == MODEL_WORD and given.value in ("pull", "test", "try"),
+)
 def config(
     call: Call,
     name: Annotated[str | None, Shown("NAME", (ALLOW_WORD, MODEL_WORD, *(one.name for one in SETTINGS)))] = None,

@@ -88,14 +88,14 @@ def read_health(reading: Reading) -> Loaded:
         known = replace(known, check=check, findings=_examine(reading, quick=check == QUICK))
     known = _measure(reading, known)
     assert known.measures is not None
-    says: list[Piece] = []
+    says = _as_of(known.measures)
     if known.findings:
         wrong = any(one.state == WRONG for one in known.findings)
-        says = [(doctor_verdict(list(known.findings)), "$text-warning" if wrong else "$text-success"), ("  ", "")]
+        says.append((doctor_verdict(known.findings), "$text-warning" if wrong else "$text-success"))
     sections = metric_sections(known.measures)
     sections[0][1].append(PLOTS)
     entries = [*_check_entries(known), *_figure_entries(reading, sections)]
-    return Loaded(EntryRows(entries), says=[*says, *_as_of(known.measures)], kept=known)
+    return Loaded(EntryRows(entries), says=says, kept=known)
 
 
 def _as_of(measures: Measures) -> list[Piece]:
@@ -134,7 +134,7 @@ def _check_entries(known: Known) -> Iterator[Entry | Heading]:
     """Yield the row that looks for damage, and below it what was found."""
     yield Heading("checks")
     check = Check("damage again" if known.check == "damage" else "damage")
-    words = doctor_verdict(list(known.findings)) if known.findings else "the file, history, every record"
+    words = doctor_verdict(known.findings) if known.findings else "the file, history, every record"
     name = "Check again" if known.findings else "Check for damage"
     lines: list[StyledLine] = [
         [("Check for damage", "title")],

@@ -39,6 +39,7 @@ from tui.theme.styles import HIGH_CONTRAST
 from tui.workers.engine import Engine
 from tui.workers.model_worker import ModelWorker, PullState, TrialState, model_status_forms
 
+IN_FILES = ("user", "project")  # where a value is from that a file sets
 LONGEST_VALUE = 30  # cells of a value in the list
 NAME_CELLS = 20  # cells of the name of a row about the model, at least
 THEMES = sorted([*BUILTIN_THEMES, *(theme.name for theme in HIGH_CONTRAST)])
@@ -153,10 +154,6 @@ def ageing_rule() -> str:
     )
 
 
-def _is_in_file(value: SettingValue) -> bool:
-    return value.source in ("user", "project")
-
-
 def _typed(value: SettingValue, screen: ActionScreen | None = None) -> str:
     """Return a value as it is typed; on a screen, for a theme that is not set, the one that is shown."""
     text = value_text(value.value)
@@ -193,16 +190,16 @@ def _ask(screen: ActionScreen, value: SettingValue, text: str) -> None:
         field = FormField("text", label, text, over=True, choices=choices, needed=False)
         form = Form(f"{setting.label}: {value.name}", [field], does="saves")
 
-    def answered(answers: dict[str, str] | None) -> None:
-        if answers is not None:
-            put_value(screen, value, answers.get("text", "false").strip())
+    def answered(given: dict[str, str] | None) -> None:
+        if given is not None:
+            put_value(screen, value, given.get("text", "false").strip())
 
     screen.app.push_screen(form, answered)
 
 
 def put_value(screen: ActionScreen, value: SettingValue, text: str) -> None:
     """Write a value into the file that sets it, or else into the person's own; nothing takes it out of its file."""
-    name, own = value.name, _is_in_file(value)
+    name, own = value.name, value.source in IN_FILES
     text = text.casefold() if name == "theme" else text
     if not text and own:
         unset_settings(screen, [value])
@@ -401,7 +398,7 @@ def follow_model_row(screen: ActionScreen, things: Sequence[ModelRow]) -> None:
         pull_model(screen, name)
     elif kind == "pull":
         form = Form("Fetch a model", [FormField("name", LIBRARY_WORDS, USUAL_MODEL, over=True)], does="pulls it")
-        screen.app.push_screen(form, partial(_pull_answered, screen))
+        screen.app.push_screen(form, lambda given: pull_model(screen, given["name"]) if given else None)
     elif kind == "stop" and not modeller.stop_pull():
         modeller.pull = None
     elif kind == "test" and not modeller.stop_trial():
@@ -411,20 +408,15 @@ def follow_model_row(screen: ActionScreen, things: Sequence[ModelRow]) -> None:
     screen.refresh_rows()
 
 
-def _pull_answered(screen: ActionScreen, answers: dict[str, str] | None) -> None:
-    if answers is not None:
-        pull_model(screen, answers["name"].strip())
-
-
 def pull_model(screen: ActionScreen, name: str = USUAL_MODEL) -> None:
     """Start to fetch a model, as `config model pull NAME` does; it goes on when the view is left."""
     app = cast("Application", screen.app)
-    if not app.modeller.start_pull(app.config, name):
+    if not app.modeller.start_pull(app.config, name.strip()):
         screen.say("One is being fetched already: “Stop the pull” stops it.", "warning")
     screen.refresh_rows()
 
 
-FOLLOW, CORRECT, FORGET = "preview.follow", "record.correct", "record.forget"
+FOLLOW, ENTER = "preview.follow", attrgetter("enter")
 PANE = Pane(
     "settings",
     "Settings",
@@ -432,12 +424,17 @@ PANE = Pane(
     filtered="No setting has these words.",
     actions=(
         Action(FOLLOW, _enter_does, (SettingValue,), run=change_settings, looks=True),
-        Action(CORRECT, _enter_does, (SettingValue,), run=change_settings, looks=True),
-        Action(FORGET, "default", (SettingValue,), run=unset_settings, fits=_is_in_file, looks=True),
-        Action("memory.undo", "undo", run=undo_change, looks=True),
+        Action("record.correct", "", (SettingValue,), run=change_settings, looks=True),  # the footer names Enter
         Action(
-            FOLLOW, attrgetter("enter"), (ModelRow,), run=follow_model_row, fits=attrgetter("enter"), looks=True
+            "record.forget",
+            "default",
+            (SettingValue,),
+            run=unset_settings,
+            fits=lambda value: value.source in IN_FILES,
+            looks=True,
         ),
+        Action(FOLLOW, ENTER, (ModelRow,), run=follow_model_row, fits=ENTER, looks=True),
+        Action("memory.undo", "undo", run=undo_change, looks=True),
     ),
     seconds=1,
     finds=True,

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from support.pane_screen import PaneScreen
+from support.screen import NARROW, WIDE
+from support.screen import opened as at_screen
 from support.stories import NOON, Clock, Story, copy, noon
 from support.strangers import PAYLOADS
 
@@ -66,7 +68,7 @@ def lived(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
 
 
 def opened(story: Story) -> PaneScreen:
-    return PaneScreen(PANE, Engine(story.location, str(story.folder), Clock()))
+    return PaneScreen(PANE, Engine(story.location, str(story.folder), lambda call, *given: call(*given), Clock()))
 
 
 @pytest.fixture
@@ -229,7 +231,7 @@ def test_damage_is_looked_for_and_enter_does_the_next_step(new: PaneScreen, stor
         memory.database.connection.execute("INSERT INTO corpus_fts(rowid, title) VALUES (9999, 'ghost')")
     assert new.lines()[0].startswith("checks ─") and new.line("Check for damage")
     assert new.press(FOLLOW, "check") and new.view.get("check")
-    assert new.lines()[2].startswith("✕ keywords") and new.title.startswith("1 thing to be mended.")
+    assert new.lines()[2].startswith("✕ keywords") and new.title.endswith("1 thing to be mended.")
     assert new.told[0] == "looking …" and any(told.startswith("checking ") for told in new.told)
     assert "Next  memoranda health --index rebuild" in new.more("finding 0")
     assert new.press(FOLLOW, "finding 0") and new.ran == ["health --index rebuild"]
@@ -342,3 +344,38 @@ def test_numbers_are_told_as_people_do() -> None:
     assert [format_percent(share) for share in (0, 0.001, 0.5, 0.999, 1)] == ["0 %", "<1 %", "50 %", ">99 %", "100 %"]
     assert draw_steps((0, 50, 100)) == "▁▅█" and draw_steps(()) == "" and draw_steps((0, 0)) == "▁▁"
     assert len(draw_steps(range(100))) == 24 and draw_steps((1, 2, 9), 2) == "▃█"
+
+
+# in the application
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
+async def test_what_is_wrong_is_mended_in_the_application(story: Story, size: tuple[int, int]) -> None:
+    with story.open() as memory:
+        memory.database.connection.execute("INSERT INTO corpus_fts(rowid, title) VALUES (9999, 'ghost')")
+    async with at_screen(story.folder, size) as person:
+        await person.command("health --check")
+        await person.until(lambda: person.place == "health" and person.sees("✕ keywords"))
+        await person.press("j")
+        assert person.sees("Next  memoranda health --index rebuild", "enter health --index rebuild")
+        await person.press("enter")
+        assert any("Made the index again" in toast for toast in person.toasts)
+        await person.press("k", "enter")
+        assert person.line("Check again").rstrip(" ▅▆▇█▄▃▂▁│┃").find("Nothing is wrong.") > 0
+        await person.put_cursor("plots")
+        await person.press("enter")
+        assert any(line.startswith("Growth") for line in person.preview)
+        await person.press("escape")
+        await person.put_cursor("stale")
+        await person.press("enter")
+        await person.until(lambda: any("Jenkins" in row for row in person.rows))
+
+
+async def test_the_oldest_fact_is_confirmed_where_it_stands(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "MEASURE_REST", 0)
+    async with at_screen(story.folder, WIDE) as person:
+        await person.command("health")
+        await person.put_cursor("oldest")
+        assert person.sees("nobody confirmed", "Releases are cut from main")
+        await person.press("y")
+        await person.until(lambda: person.sees("• oldest      Uses Jenkins"))

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from support.model_server import ModelServer
+from support.ollama_server import OllamaServer
 from support.pane_screen import PaneScreen
+from support.screen import NARROW, WIDE, opened
 from support.stories import Clock, Story, copy
 from textual.theme import BUILTIN_THEMES
 
@@ -32,7 +34,7 @@ def story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Story:
 
 @pytest.fixture
 def screen(story: Story) -> Iterator[PaneScreen]:
-    screen = PaneScreen(PANE, Engine(story.location, str(story.folder), Clock()))
+    screen = PaneScreen(PANE, Engine(story.location, str(story.folder), lambda call, *given: call(*given), Clock()))
     yield screen
     screen.close()
 
@@ -303,3 +305,68 @@ def test_only_a_model_that_can_be_taken_says_what_enter_writes() -> None:
     rows = {row.name: row for row in model_rows(ModelWorker(lambda: None), found, ModelStats())}
     assert rows["qwen2.5:3b"].enter and "Enter writes it" in " ".join(rows["qwen2.5:3b"].more)  # type: ignore[union-attr]
     assert not rows["bge-m3"].enter and "cannot be asked" in " ".join(rows["bge-m3"].more)  # type: ignore[union-attr]
+
+
+# in the application ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
+async def test_they_are_changed_in_the_application(story: Story, size: tuple[int, int]) -> None:
+    async with opened(story.folder, size) as person:
+        await person.command("config")
+        assert person.place == "settings" and person.sees("▸· Theme", "enter change", "Expert 37", "Model")
+        await person.put_cursor("badges")
+        await person.pilot.press("enter", "enter", "enter", "u")  # the keys of a burst wait for one another
+        await person.settle()
+        assert written() == {"badges": "unicode"} and person.toasts[-1].startswith("Undone: badges is unicode")
+        await person.press("f", "f")
+        await person.put_cursor("theme")
+        await person.press("enter", "down")
+        assert person.sees("textual-light")
+        await person.fill("nord")
+        assert person.app.theme == "nord" and "to undo" in person.toasts[-1]
+        await person.press("f")
+        assert person.app.theme == "textual-dark" and written() == {}
+        await person.press("slash")
+        await person.paste("half score")
+        await person.press("enter")
+        assert person.sees("▸· search.halfLifeDays", "“half score” ×")
+        await person.press("escape", "escape")
+        assert person.place == "facts"
+
+
+async def test_the_model_is_set_up_in_the_application(story: Story, server: ModelServer) -> None:
+    server.installed = {USUAL_MODEL: 1, "llama3.2:1b": 1}
+    async with opened(story.folder) as person:
+        await person.command("config model")
+        await person.until(lambda: person.sees("● qwen2.5:3b-instruct", "Which is asked"))
+        await person.put_cursor("model llama3.2:1b")
+        await person.press("enter")
+        await person.until(lambda: person.sees("● llama3.2:1b", "✓ agent.model"))
+        assert "agent.model is llama3.2:1b" in person.toasts[-1] and person.app.config["agent.model"] == "llama3.2:1b"
+        server.hold.clear()
+        await person.put_cursor("pull")
+        await person.pilot.press("enter")
+        await person.fill("smollm2:135m")
+        await person.until(lambda: person.sees("↓ Stop the pull") and "pulling smollm2:135m" in person.title)
+        server.hold.set()  # nobody presses a key: it is read again by itself
+        await person.until(lambda: person.sees("✓ smollm2:135m", "is there."))
+        await person.put_cursor("test")
+        await person.press("enter")
+        await person.until(lambda: person.sees("It was cold", "“Nothing is lost.”"))
+        server.fault = "hangs"
+        await person.put_cursor("look")
+        await person.press("enter", "escape", "escape")
+        assert person.place == "facts", "a server that hangs is not felt"
+
+
+async def test_ten_questions_are_asked_beside_everything_else(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
+    asked = OllamaServer("No")
+    monkeypatch.setenv("OLLAMA_HOST", asked.address)
+    try:
+        async with opened(story.folder) as person:
+            await person.command("config model try")
+            await person.until(lambda: any("of 10 right" in line for line in person.preview))
+    finally:
+        asked.close()
