@@ -179,7 +179,8 @@ class Memoranda(SaysDefects, App[int]):
         self.config = load_config(self._main.location, KEYS_BY_ID, FIXED_KEYS)
         self._configure()
         self._main.apply_configuration()
-        self.screen.refresh(layout=True)
+        for widget in self.screen.walk_children(with_self=True):
+            widget.refresh(layout=True)  # each keeps its lines as the filters before left them
         self._complain()
 
     def _complain(self) -> None:

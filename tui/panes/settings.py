@@ -434,7 +434,7 @@ PANE = Pane(
             looks=True,
         ),
         Action(FOLLOW, ENTER, (ModelRow,), run=follow_model_row, fits=ENTER, looks=True),
-        Action("memory.undo", "undo", run=undo_change, looks=True),
+        Action("memory.undo", "", run=undo_change, looks=True),
     ),
     seconds=1,
     finds=True,
