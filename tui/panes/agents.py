@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from shlex import quote
 
 from store.base.citations import cite, parse_citation
 from store.base.clock import format_local_time
@@ -21,13 +20,15 @@ from store.doors.agent_log import (
 from store.doors.trust import get_pause_end, pause_doors, resume_doors
 from store.memory import Memory
 from store.records.mutes import MUTE_KINDS
-from tui.actions.action import Action, ActionScreen, Done
+from tui.actions.action import Action, Done
+from tui.actions.plans import plan_undo_all
 from tui.commands.agents import NO_AGENT_YET
 from tui.lists.filters import Facet, FacetChoice
 from tui.lists.record_rows import RowLine, row_lines
 from tui.panes.pane import Entry, EntryRows, Heading, Loaded, Pane, Reading
 from tui.render.details import activity_lines, agent_call_line, injection_line
 from tui.render.lines import StyledLine, format_count
+from tui.screens.plans import Plan
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece
 
@@ -146,14 +147,14 @@ def switch_mute(memory: Memory, rows: Sequence[AgentRow]) -> str:
     keys = list(dict.fromkeys(key for row in rows for key in row.keys))
     muting = not all(row.is_muted for row in rows)
     (memory.mutes.mute_keys if muting else memory.mutes.unmute_keys)(keys)
-    return f"{'Muted' if muting else 'Unmuted'} {format_count(len(keys), 'record')}."
+    return f"{'Muted' if muting else 'Unmuted'} {format_count(len(keys), 'record')}"
 
 
-def show_undo(screen: ActionScreen, rows: Sequence[AgentRow]) -> None:
-    """Show what undoing all that the agent of a call wrote in its session changes."""
+def plan_session_undo(memory: Memory, rows: Sequence[AgentRow]) -> Plan:
+    """Return what undoing all that the agent of a call wrote in its session would change."""
     call = rows[0].what
     assert isinstance(call, AgentCall)
-    screen.run_line(f":undo --all-by {call.door}:{call.client} --session {quote(call.session)}")
+    return plan_undo_all(memory, f"{call.door}:{call.client}", call.session)
 
 
 PAUSES = "pause all for an hour"
@@ -167,8 +168,9 @@ PANE = Pane(
             "step.undo",
             "undo its session…",
             (AgentRow,),
-            run=show_undo,
+            plan=plan_session_undo,
             fits=lambda row: isinstance(row.what, AgentCall) and bool(row.what.writes),
+            one=True,
         ),
         Action(
             "record.mute",
