@@ -61,7 +61,9 @@ def read_team(reading: Reading) -> Loaded:
         for one in members
     ]
     draw = partial(row_lines, [("⇄ ", "accent")], EXCHANGE, "", [])
-    entries.append(Entry(EXCHANGE, EXCHANGE, draw, lambda: [[(EXCHANGE_HINT, "")]]))
+    report = reading.engine.team.report
+    hint: list[StyledLine] = [[(EXCHANGE_HINT, "")], [], *([(line, "warning")] for line in report)]
+    entries.append(Entry(EXCHANGE, EXCHANGE, draw, lambda: hint))
     wrong = sum(bool(one.state.said) for one in members)
     return Loaded(
         EntryRows(entries),
@@ -113,14 +115,15 @@ def describe_member(one: TeamMember) -> list[StyledLine]:
 def exchange(screen: ActionScreen, things: Sequence[str]) -> None:
     """Send and receive now, on a thread of its own; then say what arrived."""
 
+    team = screen.engine.team
+
     def work() -> None:
         try:
-            done = screen.engine.team.exchange(wait=True)
-            said = ["Nothing is shared here yet."] if done is None else done or ["Nothing new on either side."]
+            team.exchange(wait=True)
+            screen.later(screen.say, " ".join(team.report) or "Nothing is shared here yet.")
         except MemorandaError as error:
-            said = [str(error)]
+            screen.later(screen.say, str(error), "error")
         screen.later(screen.refresh_rows)
-        screen.later(screen.show_lines, said)
 
     screen.say("Exchanging …")
     screen.in_background(work, "team", "exchange with the team")

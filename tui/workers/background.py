@@ -580,6 +580,7 @@ class TeamWorker(Worker):
     def __init__(self, location: Location, clock: Clock) -> None:
         super().__init__(location, clock, "worker")
         self._team: OpenTeam | None = None
+        self.report: Sequence[str] = ()  # of the last exchange, to be read
 
     def exchange(self, wait: bool = False) -> list[str] | None:
         """Exchange with the team; if told to `wait`, after an exchange in progress. Return lines to read on what
@@ -591,7 +592,9 @@ class TeamWorker(Worker):
             with sharing.open_team(memory) as team:
                 self._team = team
                 try:
-                    return [*map(visible, team.report_exchange().lines)]
+                    arrived = [*map(visible, team.report_exchange().lines)]
+                    self.report = arrived or ["Nothing new on either side."]
+                    return arrived
                 finally:
                     self._team = None
 
