@@ -57,7 +57,6 @@ MARKS = {
     "tests/faults/test_purge.py": "faults",
     "tests/store/team/postgres": "postgres",
     "tests/tui/commands/files/test_replica.py": "postgres",
-    "tests/tui/screens/team/test_replica.py": "postgres",
 }
 
 # where tests are of what reaches the disk, and when

@@ -59,6 +59,7 @@ NOBODY_SHARES = "Nobody shares yet. Begin: memoranda team share work decisions"
 @verb(
     part="team",
     opens=lambda given: "nothing" if given.act == "replica" else "memory",
+    apart=lambda given: given.act == "replica",
     looks=lambda given: not given.act,
 )
 def team(
@@ -82,7 +83,7 @@ def team(
         database, for other tools to read; replica: search what teams shared there, read-only
     words: what is shared from now on, or off: nothing new is; a writer or their name, and what of theirs is believed,
         without it all is asked about again; postgresql://user@host/name; words to search for, F2@WRITER to see it
-        whole, or nothing for the teams there
+        whole, or nothing for the teams there and what is newest
     name: what the others see (your name in git)
     remote: a remote of this project, or an address (origin)
     team: what the team is called there (this project's folder); or search only this one
@@ -221,26 +222,32 @@ def _replicate(call: Call, words: Sequence[str], team: str, keywords: bool) -> O
 
 
 def _search_replica(call: Call, words: Sequence[str], team: str, limit: int, keywords: bool) -> Outcome:
-    """Search what teams shared in a database, or list the teams there."""
+    """Search what teams shared in a database, or list the teams there, and what is newest."""
     reader = ReplicaReader(load_config(call.location))
     place = f"{reader.place}, read-only"
     try:
         if not words:
             teams = [one for one in reader.list_teams() if team in ("", one.name)]
+            newest = reader.newest_records(team, limit)
+            heading = ["", f"Newest {len(newest):,}"] if newest else []
             return Outcome(
                 place,
-                lambda: {"place": reader.place, "teams": [_team_json(one) for one in teams]},
-                [team_line(one) for one in teams],
+                lambda: {
+                    "place": reader.place,
+                    "teams": [_team_json(one) for one in teams],
+                    "newest": [asdict(one) for one in newest],
+                },
+                [*map(_team_line, teams), *heading, *(line for one in newest for line in _replica_lines(one))],
             )
         found = reader.search_records(" ".join(words), team, limit, not keywords)
     finally:
         reader.close()
     lines: list[str] = []
     if len(found.records) == 1 and found.records[0].id == words[0].strip():
-        lines = [line for label, text in replica_fields(found.records[0]) for line in _label_lines(label, text)]
+        lines = [line for label, text in _replica_fields(found.records[0]) for line in _label_lines(label, text)]
     else:
-        for heading, records in group_by_match(found.records):
-            lines += [heading, *(line for one in records for line in _replica_lines(one))]
+        for name, records in _group_by_match(found.records):
+            lines += [name, *(line for one in records for line in _replica_lines(one))]
     lines.append(f"{len(found.records):,} found in {place}")
     notes = [found.note] if found.note else []
     hits = [asdict(one) for one in found.records]
@@ -250,7 +257,7 @@ def _search_replica(call: Call, words: Sequence[str], team: str, limit: int, key
     )
 
 
-def team_line(one: ReplicaTeam) -> str:
+def _team_line(one: ReplicaTeam) -> str:
     """Return a line about what of a team may be read."""
     parts = [format_count(one.facts, "fact"), format_count(one.decisions, "decision")]
     if one.forgotten:
@@ -258,19 +265,14 @@ def team_line(one: ReplicaTeam) -> str:
     return f"{visible(one.name)}: {', '.join(parts)}"
 
 
-def group_by_match(records: Sequence[ReplicaRecord]) -> list[tuple[str, list[ReplicaRecord]]]:
+def _group_by_match(records: Sequence[ReplicaRecord]) -> list[tuple[str, list[ReplicaRecord]]]:
     """Return the groups of a search's results as (heading, records): exact matches, which have all the words, then
     near matches."""
     groups = {"Exact": [one for one in records if one.exact], "Near": [one for one in records if not one.exact]}
     return [(f"{name} {len(several):,}", several) for name, several in groups.items() if several]
 
 
-def replica_writer(one: ReplicaRecord) -> str:
-    """Return the name of a record's writer; if the name is unknown, their identity."""
-    return str(one.name or one.author)
-
-
-def replica_fields(one: ReplicaRecord) -> Iterator[tuple[str, str]]:
+def _replica_fields(one: ReplicaRecord) -> Iterator[tuple[str, str]]:
     """Yield each known field of a record as (label, text); the record's own words have no label."""
     yield "", one.text
     for name, label in DECISION_FIELDS.items():
@@ -298,10 +300,17 @@ def _label_lines(label: str, text: str) -> list[str]:
 
 
 def _replica_lines(one: ReplicaRecord) -> list[str]:
-    """Return a record in two lines: its text, then who wrote it and where."""
-    about = " · ".join((one.id, one.domain, replica_writer(one), one.team))
-    text = one.text.replace("\n", " ")
-    return [f"{KIND_GLYPHS.get(one.kind, '·')} {visible(text)}", f"  {visible(about)}"]
+    """Return a record in two lines: its whole text, then who wrote it, where and when."""
+    day = format_local_time(one.created_at).rpartition(" ")[0] if one.created_at else ""
+    several = "several texts" if one.conflict else ""
+    about = " · ".join(filter(None, (one.id, one.domain, one.name or one.author, one.team, day, several)))
+    return [f"{KIND_GLYPHS.get(one.kind, '·')} {visible(_whole_text(one))}", f"  {visible(about)}"]
+
+
+def _whole_text(one: ReplicaRecord) -> str:
+    """Return a fact, or a decision with what was chosen, on one line."""
+    chosen = str(one.fields.get("chosen") or "")
+    return ": ".join(filter(None, (one.text, chosen))).replace("\n", " ")
 
 
 def _team_json(one: ReplicaTeam) -> dict[str, object]:
