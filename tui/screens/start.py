@@ -5,6 +5,7 @@ application."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import ClassVar
 
 from rich.text import Text
@@ -17,6 +18,7 @@ from textual.widgets import Static
 
 from store.base.errors import MemorandaError, NotOurs
 from store.base.location import Location
+from store.memory import Memory
 from store.upkeep import adoption
 from tui.commands.call import Outcome
 from tui.input.arguments import parse_arguments
@@ -206,9 +208,6 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
         self._reading = offer.key
         self._draw()
 
-        def done(result: object, error: MemorandaError | None) -> None:
-            self._later(finish, result, error)
-
         def finish(result: dict[str, object], error: MemorandaError | None) -> None:
             told = str(error) if error is not None else conversations_read_words(result)
             self._reading = ""
@@ -218,7 +217,8 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
             self._said[offer.key] = [told]
             self._draw()
 
-        self._engine.writer.aside(lambda: self._engine.bringer.read_agents(offer.agents), done)
+        work = partial(self._engine.bringer.read_agents, offer.agents)
+        self._engine.writer.aside(work, partial(self._later, finish))
 
     def _now(self, text: str) -> str:
         """Return what was found, as it is now."""
@@ -247,9 +247,6 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
             return
         newest = self._engine.newest_step()
 
-        def done(result: object, error: MemorandaError | None) -> None:
-            self._later(finish, result, error)
-
         def finish(outcome: Outcome, error: MemorandaError | None) -> None:
             if not self.is_attached:
                 return
@@ -269,19 +266,16 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
                 return
             data, now = outcome.data(), self._engine.newest_step()
             made = data.get("steps", []) if isinstance(data, dict) else []
+            made = made or sorted(one for one in self._engine.writer.own if newest < one <= now)
             text = f": {lines[0][-1]}" if offer.asks else "."
             told = f"{outcome.message.removesuffix('.')}{text}"
-            self._run(
-                offer,
-                lines[1:],
-                [*said, told],
-                [*steps, *(made or sorted(one for one in self._engine.writer.own if newest < one <= now))],
-            )
+            self._run(offer, lines[1:], [*said, told], [*steps, *made])
 
         found = find_verb(list(lines[0]))
         assert found is not None
         verb, rest = found
-        self._engine.run_verb(verb, parse_arguments(verb.name, verb.arguments, rest), agreed, done)
+        given = parse_arguments(verb.name, verb.arguments, rest)
+        self._engine.run_verb(verb, given, agreed, partial(self._later, finish))
 
     def _leave_offer(self) -> None:
         self._doing = ""
@@ -293,17 +287,18 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
             return
         key, steps = self._steps.pop()
 
-        def done(result: object, error: MemorandaError | None) -> None:
-            self._later(undone, error)
-
-        def undone(error: MemorandaError | None) -> None:
+        def undone(result: object, error: MemorandaError | None) -> None:
             if error is not None:
                 self.app.notify(str(error), severity="error", markup=False)
             elif self.is_attached:
                 del self._said[key]
                 self._draw()
 
-        self._engine.write(lambda memory: [memory.history.undo(step) for step in reversed(steps)], done)
+        def undo(memory: Memory) -> None:
+            for step in reversed(steps):
+                memory.history.undo(step)
+
+        self._engine.write(undo, partial(self._later, undone))
 
 
 def conversations_read_words(result: dict[str, object]) -> str:
@@ -322,5 +317,5 @@ def model_sentence(forms: Sequence[Sequence[Piece]]) -> str:
     """Return what is found of a model, as a sentence; empty while nothing is known."""
     text = "".join(piece[0] for piece in forms[0]).strip() if forms else ""
     if text == "no model":
-        return f"no language model: the Librarian quotes by rules; {key_name('model.open')} says how to get one"
+        return "no language model: the Librarian quotes by rules; :config model says how to get one"
     return f"a language model: {text}" if text else ""

@@ -60,7 +60,7 @@ def read_ledger(memory: Memory, cwd: str) -> Ledger:
     if commits:
         linked = f", with {format_count(links, 'link')} to decisions" if links else ""
         found.append(f"{format_count(commits, 'commit')} in git")
-        shows, asks = f"{key_name('pane.timeline')} shows", f"{key_name('librarian.ask')} asks"
+        shows, asks = f"{key_name('pane.timeline')} shows", f"{key_name('pane.ask')} asks"
         did.append(
             f"Read {format_count(commits, 'commit')} from git{linked}; {shows} them by day, {asks} about them."
         )

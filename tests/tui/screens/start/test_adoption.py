@@ -80,54 +80,49 @@ def test_every_verb_says_whose_it_is_or_with_look_reads_and_changes_nothing(do: 
 
 
 def test_what_can_be_looked_at(do: Do) -> None:
-    said = do("--look", "checkpoint", "--read")
-    assert said.status == 1 and "no agent is served" in said.err and said.out == ""
-    for line in (("facts",), ("search", "stranger"), ("show", "F#1")):
-        said = do("--look", *line)
-        assert said.status == 0 and "stranger" in said.out and "You are looking at" in said.err
-    for line in (("remember", "mine"), ("share", "work", "--yes"), ("team", "sync")):
-        said = do("--look", *line)
-        assert said.status == 1 and "only looked at" in said.err and "memoranda import --adopt" in said.err, line
+    for line, status, said in (
+        ("checkpoint --read", 1, "no agent is served"),
+        ("list", 0, "stranger"),
+        ("search stranger", 0, "stranger"),
+        ("show F#1", 0, "stranger"),
+        ("remember mine", 1, "memoranda import --adopt"),
+        ("team share work --yes", 1, "memoranda import --adopt"),
+        ("team sync", 1, "memoranda import --adopt"),
+    ):
+        done = do("--look", *line.split())
+        assert done.status == status and said in done.out + done.err, line
+        assert ("You are looking at" if status == 0 else said) in done.err and bool(done.out) == (status == 0), line
 
 
-def test_where_and_doctor_say_whose_it_is(do: Do) -> None:
-    assert "was not made by this installation" in do("where").out and do("where", "--json").data["ours"] is False
-    said = do("doctor", "--quick")
+def test_it_says_whose_it_is_and_asks_before_it_is_taken(do: Do, monkeypatch: pytest.MonkeyPatch) -> None:
+    where = ("open", "--where")
+    assert "was not made by this installation" in do(*where).out and do(*where, "--json").data["ours"] is False
+    said = do("health", "--check", "--quick")
     assert said.status == 5 and "whose" in said.out and "memoranda import --adopt" in said.out
-    assert do("adopt", "--yes").status == 0
-    assert "It is yours" in do("where").out and do("where", "--json").data["ours"] is True
-    assert "It is yours" in do("adopt").out
-
-
-def test_adopting_asks_first_where_somebody_can_answer(do: Do, checkout: Path, monkeypatch) -> None:
-    said = do("adopt")
+    said = do("import", "--adopt")
     assert said.status == 2 and "--yes" in said.err
-    monkeypatch.setattr("sys.stdin", Answer("n\n"))
-    assert do("adopt").status == 1 and do("facts").status == 1
-    monkeypatch.setattr("sys.stdin", Answer("y\n"))
-    assert do("adopt").status == 0 and TEXT in do("facts").out
-
-
-def test_taken_as_proposals_it_waits_in_the_inbox(do: Do, checkout: Path) -> None:
-    said = do("adopt", "--as-proposals")
-    assert said.status == 0 and "2 proposals wait in the inbox" in said.out
-    assert TEXT in do("today").out and TEXT not in do("facts").out
-    assert (checkout / ".memoranda-from-elsewhere" / "memory.db").is_file()
-    assert repositories.git(checkout, "status", "--short") == ""
-    assert do("adopt", "--whole", "--as-proposals").status == 2
+    for answer, status in (("n\n", 1), ("y\n", 0)):
+        monkeypatch.setattr("sys.stdin", Answer(answer))
+        assert do("import", "--adopt").status == status and do("list").status == status
+    assert TEXT in do("list").out and "It is yours" in do("import", "--adopt").out
+    assert "It is yours" in do(*where).out and do(*where, "--json").data["ours"] is True
 
 
 @pytest.mark.parametrize("how", ["--as-proposals", "--whole"])
 @pytest.mark.parametrize("tracked", [True, False])
-def test_where_git_tracks_it_the_person_is_told_how_to_end_that(
-    do: Do, checkout: Path, how: str, tracked: bool
-) -> None:
+def test_how_it_is_taken(do: Do, checkout: Path, how: str, tracked: bool) -> None:
+    """Where git tracks it, the person is told how to end that; as proposals it waits, and the file is put aside."""
     if tracked:
         repositories.git(checkout, "add", "--force", ".memoranda")
         repositories.git(checkout, "commit", "--quiet", "--message=Ship the memory")
+    assert do("adopt", "--whole", "--as-proposals").status == 2
     said = do("adopt", how, "--yes")
     assert said.status == 0
     assert ("`git rm -r --cached .memoranda` and a commit end that." in said.out) is tracked
+    if how == "--as-proposals":
+        assert "2 proposals wait" in said.out and TEXT in do("today").out and TEXT not in do("list").out
+        assert (checkout / ".memoranda-from-elsewhere" / "memory.db").is_file()
+        assert tracked or repositories.git(checkout, "status", "--short") == ""
 
 
 class Answer(io.StringIO):
@@ -174,31 +169,27 @@ def shown(app: Memoranda) -> str:
     return "\n".join(str(one.render()) for one in app.screen.query("Static"))
 
 
-@pytest.mark.parametrize("key", ["l", "p", "w"])
-async def test_the_application_asks_before_it_opens_anything(checkout: Path, key: str) -> None:
+@pytest.mark.parametrize(
+    ("key", "unmarked", "found"),  # whether it is read-only, its facts, and proposals that wait
+    [("l", False, (True, 1, 0)), ("p", False, (False, 0, 2)), ("w", False, (False, 1, 0)), ("y", True, (False, 1, 0))],
+)
+async def test_the_application_asks_before_it_opens_anything(
+    checkout: Path, key: str, unmarked: bool, found: tuple[bool, int, int]
+) -> None:
+    if unmarked:
+        unmark(checkout)
     before = tree(checkout / ".memoranda")
     async with begun(checkout) as (app, person):
-        assert "was not made by this installation" in shown(app) and "earlier version" not in shown(app)
-        assert tree(checkout / ".memoranda") == before and app.screen_stack[0].engine is None
+        assert "was not made by this installation" in shown(app) or unmarked
+        assert ("Was it made by an earlier version, or did it come in an archive?" in shown(app)) is unmarked
+        assert tree(checkout / ".memoranda") == before and person.main.opened is None
         await person.pilot.press(key)
-        await person.until(lambda: person.main.engine is not None and person.main.query("#line"))
-        engine = person.main.engine
-        count = engine.screen.database.value("SELECT count(*) FROM facts")
-        assert (engine.screen.database.read_only, count, engine.waiting()) == {
-            "l": (True, 1, 0),
-            "p": (False, 0, 2),
-            "w": (False, 1, 0),
-        }[key]
+        await person.until(lambda: person.main.opened is not None and person.app.screen is person.main)
+        memory = person.main.engine.present
+        facts = memory.database.value("SELECT count(*) FROM facts")
+        assert (memory.database.read_only, facts, memory.inbox.count_waiting()) == found
     assert (tree(checkout / ".memoranda") == before) is (key == "l")
-
-
-async def test_one_key_takes_what_an_earlier_version_made(checkout: Path) -> None:
-    unmark(checkout)
-    async with begun(checkout) as (app, person):
-        assert "Was it made by an earlier version, or did it come in an archive?" in shown(app)
-        await person.pilot.press("y")
-        await person.until(lambda: person.main.engine is not None and person.main.query("#line"))
-    assert installation.find_known_memory(str(checkout / ".memoranda" / "memory.db")) is not None
+    assert key == "l" or installation.find_known_memory(str(checkout / ".memoranda" / "memory.db")) is not None
 
 
 async def test_who_leaves_it_alone_leaves_it_as_it_is(checkout: Path) -> None:
@@ -224,5 +215,5 @@ async def test_it_asks_during_the_check_and_takes_no_damaged_file(
         shown_first.set()
         await person.until(lambda: "is damaged" in shown(app))
         await person.pilot.press("w", "p")
-        assert "is damaged" in shown(app) and app.screen_stack[0].engine is None
+        assert "is damaged" in shown(app) and person.main.opened is None
     assert tree(checkout / ".memoranda") == before
