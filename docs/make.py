@@ -34,7 +34,7 @@ from store.doors.mcp_protocol import TOOL_SCHEMAS  # noqa: E402
 from store.exchange.export_schema import EXPORT_VERSION  # noqa: E402
 from store.version import __version__  # noqa: E402
 from tui.commands.settings import value_text  # noqa: E402
-from tui.input.key_table import KEYS, LIST_KEYS, PLAN_KEYS, PURGE_KEYS, Key, show_key  # noqa: E402
+from tui.input.key_table import KEYS, LIST_KEYS, PLAN_KEYS, Key, show_key  # noqa: E402
 from tui.input.man_page import manual_page  # noqa: E402
 from tui.input.verb_table import list_verbs  # noqa: E402
 from tui.render.lines import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS  # noqa: E402
@@ -60,8 +60,17 @@ def keys(listed: Sequence[Key]) -> str:
     """Every key of an action, the first as the footer shows it, with the id that `[keys]` of the settings takes."""
     return table(
         ("key", "what it does", "id"),
-        ((" ".join(code(show_key(one)) for one in key.keys.split(",")), key.help, code(key.id)) for key in listed),
+        (
+            (" ".join(code(show_key(one)) for one in key.keys.split(",")), key.help, code(key.id))
+            for key in listed
+            if key.keys
+        ),
     )
+
+
+def box() -> str:
+    """What has no key, with the id by which it is given one."""
+    return table(("id", "what it does"), ((code(key.id), key.help) for key in KEYS if not key.keys))
 
 
 def statuses() -> str:
@@ -258,7 +267,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "keys": lambda: keys(KEYS),
     "keys-lists": lambda: keys(LIST_KEYS),
     "keys-plan": lambda: keys(PLAN_KEYS),
-    "keys-purge": lambda: keys(PURGE_KEYS),
+    "keys-box": box,
     "commands": commands,
     "statuses": statuses,
     "tools": tools,

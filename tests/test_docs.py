@@ -20,7 +20,7 @@ from store.config.settings import SETTINGS
 from tui import cli
 from tui.commands.settings import value_text
 from tui.input.arguments import UsageError, parse_arguments
-from tui.input.key_table import KEYS, LIST_KEYS, PLAN_KEYS, PURGE_KEYS, show_key
+from tui.input.key_table import KEYS, LIST_KEYS, PLAN_KEYS, show_key
 from tui.input.verb_table import MODULES, list_verbs, verb_named
 
 ROOT = Path(__file__).parents[1]
@@ -104,21 +104,20 @@ def test_the_commands_are_the_programs():
         assert [cells[1] for cells in rows(part[1])] == [argument.help for argument in verb.arguments]
 
 
-@pytest.mark.parametrize(
-    ("title", "keys"),
-    [
+def test_the_keys_are_the_programs():
+    """Row by row: every key of an action, what its help says, and its id; what has no key stands apart."""
+    page = ROOT / "docs" / "keys.md"
+    for title, keys in (
         ("In lists", LIST_KEYS),
         ("On the main screen", KEYS),
-        ("On the screen that previews a restore, an undo or an import", PLAN_KEYS),
-        ("On the screen that previews a purge", PURGE_KEYS),
-    ],
-)
-def test_the_keys_are_the_programs(title, keys):
-    """Row by row: every key of an action, what its help says, and its id."""
-    expected = [
-        [" ".join(f"`{show_key(one)}`" for one in key.keys.split(",")), key.help, f"`{key.id}`"] for key in keys
-    ]
-    assert rows(section(ROOT / "docs" / "keys.md", title)) == expected
+        ("Where it is shown what would change", PLAN_KEYS),
+    ):
+        assert rows(section(page, title)) == [
+            [" ".join(f"`{show_key(one)}`" for one in key.keys.split(",")), key.help, f"`{key.id}`"]
+            for key in keys
+            if key.keys
+        ]
+    assert rows(section(page, "In the box")) == [[f"`{key.id}`", key.help] for key in KEYS if not key.keys]
 
 
 def test_the_settings_are_the_programs():

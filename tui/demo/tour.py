@@ -24,7 +24,7 @@ TOUR_STOPS = (
     TourStop(
         "stale",
         "Facts grow old; stale ones are not sent to agents any more.",
-        "{list.filter} shows only the stale ones. {screen.leave} shows all again.",
+        "{pane.facts}, and {pane.facts} again: only the stale ones. {screen.leave} shows all again.",
     ),
     TourStop(
         "correct",
@@ -39,18 +39,18 @@ TOUR_STOPS = (
     TourStop(
         "answer",
         "Ask it: each sentence cites what it rests on.",
-        "{pane.librarian}, type “why SQLite?”, enter. ↓ chooses a source, enter opens it.",
+        "{pane.ask}, type “why SQLite?”, enter. ↓ chooses a source, enter opens it.",
     ),
     TourStop(
         "inbox",
         "What agents propose counts once you accept it.",
-        "{pane.inbox}, read the evidence, then {record.confirm} accepts, {record.forget} rejects.",
+        "{pane.today}, read the evidence, then {record.confirm} accepts, {record.forget} rejects.",
     ),
 )
 TOUR_END = TourStop(
     "",
     "That was all. In your project, memoranda starts your own.",
-    "{help.open} lists all keys, {more.open} agents and settings, {app.quit} quits.",
+    "{help.open} lists all keys, {command.open} finds agents and settings, {app.quit} quits.",
 )
 
 

@@ -6,12 +6,22 @@ from pathlib import Path
 import pytest
 from support.screen import opened
 from support.stories import Story
+from textual.binding import Binding
 
 import tui
 from store.config.configuration import user_settings_path
 from tui import cli
-from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID, resolve_keys
-from tui.screens.menus import palette_entries
+from tui.actions.table import ACTIONS
+from tui.demo.tour import TOUR_END, TOUR_STOPS
+from tui.input.key_table import FIXED_KEYS, KEYS, KEYS_BY_ID, PLAN_KEYS, VIEW_NAMES, fill_in_keys, resolve_keys
+from tui.main_screen.places import PANES, load_view
+from tui.screens.base import HelpScreen
+from tui.screens.dialogs import Chooser, Dialog, Form
+from tui.screens.start import FirstStartScreen
+from tui.widgets.bars import Field
+from tui.widgets.record_list import RecordList
+
+MOST_KEYS = 40  # ids of the main screen that have a key
 
 
 def remap(**wanted: str) -> None:
@@ -21,118 +31,96 @@ def remap(**wanted: str) -> None:
     target.write_text("\n".join(["[keys]", *lines, ""]))
 
 
-def test_nothing_remapped_is_nothing_to_say() -> None:
-    assert resolve_keys({}) == ({}, [])
+def test_the_table_keeps_its_budget() -> None:
+    assert sum(bool(key.keys) for key in KEYS) <= MOST_KEYS
+    assert all(key.help and key.action for key in (*KEYS, *PLAN_KEYS))
+    assert not set(KEYS_BY_ID) & set(FIXED_KEYS)
 
 
-def test_two_may_change_places() -> None:
-    changed, problems = resolve_keys({"record.forget": "c", "record.correct": "f"})
-    assert changed == {"record.forget": "c", "record.correct": "f"} and problems == []
+def test_a_capital_shows_first_what_will_happen() -> None:
+    views = (load_view(name) for name in VIEW_NAMES)
+    actions = [*ACTIONS, *(action for pane in (*PANES.values(), *views) for action in pane.actions)]
+    assert {action.key for action in actions} <= set(KEYS_BY_ID)
+    for action in actions:
+        if KEYS_BY_ID[action.key].keys[:1].isupper():
+            assert action.does is None or action.fields or action.pick, action.key
 
 
-def test_of_two_on_one_key_the_first_in_the_table_keeps_it() -> None:
-    changed, problems = resolve_keys({"record.forget": "c"})
-    assert changed == {"record.forget": "c", "record.correct": ""}
-    assert problems == ["c would be record.forget and record.correct; record.forget keeps it."]
-    changed, problems = resolve_keys({"record.confirm": "f"})
-    assert changed == {} and problems == ["f would be record.forget and record.confirm; record.forget keeps it."]
+BOTH = "{} would be {} and {}; {} keeps it."
+LOCKED = "ctrl+q is app.quit, whatever else is set; record.forget cannot have it."
 
 
-def test_a_lists_moves_and_the_plans_keys_clash_in_their_own_places() -> None:
-    changed, problems = resolve_keys({"record.forget": "j"})
-    assert changed["list.down"] == "down" and "list.down" in problems[0]
-    assert resolve_keys({"plan.kind": "f"})[1] == []  # f forgets elsewhere
-    assert resolve_keys({"plan.kind": "s"})[1] == ["s would be plan.kind and plan.strategy; plan.kind keeps it."]
+@pytest.mark.parametrize(
+    ("wanted", "changed", "problem"),
+    [
+        ("", "", ""),
+        ("record.forget=c record.correct=f", "record.forget=c record.correct=f", ""),  # two change places
+        ("record.forget=c", "record.forget=c record.correct=", "c record.forget record.correct"),  # the first keeps it
+        ("record.correct=f", "", "f record.forget record.correct"),
+        ("record.forget=j", "record.forget=j list.down=down", "j record.forget list.down"),
+        ("plan.kind=f", "plan.kind=f", ""),  # f forgets elsewhere
+        ("plan.kind=s", "plan.kind=s plan.strategy=", "s plan.kind plan.strategy"),
+        ("app.quit=Q command.open=f9 record.forget=ctrl+q", "app.quit=Q,ctrl+q command.open=f9,ctrl+p", LOCKED),
+        ("record.forget=/", "record.forget=slash search.open=", "/ record.forget search.open"),  # a sign and its name
+        ("record.edit=E", "record.edit=E", ""),  # what has no key is given one
+    ],
+)
+def test_what_becomes_of_keys(wanted: str, changed: str, problem: str) -> None:
+    keys, *ids = problem.split() or [""]
+    said = BOTH.format(keys, *ids, ids[0]) if len(ids) == 2 else problem
+    assert resolve_keys(_keys_of(wanted)) == (_keys_of(changed), [said] if said else [])
 
 
-def test_quit_and_the_palette_keep_their_keys() -> None:
-    changed, problems = resolve_keys({"app.quit": "Q", "palette.open": "f9", "record.forget": "ctrl+q"})
-    assert changed["app.quit"] == "Q,ctrl+q" and changed["palette.open"] == "f9,ctrl+p"
-    assert "record.forget" not in changed
-    assert problems == ["ctrl+q is app.quit, whatever else is set; record.forget cannot have it."]
-
-
-def test_a_sign_and_its_name_are_one_key() -> None:
-    assert resolve_keys({"record.forget": "/"})[1] == resolve_keys({"record.forget": "slash"})[1] != []
+def _keys_of(text: str) -> dict[str, str]:
+    return {id: key for id, _, key in (one.partition("=") for one in text.split())}
 
 
 async def test_everything_names_the_key_that_is(story: Story) -> None:
-    remap(memory__undo="z", list__hidden="X", record__add="A")
+    remap(memory__undo="Z", record__pin="A", record__edit="E")
     async with opened(story.folder) as person:
-        await person.press("f")
-        assert person.toasts == ["Forgot F#2, z to undo"]
+        await person.press("2", "f")
+        await person.until(lambda: any("Forgot F#2" in toast and "Z" in toast for toast in person.toasts))
         await person.press("j")  # the keys, in the place of the message
-        assert "z undo" in person.lines[-1] and "A add" in person.lines[-1] and "u undo" not in person.lines[-1]
-        assert person.sees("hidden: X")
-        await person.press("z")
-        assert any("Undid" in toast for toast in person.toasts)
+        assert "Z undo" in person.lines[-1] and "A pin" in person.lines[-1] and "u undo" not in person.lines[-1]
+        await person.press("Z")
+        await person.until(lambda: any("Undid" in toast for toast in person.toasts))
         await person.press("question_mark")
         await person.until(lambda: person.sees("HELP"))
-        assert person.sees("A            Add a fact")
-        assert ("undo", "z") in [(name, key) for name, key, *_ in palette_entries(person.app.remapped)]
+        assert person.sees("A                  Pin the fact")
+        assert person.app.screen.query_one(RecordList).select("key:record.edit")
+        await person.until(lambda: person.sees("E                  Correct the text", "E  Correct the text"))
 
 
-async def test_an_empty_pane_names_the_key_that_is(tmp_path: Path) -> None:
-    remap(record__add="A", list__filter="F", checkpoint__restore="g")
-    async with opened(tmp_path) as person:
-        await person.until(lambda: person.sees("No facts yet. Press A to add"))
-        await person.press("2")
-        assert "newest first. Press A to record a decision" in " ".join(
-            " ".join(line.partition("│")[0] for line in person.lines).split()
-        )
-
-
-async def test_a_clash_is_said_at_the_start_and_the_first_has_the_key(story: Story) -> None:
-    remap(record__forget="c")
+async def test_a_clash_is_said_at_the_start_and_what_a_box_needs_stays(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    remap(record__forget="c", dialog__leave="f2", app__quit="Q", command__open="f9", help__open="f7")
+    clash = "c would be record.forget and record.correct; record.forget keeps it."
+    fixed = f"dialog.leave cannot have other keys: {FIXED_KEYS['dialog.leave']} needs it as it is."
     async with opened(story.folder) as person:
-        assert person.toasts == ["c would be record.forget and record.correct; record.forget keeps it."]
-        await person.press("c")
-        assert "Forgot F#2, u to undo" in person.toasts
-        assert " correct " not in person.lines[-1]
-
-
-async def test_nobody_is_locked_out(story: Story) -> None:
-    remap(app__quit="Q", palette__open="f9", command__open="f8", help__open="f7")
-    async with opened(story.folder) as person:
+        assert set(person.toasts) == {f"{user_settings_path()}: {fixed}", clash}
+        await person.press("2", "c")
+        await person.until(lambda: any("Forgot F#2" in toast for toast in person.toasts))
         await person.press("q")
         assert person.app.is_running
         await person.press("ctrl+p")
-        await person.until(lambda: person.sees("undo step        U     Undo the step"))
+        await person.until(lambda: isinstance(person.app.screen, Chooser))
         await person.press("escape")
+        await person.until(lambda: person.app.screen is person.main)
         await person.pilot.press("ctrl+q")
         await person.until(lambda: not person.app.is_running)
-
-
-async def test_what_a_line_or_a_list_needs_stays_its_key(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
-    remap(ask__leave="f2")
-    said = "ask.leave cannot have other keys: the line that asks needs it as it is."
-    async with opened(story.folder) as person:
-        assert person.toasts == [f"{user_settings_path()}: {said}"]
-        await person.press("c", "escape")
-        assert person.at == "facts"
-    cli.run_command(["config", "keys.ask.leave", "f2"])
-    assert said in capsys.readouterr().err
-    from textual.binding import Binding
-
-    from tui.screens.base import HelpScreen
-    from tui.screens.health import DoctorScreen
-    from tui.screens.menus import RecentScreen
-    from tui.widgets.inputs import Line
-    from tui.widgets.record_list import RecordList
-
-    bindings = [*Line.BINDINGS, *RecordList.BINDINGS, *HelpScreen.BINDINGS, *RecentScreen.BINDINGS]
-    bindings += DoctorScreen.BINDINGS
-    ids = {binding.id for binding in bindings if isinstance(binding, Binding)}
-    assert ids <= set(KEYS_BY_ID) | set(FIXED_KEYS) and not set(KEYS_BY_ID) & set(FIXED_KEYS)
-
-
-def test_config_says_what_clashes(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
-    remap(record__forget="c", list__down="f8", plan__all="f6")
+    cli.run_command(["config", "keys.dialog.leave", "f2"])
+    assert fixed in capsys.readouterr().err
     cli.run_command(["config", "--db", str(story.path)])
-    said = capsys.readouterr().out.splitlines()
-    assert said[-1] == "c would be record.forget and record.correct; record.forget keeps it."
+    assert capsys.readouterr().out.splitlines()[-1] == clash
     cli.run_command(["config", "keys.record.pin", "c", "--db", str(story.path)])
     assert "c would be record.forget and record.pin; record.forget keeps it." in capsys.readouterr().out
+
+
+def test_each_binding_can_be_remapped_or_is_named_as_fixed() -> None:
+    parts = (RecordList, Field, HelpScreen, Dialog, Chooser, Form, FirstStartScreen)
+    ids = {binding.id for part in parts for binding in part.BINDINGS if isinstance(binding, Binding) and binding.id}
+    assert ids <= set(KEYS_BY_ID) | set(FIXED_KEYS)
 
 
 def test_no_sentence_of_the_screens_has_a_key_in_it() -> None:
@@ -140,10 +128,18 @@ def test_no_sentence_of_the_screens_has_a_key_in_it() -> None:
     root = Path(tui.__file__).parent
     found = [
         f"{path.name}: {match[0]}"
-        for path in [*root.glob("*screen*/*.py"), *root.glob("workers/*.py"), *root.glob("render/*.py")]
+        for folder in ("main_screen", "screens", "panes", "actions", "workers", "render")
+        for path in root.glob(f"{folder}/*.py")
         for match in re.finditer(
             r'"[^"{]*\b(?:[a-zA-Z] to undo|[UWRm1-5] (?:takes|shows|lists|goes)|[Pp]ress [a-z]\b|hidden: H|esc stops)',
             path.read_text(),
         )
     ]
     assert found == []
+
+
+def test_each_key_that_is_named_exists() -> None:
+    sources = (path.read_text() for path in Path(tui.__file__).parent.rglob("*.py"))
+    named = {id for text in sources for id in re.findall(r"key_name\([\"']([\w.-]+)[\"']\)", text)}
+    assert named <= set(KEYS_BY_ID), named - set(KEYS_BY_ID)
+    assert "{" not in "".join(fill_in_keys(stop.why + stop.what) for stop in (*TOUR_STOPS, TOUR_END))
