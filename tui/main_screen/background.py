@@ -379,10 +379,9 @@ class UpkeepController:
             self.host.later(self.host.say, f"The evidence could not be looked at: {error}", "warning")
             return
         if doubted:
-            where = f"{key_name('pane.facts')}, {key_name('list.only')} Evidence moved shows it"
             self.host.later(
                 self.host.say,
-                f"What {format_count(doubted, 'record')} rests on changed or is gone; {where}.",
+                f"What {format_count(doubted, 'record')} rests on changed or is gone; :bind --check lists it.",
                 "warning",
                 8,
             )
