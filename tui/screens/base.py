@@ -1,4 +1,4 @@
-"""What the screens share: layout, help, a list with a preview, and a plan.
+"""What the screens share: how they paint, and the help.
 
 Help: every key and verb, from their tables; over a screen that is no pane, its own keys. Enter, or a click on the
 key, runs it.
