@@ -39,6 +39,7 @@ from tui.input.key_table import (
     HISTORY,
     KEYS,
     KEYS_BY_ID,
+    PANE_KEYS,
     SETTINGS_VIEW,
     TIMELINE,
     TODAY,
@@ -374,7 +375,7 @@ class ActingScreen(PlacesScreen):
             word = action.word_for(thing[0] if thing else None) if fits else ""
             if word and action.key not in dict(keys) and (action.looks or self.moment is None):
                 keys.append((action.key, word))
-        if not keys and self.moment is None:
+        if not keys and self.moment is None and self.pane_name in PANE_KEYS:
             keys.append(("record.add", "add"))
         if preview.has_focus or self.form == "-narrow":
             keys.insert(min(ZOOM_PLACE, len(keys)), ("preview.alone", "zoom"))

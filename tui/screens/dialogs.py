@@ -67,7 +67,7 @@ class Dialog(ModalScreen[Any], ResponsiveScreen[Any]):
         & > Vertical { width: 80%; max-width: 100; min-width: 40; height: auto; max-height: 90%; }
         & > Vertical { border: round $accent; background: $surface; padding: 0 1; }
         .dialog-label { height: auto; color: $foreground; }
-        .dialog-text { height: auto; max-height: 20; }
+        .dialog-text { height: auto; max-height: 50vh; }
         Field { border: none; height: 1; padding: 0 1; background: $panel; margin: 0 0 1 0; }
         RecordList { margin: 0 0 1 0; }
         Bar { height: 1; }
