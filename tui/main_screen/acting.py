@@ -428,18 +428,17 @@ class ActingScreen(PlacesScreen):
             partial(self.run_line, line), f"enter does it:  {line}", "", f"{verb.name} {usage}", "▸", "accent"
         )
         loose = [rest[at] for at in find_loose_words(verb, rest)]
-        if not _takes_ids(verb) or not loose or any(map(_is_citation, loose)):
+        options = [word for word in rest if word.startswith("--")]
+        if not _takes_ids(verb) or not loose or options or any(map(_is_citation, loose)):
             return [does]
         found = search_for_person(
             memory.search, memory.database, " ".join(loose), OFFERED_RECORDS, False, typing=True
         )
-        options = [word for word in rest if word not in loose]
-        return [
-            offer_record(hit.record)._replace(
-                value=partial(self.run_line, shlex.join([verb.name, hit.record.citation, *options]))
-            )
+        offers = [
+            offer_record(hit.record)._replace(value=partial(self.run_line, f"{verb.name} {hit.record.citation}"))
             for hit in found.hits
-        ] or [does]
+        ]
+        return [*offers, does]
 
     def _offer_keys(self, words: str) -> list[Offer]:
         """Return the keys that do what words say, those of what is under the cursor first."""

@@ -487,6 +487,8 @@ class PlacesScreen(ResponsiveScreen[None]):
 
     def show_cursor(self, stay: bool = False) -> None:
         """Show what is under the cursor in the preview; with `stay`, only if it is not the same."""
+        if stay and self.pane.reading_out:
+            return
         one, rows, index = (
             self.row_at(self.record_list.cursor_index),
             self.record_list.rows,
