@@ -9,14 +9,14 @@ import json
 import os
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
-from store.base.errors import Conflict, InvalidInput, MemorandaError, NotFound
+from store.base.errors import Conflict, MemorandaError, NotFound
 from store.config.configuration import load_config
 from store.database.values import clean_text
 from store.memory import Memory
@@ -33,12 +33,13 @@ from tui.commands import tools
 from tui.commands.tools import FINDING_TITLES, guest_line, guest_tool, home_path
 from tui.desktop import programs
 from tui.input.key_table import FILES
-from tui.lists.filters import Facet, FacetChoice, counted_facet
+from tui.lists.filters import Facet, FacetChoice
 from tui.lists.record_rows import RowLine, row_lines
 from tui.panes.pane import Entry, EntryRows, Heading, Loaded, Pane, Reading, View
 from tui.render.lines import StyledLine, format_count
 from tui.screens.plans import Plan, PlanLine
 from tui.theme.escape import visible
+from tui.workers.engine import Engine
 
 WRONG, CHANGES, TEXTS = "wrong", "changes", "texts"
 SHOWN_MOMENTS, NEWEST_MOMENTS = 50, 5  # moments, alone and above the texts
@@ -70,6 +71,10 @@ class ScanNumber(NamedTuple):
     chip: str
     about: str = ""
 
+    def run(self, screen: ActionScreen) -> None:
+        """List what it counts."""
+        screen.go_to(FILES, shows=self.chip)
+
 
 class ChangedFile(NamedTuple):
     """A moment, or one file of it."""
@@ -84,43 +89,41 @@ class FilesRead:
     `said` is the number of each part, and what the title says of it."""
 
     view: View | None = None
-    folders: Sequence[str] = ()
+    folders: str = ""
     report: ScanReport | None = None
-    look: guard_moments.LookResult | None = None
-    moments: Sequence[GuardMoment] = ()
+    changes: tuple[guard_moments.LookResult, Sequence[GuardMoment]] | None = None
     texts: guests.GuestList | None = None
     searching: bool = False
     said: dict[str, tuple[int, str]] = field(default_factory=dict)
 
 
+engines = WeakKeyDictionary[Engine, FilesRead]()
+"""What was read of each memory's machine: a narrowed view gets nothing of what was read before."""
+
+
 def read_files(reading: Reading) -> Loaded:
     """Read the parts that are shown. If the view is the same, as after something was done, the files are looked at
     again; the scan is made again only if that is asked for, or if other folders are named for it."""
-    view, read = reading.view, reading.last.kept if reading.last else FilesRead()
-    shows, words = WRONG if view.get("of") else view.get("shows"), (view.get("words") or "").split()
-    paths = [os.path.abspath(os.path.join(reading.engine.cwd, os.path.expanduser(word))) for word in words]
-    folders = [path for path in paths if shows == WRONG and os.path.isdir(path)]
-    shows = TEXTS if words and not folders else shows
+    view, read = reading.view, engines.setdefault(reading.engine, FilesRead())
+    shows = TEXTS if view.get("words") else view.get("shows")
     if read.view == view:
-        read.look = read.texts = None
-    if shows == WRONG and folders != list(read.folders):
+        read.changes = read.texts = None
+    if (folders := view.get("folders") or "") != read.folders:
         read.folders, read.report = folders, None
     read.view = view
+    parts = [name for name in READERS if shows in (None, name)] or [WRONG]
     rows = list[Entry | Heading]()
-    for name in READERS:
-        if shows in (None, name):
-            rows.append(Heading(view.get("of") or name.capitalize()))
-            try:
-                rows += READERS[name](reading, read)
-            except MemorandaError as error:
-                rows.append(_note(str(error), "warning"))
+    for name in parts:
+        rows.append(Heading(shows if shows and shows not in READERS else name.capitalize()))
+        try:
+            rows += READERS[name](reading, read)
+        except MemorandaError as error:
+            rows.append(_note(str(error), "warning"))
     rows.append(_job("Look again", "at all of it", partial(_look_again, read)))
     numbers = {name: read.said[name][0] if name in read.said else None for name in READERS}
     chips = tuple(FacetChoice(name, name.capitalize(), number) for name, number in numbers.items())
-    by_tool = Counter(one.tool for one in read.texts.texts) if read.texts else {}
-    facets = Facet("shows", "Shows", chips), counted_facet("tool", "Tool", by_tool.items())
-    _, says = read.said.get(shows or WRONG, (0, ""))
-    return Loaded(EntryRows(rows), facets, [(says, "$dim")], kept=read)
+    _, says = read.said.get(parts[0], (0, ""))
+    return Loaded(EntryRows(rows), [Facet("shows", "Shows", chips)], [(says, "$dim")])
 
 
 def _draw(
@@ -153,14 +156,15 @@ def _read_wrong(reading: Reading, read: FilesRead) -> Iterator[Entry]:
     """Yield the numbers of the scan, or what the chosen one counts."""
     if read.report is None:
         reading.tell("reading …")
-        now, here = reading.engine.clock(), reading.engine.cwd
-        read.report = scan_machine(this_machine(), now, here, read.folders, search_transcripts=False)
-    report, chip, wrong = read.report, reading.view.get("of"), sum(read.report.counts.values())
+        now, cwd = reading.engine.clock(), reading.engine.cwd
+        folders = [os.path.abspath(os.path.join(cwd, os.path.expanduser(one))) for one in read.folders.split()]
+        read.report = scan_machine(this_machine(), now, cwd, folders, search_transcripts=False)
+    report, chip, wrong = read.report, reading.view.get("shows"), sum(read.report.counts.values())
     searched = "" if report.transcripts else "; conversations not searched"
     searched = "; searching conversations …" if read.searching else searched
-    read.said[WRONG] = wrong, f"{format_count(len(report.sources), 'tool')}, {wrong:,} to look at{searched}"
+    read.said[WRONG] = wrong, f"{format_count(len(report.sources), 'tool')}{searched}"
     numbers = list(_scan_numbers(report))
-    for one in numbers if chip is None else ():
+    for one in numbers if chip in (None, WRONG) else ():
         look = "removed" if one.kind in FINDING_TITLES or one.kind == "unread" else "accent"
         yield Entry(one[:2], one, _draw(one.says, [(f"{one.number:>7,}  ", look)], one.about))
     counted = [each for one in numbers if one.chip == chip for each in report.list_findings(one.kind, one.name)]
@@ -171,11 +175,11 @@ def _read_wrong(reading: Reading, read: FilesRead) -> Iterator[Entry]:
         yield Entry((at, place), each, draw, partial(describe_finding, each), slow=True)
     if not numbers:
         yield _note(NO_OTHER_TOOL)
-    elif chip in (None, FINDING_TITLES["secret"]) and not (report.transcripts or read.searching):
+    elif chip in (None, WRONG, FINDING_TITLES["secret"]) and not (report.transcripts or read.searching):
         search = partial(_search_conversations, read, report)
         yield _job("Search conversations for secrets", "takes a while", search)
     paths = [one.path for one in report.list_findings("expiring")]
-    if chip in (None, FINDING_TITLES["expiring"]) and paths:
+    if chip in (None, WRONG, FINDING_TITLES["expiring"]) and paths:
         save = partial(_save_conversations, paths)
         yield _job("Save conversations that are about to be deleted", "without secrets", save)
 
@@ -220,7 +224,7 @@ def _look_again(read: FilesRead, screen: ActionScreen) -> None:
 
 def _search_conversations(read: FilesRead, report: ScanReport, screen: ActionScreen) -> None:
     """Search conversations for secrets, in a process of its own."""
-    command = [sys.executable, "-P", "-m", "tui.main", "files", "scan", "--json", *read.folders]
+    command = [sys.executable, "-P", "-m", "tui.main", "files", "scan", "--json", *read.folders.split()]
     run = partial(subprocess.run, command, cwd=screen.engine.cwd, stdin=subprocess.DEVNULL, capture_output=True)
 
     def search() -> None:
@@ -250,18 +254,18 @@ def _save_conversations(paths: Sequence[str], screen: ActionScreen) -> None:
 
 def _read_changes(reading: Reading, read: FilesRead) -> Iterator[Entry]:
     """Look at all files, and yield the moments in which some changed."""
-    if read.look is None:
+    if read.changes is None:
         reading.tell("looking …")
         config = load_config(reading.engine.location)
-        read.look = guard_moments.look_at_files(config, this_machine(), current_ms())
+        look = guard_moments.look_at_files(config, this_machine(), current_ms())
         with open_guard(config) as kept:
-            read.moments = guard_moments.recent_moments(kept, SHOWN_MOMENTS)
-            guard_moments.mark_told(kept, read.moments)
-    look, alone = read.look, reading.view.get("shows") == CHANGES
+            read.changes = look, guard_moments.recent_moments(kept, SHOWN_MOMENTS)
+            guard_moments.mark_told(kept, read.changes[1])
+    (look, moments), alone = read.changes, reading.view.get("shows") == CHANGES
     unkept = f", {format_count(len(look.troubles), 'file')} not kept" if look.troubles else ""
     words = f"{format_count(look.files, 'file')} of {format_count(look.tools, 'tool')}{unkept}"
-    read.said[CHANGES] = len(read.moments), words
-    for moment in read.moments[: SHOWN_MOMENTS if alone else NEWEST_MOMENTS]:
+    read.said[CHANGES] = len(moments), words
+    for moment in moments[: SHOWN_MOMENTS if alone else NEWEST_MOMENTS]:
         name, _, title = tools.moment_title(moment).partition("  ")
         draw = _draw(title, [(f"{name:<6} ", "cite")], look="bold")
         more = partial(describe_change, moment, moment.files[:COMPARED_FILES])
@@ -270,7 +274,7 @@ def _read_changes(reading: Reading, read: FilesRead) -> Iterator[Entry]:
             sign, path = SIGNS.get(one.effect, ("~ ", "dim")), home_path(one.file.path)
             draw, more = _draw(path, [("       ", ""), sign], one.effect), partial(describe_change, moment, (one,))
             yield Entry((name, one.number), ChangedFile(moment, one), draw, more, slow=True)
-    if not read.moments:
+    if not moments:
         yield _note(NOT_CHANGED)
     yield from _list_troubles("Not kept", look.troubles)
 
@@ -278,11 +282,16 @@ def _read_changes(reading: Reading, read: FilesRead) -> Iterator[Entry]:
 def describe_change(moment: GuardMoment, files: Sequence[GuardedChange]) -> list[StyledLine]:
     """Return what changed in files of a moment."""
     lines: list[StyledLine] = []
-    with open_guard() as kept:
-        for one in files:
-            before, after = (guard_restoring.version_lines(kept, one.file, at) for at in (one.before, one.after))
-            title = f"{home_path(one.file.path)}  {one.effect}"
-            lines += difference_lines(title, guard_restoring.compare_lines(before, after))
+    try:
+        with open_guard() as kept:
+            for one in files:
+                before, after = (
+                    guard_restoring.version_lines(kept, one.file, at) for at in (one.before, one.after)
+                )
+                title = f"{home_path(one.file.path)}  {one.effect}"
+                lines += difference_lines(title, guard_restoring.compare_lines(before, after))
+    except MemorandaError as error:
+        return [[(visible(str(error)), "warning")]]
     more = len(moment.files) - COMPARED_FILES if len(files) == COMPARED_FILES else 0
     return [*lines, [(f"… and {format_count(more, 'more file')}", "dim")]] if more else lines
 
@@ -338,9 +347,8 @@ def correct_text(screen: ActionScreen, things: Sequence[Any]) -> None:
     if visible(flat) != flat or "⏎" in flat:
         open_editor(screen, things)
     else:
-        screen.edit_text(
-            f"correct it in {guest_tool(one)}'s own file", text, partial(_show_correction, screen, one)
-        )
+        label = f"correct it in {guest_tool(one)}'s own file"
+        screen.edit_text(label, text, partial(_show_correction, screen, one))
 
 
 def open_editor(screen: ActionScreen, things: Sequence[Any]) -> None:
@@ -373,7 +381,7 @@ def plan_correction(one: GuestText, text: str, memory: Memory) -> Plan:
 
 def plan_deletion(memory: Memory, things: Sequence[Any]) -> Plan:
     """Plan to delete a text."""
-    one = _require_one(things)
+    one = things[0]
     plan = guests.plan_guest_deletion(load_config(memory.location), this_machine(), current_ms(), one)
     return _plan_for_text(f"Delete it from {guest_tool(one)}'s own file?", "delete", "Deleted", plan)
 
@@ -393,7 +401,7 @@ def plan_undo(memory: Memory, things: Sequence[Any]) -> Plan:
 def plan_putting_back(memory: Memory, things: Sequence[Any]) -> Plan:
     """Plan to put a moment, or a file of it, back as it was before; without things what undoes the last such."""
     config, machine = load_config(memory.location), this_machine()
-    moment, file = _require_one(things) if things else (None, None)
+    moment, file = things[0] if things else (None, None)
     number, path = moment.number if moment else None, file.file.path if file else ""
     plan = guard_restoring.plan_guard_restore(config, machine, current_ms(), number, path)
     before = f"before {plan.moment.name}"
@@ -409,16 +417,8 @@ def plan_putting_back(memory: Memory, things: Sequence[Any]) -> Plan:
     lines = [_plan_line(one, one.effect, warned=one.again) for one in plan.files]
     chosen = frozenset(one.key for one in lines if not one.warned)
     lines += [PlanLine(path, home_path(path), "stays", why, stuck=f"It stays: {why}.") for path, why in plan.stay]
-    return Plan(
-        f"Put {format_count(len(plan.files), 'file')} back to {before}?", lines, do, chosen, does="put back"
-    )
-
-
-def _require_one(things: Sequence[Any]) -> Any:
-    """Return the one thing. Raise InvalidInput if there are more, each of which is a change of its own."""
-    if len(things) > 1:
-        raise InvalidInput("Several are marked.", "Each is changed by itself: unmark the others.")
-    return things[0]
+    title = f"Put {format_count(len(plan.files), 'file')} back to {before}?"
+    return Plan(title, lines, do, chosen, does="put back")
 
 
 def _plan_for_text(title: str, does: str, did: str, plan: guests.GuestPlan) -> Plan:
@@ -435,15 +435,10 @@ def _plan_for_text(title: str, does: str, did: str, plan: guests.GuestPlan) -> P
 
 def _plan_line(one: guard_restoring.FileRestore, effect: str, stays: str = "", warned: bool = False) -> PlanLine:
     """Return what becomes of a file, with what would differ in it."""
-    path, note, sign = (
-        one.change.file.path,
-        "changed again since" if one.again else "",
-        SIGNS.get(effect, ("~ ", "dim")),
-    )
-    shown = difference_lines(f"{home_path(path)}  would be {effect}", one.difference)
-    return PlanLine(
-        path, home_path(path), effect, note, sign, describe=lambda chosen: shown, stays=stays, warned=warned
-    )
+    path, name, sign = one.change.file.path, home_path(one.change.file.path), SIGNS.get(effect, ("~ ", "dim"))
+    note = "changed again since" if one.again else ""
+    shown = difference_lines(f"{name}  would be {effect}", one.difference)
+    return PlanLine(path, name, effect, note, sign, describe=lambda chosen: shown, stays=stays, warned=warned)
 
 
 PANE = Pane(
@@ -452,18 +447,12 @@ PANE = Pane(
     read_files,
     finds=True,
     actions=(
-        Action(
-            "preview.follow",
-            "list",
-            (ScanNumber,),
-            run=lambda screen, of: screen.go_to(FILES, of=of[0].chip),
-            looks=True,
-        ),
-        Action("preview.follow", "do it", (RowJob,), run=lambda screen, jobs: jobs[0].run(screen)),
-        Action("checkpoint.restore", "put back…", (ChangedFile,), plan=plan_putting_back),
-        Action("record.correct", "correct", (GuestText,), run=correct_text),
-        Action("record.edit", "editor", (GuestText, ScanFinding), run=open_editor),
-        Action("record.purge", "delete…", (GuestText,), plan=plan_deletion),
-        Action("memory.undo", "undo…", plan=plan_undo),
+        Action("preview.follow", "list", (ScanNumber,), run=lambda screen, rows: rows[0].run(screen), looks=True),
+        Action("preview.follow", "do it", (RowJob,), run=lambda screen, rows: rows[0].run(screen)),
+        Action("checkpoint.restore", "put back…", (ChangedFile,), plan=plan_putting_back, one=True),
+        Action("record.correct", "correct", (GuestText,), run=correct_text, one=True),
+        Action("record.edit", "editor", (GuestText, ScanFinding), run=open_editor, one=True),
+        Action("record.purge", "delete…", (GuestText,), plan=plan_deletion, one=True),
+        Action("memory.undo", "", plan=plan_undo),
     ),
 )
