@@ -3,7 +3,7 @@ Model, which model is asked and why, those that its server has, when it is asked
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
@@ -15,7 +15,7 @@ from textual.theme import BUILTIN_THEMES
 from store.base.clock import format_how_long_ago
 from store.base.errors import MemorandaError
 from store.config import configuration
-from store.config.configuration import SettingValue
+from store.config.configuration import Config, SettingValue
 from store.config.settings import EXPERT
 from store.librarian.chat import is_openai_server
 from store.librarian.model_selection import USUAL_MODEL, InstalledModel, ModelStatus
@@ -39,6 +39,8 @@ from tui.theme.styles import HIGH_CONTRAST
 from tui.workers.engine import Engine
 from tui.workers.model_worker import ModelWorker, PullState, TrialState, model_status_forms
 
+FOLLOW = "preview.follow"
+AT_ONCE = ("bool", "choice")  # the kinds of settings that take their next value at once
 IN_FILES = ("user", "project")  # where a value is from that a file sets
 LONGEST_VALUE = 30  # cells of a value in the list
 NAME_CELLS = 20  # cells of the name of a row about the model, at least
@@ -154,10 +156,10 @@ def ageing_rule() -> str:
     )
 
 
-def _typed(value: SettingValue, screen: ActionScreen | None = None) -> str:
-    """Return a value as it is typed; on a screen, for a theme that is not set, the one that is shown."""
+def _typed(value: SettingValue) -> str:
+    """Return a value as it is typed."""
     text = value_text(value.value)
-    return text if text != '""' else screen.app.theme if screen and value.name == "theme" else ""
+    return text if text != '""' else ""
 
 
 def _enter_does(value: SettingValue) -> str:
@@ -167,94 +169,113 @@ def _enter_does(value: SettingValue) -> str:
     return "next value" if value.setting.choices else "change"
 
 
+def _next_value(value: SettingValue) -> str | None:
+    """Return the value after the present one of a switch or a choice."""
+    options = ("false", "true") if value.setting.kind == "bool" else value.setting.choices
+    return "true" if value.name == "enabled" else options[(options.index(_typed(value)) + 1) % len(options)]
+
+
 def change_settings(screen: ActionScreen, things: Sequence[SettingValue]) -> None:
     """Change settings: a switch and a choice at once, another in a form."""
     for value in things:
-        options = ("false", "true") if value.setting.kind == "bool" else value.setting.choices
         if value.source == "environment":
             screen.say(f"${value.path} sets {value.name} over every file: change it there.", "warning")
-        elif options and not (value.name == "enabled" and value.value):
-            put_value(screen, value, options[(options.index(_typed(value)) + 1) % len(options)])
+        elif value.setting.kind in AT_ONCE and not (value.name == "enabled" and value.value):
+            _change(screen, partial(_plan_change, value, _next_value))
         else:
-            _ask(screen, value, _typed(value, screen))
+            _ask(screen, value, _typed(value) or (screen.app.theme if value.name == "theme" else ""))
 
 
-def _ask(screen: ActionScreen, value: SettingValue, text: str) -> None:
-    """Ask for a value; of the switch of all capture, whether it is meant."""
+def _ask(screen: ActionScreen, value: SettingValue, start: str) -> None:
+    """Ask for a value, which begins with a text; of the switch of all capture, whether it is meant."""
     setting, choices = value.setting, THEMES if value.name == "theme" else ()
     if setting.kind == "bool":
         lines = ["Nothing is recorded by itself any more then, no commits and nothing from agents."]
         form = Form("Turn all capture off?", lines=lines, does="turns it off")
     else:
         label = f"{setting.meaning}. It takes {'one of the themes: ↑↓' if choices else setting.allowed_values}."
-        field = FormField("text", label, text, over=True, choices=choices, needed=False)
+        field = FormField("text", label, start, over=True, choices=choices, needed=False)
         form = Form(f"{setting.label}: {value.name}", [field], does="saves")
 
     def answered(given: dict[str, str] | None) -> None:
-        if given is not None:
-            put_value(screen, value, given.get("text", "false").strip())
+        text = "" if given is None else given.get("text", "false").strip()
+        if given is not None and text in (start, _typed(value)):
+            screen.say(f"{value.name} is {text or 'the default'} already: nothing was changed.")
+        elif given is not None:
+            put_value(screen, value, text)
 
     screen.app.push_screen(form, answered)
 
 
 def put_value(screen: ActionScreen, value: SettingValue, text: str) -> None:
     """Write a value into the file that sets it, or else into the person's own; nothing takes it out of its file."""
-    name, own = value.name, value.source in IN_FILES
-    text = text.casefold() if name == "theme" else text
-    if not text and own:
-        unset_settings(screen, [value])
-    elif name == "theme" and text and text not in THEMES:
+    text = text.casefold() if value.name == "theme" else text
+    if value.name == "theme" and text not in ("", *THEMES):
         screen.say(f"There is no theme “{text[:40]}”. There are {', '.join(THEMES)}.", "warning")
         _ask(screen, value, text)
-    elif text in ("", _typed(value, screen)):
-        screen.say(f"{name} is {text or _typed(value) or 'the default'} already: nothing was changed.")
     else:
-        path = value.path if own else configuration.user_settings_path()
-        _make_change(screen, Change(path, name, _typed(value) if own else None, text), value)
+        again = partial(_ask, screen, value, text) if value.setting.kind not in AT_ONCE else None
+        _change(screen, partial(_plan_change, value, lambda now: text or None), again)
 
 
 def unset_settings(screen: ActionScreen, things: Sequence[SettingValue]) -> None:
     """Take settings out of their files, so that their defaults hold."""
     for value in things:
-        _make_change(screen, Change(value.path, value.name, _typed(value), None))
+        _change(screen, partial(_plan_change, value, lambda now: None))
 
 
 def undo_change(screen: ActionScreen, things: Sequence[Any]) -> None:
     """Undo the last change of a setting that was made here."""
-    if last := _changes.get(screen.engine, [])[-1:]:
-        _make_change(screen, last[0]._replace(before=last[0].after, after=last[0].before), undoes=True)
-    else:
-        screen.say("Nothing that was changed here is left to undo.", "warning")
+    _change(
+        screen, lambda config: _changes[screen.engine].pop() if _changes.get(screen.engine) else None, undoes=True
+    )
 
 
-def _make_change(
-    screen: ActionScreen, change: Change, asked: SettingValue | None = None, undoes: bool = False
+def _plan_change(shown: SettingValue, wanted: Callable[[SettingValue], str | None], config: Config) -> Change:
+    """Return the change of a setting to what is wanted for its present value, which may be newer than the one shown."""
+    value = config.find_value(shown.name) or shown
+    own = value.source in IN_FILES
+    path = value.path if own else configuration.user_settings_path()
+    return Change(path, value.name, _typed(value) if own else None, wanted(value))
+
+
+def _change(
+    screen: ActionScreen,
+    plan: Callable[[Config], Change | None],
+    again: Callable[[], object] | None = None,
+    undoes: bool = False,
 ) -> None:
-    """Make a change, and let it count at once; a value that was typed and is refused is asked for again."""
-    path, name, _, text = change
-    app = cast("Application", screen.app)
+    """Make a change, or undo it, on the thread that writes, so that each key of a burst finds what the one before did;
+    let it count at once. A value that is refused is asked for `again`."""
+    app, location = cast("Application", screen.app), screen.engine.location
 
     def write(memory: Memory, things: Sequence[Any]) -> Done:
+        change = plan(configuration.load_config(location, KEYS_BY_ID, FIXED_KEYS))
+        if change is None:
+            return Done("Nothing that was changed here is left to undo.", undo=False, level="warning")
+        text = change.before if undoes else change.after
         try:
             if text is None:
-                configuration.remove_setting(path, name)
+                configuration.remove_setting(change.path, change.name)
             else:
-                configuration.write_setting(path, name, text)
+                configuration.write_setting(change.path, change.name, text)
         except MemorandaError:
-            if asked is not None and asked.setting.kind not in ("bool", "choice"):
-                screen.later(_ask, screen, asked, text or "")
+            if undoes:
+                _changes[screen.engine].append(change)
+            if again is not None:
+                screen.later(again)
             raise
-        made = _changes.setdefault(screen.engine, [])
-        made[len(made) - undoes :] = [] if undoes else [change]
-        config = configuration.load_config(memory.location, KEYS_BY_ID, FIXED_KEYS)
+        if not undoes:
+            _changes.setdefault(screen.engine, []).append(change)
+        config = configuration.load_config(location, KEYS_BY_ID, FIXED_KEYS)
         screen.later(app.configure_again)
         app.modeller.check_status(config)
-        now = config.find_value(name)
-        is_now = f"{name} is {value_text(now.value)}" if now is not None else name
-        where = f"{'taken out of' if text is None else 'written to'} {path}"
-        return Done(f"{'Undone: ' if undoes else ''}{is_now}: {where}", name, undo=not undoes)
+        now = config.find_value(change.name)
+        is_now = f"{change.name} is {value_text(now.value)}" if now is not None else change.name
+        where = f"{'taken out of' if text is None else 'written to'} {change.path}"
+        return Done(f"{'Undone: ' if undoes else ''}{is_now}: {where}", change.name, undo=not undoes)
 
-    screen.perform(Action("preview.follow", "change", does=write), [])
+    screen.perform(Action(FOLLOW, "change", does=write), [])
 
 
 # the model
@@ -416,7 +437,7 @@ def pull_model(screen: ActionScreen, name: str = USUAL_MODEL) -> None:
     screen.refresh_rows()
 
 
-FOLLOW, ENTER = "preview.follow", attrgetter("enter")
+ENTER = attrgetter("enter")
 PANE = Pane(
     "settings",
     "Settings",
