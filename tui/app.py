@@ -34,18 +34,18 @@ from store.config.settings import format_suggestion
 from store.database.connection import to_memoranda_error
 from tui.desktop.terminal_driver import TerminalDriver
 from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID, key_name, remap_keys
-from tui.main_screen.background import RESTING_SECONDS
-from tui.main_screen.screen import MainScreen
-from tui.screens.base import forget_startup
 from tui.theme.escape import lacks_glyphs, spoken_table, visible
 from tui.theme.line_filters import AsciiFilter, ColorlessFilter, OwnColorsFilter, StripControls
 from tui.theme.styles import HIGH_CONTRAST, readable_colors
 from tui.widgets.bars import SaysDefects
-from tui.widgets.record_list import RecordList
-from tui.workers.model_worker import ModelWorker
+from tui.widgets.shell import Shell
 
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
+
+    from tui.main_screen.screen import MainScreen
+    from tui.widgets.record_list import RecordList
+    from tui.workers.model_worker import ModelWorker
 
 
 DEFAULT_THEME = "textual-dark"
@@ -56,6 +56,7 @@ KEY_GAP_SECONDS = (
 LAST_KEY_SECONDS = 0.5  # maximum time that it waits
 WARNING_SECONDS = 1.5  # for how long a key does not remove a warning: it was typed before it could be read
 KEPT_MESSAGES = 200  # that are kept for `:messages`
+RESTING_SECONDS = 30.0  # seconds without a key or the mouse after which little is looked at
 
 
 class Memoranda(SaysDefects, App[int]):
@@ -110,9 +111,10 @@ class Memoranda(SaysDefects, App[int]):
         self._sixteen = at_terminal and self.console.color_system == "standard"
         self._asked = ""  # the theme set in the configuration
         self._unkept = ""  # a chosen theme that is not saved yet
+        self.location, self._cwd = location, cwd
         self.config = load_config(location, KEYS_BY_ID, FIXED_KEYS)
-        self.modeller = ModelWorker(self._model_told)
-        self._main = MainScreen(location, cwd, clock)
+        self.modeller: ModelWorker | None = None  # of the main screen: it asks the agent's model
+        self._main: MainScreen | None = None  # once the first frame is painted
         self._configure()
 
     @property
@@ -121,7 +123,7 @@ class Memoranda(SaysDefects, App[int]):
         return self._remapped
 
     def get_default_screen(self) -> Screen[None]:
-        return self._main
+        return Shell()
 
     def get_driver_class(self) -> type[Driver]:
         found = super().get_driver_class()
@@ -176,9 +178,10 @@ class Memoranda(SaysDefects, App[int]):
 
     def configure_again(self) -> None:
         """Apply the configuration again, after a change."""
-        self.config = load_config(self._main.location, KEYS_BY_ID, FIXED_KEYS)
+        self.config = load_config(self.location, KEYS_BY_ID, FIXED_KEYS)
         self._configure()
-        self._main.apply_configuration()
+        if self._main is not None:
+            self._main.apply_configuration()
         for widget in self.screen.walk_children(with_self=True):
             widget.refresh(layout=True)  # each keeps its lines as the filters before left them
         self._complain()
@@ -205,7 +208,7 @@ class Memoranda(SaysDefects, App[int]):
             said = ""
         except MemorandaError as error:
             said = f"{chosen} is the theme until you leave: {error}"
-        found = load_config(self._main.location, KEYS_BY_ID, FIXED_KEYS).find_value("theme")
+        found = load_config(self.location, KEYS_BY_ID, FIXED_KEYS).find_value("theme")
         if not said and found is not None and found.source == "project":
             said = (
                 f"{chosen} is kept in your file, but {found.path} says "
@@ -330,9 +333,10 @@ class Memoranda(SaysDefects, App[int]):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.InputEvent):
             self._touched = monotonic()
-            self._main.polling.wake()
+            if self._main is not None:
+                self._main.polling.wake()
         typed = isinstance(event, events.Key | events.Paste) and not event.is_forwarded  # not when it bubbles back
-        if typed and self._main.opened is not None:
+        if typed and self._main is not None and self._main.opened is not None:
             self._main.opened.embedder.note_key()
         if typed or isinstance(event, events.MouseDown):
             self._dismiss()
@@ -367,18 +371,29 @@ class Memoranda(SaysDefects, App[int]):
     async def open(self, location: Location, cwd: str) -> None:
         """Show another memory instead of the current memory."""
         await self._close_engine()
+        self.location, self._cwd = location, cwd
         self.config = load_config(location, KEYS_BY_ID, FIXED_KEYS)
         self._configure()
-        self._main = MainScreen(location, cwd, self._clock)
         self.clear_notifications()
-        await self.switch_screen(self._main)
+        await self.pop_screen()
+        self._show_main()
         self._complain()
+
+    def _show_main(self) -> None:
+        """Import what shows a memory, and show it: the first frame is painted by then."""
+        from tui.main_screen.screen import MainScreen
+        from tui.workers.model_worker import ModelWorker
+
+        self.modeller = self.modeller or ModelWorker(self._model_told)
+        self._main = MainScreen(self.location, self._cwd, self._clock)
+        self.push_screen(self._main)
 
     # start and end
 
     def on_ready(self) -> None:
-        forget_startup()
         self.screen_change_signal.subscribe(self, self._changes_screen, immediate=True)
+        self.hold_keys()  # they are for the main screen
+        self.call_after_refresh(self._show_main)
         self._complain()
         if not self.is_headless and os.name == "posix":
             # ended from outside: restore the terminal (the key ^C sends no signal here)
@@ -401,21 +416,23 @@ class Memoranda(SaysDefects, App[int]):
     def _handle_exception(self, error: Exception) -> None:
         """Override Textual's handler of uncaught errors. An error of the disk or the file ends the application with a
         sentence; only a defect shows its traceback."""
-        refused = to_memoranda_error(error, self._main.location.path)
+        refused = to_memoranda_error(error, self.location.path)
         if isinstance(refused, Defect):
             super()._handle_exception(error)
         else:
             self.exit(None, refused.exit_status, Text(visible(str(refused))))
 
     async def on_unmount(self) -> None:
-        self.modeller.close()
+        if self.modeller is not None:
+            self.modeller.close()
         if self._unkept:  # chosen right before the end
             await asyncio.to_thread(self._keep_theme)
         await self._close_engine()
 
     async def _close_engine(self) -> None:
-        self._main.close()
-        if self._main.opened is not None:
+        if self._main is not None:
+            self._main.close()
+        if self._main is not None and self._main.opened is not None:
             # in a thread: the writer may be waiting for this loop, which would deadlock
             await asyncio.to_thread(self._main.opened.close)
 

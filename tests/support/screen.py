@@ -41,9 +41,8 @@ class Person:
 
     @property
     def main(self) -> MainScreen:
-        screen = self.app.screen_stack[0]
-        assert isinstance(screen, MainScreen)
-        return screen
+        assert self.app._main is not None
+        return self.app._main
 
     # reading
 
@@ -295,7 +294,7 @@ async def opened(
     app = Memoranda(location(folder), os.fspath(folder), clock or Clock())
     async with app.run_test(size=size, notifications=True) as pilot:
         person = Person(app, pilot)
-        await person.until(lambda: person.main.query("#query"))  # the last widget mounted
+        await person.until(lambda: app._main is not None and app._main.query("#query"))  # the last widget mounted
         if settled:
             await person.settle()
             if isinstance(app.screen, FirstStartScreen):  # its own tests look at it

@@ -53,7 +53,7 @@ POLL_SECONDS = 0.5  # seconds between two polls
 # seconds without a key or the mouse after which one poll stands for POLLS_AT_REST, as each wakes the processor; and
 # seconds between two looks, meanwhile, whether others wrote. What is done at every so many polls is done at a multiple
 # of POLLS_AT_REST, or at a divisor
-RESTING_SECONDS, POLLS_AT_REST, GLANCE_SECONDS = 30.0, 20, 2.0
+POLLS_AT_REST, GLANCE_SECONDS = 20, 2.0
 SELDOM_FACTOR = 10  # factor of the polls between two of what nobody misses at rest
 
 

@@ -23,7 +23,7 @@ from store.memory import Memory
 from tui.input.key_table import FACTS, FOUND, KEYS, KEYS_BY_ID, PANE_KEYS, PANE_NAMES, TODAY, fill_in_keys, key_name
 from tui.lists.filters import Facet, facet_chips, next_choice
 from tui.lists.record_rows import NumberedRows, RowLine
-from tui.panes import ask, facts, records
+from tui.panes import agents, ask, facts, health, records, settings
 from tui.panes.facts import missing_sentences
 from tui.panes.pane import Entry, Loaded, Pane, Reading, View
 from tui.render.lines import StyledLine
@@ -99,24 +99,23 @@ class NoRows(NumberedRows):
 
 FOUND_PANE = Pane(FOUND, "Found", lambda reading: Loaded(NoRows()))
 PANES: dict[str, Pane] = {
-    pane.name: pane for pane in (records.TODAY, facts.PANE, records.TIMELINE, ask.PANE, records.HISTORY, FOUND_PANE)
+    pane.name: pane
+    for pane in (
+        *(records.TODAY, facts.PANE, records.TIMELINE, ask.PANE, records.HISTORY),
+        *(agents.PANE, health.PANE, settings.PANE, FOUND_PANE),
+    )
 }
 
 
 def load_view(name: str) -> Pane:
-    """Return a view; its module is imported when it is opened, since those of two are optional parts."""
+    """Return a view of an optional part; its module is imported when it is opened."""
     if name == "files":
         from tui.panes.files import PANE as files
 
         return files
-    if name == "team":
-        from tui.panes.team import PANE as team
+    from tui.panes.team import PANE as team
 
-        return team
-    from tui.panes import agents, health, settings  # what they show is not needed at the start
-
-    views: dict[str, Pane] = {"agents": agents.PANE, "health": health.PANE, "settings": settings.PANE}
-    return views[name]
+    return team
 
 
 NO_VIEW = View()

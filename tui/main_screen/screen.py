@@ -37,6 +37,7 @@ from tui.main_screen.background import (
 from tui.main_screen.search import SearchingScreen
 from tui.panes.ask import Example
 from tui.panes.pane import Entry
+from tui.screens.base import forget_startup
 from tui.screens.start import ADOPT_LOOK, ADOPT_WHOLE, AdoptScreen
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, pieces_width
@@ -76,6 +77,7 @@ class MainScreen(SearchingScreen):
         self.tasks = (self.upkeep, self.embedding, *more)
         steps = (self.check_writes, self._look_around, *(task.poll for task in self.tasks))
         self.polling = Polling(steps, self.say_error, self.was_written)
+        self.call_after_refresh(forget_startup)
         self.in_background(self._open_memory, "open", "open the memory")
         self.polling.start_polling(self, lambda: self.application.resting)
 
@@ -158,11 +160,6 @@ class MainScreen(SearchingScreen):
         if self.opened is not None:
             for exchange in self.opened.exchanges:
                 exchange.stop.set()
-
-    def _pop_result_callback(self) -> None:
-        """Override Textual's: the app's first screen has no result callback, and may be replaced all the same."""
-        if self._result_callbacks:
-            super()._pop_result_callback()
 
     # what goes on beside
 

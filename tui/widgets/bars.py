@@ -184,7 +184,7 @@ class SaysDefects(MessagePump):
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR and event.worker.error is not None:
-            path = self.app._main.location.path  # type: ignore[attr-defined]
+            path = self.app.location.path  # type: ignore[attr-defined]
             self.app.notify(
                 str(to_memoranda_error(event.worker.error, path)), severity="error", timeout=10, markup=False
             )

@@ -192,10 +192,15 @@ class Queue:
         return self._memory
 
     def close(self) -> None:
-        """Stop what runs, for good."""
+        """Stop what runs, and close its connection, which a thread that is gone could not."""
         if self._memory is not None:
             self._memory.database.interrupt()
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._thread.submit(self._close_memory)
+        self._thread.shutdown()
+
+    def _close_memory(self) -> None:
+        if self._memory is not None:
+            self._memory.close()
 
 
 class Engine:
