@@ -276,9 +276,18 @@ class ActingScreen(PlacesScreen):
     # plans
 
     def show_plan(self, make: Callable[[Memory], Plan]) -> None:
-        """Work out on a thread what would happen, and show it; Enter there does it."""
+        """Work out on a thread what would happen, and show it; Enter there does it. In the past too a plan is of what
+        there is now."""
+
+        def work(memory: Memory) -> Plan:
+            if engine.past is None:
+                return make(memory)
+            with engine.open_memory(None) as present:
+                return make(present)
+
+        engine = self.engine
         self.application.hold_keys("plan")
-        self.engine.read("plan", make, self._show_plan, self.fail)
+        engine.read("plan", work, self._show_plan, self.fail)
 
     def _show_plan(self, plan: Plan) -> None:
         self.app.push_screen(PlanScreen(plan, self.form), self._carry_out)

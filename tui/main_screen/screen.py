@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import partial
 
 from rich.text import Text
@@ -36,7 +36,7 @@ from tui.main_screen.background import (
 )
 from tui.main_screen.search import SearchingScreen
 from tui.panes.ask import Example
-from tui.panes.pane import Entry
+from tui.panes.pane import Entry, View
 from tui.screens.base import forget_startup
 from tui.screens.start import ADOPT_LOOK, ADOPT_WHOLE, AdoptScreen
 from tui.theme.escape import visible
@@ -58,6 +58,7 @@ class MainScreen(SearchingScreen):
     _purges = 0  # the memory's count of removals when it was looked at last
     _held = False  # whether another program prevents a checkpoint of the WAL
     _backups = ""  # what is wrong with them
+    _left: dict[str, tuple[View, Hashable]]  # how each place was before the past was looked at
 
     def __init__(self, location: Location, cwd: str, clock: Clock = utc_now) -> None:
         super().__init__(location, cwd, clock)
@@ -289,6 +290,9 @@ class MainScreen(SearchingScreen):
 
     def _show_past(self, past: PastState, then: PastMemory) -> None:
         self.end_search()
+        if self.moment is None:
+            self.place.key = self.record_list.cursor_key
+            self._left = {name: (place.view, place.key) for name, place in self.places.items()}
         self.engine.enter(past, then)
         self._read_moment()
 
@@ -297,13 +301,15 @@ class MainScreen(SearchingScreen):
         if self.moment is not None:
             self.end_search()
             self.engine.come_back()
+            for name, (view, key) in self._left.items():
+                self.places[name].view, self.places[name].key = view, key
             self._read_moment()
             self.say("Back to now.")
 
     def _read_moment(self) -> None:
-        """Read everything again, of another moment; cursors stay where their rows are."""
+        """Read everything again, of another moment; cursors stay where their rows are, and are in the present where
+        they were."""
         self.set_class(self.moment is not None, "-past")
-        self.place.key = self.record_list.cursor_key
         for place in self.places.values():
             place.loaded, place.marks = None, frozenset()
         self.record_list.unmark()
