@@ -1,20 +1,21 @@
 """Looking back: the application as the memory stood at a moment, marked, read-only, and left by escape.
 
-The story's checkpoint K#1 was taken a day and a half ago; a decision was superseded since, tasks were added.
-"""
+The story's checkpoint K#1 was taken a day and a half ago; a decision was superseded since, tasks were added."""
 
 import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened
 from support.stories import Story
 
-from tui.input.key_table import KEYS
+from store.base.vocabulary import pack_key
+from tui.input.key_table import KEYS, PANE_KEYS
 from tui.input.verb_table import list_verbs
-from tui.main_screen.commands import PAST_VERBS
+from tui.main_screen.acting import PAST_VERBS
+from tui.panes.records import step_key
 
 Size = tuple[int, int]
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
-WRITING = [key for key in KEYS if key.action_name and not key.looks]
-REFUSED = "You are looking at 20 Nov 2026 00:00; esc comes back to now."
+WRITING = [key for key in KEYS if key.action.startswith("start(") and not key.looks]
+REFUSED = "You are looking at K#1 “before refactor” (20 Nov 2026 00:00); esc comes back to now."
 
 
 def everything(story: Story) -> dict[str, list[tuple[object, ...]]]:
@@ -24,42 +25,39 @@ def everything(story: Story) -> dict[str, list[tuple[object, ...]]]:
         return {table: sorted(memory.database.rows(f"SELECT * FROM {table}"), key=repr) for table in tables}
 
 
-async def look_back(person: Person, *keys: str, typed: str = "") -> None:
-    """Press keys, the last of which asks for the moment; type one, or take what is offered."""
-    await person.press(*keys)
-    await person.until(lambda: person.at == "line")
+async def look_back(person: Person, typed: str = "") -> None:
+    """Press the key, and type a moment or take the one that is offered."""
+    await person.press("at")
+    await person.until(lambda: person.at == "moment")
     if typed:
         await person.paste(typed)
-    await person.pilot.press("enter")
+    await person.press("enter")
     await person.until(lambda: person.main.moment is not None)
     await person.settle()
 
 
 async def to_checkpoint(person: Person) -> None:
-    await look_back(person, "3", "at")
+    await person.press("5")
+    await person.put_cursor(pack_key("checkpoint", 1))
+    await look_back(person)
 
 
 @SIZES
 async def test_the_checkpoint_under_the_cursor_is_the_moment(size: Size, person: Person) -> None:
-    """A band names it; facts, decisions and tasks stand as they stood; ages are counted to it; escape leads back to
-    now."""
-    now = [person.rows, person.lines[0].split()[-8:]]
-    await person.press("3")
-    await person.until(lambda: person.checkpoints)
+    """A band names it; facts, decisions and tasks stand as they stood; ages are counted to it; escape leads to now."""
+    now = [person.rows, person.lines[0]]
     await to_checkpoint(person)
-    assert person.sees("AS OF", "20 Nov 2026 00:00", "read-only", "@ another  D compare  esc now")
+    assert person.sees("AS OF", "20 Nov 2026 00:00", "read-only", "@ compare  esc now")
     assert size == NARROW or person.sees("K#1 “before refactor”")
-    await person.press("5")
-    assert not person.main.list_of("tasks").rows
+    await person.press("3")
+    assert any("Cache in Redis" in row for row in person.rows)
+    assert not any("Cache in memory" in row for row in person.rows)
     await person.press("2")
-    assert any("Cache in Redis" in row for row in person.timeline)
-    assert not any("Cache in memory" in row for row in person.timeline)
-    await person.press("1")
-    assert "Team of five" in "".join(person.rows) and person.rows != now[0]
+    assert "Team of five" in "".join(person.rows) and person.rows != now[0] and not person.sees("Tasks")
     await person.press("escape")
     assert not person.sees("AS OF") and person.toasts[-1] == "Back to now."
-    assert person.at == "facts", "where one reads"
-    assert [person.rows, person.lines[0].split()[-8:]] == now
+    assert (person.place, person.at) == ("facts", "list"), "where one reads"
+    assert [person.rows, person.lines[0]] == now
 
 
 async def test_a_record_is_shown_as_it_said_then(story: Story) -> None:
@@ -68,8 +66,8 @@ async def test_a_record_is_shown_as_it_said_then(story: Story) -> None:
         memory.facts.correct(story.facts["five"], "Team of six")
     async with opened(story.folder) as person:
         await to_checkpoint(person)
-        await person.press("1")
-        await person.put_cursor(story.facts["five"])
+        await person.press("2")
+        await person.put_cursor(pack_key("fact", story.facts["five"]))
         said = "\n".join(person.preview)
         assert "Team of five" in said and "Team of six" not in said and "◐ aging" in said and "(69 d" in said
         await person.command("show D#2")
@@ -78,106 +76,93 @@ async def test_a_record_is_shown_as_it_said_then(story: Story) -> None:
         assert "There is no decision D#3" in person.toasts[-1]
 
 
-async def test_a_step_and_an_entry_of_the_timeline_are_moments_too(person: Person) -> None:
-    """The key asks, and offers what the cursor is on; anything else can be typed; `now` comes back."""
-    assert person.sees("@ as of"), "also where facts are"
-    await person.press("4")
-    await person.put_cursor(3, "history")
-    await person.press("at")
-    assert person.sees("as of (a day, 3w, K#3, a step) 3", "typing replaces it")
-    await person.press("escape")
-    await look_back(person, "at")
-    assert person.sees("AS OF step 3") and len(person.history) == 3
-    await look_back(person, "at", typed="D#1")
-    await person.press("2")
-    assert person.sees("AS OF D#1") and any("Use SQLite" in row for row in person.timeline)
-    await person.press("4")
-    await person.command("as-of 2026-10-01")
-    assert person.sees("AS OF 1 Oct 2026 00:00") and person.at != "line"
-    await person.command("as-of whenever")
-    assert "not a time" in person.toasts[-1] and person.sees("AS OF 1 Oct 2026 00:00")
+async def test_steps_entries_and_what_is_typed_are_moments_too(person: Person) -> None:
+    """The key offers what the cursor is on; anything else can be typed; `now` comes back."""
+    await person.press("5")
+    await person.put_cursor(step_key(3))
+    await look_back(person)
+    assert person.sees("AS OF step 3") and len(person.rows) == 3
     for typed, at in (
+        ("D#1", "D#1"),
+        ("2026-10-01", "1 Oct 2026 00:00"),
         ("yesterday 18:00", "20 Nov 2026 18:00"),
         ("last monday", "16 Nov 2026 00:00"),
         ("ayer a las 6 de la tarde", "20 Nov 2026 18:00"),
         ("yesterday facts", "20 Nov 2026 00:00"),
     ):
         await person.command(f"as-of {typed}")
-        await person.until(lambda at=at: person.sees("AS OF", at))
+        await person.until(lambda at=at: person.sees(f"AS OF {at}"))
+        assert person.at == "list"
+    await person.command("as-of whenever")
+    assert "not a time" in person.toasts[-1] and person.sees("AS OF 20 Nov 2026 00:00")
     await person.command("as-of now")
-    assert not person.sees("AS OF") and person.at == "history"
-    assert person.main.list_of("history").cursor_key == 3
+    assert not person.sees("AS OF") and person.place == "history" and person.record_list.cursor_key == step_key(3)
 
 
 async def test_where_one_was_is_found_again(story: Story) -> None:
-    """Filters, order and cursor, also on what was not there then; what was filtered in the past is not kept, and the
-    pane that is read stays."""
+    """Filters, order and cursor, also on what was not there then; what was filtered in the past is not kept."""
     with story.open() as memory:
         new, _ = memory.facts.remember("Uses GitHub for the nightly build", domain="work")
     async with opened(story.folder) as person:
-        await person.press("s", "o", "w")
-        await person.put_cursor(new)
-        await look_back(person, "at", typed="2d")
-        await person.press("s", "H", "2")
-        await person.press("escape")
-        assert person.at == "timeline" and person.main.current == "timeline"
-        await person.press("1")
-        assert (person.main.view.sort, person.main.view.hidden) == ("oldest", False)
-        assert person.main.view.domain == "work" and person.main.list_of("facts").cursor_key == new
+        for words in ("oldest first", "work domain"):
+            await person.press("o")
+            await person.choose(words)
+        view = person.main.place.view
+        await person.put_cursor(pack_key("fact", new))
+        await look_back(person, "2d")
+        await person.press("2", "3", "escape")
+        assert person.place == "timeline" and not person.sees("AS OF")
+        await person.press("2")
+        assert person.main.place.view == view and view.get("domain") == "work" and view.sort == "oldest"
+        assert person.record_list.cursor_key == pack_key("fact", new)
 
 
-@pytest.mark.sampled(3)
-@pytest.mark.parametrize("pane", ["1", "2", "3", "4", "5"])
-async def test_every_writing_key_is_refused(story: Story, pane: str) -> None:
-    """Each says which moment is looked at and how one comes back; no question is asked, no byte is written."""
-    before = everything(story)
-    async with opened(story.folder) as person:
-        await to_checkpoint(person)
-        await person.press(pane)
-        for key in WRITING:
-            person.app.clear_notifications()
-            await person.press(key.keys.split(",")[0])
-            assert person.toasts == [REFUSED], key.id
-            assert not person.planning and person.at != "line", key.id
-    assert everything(story) == before
-
-
-@pytest.mark.sampled(4)
-@pytest.mark.parametrize("quarter", range(4))
-async def test_every_writing_verb_is_refused(story: Story, quarter: int) -> None:
-    """In the `:` bar too, in whatever form; verbs that only read are not."""
+async def test_every_writing_key_and_verb_is_refused(story: Story) -> None:
+    """Each says which moment is looked at and how one comes back; no question is asked, no byte is written. What only
+    reads is not refused."""
     before = everything(story)
     lines = [verb.name for verb in list_verbs() if verb.name not in PAST_VERBS]
     assert {"remember", "forget", "undo", "restore", "export", "checkpoint"} <= set(lines)
     async with opened(story.folder) as person:
         await to_checkpoint(person)
-        more = ("/memory add x", "undo 3", "restore K#1", "undo --all-by agent", "restore 1 --yes")
-        for line in (*lines[quarter::4], *more):
+        for pane in PANE_KEYS.values():
+            await person.press(*([pane] if person.place != "history" or pane != "5" else []))
+            for key in WRITING:
+                person.app.clear_notifications()
+                person.main.run_worker(person.main.run_action(key.action))
+                await person.settle()
+                fits = person.main.find_action(key.id, person.main.targets()) is not None
+                assert person.toasts == [REFUSED] or not fits, (pane, key.id)
+                assert not person.planning and person.at == "list", (pane, key.id)
+        more = ("/memory add x", "undo 3", "restore K#1", "undo --all-by agent", "restore 1 --yes", "health --index")
+        for line in (*lines, *more):
             person.app.clear_notifications()
-            await person.command(line)
-            assert person.toasts == [REFUSED], line
-            assert not person.planning, line
-        await person.command("stats")
+            person.main.run_line(line)
+            await person.settle()
+            assert person.toasts == [REFUSED] and not person.planning, line
+        await person.command("health")
         assert any(line.split()[:2] == ["decisions", "2"] for line in person.preview)
-        await person.command("facts --status superseded")
+        await person.command("list facts --status superseded")
         assert "Team of four" in "\n".join(person.preview)
+        errors: list[str] = []
+        person.main.engine.write(lambda memory: memory.facts.remember("x"), lambda _, error: errors.append(str(error)))
+        await person.settle()
+        assert errors[0].startswith("You are looking at K#1 “before refactor”"), "behind the keys stands the door"
     assert everything(story) == before
 
 
-async def test_the_pen_itself_cannot_change_the_past(person: Person) -> None:
-    """Behind the keys stands the door: whatever reaches the writer meets a memory that refuses."""
-    await to_checkpoint(person)
-    errors: list[str] = []
-    assert person.main.engine is not None
-    person.main.engine.write(lambda memory: memory.facts.remember("x"), lambda _, error: errors.append(str(error)))
-    await person.settle()
-    assert errors[0].startswith("You are looking at K#1 “before refactor”")
-
-
-async def test_search_in_the_past(story: Story) -> None:
-    """It finds what was there then, says that words alone were looked for, and keeps no query."""
+@SIZES
+async def test_search_in_the_past(story: Story, size: Size) -> None:
+    """It finds what was there then, says that words alone were looked for, and keeps no query. What a document said
+    then is nowhere kept: the search leaves it out, a citation of it opens what it says now, and that is said."""
+    (story.folder / "MEMORY.md").write_text("# Notes\n\nThe cache is a dict by now\n")
     before = everything(story)["queries"]
-    async with opened(story.folder) as person:
+    async with opened(story.folder, size) as person:
+        await person.until(lambda: person.main.engine.screen.documents.count_documents())
+        await person.command("show MEMORY.md#L3")
+        await person.until(lambda: "a dict by now" in "\n".join(person.preview))
+        assert "as they are now" not in "\n".join(person.preview)
+        await person.press("escape")
         await person.search("cache")
         assert any("Cache in memory" in row for row in person.hits)
         await person.press("escape")
@@ -185,54 +170,36 @@ async def test_search_in_the_past(story: Story) -> None:
         await person.search("cache")
         assert any("Cache" in row and "Redis" in row for row in person.hits)
         assert not any("memory" in row for row in person.hits)
-        assert person.sees("in the past: by words alone, not in documents")
         await person.press("enter")
-        assert person.at == "hits" and person.record is not None
+        assert (person.place, person.at) == ("found", "list") and person.record is not None
         await person.press("escape")
-        assert person.sees("AS OF") and not person.main.has_class("-searching")
-    assert everything(story)["queries"] == before
-
-
-@SIZES
-async def test_files_are_shown_as_they_are_now_and_it_says_so(story: Story, size: Size) -> None:
-    """What a document said then is nowhere kept: the search leaves it out, a citation of it opens what it says now."""
-    (story.folder / "MEMORY.md").write_text("# Notes\n\nThe cache is a dict by now\n")
-    async with opened(story.folder, size) as person:
-        await person.until(lambda: person.main.engine and person.main.engine.screen.documents.count_documents())
-        await person.command("show MEMORY.md#L3")
-        await person.until(lambda: "a dict by now" in "\n".join(person.preview))
-        assert "as they are now" not in "\n".join(person.preview)
-        await to_checkpoint(person)
+        assert person.sees("AS OF") and person.place == "history"
         await person.search("dict")
-        await person.until(lambda: person.sees("in the past: by words alone, not in documents"))
-        assert not person.hits
+        assert not person.hits and person.sees("in the past: by words alone, not in documents")
         await person.press("escape")
         await person.command("show MEMORY.md#L3")
         await person.until(lambda: "a dict by now" in "\n".join(person.preview))
         assert "Files are shown as they are now: what they said then is not kept." in " ".join(person.preview)
+    assert everything(story)["queries"] == before
 
 
 async def test_the_past_is_compared_with_now_and_with_another_moment(person: Person) -> None:
-    """`D` from the band: record by record, nothing to apply, and back to the past."""
+    """Record by record, nothing to apply, and back to the past; from the box two moments."""
     await to_checkpoint(person)
-    await person.press("D")
+    await person.press("at")
+    await person.paste("now")
     await person.plan_of("enter")
-    assert person.sees("CHANGED since K#1 “before refactor”", "11 records")
-    assert not person.sees("[x]")
-    await person.press("escape")
-    await person.press("D")
+    assert person.sees("CHANGED since K#1 “before refactor”", "11 records") and not person.sees("[x]")
+    await person.press("escape", "at")
     await person.paste("11h")
     await person.plan_of("enter")
     assert person.sees("CHANGED from K#1 “before refactor”", "to 21 Nov 2026 01:00")
     assert [row[1:6] for row in person.plan] == ["+ D#5", "+ D#4", "~ D#2", "+ D#3"]
     await person.press("escape")
     assert person.sees("AS OF")
-
-
-async def test_two_moments_are_compared_from_the_bar(person: Person) -> None:
-    await person.pilot.press("colon")
-    await person.paste("diff 4d 1d")
-    await person.plan_of("enter")
+    person.main.run_line("history --since 4d --to 1d")
+    await person.until(lambda: person.planning)
+    await person.settle()
     assert person.sees("CHANGED from 17 Nov 2026 12:00 to 20 Nov 2026 12:00", "+ D#1", "+ D#2")
     assert not person.sees("D#3")
 
@@ -240,7 +207,7 @@ async def test_two_moments_are_compared_from_the_bar(person: Person) -> None:
 async def test_what_others_write_does_not_disturb(story: Story, person: Person) -> None:
     """It is not there while one looks back, and it is there afterwards."""
     await to_checkpoint(person)
-    await person.press("1")
+    await person.press("2")
     then = person.rows
     with story.open() as memory:
         memory.facts.remember("A fact of now")
@@ -248,5 +215,4 @@ async def test_what_others_write_does_not_disturb(story: Story, person: Person) 
     await person.settle()
     assert person.rows == then
     await person.press("escape")
-    await person.press("1")
     await person.until(lambda: any("A fact of now" in row for row in person.rows))
