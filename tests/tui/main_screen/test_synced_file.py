@@ -4,7 +4,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from support.screen import WIDE, opened
+from support.screen import opened
 from support.stories import Clock
 
 from store.base.models import Chunk
@@ -12,17 +12,17 @@ from store.memory import Memory
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """A project with two facts in its MEMORY.md, and a line of the person's own."""
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    (folder / "MEMORY.md").write_text("Ask me before you delete marmalade.\n")
-    with Memory.open(str(folder / ".memoranda" / "memory.db"), "cli", Clock()) as memory:
+def file(tmp_path: Path) -> Path:
+    """The MEMORY.md of a project with two facts in it, and a line of the person's own."""
+    file = tmp_path / "shop" / "MEMORY.md"
+    file.parent.mkdir()
+    file.write_text("Ask me before you delete marmalade.\n")
+    with Memory.open(str(file.parent / ".memoranda" / "memory.db"), "cli", Clock()) as memory:
         memory.facts.remember("The team is five", domain="work")
         memory.facts.remember("Tea, not coffee", domain="preferences")
         memory.sync.start_file()
         memory.sync.sync_file()
-    return folder
+    return file
 
 
 @pytest.fixture
@@ -39,51 +39,35 @@ def editor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VISUAL", "sh")
 
 
-async def test_what_another_editor_saves_is_read_and_told(project: Path) -> None:
-    async with opened(project) as person:
-        file = project / "MEMORY.md"
+async def test_what_an_editor_saves_is_read_and_what_is_learned_is_written(file: Path) -> None:
+    """And told; a file that cannot be read is told of once, and changes nothing."""
+    async with opened(file.parent) as person:
         file.write_text(file.read_text().replace("five", "six"))
         await person.until(lambda: person.sees("The team is six"))
         await person.until(lambda: any("Read MEMORY.md: 1 changed (F#3)." in said for said in person.toasts))
-
-
-async def test_what_the_application_learns_is_written(project: Path) -> None:
-    async with opened(project) as person:
         await person.command("remember Lunch is at one")
-        await person.until(lambda: "- Lunch is at one [F#3]" in (project / "MEMORY.md").read_text())
-
-
-async def test_a_file_that_cannot_be_read_is_told_once(project: Path) -> None:
-    async with opened(project) as person:
-        file = project / "MEMORY.md"
+        await person.until(lambda: "- Lunch is at one [F#4]" in file.read_text())
+        await person.command("sync --watch")
+        assert any("watches synced files by itself" in said for said in person.toasts)
         file.write_text(file.read_text().replace("end -->", "-->"))
         await person.until(lambda: any("begins or ends more or less than once" in said for said in person.toasts))
-        assert person.sees("The team is five")
+        assert person.sees("The team is six", "Lunch is at one")
 
 
-async def test_sync_edit_opens_the_editor_and_takes_what_is_written_as_the_persons(project: Path, editor: None) -> None:
-    async with opened(project) as person:
-        await person.command("sync --edit")
-        await person.until(lambda: person.sees("The team is six"))
-        assert person.main.engine is not None
-        assert person.main.engine.present.facts.get(3).origin == "user"
-        assert person.main.engine.waiting() == 0
-        await person.press("u")
+@pytest.mark.parametrize("way", ["the command", "the document's key"])
+async def test_the_editor_opens_and_what_is_written_is_the_persons(file: Path, editor: None, way: str) -> None:
+    async with opened(file.parent) as person:
+        if way == "the command":
+            await person.command("sync --edit")
+        else:
+            await person.search("marmalade")
+            await person.press("enter")
+            await person.until(lambda: isinstance(person.record, Chunk))
+            await person.settle()  # the preview shows it before the list has the keys
+            await person.press("c")
+        await person.until(lambda: file.read_text().count("The team is six [F#3]") == 1)
+        await person.settle()
+        present = person.main.engine.present
+        assert present.facts.get(3).origin == "user" and present.inbox.count_waiting() == 0
+        await person.press("escape", "escape", "u")
         await person.until(lambda: person.sees("The team is five"))
-
-
-async def test_e_on_a_synced_document_is_the_same(project: Path, editor: None) -> None:
-    async with opened(project, WIDE) as person:
-        await person.search("marmalade")
-        await person.press("enter")
-        await person.until(lambda: isinstance(person.record, Chunk))
-        await person.settle()  # the preview shows it before the list has the keys
-        await person.press("E")
-        await person.until(lambda: (project / "MEMORY.md").read_text().count("The team is six [F#3]") == 1)
-        assert person.main.engine is not None and person.main.engine.present.facts.get(3).origin == "user"
-
-
-async def test_watch_is_the_applications_own(project: Path) -> None:
-    async with opened(project) as person:
-        await person.command("sync --watch")
-        await person.until(lambda: any("watches synced files by itself" in said for said in person.toasts))
