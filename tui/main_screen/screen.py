@@ -33,6 +33,7 @@ from tui.main_screen.background import (
     TeamController,
     TourController,
     UpkeepController,
+    polls_at_pace,
 )
 from tui.main_screen.search import SearchingScreen
 from tui.panes.ask import Example
@@ -175,7 +176,7 @@ class MainScreen(SearchingScreen):
             if reason:
                 self.say(reason, "warning", 15)
             self.draw_top()
-        if count % AGES_POLLS == 0:
+        if count % polls_at_pace(AGES_POLLS, self.app) == 0:
             self.load()
 
     def memory_changed(self) -> None:
