@@ -29,7 +29,7 @@ TOUR_STOPS = (
     TourStop(
         "correct",
         "The builds run on something else by now.",
-        "On “Uses Jenkins”: {record.correct}, change the text, enter. The old one is kept.",
+        "On “Uses Jenkins”: {record.correct}, change the text, enter. The old stays.",
     ),
     TourStop(
         "undo",
@@ -39,7 +39,7 @@ TOUR_STOPS = (
     TourStop(
         "answer",
         "Ask it: each sentence cites what it rests on.",
-        "{pane.ask}, type “why SQLite?”, enter. ↓ chooses a source, enter opens it.",
+        "{search.open}, type “why SQLite?”, enter. ↓ goes to what it rests on.",
     ),
     TourStop(
         "inbox",

@@ -167,7 +167,7 @@ class CheckpointController:
         if self.host.pane_name == "history":  # where the key reads the one under the cursor
             return [(f"session broke off at {self.offered.citation} ", "$text-warning")]
         return [
-            (f"session broke off: {key_name('checkpoint.recover')} recovers it ", "$text-warning", RECOVER_ACTION)
+            (f"session broke off: {key_name('checkpoint.restore')} recovers it ", "$text-warning", RECOVER_ACTION)
         ]
 
     def leave(self) -> bool:
@@ -192,7 +192,7 @@ class CheckpointController:
         self.offered = found
         self.host.draw_top()
         if self.host.app.config["plain"]:  # type: ignore[attr-defined]
-            self.host.say(f"A session broke off at {found.citation}: {key_name('checkpoint.recover')} recovers it.")
+            self.host.say(f"A session broke off at {found.citation}: {key_name('checkpoint.restore')} recovers it.")
 
     def _see_if_read(self, offered: Checkpoint) -> None:
         engine = self.host.opened
@@ -472,9 +472,7 @@ class EmbeddingController:
             return
         if engine.embedder.stop_embedding():
             self._set_status("indexing stopped", "index")
-            self.host.say(
-                f"Stopped indexing; what was indexed stays, and {key_name('index.toggle')} or :health --index goes on."
-            )
+            self.host.say("Stopped indexing; what was indexed stays, and :health --index goes on.")
         elif engine.embedder.is_embedding_due(engine.screen, resumed=True):
             engine.embedder.resume()
             self.embed()
@@ -773,7 +771,7 @@ class TourController:
             self.host.say("The tour is in the demo: leave the application and type memoranda demo.", "warning")
         elif self._shown:
             self._show_lines(False)
-            self.host.say(f"The tour is left; {key_name('tour.toggle')} or :tour resumes it.")
+            self.host.say("The tour is left; :tour resumes it.")
         else:
             self._go_to(found[0] if found[0] < len(TOUR_STOPS) else 0)
 
@@ -819,10 +817,9 @@ class TourController:
         why, what = self.host.query_one("#tour-why", Split), self.host.query_one("#tour-what", Split)
         stop, last = tour_stop(self._number), self._number == len(TOUR_STOPS)
         place = "" if last else f"{self._number + 1} of {len(TOUR_STOPS)}  "
-        key = key_name("tour.toggle")
         passed = ", ".join(str(number + 1) for number in self._passed)
         why.put_both(
             [(f" Tour {place}", "bold $text-accent"), (fill_in_keys(stop.why), "")],
             [(f"{passed} done already ", "$dim")] if passed else [],
         )
-        what.put_both([(f" {fill_in_keys(stop.what)}", "bold")], [(f"{key} leaves ", "$dim", "tour")])
+        what.put_both([(f" {fill_in_keys(stop.what)}", "bold")], [(":tour leaves ", "$dim", "tour")])
