@@ -8,7 +8,7 @@ from support.stories import Story, copy
 
 from tui import cli
 from tui.demo import tour
-from tui.lists.view_state import fill_in_keys
+from tui.input.key_table import fill_in_keys
 
 
 @pytest.fixture
@@ -23,66 +23,70 @@ def story(tmp_path: Path) -> Story:
 
 def told(person: Person) -> str:
     """What the two lines of the tour say; empty if they are hidden."""
-    bars = [person.main.bar(name) for name in ("tour-why", "tour-what")]
+    bars = [person.main.query_one_optional(f"#{name}") for name in ("tour-why", "tour-what")]
     return " ".join(person.lines[bar.region.y] for bar in bars if bar is not None and bar.region.height)
 
 
 async def test_each_step_is_done_by_the_keys_that_it_names(story: Story, narrow: Person) -> None:
     steps = (
-        ("1 of 5", "d shows only the stale", ["d"]),
+        ("1 of 5", "2, and 2 again: only the stale", ["2"]),
         ("2 of 5", "c, change the text, enter", ["c", "x", "enter"]),
         ("3 of 5", "u undoes it", ["u"]),
-        ("4 of 5", "8, type", ["8", *"sqlite", "enter"]),
-        ("5 of 5", "6, read the evidence, then y", ["escape", "6", "y"]),
+        ("4 of 5", "/, type “why SQLite?”, enter", ["slash", *"why SQLite?", "enter"]),
+        ("5 of 5", "1, read the evidence, then y", ["1", "y"]),
     )
     for place, what, keys in steps:
         assert place in told(narrow) and what in told(narrow), told(narrow)
         await narrow.press(*keys)
         await narrow.until(lambda place=place: place not in told(narrow))
     assert "That was all" in told(narrow)
-    await narrow.press("1")
+    await narrow.press("2")
     await narrow.until(lambda: told(narrow) == "")
     assert tour.read_tour(str(story.path)) == (len(tour.TOUR_STOPS), True)
 
 
 async def test_what_was_done_before_it_is_asked_for_is_not_asked_for(narrow: Person) -> None:
+    """Every line fits the narrowest screen."""
     assert "1 of 5" in told(narrow)
     await narrow.press("c", "x", "enter")
-    await narrow.press("d")
+    await narrow.press("2")
     await narrow.until(lambda: "3 of 5" in told(narrow))
     assert "2 done already" in told(narrow)
     await narrow.press("u")
     await narrow.until(lambda: "4 of 5" in told(narrow))
     assert "done already" not in told(narrow)
+    for number in range(len(tour.TOUR_STOPS) + 1):
+        narrow.main.tour._go_to(number)
+        await narrow.settle()
+        assert fill_in_keys(tour.tour_stop(number).why) in told(narrow), tour.tour_stop(number)
+        assert ":tour leaves" in told(narrow)
 
 
 async def test_a_proposal_that_came_meanwhile_leaves_the_last_step_to_be_done(story: Story) -> None:
     tour.keep_tour(str(story.path), len(tour.TOUR_STOPS) - 1, left=False)
     async with opened(story.folder, NARROW) as person:
-        assert "5 of 5" in told(person) and person.main.engine is not None
+        assert "5 of 5" in told(person)
         with story.open() as memory:
             memory.inbox.propose("add", {"fact": "Invoices are sent on Mondays"}, origin="hook")
-        await person.until(lambda: person.main.engine.waiting() == 2)  # type: ignore[union-attr]
-        next(task for task in person.main.tasks if hasattr(task, "action_tour")).poll(1)
-        await person.press("6", "y")
+        await person.until(lambda: person.sees("Today 2"))
+        person.main.tour.poll(1)
+        await person.press("1", "y")
         await person.until(lambda: "That was all" in told(person))
 
 
-async def test_every_line_of_it_fits_the_narrowest_screen(narrow: Person) -> None:
-    tasks = [task for task in narrow.main.tasks if hasattr(task, "action_tour")]
-    for number in range(len(tour.TOUR_STOPS) + 1):
-        tasks[0]._go_to(number)  # type: ignore[attr-defined]
-        await narrow.settle()
-        assert fill_in_keys(tour.tour_stop(number).why) in told(narrow), tour.tour_stop(number)
-        assert "f3 leaves" in told(narrow)
-
-
 async def test_it_is_left_and_resumed_in_another_sitting(story: Story) -> None:
+    """The list takes the lines of a tour that is left."""
+    with story.open() as memory:
+        for number in range(40):
+            memory.facts.remember(f"Port {9000 + number} is taken")
     async with opened(story.folder) as person:
-        await person.press("d")
+        await person.press("2")
         await person.until(lambda: "2 of 5" in told(person))
-        await person.press("f3")
-        assert not told(person) and person.toasts == ["The tour is left; f3 or :tour resumes it."]
+        await person.press("escape")
+        await person.command("tour")
+        assert not told(person) and person.toasts == ["The tour is left; :tour resumes it."]
+        region = person.record_list.region
+        assert all(person.lines[region.y : region.bottom]), "\n".join(person.lines)
     async with opened(story.folder) as person:
         assert not told(person), "who left it is not shown it again"
         await person.command("tour")
@@ -91,30 +95,19 @@ async def test_it_is_left_and_resumed_in_another_sitting(story: Story) -> None:
         assert "2 of 5" in told(person), "who did not goes on"
 
 
-async def test_the_list_fills_the_lines_of_a_tour_that_is_left(story: Story) -> None:
-    with story.open() as memory:
-        for number in range(40):
-            memory.facts.remember(f"Port {9000 + number} is taken")
-    async with opened(story.folder, NARROW) as person:
-        await person.press("f3")
-        region = person.main.list_of("facts").region
-        assert all(person.lines[region.y : region.bottom]), "\n".join(person.lines)
-
-
 async def test_a_memory_that_is_no_demo_says_where_the_tour_is(tmp_path: Path) -> None:
     async with opened(copy(tmp_path / "own").folder) as person:
-        await person.press("f3")
+        await person.command("tour")
         assert person.toasts == ["The tour is in the demo: leave the application and type memoranda demo."]
         assert not told(person)
 
 
 def test_the_demo_begins_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file that says nothing of use is no tour."""
     place = tmp_path / "demo"
     assert cli.run_command(["demo", str(place)]) == 0
-    assert tour.read_tour(str(place / "billing-api" / ".memoranda" / "memory.db")) == (0, False)
-
-
-@pytest.mark.parametrize("text", [b"", b"\xff", b"soon", b"-1"])
-def test_a_file_that_says_nothing_of_use_is_no_tour(tmp_path: Path, text: bytes) -> None:
-    (tmp_path / "tour").write_bytes(text)
-    assert tour.read_tour(str(tmp_path / "memory.db")) is None
+    file = place / "billing-api" / ".memoranda" / "memory.db"
+    assert tour.read_tour(str(file)) == (0, False)
+    for text in (b"", b"\xff", b"soon", b"-1"):
+        file.with_name("tour").write_bytes(text)
+        assert tour.read_tour(str(file)) is None
