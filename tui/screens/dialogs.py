@@ -211,7 +211,8 @@ def offer_lines(offer: Offer, width: int) -> list[RowLine]:
 
 class Form(Dialog):
     """Read `lines`, and fill in fields: Enter goes to the next, and in the last gives the answers back by their names.
-    Without fields it agrees to what is shown. An answer that is needed is not left empty."""
+    Without fields it agrees to a question, which is read as lines: as a title it would be cut. An answer that is needed
+    is not left empty."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "submit", show=False),
@@ -228,6 +229,8 @@ class Form(Dialog):
         does: str = "does it",
     ) -> None:
         super().__init__()
+        if not fields:
+            title, lines = "", [title, "", *lines] if lines else [title]
         self.heading, self._fields, self._lines, self._does = title, fields, lines, does
         self._starts = {field.name: field.start_for(things) for field in fields}
 
