@@ -19,7 +19,6 @@ from bench.terminal import Terminal
 from store.base.vocabulary import pack_key
 from store.memory import Memory
 from tui.app import Memoranda
-from tui.screens.plans import PlanScreen
 from tui.widgets.record_list import RecordList
 
 OBEYED = re.compile("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -78,61 +77,26 @@ def _styles(strip: Strip) -> Iterator[tuple[object, int]]:
 
 
 @pytest.mark.sampled(2)
-async def test_every_record_in_list_timeline_and_preview(hostile: Path, layer: str) -> None:
+async def test_every_record_in_lists_hits_and_preview(hostile: Path, layer: str) -> None:
+    """Facts, timeline, proposals; tasks and checkpoints by their citations; what a search finds by each name."""
     size = NARROW if layer == "first" else WIDE
     async with opened(hostile, size) as person:
-        for key, name in (("1", "facts"), ("2", "timeline"), ("6", "inbox")):
-            await person.press(key)
-            found = person.main.list_of(name)
+        for pane in "231":
+            await person.press(pane)
+            found = person.record_list
             assert found.rows is not None and len(found.rows) >= len(PAYLOADS)
             for index in range(len(found.rows)):
                 if found.rows.selectable(index):
                     found.select(found.rows.key(index))
-                    await (person.settle() if name == "inbox" else person.pilot.pause())
+                    await (person.settle() if pane == "1" else person.pilot.pause())
                     judge(person, layer)
                     assert person.record is not None
-
-
-async def test_markup_is_only_text(hostile: Path) -> None:
-    async with opened(hostile, (400, 60)) as person:
-        fact = next(number for number, text in _facts(hostile).items() if text.startswith("markup:"))
-        await person.put_cursor(fact)
-        no_markup(person, "[/nope]", "[red]red[/red]")
-        await person.press("c")
-        no_markup(person, "[/nope]", "[red]red[/red]")
-        await person.press("escape", "2")
-        number = list(PAYLOADS).index("action") + 1
-        for kind in ("decision", "event", "iteration", "checkpoint"):
-            await person.put_cursor(pack_key(kind, number), "timeline")
-            no_markup(person, "[@click=app.bell]x[/]")
-        await person.command(f"show A#{number}")
-        no_markup(person, "[@click=app.bell]x[/]")
-        await person.search("variable kind:decision")
-        no_markup(person, "$primary [$error]e[/]")  # the word that was found is marked
-        await person.press("escape")
-        await person.command("facts --status active")
-        no_markup(person, "$variable $primary [$error]e[/]")
-        await person.press("question_mark")
-        person.app.screen.query_one("#help-list", RecordList).select("verb:remember")
-        await person.settle()
-        no_markup(person, "[--domain D]", "[--confidence C]")
-        judge(person)
-
-
-@pytest.mark.sampled(2)
-async def test_tasks_and_checkpoints(hostile: Path, layer: str) -> None:
-    async with opened(hostile) as person:
         for number in range(1, len(PAYLOADS) + 1):
             for citation in (f"A#{number}", f"K#{number}"):
                 person.main.open_citation(citation)
                 await person.settle()
                 assert person.record is not None and person.record.citation == citation
                 judge(person, layer)
-
-
-@pytest.mark.sampled(2)
-async def test_hits(hostile: Path, layer: str) -> None:
-    async with opened(hostile) as person:
         for name in PAYLOADS:
             person.main.search_for(name)
             await person.until(lambda name=name: any(name in hit for hit in person.hits))
@@ -141,16 +105,53 @@ async def test_hits(hostile: Path, layer: str) -> None:
         judge(person, layer)
 
 
-async def test_a_strangers_commit_and_its_diff(hostile: Path, layer: str) -> None:
+async def test_markup_is_only_text(hostile: Path) -> None:
+    """In lists, preview, editor, hits, a report and the help."""
+    number = list(PAYLOADS).index("action") + 1
+    async with opened(hostile, (400, 60)) as person:
+        fact = next(number for number, text in _facts(hostile).items() if text.startswith("markup:"))
+        await person.put_cursor(pack_key("fact", fact))
+        no_markup(person, "[/nope]", "[red]red[/red]")
+        await person.press("c")
+        no_markup(person, "[/nope]", "[red]red[/red]")
+        await person.press("escape", "3")
+        for kind in ("decision", "event", "iteration", "checkpoint"):
+            await person.put_cursor(pack_key(kind, number))
+            no_markup(person, "[@click=app.bell]x[/]")
+        await person.command(f"show A#{number}")
+        no_markup(person, "[@click=app.bell]x[/]")
+        await person.search("variable kind:decision")
+        no_markup(person, "$primary [$error]e[/]")  # the word that was found is marked
+        await person.press("escape")
+        await person.command("list facts --status active")
+        no_markup(person, "$variable $primary [$error]e[/]")
+        await person.press("question_mark")
+        person.app.screen.query_one("#help-list", RecordList).select("verb:remember")
+        await person.settle()
+        no_markup(person, "[--domain D]", "[--confidence C]")
+        judge(person)
+
+
+async def test_a_strangers_commit_its_diff_and_reports(hostile: Path, layer: str) -> None:
+    sha = repositories.git(hostile, "rev-parse", "HEAD")
     async with opened(hostile) as person:
-        person.main.open_citation(f"C#{repositories.git(hostile, 'rev-parse', 'HEAD')}")
+        person.main.open_citation(f"C#{sha}")
         await person.until(lambda: any("diff --git" in line for line in person.preview))
-        preview = person.main.pane.preview
         assert any("Eve" in line for line in person.preview)
-        for y in range(0, len(person.preview), 30):
-            preview.scroll_to(y=y, animate=False, force=True)
-            await person.pilot.pause()
-            judge(person, layer)
+        for line in (
+            "",
+            "list facts --status active",
+            "list decisions --all",
+            "timeline --limit 200 --since 2000-01-01",
+        ):
+            if line:
+                await person.command(line)
+            preview = person.main.pane.preview
+            assert len(person.preview) > 5, line
+            for y in range(0, min(len(person.preview), 300), 35):
+                preview.scroll_to(y=y, animate=False, force=True)
+                await person.pilot.pause()
+                judge(person, layer)
 
 
 @pytest.mark.sampled(3)
@@ -160,9 +161,8 @@ async def test_what_is_edited_is_only_text(hostile: Path, third: int) -> None:
         steps = memory.history.steps(limit=1)
     async with opened(hostile) as person:
         for number, text in list(_facts(hostile).items())[third::3]:
-            await person.put_cursor(number)
+            await person.put_cursor(pack_key("fact", number))
             await person.press("c")
-            assert person.at == "edit"
             judge(person)
             await person.press("enter")
             said = f"F#{number} says exactly that. Confirm it instead, if it is still true."
@@ -183,7 +183,7 @@ async def test_a_correction_keeps_the_lines_and_gains_nothing_hidden(tmp_path: P
     with story.open() as memory:
         number, _ = memory.facts.remember("one\ntwo\u202e\u200b")
     async with opened(story.folder) as person:
-        await person.put_cursor(number)
+        await person.put_cursor(pack_key("fact", number))
         await person.press("c", "!", "enter")
         assert person.toasts[0].endswith(f"replaces F#{number}, u to undo") and len(person.toasts) == 1
     with story.open() as memory:
@@ -191,7 +191,7 @@ async def test_a_correction_keeps_the_lines_and_gains_nothing_hidden(tmp_path: P
 
 
 @pytest.mark.sampled(2)
-async def test_toasts_titles_top_line_and_questions(tmp_path: Path, layer: str) -> None:
+async def test_messages_titles_box_forms_and_plans(tmp_path: Path, layer: str) -> None:
     folder = tmp_path / PROJECT
     folder.mkdir()
     repositories.create(folder)
@@ -204,7 +204,11 @@ async def test_toasts_titles_top_line_and_questions(tmp_path: Path, layer: str) 
             ("action", PAYLOADS["action"]),
             ("controls", "".join(PAYLOADS[name] for name in ("clear", "c1", "bidi"))),
         ):
-            await person.command(f"{text} is no verb")
+            await person.press("colon")
+            await person.paste(f"{text} is no verb")
+            if layer == "second":  # for the first what is typed is the person's own
+                judge(person, layer)
+            await person.press("enter")
             judge(person, layer)
             await person.command(f"remember {name} {text}")
             judge(person, layer)
@@ -212,38 +216,18 @@ async def test_toasts_titles_top_line_and_questions(tmp_path: Path, layer: str) 
             taken = person.toasts[-1].removeprefix("Checkpoint ").rstrip(".")
             await person.command(f"remember and another {name}")
             await person.command(f"restore {taken}")
-            await person.until(lambda: isinstance(person.app.screen, PlanScreen))
+            await person.until(lambda: person.planning)
             assert person.sees("1 of 1 chosen")
             judge(person, layer)
             await person.press("escape")
-            await person.command(f"facts {text}")
+            await person.command(f"list facts {text}")
             judge(person, layer)
-            await person.command("facts")
+            await person.command("list facts")
             person.app.clear_notifications()
         for _ in range(2):
             await person.command("/memory export")
             judge(person, layer)
-        assert person.sees("Replace it? y/n")
-
-
-@pytest.mark.sampled(2)
-async def test_what_a_verb_gives(hostile: Path, layer: str) -> None:
-    async with opened(hostile) as person:
-        for line in (
-            "facts --status active",
-            "decisions --all",
-            "timeline --limit 200",
-            "history",
-            "checkpoints",
-            "stats",
-        ):
-            await person.command(line)
-            preview = person.main.pane.preview
-            assert len(person.preview) > 5
-            for y in range(0, min(len(person.preview), 300), 35):
-                preview.scroll_to(y=y, animate=False, force=True)
-                await person.pilot.pause()
-                judge(person, layer)
+        assert person.sees("Replace it?")
 
 
 async def test_what_is_typed_or_pasted(hostile: Path) -> None:
@@ -274,7 +258,21 @@ def _session(folder: Path) -> str:
     ) as it:
         it.wait_for("All \\d")
         it.quiet()
-        for keys in ("jjj", "jjjjjjjj", "G", "2jjjjjj", "\x06", "jjjjjj", "G", "\rl\r", "\x7f", "1", "H", "c", "\x1b"):
+        for keys in (
+            "jjj",
+            "jjjjjjjj",
+            "G",
+            "3jjjjjj",
+            "\x06",
+            "jjjjjj",
+            "G",
+            "\r\x1b[C\r",
+            "\x7f",
+            "2",
+            "2",
+            "c",
+            "\x1b",
+        ):
             it.write(keys)
             it.quiet(0.1)
         for keys in ("/kind:fact\r", "jjj", "\x1b", ":timeline\r", "\x1b[6~", "\x1b", "?", " ", "\x1b", "q"):
