@@ -75,7 +75,9 @@ class PaneScreen:
 
     def read(self, **chosen: str) -> EntryRows:
         view = self.view.choose(**chosen)
-        self.last = self.pane.read(Reading(self.engine, self.engine.screen, view, -1, self.last, tell=self.told.append))
+        kept = self.last.kept if self.last is not None else None
+        reading = Reading(self.engine, self.engine.screen, view, -1, self.last, kept, self.told.append)
+        self.last = self.pane.read(reading)
         assert isinstance(self.last.rows, EntryRows)
         return self.last.rows
 

@@ -56,6 +56,7 @@ from tui.input.verb_table import (
 )
 from tui.main_screen.places import FOOTER_KEY, LAST_KEYS, PlacesScreen, citation_of, has_key
 from tui.panes.records import TIMELINE_WORDS
+from tui.panes.settings import pull_model
 from tui.render.lines import LABEL_WIDTH, cuts_notice, format_count, summarize_record, take_cuts
 from tui.screens.base import HelpScreen
 from tui.screens.dialogs import Chooser, Find, Form, FormField, Offer
@@ -312,12 +313,13 @@ class ActingScreen(PlacesScreen):
 
     # the text that is edited where it stands
 
-    def edit_text(self, label: str, text: str, answer: Callable[[str], None]) -> None:
-        """Have a text edited in the preview, or in a box where it cannot be seen there; then call `answer`."""
+    def edit_text(self, label: str, text: str, answer: Callable[[str], None], does: str = "saves") -> None:
+        """Have a text edited in the preview, or in a box where it cannot be seen there; then call `answer`, which does
+        that."""
         preview = self.pane.preview
         place = preview.place_of(text, (0, LABEL_WIDTH))
         if place is None or preview.size.height - place[1] < LEAST_LINES:
-            form = Form(label, [FormField("text", label, text)])
+            form = Form(label, [FormField("text", label, text)], does=does)
             self.app.push_screen(form, lambda given: None if given is None else answer(given["text"]))
             return
         self._edited = answer
@@ -326,11 +328,11 @@ class ActingScreen(PlacesScreen):
         editor = TextEditor(text, *place)
         editor.styles.width = preview.size.width - place[0]
         self.pane.mount(editor)
-        self.pane.call_after_refresh(self._begin_edit, editor, label)
+        self.pane.call_after_refresh(self._begin_edit, editor, label, does)
 
-    def _begin_edit(self, editor: TextEditor, label: str) -> None:
+    def _begin_edit(self, editor: TextEditor, label: str, does: str) -> None:
         self.set_focus(editor)
-        keys = (("enter", "saves", "end_edit(True)"), ("^j", "new line", ""), ("^u", "empties the line", ""))
+        keys = (("enter", does, "end_edit(True)"), ("^j", "new line", ""), ("^u", "empties the line", ""))
         pieces = [
             piece
             for key, word, action in (*keys, ("esc", "leaves", "end_edit(False)"))
@@ -656,14 +658,17 @@ class ActingScreen(PlacesScreen):
             self.go_to("agents")
         elif name == "team" and not given.act:
             self.go_to("team")
-        elif name == "config" and given.name == MODEL_WORD and given.value in (None, "status"):
+        elif name == "config" and given.name == MODEL_WORD and given.value in (None, "status", "pull"):
             self.go_to(SETTINGS_VIEW, shows="model")
+            if given.value == "pull":
+                pull_model(self, *filter(None, (given.model,)))
         elif name == "config" and not given.name:
             self.go_to(SETTINGS_VIEW)
         elif name == "files":
             return self._show_files(given)
         elif name == "health" and given.check and not given.head:
-            self.go_to("health", check="quick" if given.quick else "1")
+            again = self.place.view.get("check") == "damage"
+            self.go_to("health", check="quick" if given.quick else "damage again" if again else "damage")
         elif name == "health" and self.moment is None and not any(vars(given).values()):
             self.go_to("health")  # in the past the counts are shown as text
         elif name == "search":
@@ -719,7 +724,7 @@ class ActingScreen(PlacesScreen):
         elif given.act == "keep" and not (given.words or given.once or given.off):
             self.go_to("files", shows="changes", words=None, tool=None)
         elif given.act == "scan" and not (given.md or given.check or given.save or self.moment):
-            self.go_to("files", shows="wrong", folders=" ".join(given.words), words=None, tool=None)
+            self.go_to("files", shows="wrong", folders=shlex.join(given.words), words=None, tool=None)
         else:
             return False
         return True

@@ -325,12 +325,14 @@ class PlacesScreen(ResponsiveScreen[None]):
         self._began, self._seen = monotonic(), engine.present.database.data_version()
         done = partial(self._show_loaded, place, place.view, engine.past)
         for limit in (FIRST_ROWS, -1) if first and place.pane.paged else (-1,):
-            work = partial(self._read_place, place, place.view, limit, last)
+            work = partial(self._read_place, place, place.view, limit, last, place.loaded)
             engine.read(queue, work, done, self.fail, instead=limit > 0 or not first)
 
-    def _read_place(self, place: Place, view: View, limit: int, last: Loaded | None, memory: Memory) -> Loaded:
-        tell = partial(self.later, self._tell_progress, place)
-        return place.pane.read(Reading(self.engine, memory, view, limit, last, tell))
+    def _read_place(
+        self, place: Place, view: View, limit: int, last: Loaded | None, before: Loaded | None, memory: Memory
+    ) -> Loaded:
+        tell, kept = partial(self.later, self._tell_progress, place), before.kept if before is not None else None
+        return place.pane.read(Reading(self.engine, memory, view, limit, last, kept, tell))
 
     def _tell_progress(self, place: Place, words: str) -> None:
         if place is self.place:

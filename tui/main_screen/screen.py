@@ -269,6 +269,8 @@ class MainScreen(SearchingScreen):
         elif self.searching:
             self.leave_search()
         elif place.view.chosen:
+            if place.pane.finds:
+                self.search_bar.clear()
             self.action_show_all()
         elif place.pane.name not in PANE_KEYS:
             self.show_place(self.came_from)

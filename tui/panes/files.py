@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +15,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 from store.base.errors import Conflict, MemorandaError, NotFound
 from store.config.configuration import load_config
@@ -39,7 +39,6 @@ from tui.panes.pane import Entry, EntryRows, Heading, Loaded, Pane, Reading, Vie
 from tui.render.lines import StyledLine, format_count
 from tui.screens.plans import Plan, PlanLine
 from tui.theme.escape import visible
-from tui.workers.engine import Engine
 
 WRONG, CHANGES, TEXTS = "wrong", "changes", "texts"
 SHOWN_MOMENTS, NEWEST_MOMENTS = 50, 5  # moments, alone and above the texts
@@ -97,14 +96,10 @@ class FilesRead:
     said: dict[str, tuple[int, str]] = field(default_factory=dict)
 
 
-engines = WeakKeyDictionary[Engine, FilesRead]()
-"""What was read of each memory's machine: a narrowed view gets nothing of what was read before."""
-
-
 def read_files(reading: Reading) -> Loaded:
     """Read the parts that are shown. If the view is the same, as after something was done, the files are looked at
     again; the scan is made again only if that is asked for, or if other folders are named for it."""
-    view, read = reading.view, engines.setdefault(reading.engine, FilesRead())
+    view, read = reading.view, reading.kept or FilesRead()
     shows = TEXTS if view.get("words") else view.get("shows")
     if read.view == view:
         read.changes = read.texts = None
@@ -123,7 +118,7 @@ def read_files(reading: Reading) -> Loaded:
     numbers = {name: read.said[name][0] if name in read.said else None for name in READERS}
     chips = tuple(FacetChoice(name, name.capitalize(), number) for name, number in numbers.items())
     _, says = read.said.get(parts[0], (0, ""))
-    return Loaded(EntryRows(rows), [Facet("shows", "Shows", chips)], [(says, "$dim")])
+    return Loaded(EntryRows(rows), [Facet("shows", "Shows", chips)], [(says, "$dim")], kept=read)
 
 
 def _draw(
@@ -157,7 +152,7 @@ def _read_wrong(reading: Reading, read: FilesRead) -> Iterator[Entry]:
     if read.report is None:
         reading.tell("reading …")
         now, cwd = reading.engine.clock(), reading.engine.cwd
-        folders = [os.path.abspath(os.path.join(cwd, os.path.expanduser(one))) for one in read.folders.split()]
+        folders = [os.path.abspath(os.path.join(cwd, os.path.expanduser(one))) for one in shlex.split(read.folders)]
         read.report = scan_machine(this_machine(), now, cwd, folders, search_transcripts=False)
     report, chip, wrong = read.report, reading.view.get("shows"), sum(read.report.counts.values())
     searched = "" if report.transcripts else "; conversations not searched"
@@ -348,7 +343,7 @@ def correct_text(screen: ActionScreen, things: Sequence[Any]) -> None:
         open_editor(screen, things)
     else:
         label = f"correct it in {guest_tool(one)}'s own file"
-        screen.edit_text(label, text, partial(_show_correction, screen, one))
+        screen.edit_text(label, text, partial(_show_correction, screen, one), "shows the change")
 
 
 def open_editor(screen: ActionScreen, things: Sequence[Any]) -> None:

@@ -76,7 +76,7 @@ class Known:
 
 def read_health(reading: Reading) -> Loaded:
     """Read the figures, and look for damage if that is asked. In the past only the ages of facts are known."""
-    known = reading.last.kept if reading.last is not None else Known()
+    known = reading.kept or Known()
     if reading.past is not None:
         measures = measure(reading.memory)
         entries = [*_figure_entries(reading, metric_sections(measures, True)), Heading(PAST_NOTE)]

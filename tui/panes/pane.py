@@ -83,13 +83,15 @@ class EntryRows(NumberedRows):
 @dataclass(frozen=True)
 class Reading:
     """What a pane is read from, on a worker: the memory of that thread, the view, the first `limit` rows or all, and
-    what was read before, whose places are kept. `tell` shows in the title how far it is."""
+    what was read before of the same view, whose places stay; `kept` is what the pane kept of its last reading of any.
+    `tell` shows in the title how far it is."""
 
     engine: Engine
     memory: Memory
     view: View
     limit: int = -1
     last: Loaded | None = None
+    kept: Any = None
     tell: Callable[[str], None] = lambda words: None
 
     @property

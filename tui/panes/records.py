@@ -73,11 +73,9 @@ def read_today(reading: Reading) -> Loaded:
 def _find_conflicts(reading: Reading, numbers: Sequence[int]) -> dict[int, str]:
     """Return which proposals contradict a decision, and which; those that were compared before are not compared again,
     unless a decision changed since."""
-    memory, last = reading.memory, reading.last
+    memory, kept = reading.memory, reading.kept
     decisions = memory.database.row("SELECT count(*), max(id) FROM decisions WHERE status = 'active'")
-    known: dict[Any, Any] = (
-        last.kept if last is not None and last.kept and last.kept.get(0) == decisions else {0: decisions}
-    )
+    known: dict[Any, Any] = kept if kept and kept.get(0) == decisions else {0: decisions}
     for one in memory.inbox.get_many([number for number in numbers[:MOST_PROPOSALS] if number not in known]):
         found = find_decision_matches(memory.database, one.text) if one.kind != "forget" else []
         known[one.id] = found[0].decision.citation if found and found[0].against else ""

@@ -70,7 +70,7 @@ def read_settings(reading: Reading) -> Loaded:
     if shows != "model" or worker is None:
         groups = {EXPERT: every[EXPERT]} if shows == "expert" else every if words else config.groups()
         return replace(loaded, rows=EntryRows(_find(_setting_entries(groups, words), words)), empty="")
-    if reading.last is None or reading.last.kept != shows:
+    if reading.kept != shows:
         worker.check_status(config)
     if worker.status is None:
         return loaded

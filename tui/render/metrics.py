@@ -156,7 +156,7 @@ def request_figures(found: RequestFigures) -> Iterator[Figure]:
         share=share,
         note=f"{found.kept:,} of {found.asked:,} kept",
         state=POOR if share < FEW_KEPT else KNOWN,
-        leads="inbox",
+        leads="today",
         to="what was asked and waiting for review",
     )
 
@@ -481,7 +481,7 @@ def _learning_figures(found: ExtractionStats) -> Iterator[Figure]:
             share=found.success,
             note=f"{found.read:,} of {tries:,} by rules",
             state=POOR if found.given_up else GOOD,
-            leads="inbox",
+            leads="today",
             to="what was learned and waiting for review",
         )
     if found.waiting:

@@ -485,7 +485,10 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
 
     @work(thread=True, group="describe", exclusive=True, exit_on_error=False, description="describe an entry")
     def _describe_entry(self, entry: Any) -> None:
-        lines = entry.describe()
+        try:
+            lines = entry.describe()
+        except MemorandaError as error:
+            lines = [[(visible(str(error)), "warning")]]
         if self.engine is not None and not self.engine.is_closed:
             self.app.call_from_thread(self._show_entry_lines, entry, lines)
 

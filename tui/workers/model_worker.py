@@ -153,7 +153,9 @@ class ModelWorker:
 
     def close(self) -> None:
         """End all threads."""
-        if ModelWorker.latest is self:  # it holds the application, whose file must not be closed with the interpreter
+        if (
+            ModelWorker.latest is self
+        ):  # it holds the application, whose file must not be closed with the interpreter
             ModelWorker.latest = None
         self._closed.set()
         self._stop_pull.set()

@@ -73,7 +73,7 @@ async def test_a_search_in_the_application_comes_to_its_end(tmp_path: Path, mean
         await person.press("slash")
         await person.paste(f"which {WORD}s are there? kind:decision ?")
         await person.press("enter")
-        assert person.place == "ask" and person.sees("by rule") or person.sees("Nothing"), person.lines
+        assert (person.place == "ask" and person.sees("by rule")) or person.sees("Nothing"), person.lines
         assert not broken(person)
 
 

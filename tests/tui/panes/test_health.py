@@ -145,7 +145,7 @@ def test_what_nobody_can_know_yet_says_so_and_is_no_nought(new: PaneScreen) -> N
         ("session monday", "context --session=monday", "No agent was sent a context for it"),
         ("covered", "list checkpoints --all", ""),
         ("useful", "context", "Mute what is sent again"),
-        ("success", "inbox", "1 of 4 tries to read a turn came to an end"),
+        ("success", "today", "1 of 4 tries to read a turn came to an end"),
         ("query jenkins", "search -- jenkins", ""),
         ("memory", "health --check", "It holds "),
         ("plots", "health --plot -", "Growth, recall and age"),
