@@ -136,6 +136,7 @@ class Chooser(Dialog):
     def on_mount(self) -> None:
         offers = self.query_one(RecordList)
         offers.can_focus = False
+        offers.mark_cells, offers.opens_at_click = 0, True
         offers.styles.height = 3
         field = self.query_one(Field)
         field.cursor_position = len(field.value)

@@ -169,6 +169,8 @@ class RecordList(CachedLines, ScrollView, can_focus=True, inherit_bindings=False
 
     mark_cells = 1
     """Cells at the left edge in which a click marks, including the gutter."""
+    opens_at_click = False
+    """Whether one click opens a row, as in a box."""
 
     empty_text: reactive[str] = reactive("")
     """The text without rows: what the list is for, and the key that adds the first one."""
@@ -366,7 +368,7 @@ class RecordList(CachedLines, ScrollView, can_focus=True, inherit_bindings=False
                 self._anchor = None
             elif event.ctrl or (offset is not None and offset.x < self.mark_cells):  # the cell of the mark
                 self.marks = self._marks ^ {self.rows.key(index)}
-            elif event.chain == 2:
+            elif event.chain == 2 or self.opens_at_click:
                 self.action_choose()
 
     def on_focus(self) -> None:
