@@ -5,16 +5,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.commands import Do
 from support.ollama_server import OllamaServer
 from support.screen import NARROW, WIDE, Person, opened
 from support.stories import Story
+from support.tables import each
 
 from store.base.models import Fact, Turn
+from store.base.vocabulary import pack_key
 from store.conversations.turns import NewTurn
 from store.learning import rule_pass
 from store.librarian import chat as circuit_breaker
 from store.memory import Memory
-from tui import cli
 from tui.render.details import sentence_with
 
 SAID = (
@@ -26,28 +28,32 @@ SAID = (
 )
 
 
-def say(story: Story, read: bool = False) -> None:
-    """Somebody talks to an agent in another window."""
+def say(story: Story, *turns: NewTurn, read: bool = False) -> int:
+    """Somebody talks to an agent in another window; return the fact that was learned from it, if it was read."""
     with story.open() as memory:
-        memory.turns.add_turns("monday", SAID)
-        if read:
-            rule_pass.run_rule_pass(memory)
-
-
-def learned(story: Story) -> int:
-    """The fact that was."""
-    with story.open() as memory:
+        memory.turns.add_turns("monday", turns or SAID)
+        if not read:
+            return 0
+        rule_pass.run_rule_pass(memory)
         (number,) = memory.facts.ids(memory.now, origin="talk:monday")
         return number
 
 
+def has_learned(person: Person) -> bool:
+    return any("deploy se hace" in row for row in person.rows)
+
+
+def told(person: Person, words: str) -> bool:
+    return any(words in toast for toast in person.toasts)
+
+
 async def test_what_was_said_elsewhere_is_learned_while_the_app_is_open(story: Story, person: Person) -> None:
-    assert not any("deploy se hace" in row for row in person.rows)
+    assert not has_learned(person)
     say(story)
-    await person.until(lambda: any("deploy se hace" in row for row in person.rows))
+    await person.until(lambda: has_learned(person))
     await person.settle()
-    assert any("Learned 1 fact from what was said, 1 question waits in the inbox" in toast for toast in person.toasts)
-    assert any("undoes all of its conversation" in toast for toast in person.toasts)
+    assert told(person, "Learned 1 fact from what was said, 1 question waits in the inbox")
+    assert told(person, "undoes all of its conversation")
     with story.open() as memory:
         direct = memory.facts.get(story.facts["direct"])
         assert direct.last_confirmed_at == "2026-11-21T09:02:00.000Z", "said again, it is confirmed"
@@ -55,94 +61,76 @@ async def test_what_was_said_elsewhere_is_learned_while_the_app_is_open(story: S
 
 
 async def test_something_like_what_is_known_is_written_and_asked_about(person: Person) -> None:
-    """A moment later, beside everything else; the person goes on meanwhile."""
-    await person.press("a")
-    await person.paste("Direct answers, no hedging!!")  # the very same: confirmed, and nothing to ask
-    await person.press("enter")
-    await person.press("a")
-    await person.paste("Direct answer, no hedging")
-    await person.press("enter")
+    """A moment later, beside everything else; the very same is confirmed, and nothing to ask."""
+    for text in ("Direct answers, no hedging!!", "Direct answer, no hedging"):
+        await person.press("a")
+        await person.fill(text)
     assert any("Direct answer, no hedging" in row for row in person.rows)
-    await person.until(lambda: person.sees("6 Inbox 1"))
-    assert any("Similar facts are known already: a question waits" in toast for toast in person.toasts)
-    await person.press("6")
-    told = " ".join(" ".join(person.preview).split())
-    assert "say the same" in told or "look like the same" in told
+    await person.until(lambda: person.sees("1 Today 1"))
+    assert told(person, "Similar facts are known already: a question waits")
+    await person.press("1")
+    preview = " ".join(" ".join(person.preview).split())
+    assert "say the same" in preview or "look like the same" in preview
 
 
-def test_a_command_that_reads_asks_about_what_the_shell_remembered(tmp_path: Path, capsys, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_command_that_reads_asks_about_what_the_shell_remembered(tmp_path: Path, do: Do) -> None:
     path = str(tmp_path / "memory.db")
+
+    def waiting() -> int:
+        with Memory.open(path) as memory:
+            return memory.inbox.count_waiting()
+
     for text in ("We deploy on Fridays after lunch", "We deploy on Friday, after lunch"):
-        assert cli.run_command(["--db", path, "remember", text]) == 0
-    with Memory.open(path) as memory:
-        assert memory.inbox.count_waiting() == 0
-    capsys.readouterr()
-    assert cli.run_command(["--db", path, "today"]) == 0
-    assert "duplicates" in capsys.readouterr().out
-    for verb in ("today", "stats"):
-        cli.run_command(["--db", path, verb])
-    with Memory.open(path) as memory:
-        assert memory.inbox.count_waiting() == 1
-    cli.run_command(["--db", path, "remember", "We deploy on Fridays, after the lunch"])
-    cli.run_command(["--db", path, "stats"])
-    with Memory.open(path) as memory:
-        assert memory.inbox.count_waiting() == 2
+        assert do("--db", path, "remember", text).status == 0
+    assert waiting() == 0
+    assert "duplicates" in do("--db", path, "today").out
+    for verb in ("today", "health"):
+        do("--db", path, verb)
+    assert waiting() == 1
+    do("--db", path, "remember", "We deploy on Fridays, after the lunch")
+    do("--db", path, "health")
+    assert waiting() == 2
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
-async def test_its_evidence_is_quoted_and_opens(story: Story, size: tuple[int, int]) -> None:
-    say(story, read=True)
-    async with opened(story.folder, size) as person:
-        await person.put_cursor(learned(story))
-        preview = " ".join(line.strip() for line in person.preview)
-        assert "Said by talk:monday, explicit" in " ".join(preview.split())
-        assert "“Recordá que el deploy se hace los martes.”" in preview
-        await person.press("right")
-        await person.press("enter")
-        assert isinstance(person.record, Turn) and person.record.session == "monday"
-        await person.press("backspace")
-        assert isinstance(person.record, Fact)
-
-
-@pytest.mark.parametrize("on", ["the fact", "the turn it was said in"])
-async def test_all_of_one_conversation_is_taken_back_together(story: Story, on: str) -> None:
-    say(story, read=True)
-    async with opened(story.folder, WIDE) as person:
-        await person.put_cursor(learned(story))
-        if on != "the fact":
-            await person.press("right")
-            await person.press("enter")
-        await person.plan_of("W")
-        said = [row.split("  ")[0].strip(" ▸") for row in person.plan]
-        assert len(said) == 3 and all(row.startswith("[x]") for row in said)
-        await person.press("enter")
-        await person.until(lambda: not person.planning)
-        await person.until(lambda: not any("deploy se hace" in row for row in person.rows))
-        await person.press("u")
-        await person.until(lambda: person.sees("records)? y/n"))  # more than one: it asks
-        await person.press("y")
-        await person.until(lambda: any("deploy se hace" in row for row in person.rows))
-
-
-def test_on_the_command_line_its_steps_are_listed_and_taken_back(
-    story: Story, capsys: pytest.CaptureFixture[str]
+async def test_its_evidence_opens_and_all_of_its_conversation_is_taken_back(
+    story: Story, size: tuple[int, int]
 ) -> None:
+    """From the fact, and from the turn it was said in."""
+    key = pack_key("fact", say(story, read=True))
+    async with opened(story.folder, size) as person:
+        for on in ("the fact", "the turn"):
+            await person.put_cursor(key)
+            preview = " ".join(" ".join(person.preview).split())
+            assert "Said by talk:monday, explicit" in preview
+            assert "“Recordá que el deploy se hace los martes.”" in preview
+            await person.press("right", "enter")
+            assert isinstance(person.record, Turn) and person.record.session == "monday"
+            if on == "the fact":
+                await person.press("backspace", "escape")
+                assert isinstance(person.record, Fact)
+            await person.plan_of("U")
+            assert len(person.plan) == 3 and all(row.strip(" ▸").startswith("[x]") for row in person.plan)
+            await person.press("enter")
+            await person.until(lambda: not person.planning)
+            await person.until(lambda: not has_learned(person))
+            await person.press("escape", "u")
+            await person.until(lambda: has_learned(person))
+
+
+def test_on_the_command_line_its_steps_are_listed_and_taken_back(story: Story, do: Do) -> None:
     say(story, read=True)
-    database = str(story.path)
-    assert cli.run_command(["history", "--actor", "talk:monday", "--db", database]) == 0
-    listed = capsys.readouterr().out
+    database = ("--db", str(story.path))
+    listed = do("history", "--actor", "talk:monday", *database).out
     assert "remember F#" in listed and "T#1" in listed and "talk:monday" in listed
-    assert cli.run_command(["facts", "--origin", "talk:monday", "--db", database]) == 0
-    assert "deploy se hace los martes" in capsys.readouterr().out
-    assert cli.run_command(["undo", "--all-by", "talk:monday", "--yes", "--db", database]) == 0
-    capsys.readouterr()
-    assert cli.run_command(["facts", "--origin", "talk:monday", "--db", database]) == 0
-    assert "deploy" not in capsys.readouterr().out
+    facts = ("list", "facts", "--origin", "talk:monday", *database)
+    assert "deploy se hace los martes" in do(*facts).out
+    assert do("undo", "--all-by", "talk:monday", "--yes", *database).status == 0
+    assert "deploy" not in do(*facts).out
 
 
-@pytest.mark.parametrize(
-    ("text", "fact", "sentence"),
+@each(
+    "text, fact, sentence",
     [
         ("Hi. Remember that it\nworks. Bye", "It works", "Remember that it works."),
         ("Always use tabs", "Always use tabs", "Always use tabs"),
@@ -155,7 +143,11 @@ def test_a_fact_is_quoted_by_the_sentence_that_says_it(text: str, fact: str, sen
     assert sentence_with(text, fact) == sentence
 
 
-# a model --------------------------------------------------------------------------------------------------------------
+# a model
+
+
+MENTION = NewTurn("user", "Mi viejo tiene una panadería en Salto.", at="2026-11-21T09:00")  # no phrase gives it away
+ASKED = "1 question waits in the inbox"
 
 
 def reads(messages: list[dict[str, str]]) -> str:
@@ -176,51 +168,31 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
     circuit_breaker.reset_breakers()
 
 
-def mention(story: Story) -> None:
-    """Somebody tells an agent in another window what no phrase gives away."""
-    with story.open() as memory:
-        memory.turns.add_turns(
-            "monday", [NewTurn("user", "Mi viejo tiene una panadería en Salto.", at="2026-11-21T09:00")]
-        )
-
-
-async def test_what_a_model_reads_in_it_waits_in_the_inbox(story: Story, server: OllamaServer) -> None:
-    with story.open() as memory:
-        before = len(memory.inbox.waiting())
-    async with opened(story.folder, WIDE) as person:
-        mention(story)
-        await person.until(lambda: any("1 question waits in the inbox" in toast for toast in person.toasts))
-        await person.settle()
-    with story.open() as memory:
-        asked, *_ = memory.inbox.waiting()
-        assert len(memory.inbox.waiting()) == before + 1
-        assert (asked.text, asked.origin) == ("Mi viejo tiene una panadería en Salto", "model:qwen2.5:3b-instruct")
-
-
-async def test_a_key_stops_a_model_which_thinks_again_later(story: Story, server: OllamaServer) -> None:
+async def test_what_a_model_reads_in_it_waits_and_a_key_stops_it_until_later(
+    story: Story, server: OllamaServer
+) -> None:
     server.faults = ["hangs"]
     async with opened(story.folder, WIDE) as person:
-        mention(story)
+        say(story, MENTION)
         await person.until(server.begun.is_set)
         await person.press("j")
         await person.until(server.left.is_set)
-        await person.until(lambda: any("1 question waits in the inbox" in toast for toast in person.toasts))
+        await person.until(lambda: told(person, ASKED))
+        await person.settle()
     assert len(server.asked) >= 2
+    with story.open() as memory:
+        (asked,) = memory.inbox.waiting()
+        assert (asked.text, asked.origin) == ("Mi viejo tiene una panadería en Salto", "model:qwen2.5:3b-instruct")
 
 
-async def test_what_is_said_meanwhile_is_learned_by_rule(story: Story, server: OllamaServer) -> None:
+async def test_what_is_said_meanwhile_is_learned_by_rule_and_closing_waits_for_no_model(
+    story: Story, server: OllamaServer
+) -> None:
     server.fault = "hangs"
     async with opened(story.folder, WIDE) as person:
-        mention(story)
+        say(story, MENTION)
         await person.until(server.begun.is_set)
         say(story)
-        await person.until(lambda: any("deploy se hace" in row for row in person.rows))
+        await person.until(lambda: has_learned(person))
         assert not server.left.is_set()
-
-
-async def test_closing_waits_for_no_model(story: Story, server: OllamaServer) -> None:
-    server.fault = "hangs"
-    async with opened(story.folder, WIDE) as person:
-        mention(story)
-        await person.until(server.begun.is_set)
     assert server.left.wait(30)
