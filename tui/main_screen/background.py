@@ -617,7 +617,7 @@ def learned_summary(facts: Sequence[int], proposed: Sequence[int]) -> str:
         parts.append(waits if facts else f"From what was said {waits}")
     if not parts:
         return ""
-    undo = f" ({key_name('step.undo-all')} on one undoes all of its conversation)" if facts else ""
+    undo = f" ({key_name('step.undo')} on one undoes all of its conversation)" if facts else ""
     return ", ".join(parts) + undo
 
 

@@ -711,7 +711,7 @@ def describe_step(memory: Memory, step: Step) -> list[StyledLine]:
     if step.undone_by is not None:
         lines.append(label_row("Undone", _undone_words(memory, step), "dim"))
     elif not memory.database.moment:
-        rest = "" if step.actor == PERSON_ORIGIN else f"; {key_name('step.undo-all')} all that {step.actor} wrote"
+        rest = "" if step.actor == PERSON_ORIGIN else f", or all that {step.actor} wrote"
         lines += [[], [(f"{key_name('step.undo')} undoes this step, or those marked{rest}", "dim")]]
     changes = memory.history.changes(step.seq, limit=CHANGES_SHOWN)
     for change in changes:
