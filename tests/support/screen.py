@@ -240,7 +240,9 @@ class Person:
         """Return whether messages are pending. A pause of Pilot ends by drawing, which may post more."""
         screen = self.app.screen
         pumps = [self.app, *screen.walk_children(with_self=True)]
-        return bool(screen._callbacks) or any(pump.message_queue_size or pump._next_callbacks for pump in pumps)
+        return bool(screen._callbacks or self.app._held) or any(
+            pump.message_queue_size or pump._next_callbacks for pump in pumps
+        )
 
     async def until(self, condition: Callable[[], object], seconds: float = PATIENCE) -> None:
         """Wait until `condition` holds."""

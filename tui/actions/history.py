@@ -15,7 +15,8 @@ from store.history.history import HISTORY_KINDS, History
 from store.memory import Memory
 from store.search.lookup import get_record
 from tui.actions.action import Action, ActionScreen, Done, agree, cite_things
-from tui.actions.plans import plan_since, plan_undo, plan_undo_all
+from tui.actions.plans import plan_restore, plan_since, plan_undo, plan_undo_all
+from tui.actions.records import offer_record
 from tui.input.key_table import key_name
 from tui.lists.record_rows import local_day
 from tui.render.lines import format_count
@@ -46,6 +47,15 @@ def recover(screen: ActionScreen, things: Sequence[Any]) -> None:
     screen.run_line(f"checkpoint --read{f' {one.citation}' if one is not None else ''}")
 
 
+def choose_checkpoint(screen: ActionScreen, things: Sequence[Any]) -> None:
+    """Choose a checkpoint, and show what going back to it changes."""
+
+    def find(memory: Memory, words: str) -> list[Offer]:
+        return _with_words([offer_record(one) for one in memory.checkpoints.list_newest_first()], words)
+
+    screen.choose("Put back to…", find, lambda one: screen.show_plan(lambda memory: plan_restore(memory, [one])))
+
+
 # undo
 
 
@@ -67,7 +77,7 @@ def undo_steps(screen: ActionScreen, things: Sequence[Step]) -> None:
 
 
 def _with_words(offers: Sequence[Offer], words: str) -> list[Offer]:
-    return [one for one in offers if words.lower() in one.text.lower()]
+    return [one for one in offers if words.lower() in f"{one.note} {one.text}".lower()]
 
 
 def _plan_step(step: Step, memory: Memory) -> Plan:

@@ -172,7 +172,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     # of nothing in particular
     Action("checkpoint.recover", "", run=history.recover, looks=True),
-    Action("checkpoint.restore", "", run=history.recover, looks=True),
+    Action("checkpoint.restore", "put back", run=history.choose_checkpoint),
     Action("record.add", "add", run=_add_here),
     Action("memory.undo", "undo", run=history.undo_newest),
     Action("memory.redo", "", run=history.redo_newest),

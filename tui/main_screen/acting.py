@@ -251,9 +251,9 @@ class ActingScreen(PlacesScreen):
             elif error is not None:
                 self.say(str(error), "error")
                 self.refresh_rows()
-                self.application.release_keys("write")
             else:
                 self._show_done(Done(result) if isinstance(result, str) else result, cut)
+            self.application.release_keys("write")
 
         self.application.hold_keys("write")  # they are for what comes of it
         self.engine.write(write, lambda result, error: self.later(finish, result, error))
@@ -272,7 +272,6 @@ class ActingScreen(PlacesScreen):
             self.record_list.action_move(1)
         if done.lines:
             self.show_lines(done.lines)
-        self.application.release_keys("write")
 
     # plans
 
