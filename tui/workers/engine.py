@@ -65,7 +65,12 @@ class Writer:
     def close(self) -> None:
         """Finish the current write."""
         self.beside.shutdown(wait=False, cancel_futures=True)
+        self.thread.submit(self._close_memory)
         self.thread.shutdown(wait=True)
+
+    def _close_memory(self) -> None:
+        if self._memory is not None:
+            self._memory.close()
 
     @property
     def own(self) -> set[int]:
