@@ -127,6 +127,8 @@ class ActingScreen(PlacesScreen):
             return
         things = self.targets()
         action = self.find_action(id, things)
+        if action is not None and action.one and (here := self.thing_at_cursor()) in things:
+            action = self.find_action(id, [here]) or action
         if action is None:
             self.say(
                 f"{KEYS_BY_ID[id].help}: not for what is chosen." if things else "Nothing is selected.", "warning"

@@ -421,6 +421,8 @@ class PlacesScreen(ResponsiveScreen[None]):
         if not self.pane.reload():
             self.show_cursor()
         self.set_waiting(self.engine.present.inbox.count_waiting())
+        if not self.searching:
+            self.application.hold_keys("rows")  # they are for what is there now
         self.load()
 
     def _flash_changes(self) -> None:
@@ -544,6 +546,10 @@ class PlacesScreen(ResponsiveScreen[None]):
     def action_citation(self, step: int) -> None:
         self.pane.preview.focus()
         self.pane.preview.select(step)
+
+    def action_row(self, step: int) -> None:
+        """Show the next record of the list, or the one before; the keys stay where they are."""
+        self.record_list.action_move(step)
 
     def action_back(self) -> None:
         if not self.pane.go_back():
