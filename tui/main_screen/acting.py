@@ -616,7 +616,8 @@ class ActingScreen(PlacesScreen):
             wrote = not reads and not settle(verb.looks, given) and not settle(verb.apart, given)
             said = outcome.message
             if wrote and verb.name not in UNDO_WORDS:
-                said = f"{said.split('. ')[0].removesuffix('.')}, {key_name('memory.undo')} to undo"
+                first, point, rest = said.partition(". ")
+                said = f"{first.removesuffix('.')}, {key_name('memory.undo')} to undo{point}{rest}"
             self.say(said)
         if outcome.lines:
             self.show_lines(outcome.lines)
