@@ -181,7 +181,8 @@ def _history_facets(memory: Memory) -> list[Facet]:
     every, named = (len(memory.checkpoints.ids(every=every)) for every in (True, False))
     glyph = KIND_GLYPHS["checkpoint"]
     chip = (FacetChoice("checkpoints", "Checkpoints", named, glyph, "$dim"),) if every else ()
-    return [Facet("only", "Show", chip), writer_facet("actor", memory.history.actors())]
+    actors = memory.history.actors()
+    return [Facet("only", "Show", chip, sum(count for _, count in actors) + named), writer_facet("actor", actors)]
 
 
 TODAY = Pane(
