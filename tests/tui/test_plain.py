@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import pytest
-from support.screen import HUGE, NARROW, WIDE, Person, opened
+from support.screen import HUGE, NARROW, Person, opened
 from support.stories import Story, copy
 
 from store.conversations.turns import NewTurn
+from tui.input.key_table import VIEW_NAMES
 from tui.theme.escape import ascii_table, spoken_table
 
 SILENT = {chr(code) for code, said in spoken_table().items() if said == " "}
@@ -29,19 +30,15 @@ def drawn(person: Person) -> set[str]:
     return set(text) & SILENT
 
 
-async def test_no_pane_draws(person: Person) -> None:
-    for key in "123456790":
-        await person.press(key)
-        assert not drawn(person), key
-    await person.press("p")
-    await person.until(lambda: person.sees("Growth: facts, decisions and tasks recorded so far."))
-    assert not drawn(person)
-
-
-@pytest.mark.parametrize("size", [WIDE, HUGE])
-async def test_the_list_stands_above_its_preview_at_every_width(size: tuple[int, int], person: Person) -> None:
-    assert person.main.list_of("facts").region.width == size[0]
-    assert person.main.pane.region.y > person.main.list_of("facts").region.y
+@pytest.mark.parametrize("size", [NARROW, HUGE])
+async def test_no_screen_draws_and_the_list_is_above_its_preview(size: tuple[int, int], person: Person) -> None:
+    screens = [*"13452", *("colon agents enter", "colon health enter", "colon settings enter", "2 ctrl+a F")]
+    for keys in [*screens, "escape escape o", "escape a", "escape question_mark"]:
+        await person.press(*[key for word in keys.split() for key in ([*word] if word in VIEW_NAMES else [word])])
+        assert not drawn(person), keys
+    await person.press("escape")
+    assert person.record_list.region.width == size[0]
+    assert person.main.pane.region.y > person.record_list.region.y
 
 
 async def test_a_session_that_broke_off_is_said(story: Story) -> None:
@@ -53,7 +50,7 @@ async def test_a_session_that_broke_off_is_said(story: Story) -> None:
 
 async def test_the_terminals_cursor_follows_the_row_and_the_message(narrow: Person) -> None:
     await narrow.press("j")
-    found = narrow.main.list_of("facts")
+    found = narrow.record_list
     line = found.line_of(found.cursor_index)
     assert line is not None and narrow.app.cursor_position == found.region.translate((0, line)).offset
     await narrow.press("p")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from rich.color import Color as RichColor
+from rich.segment import Segment
 from rich.style import Style
 from support.screen import Person, opened
 from support.stories import Story
@@ -11,8 +12,10 @@ from textual.color import Color
 from textual.theme import BUILTIN_THEMES
 
 from store.config.configuration import user_settings_path
-from tui.input.key_table import KEYS
+from tui.actions.plans import PLAN_SIGNS
+from tui.render.lines import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS
 from tui.theme import styles
+from tui.theme.escape import ascii_table
 from tui.theme.line_filters import ColorlessFilter, OwnColorsFilter
 from tui.theme.styles import HIGH_CONTRAST, LEAST_CONTRAST
 from tui.widgets.record_list import RecordList
@@ -101,8 +104,6 @@ def test_an_ansi_theme_takes_the_terminals_own_colours_for_every_look(theme: str
 
 
 def test_the_filters_leave_no_colour_or_only_the_sixteen() -> None:
-    from rich.segment import Segment
-
     back = Color(0, 0, 0)
     meta = Style.from_meta({"option": 3})
     styled = Style.parse("bold underline #778899 on #102030") + meta
@@ -129,8 +130,9 @@ def colours(person: Person) -> set[str]:
 
 
 SCREENS = (
-    *(("space", "space", "f"), ("2", "enter"), ("4", "d"), ("escape", "question_mark"), ("escape", "ctrl+p")),
-    *(("escape", "1", "d", "o"), ("escape", "0"), ("s",), ("escape", "9")),
+    *(("space", "space", "f"), ("3", "enter"), ("5", "5"), ("escape", "question_mark"), ("escape", "ctrl+p")),
+    *(("escape", "2", "2", "o"), ("escape", "escape", "ctrl+a", "F"), ("escape", "#"), ("escape", "slash", "c")),
+    *(("escape", "colon", *view, "enter") for view in ("settings", "health", "agents")),
 )
 
 
@@ -152,13 +154,15 @@ async def test_without_colour_every_screen_has_none(story: Story, monkeypatch: p
         assert person.app.theme == "ansi-dark"
 
 
-async def test_what_a_row_is_can_be_told_from_its_first_cell(story: Story) -> None:
-    """Cursor, mark and both, with the focus and without: six different letters, in plain ones too."""
-    from tui.theme.escape import ascii_table
-
+async def test_what_a_row_and_a_filter_are_can_be_told_without_colour(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cursor, mark and both, with the focus and without: six different letters, in plain ones too. A filter by its
+    cross, and inverse."""
     assert len(set(RecordList.GUTTER[:4])) == 4
     assert len(set(RecordList.GUTTER)) == 6
     assert len({glyph.translate(ascii_table()) for glyph in RecordList.GUTTER}) == 6
+    monkeypatch.setenv("NO_COLOR", "1")
     async with opened(story.folder) as person:
         await person.press("space")
         assert [row[0] for row in person.rows[:3]] == ["✓", "▸", " "]
@@ -166,15 +170,7 @@ async def test_what_a_row_is_can_be_told_from_its_first_cell(story: Story) -> No
         assert [row[0] for row in person.rows[:2]] == ["»", " "]
         await person.press("enter")
         assert person.at == "preview" and [row[0] for row in person.rows[:2]] == ["›", " "]
-        await person.press("2")
-        assert "▸" in {row[:1] for row in person.timeline}
-
-
-async def test_a_chosen_filter_can_be_told_without_colour(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its cross, and inverse; in the menu inverse."""
-    monkeypatch.setenv("NO_COLOR", "1")
-    async with opened(story.folder) as person:
-        await person.press("d")
+        await person.press("escape", "escape", "2")
         assert "Stale 2 ×" in person.title and "Low 2 ×" not in person.title
         inverse = [
             segment.text
@@ -185,11 +181,7 @@ async def test_a_chosen_filter_can_be_told_without_colour(story: Story, monkeypa
         assert len(inverse) == 1
 
 
-async def test_badges_and_signs_differ_without_colour() -> None:
-    from tui.render.lines import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS
-    from tui.screens.plans import PLAN_SIGNS
-    from tui.theme.escape import ascii_table
-
+def test_badges_and_signs_differ_without_colour() -> None:
     kinds = [glyph for kind, glyph in KIND_GLYPHS.items() if kind != "global"]  # a fact, which says so in words
     for glyphs in ([glyph for glyph, _ in FACT_BADGES.values()], kinds, list(TASK_GLYPHS.values())):
         assert len({glyph.translate(ascii_table()) for glyph in glyphs}) == len(glyphs)
@@ -206,19 +198,19 @@ async def test_the_pane_with_the_keys_can_be_told_without_colour(size: tuple[int
 
 
 async def test_a_theme_that_was_chosen_is_kept(story: Story) -> None:
+    """By the box too, and right before the end."""
+    path = Path(user_settings_path())
     async with opened(story.folder) as person:
-        person.app.theme = "nord"
-        await person.until(lambda: Path(user_settings_path()).exists())
-    assert Path(user_settings_path()).read_text() == 'theme = "nord"\n'
+        await person.command("theme")
+        await person.choose("nord")
+        assert person.app.theme == "nord"
+        await person.until(path.exists)
+    assert path.read_text() == 'theme = "nord"\n'
     async with opened(story.folder) as person:
         assert person.app.theme == "nord" and person.toasts == []
-
-
-async def test_a_theme_chosen_right_before_the_end_is_kept(story: Story) -> None:
-    async with opened(story.folder) as person:
         person.app.theme = "gruvbox"
         person.app.exit()
-    assert Path(user_settings_path()).read_text() == 'theme = "gruvbox"\n'
+    assert path.read_text() == 'theme = "gruvbox"\n'
 
 
 def configured(text: str, path: Path | None = None) -> None:
@@ -232,7 +224,7 @@ async def test_a_theme_that_is_not_there_is_said_with_the_nearest(story: Story) 
     configured("theme = 'gruvbocks'\n")
     async with opened(story.folder) as person:
         assert person.app.theme == "textual-dark"
-        assert person.toasts == ["There is no theme “gruvbocks”. Did you mean gruvbox? T shows them all."]
+        assert person.toasts == ["There is no theme “gruvbocks”. Did you mean gruvbox? :theme.choose shows them all."]
     assert Path(user_settings_path()).read_text() == "theme = 'gruvbocks'\n"  # it is theirs to mend
 
 
@@ -267,7 +259,7 @@ async def test_without_motion_nothing_moves_by_itself(story: Story, monkeypatch:
         await person.press("slash")
         assert not person.app.focused.cursor_blink  # type: ignore[union-attr]
         await person.press("escape")
-        facts = person.main.list_of("facts")
+        facts = person.record_list
         facts.flash(facts.rows.key(1))  # type: ignore[union-attr]
         await person.pilot.pause()  # until no timer as short as a flash runs
         assert facts._flashing
@@ -275,10 +267,3 @@ async def test_without_motion_nothing_moves_by_itself(story: Story, monkeypatch:
         assert not facts._flashing
         await person.command("config motion full")
         assert person.app.animation_level == "full"
-
-
-async def test_the_palette_opens_though_it_lists_a_slash(person: Person) -> None:
-    await person.press("ctrl+p")
-    await person.until(lambda: person.sees("undo step        U     Undo the step"))
-    await person.press("end")
-    assert any(key.keys == "slash" for key in KEYS) and person.app.is_running

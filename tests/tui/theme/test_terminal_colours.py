@@ -30,8 +30,8 @@ def used(story: Story, environment: dict[str, str]) -> bytes:
     with Terminal([*COMMAND, "--db", str(story.path)], given, (120, 40)) as terminal:
         sees(terminal, "All 10")
         for keys, text in (
-            (" f", "Forgot"), ("2\r", "┃"), ("4", "All 31"), ("?", "HELP"), ("q", "All 31"),
-            ("\x10", "undo step        U     Undo the step"),
+            (" f", "Forgot"), ("3\r", "┃"), ("5", "All 32"), ("?", "HELP"), ("q", "All 32"),
+            ("\x10", "Do, go, or type a command"),
         ):  # fmt: skip
             terminal.write(keys)
             sees(terminal, text)
