@@ -616,8 +616,8 @@ class ActingScreen(PlacesScreen):
             wrote = not reads and not settle(verb.looks, given) and not settle(verb.apart, given)
             said = outcome.message
             if wrote and verb.name not in UNDO_WORDS:
-                first, point, rest = said.partition(". ")
-                said = f"{first.removesuffix('.')}, {key_name('memory.undo')} to undo{point}{rest}"
+                first, *rest = [one for one in said.split(". ") if not one.startswith("Undo ")]
+                said = ". ".join([f"{first.removesuffix('.')}, {key_name('memory.undo')} to undo", *rest])
             self.say(said)
         if outcome.lines:
             self.show_lines(outcome.lines)

@@ -32,7 +32,7 @@ from tui.screens.dialogs import Chooser, Offer
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, fit_cells, pieces_width
 from tui.widgets.bars import HUGE_COLUMNS, WIDE_COLUMNS, Bar, CachedLines, Split, layout_class
-from tui.widgets.inputs import SearchBar
+from tui.widgets.inputs import FIND_HINT, SearchBar
 from tui.widgets.preview import Preview, PreviewPane
 from tui.widgets.record_list import MOST_MARKS, RecordList, first_of_group
 from tui.workers.engine import Engine
@@ -293,6 +293,7 @@ class PlacesScreen(ResponsiveScreen[None]):
             if before.pane.name in PANE_KEYS:
                 self.came_from = before
             self.place = place
+            self.search_bar.hint(f"find in {place.pane.title}" if place.pane.finds else FIND_HINT)
             self._leave_zoom()
             shown.unmark()
             shown.empty_text = "Reading …"
@@ -587,6 +588,8 @@ class PlacesScreen(ResponsiveScreen[None]):
 
     def action_show_all(self) -> None:
         """Clear all filters."""
+        if self.place.pane.finds:
+            self.search_bar.clear()
         self.narrow(View(hidden=self.place.view.hidden, sort=self.place.view.sort))
 
     def action_hidden(self) -> None:

@@ -80,7 +80,6 @@ class SearchingScreen(ActingScreen):
         if self.opened is None:
             return
         bar = self.search_bar
-        bar.hint(f"find in {self.place.pane.title}" if self.place.pane.finds else "find, ask, or type a command")
         bar.focus_input(self.engine.screen.search.log.recent_queries())
         if not bar.query_text.strip() and not self.place.pane.finds:
             self._show_hints()

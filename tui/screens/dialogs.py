@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
@@ -85,6 +86,11 @@ class Dialog(ModalScreen[Any], ResponsiveScreen[Any]):
     def parts(self) -> ComposeResult:
         """Yield what is between the title and the keys."""
         yield from ()
+
+    def on_click(self, event: events.Click) -> None:
+        """Leave it where one clicks beside it."""
+        if event.widget is self:
+            self.dismiss(None)
 
     def put_keys(self, *keys: tuple[str, str, str]) -> None:
         """Show keys, each with what it does and the action of a click; Escape is added."""

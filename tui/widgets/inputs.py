@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from textual.widgets import Input
 
 
+FIND_HINT = "find, ask, or type a command"
 DEBOUNCE_SECONDS = 0.12  # seconds after the last letter before a search starts
 MEANING_PAUSE = 0.15  # seconds from the keyword answer to the embedding search; Enter skips them
 
@@ -115,7 +116,7 @@ class SearchBar(SaysDefects, CachedLines, Horizontal):
     def add_input(self) -> None:
         """Mount the input, after the first frame."""
         query = Field(id="query", compact=True, select_on_focus=False)
-        query.placeholder = "find, ask, or type a command"
+        query.placeholder = FIND_HINT
         self.mount(query, after="#slash")
 
     def hint(self, words: str) -> None:

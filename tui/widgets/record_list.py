@@ -362,7 +362,9 @@ class RecordList(CachedLines, ScrollView, can_focus=True, inherit_bindings=False
             if event.shift and self._anchor is None and event.button != RIGHT_BUTTON:
                 self.mark_range()
             self._move_to(index)
-            if event.button == RIGHT_BUTTON:
+            if not self.can_focus:  # the keys go to a field beside it
+                self.action_choose()
+            elif event.button == RIGHT_BUTTON:
                 self.post_message(self.Asked(self, self.cursor_key))
             elif event.shift:
                 self._anchor = None
