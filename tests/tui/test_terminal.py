@@ -76,38 +76,38 @@ def test_half_of_a_wide_character_is_a_space(written: str, line: str) -> None:
         assert terminal.screen[0].rstrip() == line
 
 
-@pytest.mark.parametrize("size", [(80, 24), (200, 60)], ids=["80x24", "200x60"])
+SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+
+
+@SIZES
 def test_a_session_with_the_mouse(story: Story, size: tuple[int, int]) -> None:
+    """The box, a pane, a form, the find line, a chip, the footer and the help are clicked."""
     with started(story, size) as terminal:
-        sees(terminal, "? help")
+        sees(terminal, ": more")
         click(terminal, "Uses Jenkins", button=2)
         click(terminal, "Pin the fact")
         sees(terminal, "Pinned F#")
-        click(terminal, "2 Timeline" if size[0] > 100 else "2Timeline")
-        sees(terminal, "replace" if size[0] > 100 else "a add  enter open")
+        click(terminal, "3 Timeline")
         click(terminal, "Facturas en PDF/A", button=2)
-        sees(terminal, "Search for commands")  # the footer names the same key, below what opens
-        click(terminal, "replace  ")
-        click(terminal, "enter does it")
-        sees(terminal, "D#4: chosen")
-        terminal.write("PDF/A-4")
-        sees(terminal, "chosen PDF/A-4")
-        click(terminal, "enter does it")
-        sees(terminal, "instead of (")
-        click(terminal, "enter does it")
-        sees(terminal, "because")
-        click(terminal, "enter does it")
+        click(terminal, "It replaces another")
+        sees(terminal, "Replace… D#4")
+        terminal.write("\r\x15PDF/A-4\r\r\r")
         sees(terminal, "Recorded D#")
-        click(terminal, "search everything")
+        click(terminal, "find, ask")
         terminal.write("jenkins")
         sees(terminal, "All ", "found")
         click(terminal, "✕")
         gone(terminal, " found")
-        click(terminal, "^p")
-        sees(terminal, "Search for commands")
-        click(terminal, "? help")  # beside the palette: it goes
-        gone(terminal, "Search for commands")
-        click(terminal, "? help")
+        click(terminal, "2 Facts")
+        click(terminal, "Low 2")
+        sees(terminal, "esc all")
+        click(terminal, "Low 2 ×")
+        gone(terminal, "esc all")
+        click(terminal, ": more")
+        sees(terminal, "Do, go, or type")
+        click(terminal, ": more")  # beside the box: it goes
+        gone(terminal, "Do, go, or type")
+        terminal.write("?")
         click(terminal, "esc closes")
         gone(terminal, "esc closes")
         terminal.write("q")
@@ -118,23 +118,22 @@ def test_a_session_with_the_mouse(story: Story, size: tuple[int, int]) -> None:
 def test_another_memory_is_opened_and_left_again(story: Story, tmp_path: Path) -> None:
     other = copy(tmp_path / "shop-api")
     with started(story, (80, 24)) as terminal:
-        sees(terminal, "? help")
+        sees(terminal, ": more")
         for folder, name in ((other.folder, "shop-api"), (story.folder, "billing-api"), (other.folder, "shop-api")):
             click(terminal, "billing-api" if name == "shop-api" else "shop-api")
-            click(terminal, "another folder")
-            sees(terminal, ": open")
+            sees(terminal, "Open the memory of another project")
             terminal.write(str(folder))
             click(terminal, "enter")
-            sees(terminal, f"{name} / search", "All 10")
+            sees(terminal, f" {name} /", "All 10")
         terminal.write("q")
         assert ended(terminal) == 0
         restored(terminal)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+@SIZES
 def test_a_session(story: Story, size: tuple[int, int]) -> None:
     with started(story, size) as terminal:
-        sees(terminal, "billing-api", "Alérgica al maní", "? help")
+        sees(terminal, "billing-api", "Alérgica al maní", ": more")
         assert all(len(line) == size[0] for line in terminal.screen) and len(terminal.screen) == size[1]
         terminal.write("j")
         sees(terminal, "F#6  fact · work")
@@ -149,10 +148,10 @@ def test_a_session(story: Story, size: tuple[int, int]) -> None:
         terminal.resize(100 if size[0] < 100 else 70, 30)
         sees(terminal, "3 found")
         terminal.write("\x1b")
-        sees(terminal, "search everything", "All 10")
+        sees(terminal, "find, ask", "All 10")
         gone(terminal, "3 found")
         terminal.resize(*size)
-        sees(terminal, "Alérgica al maní", "? help")
+        sees(terminal, "Alérgica al maní", ": more")
         terminal.write("q")
         assert ended(terminal) == 0
         restored(terminal)
@@ -198,33 +197,32 @@ def test_keys_that_come_all_at_once_are_for_what_they_open(story: Story) -> None
             (":checkpoint full of letters\r", "Checkpoint K#2.", ""),
             ("afish, chips and peas\r", "Remembered F#15", ""),
             ("", "fish, chips and peas", ""),
-            ("4jfy", "Only facts, and decisions that an agent logged, are confirmed.", ""),
-            ("1", "All 11", ""),
-            ("0s/retention\r", "with “retention”", ""),
-            ("", "Days that events are kept", ""),
-            ("\x1b", "SETTINGS", "with “retention”"),
-            ("\x1b", "All 11", "SETTINGS"),
-            ("\x10export\r", ": export", ""),
-            ("\x1b", "All 11", ": export"),
-            ("\x10zzzzz\r\r", "No matches found", ""),
-            ("\x1b", "All 11", "No matches found"),
+            ("5fy", "not for what is chosen", ""),
+            ("2", "All 11", ""),
+            (":settings\r/retention\r", "“retention” ×", ""),
+            ("", "Keep events (days)", ""),
+            ("\x1b", "› Settings", "“retention” ×"),
+            ("\x1b", "find, ask", "retention"),
+            ("\x10zzzzz", "run “zzzzz”", ""),
+            ("\x1b", "All 11", "zzzzz"),
+            (":forget jenkins\ru", "Undid: forget F#6", ""),
+            ("j", "u undo", "Undid"),
+            ("/memory forget F#6\ru", "Undid: forget F#6", ""),
             ("?", "another key for it", ""),
-            ("q\x10", "Search for commands", "another key for it"),
-            ("\x1b", "All 11", "Search for commands"),
-            ("/\x10", "Search for commands", ""),
-            ("\x1b", "enter goes to what was found", "Search for commands"),
-            ("\x1b", "search everything", "enter goes to what was found"),
+            ("q\x10", "Do, go, or type", "another key for it"),
+            ("\x1b", "All 11", "Do, go, or type"),
         ):
             terminal.write(keys)
             sees(terminal, seen)
             if left:
                 gone(terminal, left)
-        terminal.write("fq")
+        terminal.write("gfq")
         assert ended(terminal) == 0
         restored(terminal)
     with story.open() as memory:
-        steps = [step.reason for step in memory.history.steps(limit=3)]
-        assert steps == ["forget F#15", "remember F#15", "link C#a383156 D#1"]
+        steps = [step.reason for step in memory.history.steps(limit=7)]
+        forgot = ["undo 34", "forget F#6", "undo 32", "forget F#6"]
+        assert steps == ["forget F#2", *forgot, "remember F#15", "link C#a383156 D#1"]
 
 
 def test_a_foreign_file_is_refused_in_one_sentence(tmp_path: Path) -> None:
