@@ -382,9 +382,8 @@ class Memoranda(SaysDefects, App[int]):
     def _show_main(self) -> None:
         """Import what shows a memory, and show it: the first frame is painted by then."""
         from tui.main_screen.screen import MainScreen
-        from tui.workers.model_worker import ModelWorker
 
-        self.modeller = self.modeller or ModelWorker(self._model_told)
+        self.modeller = self.modeller or MainScreen.make_modeller(self._model_told)
         self._main = MainScreen(self.location, self._cwd, self._clock)
         self.push_screen(self._main)
 

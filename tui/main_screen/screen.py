@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 
 from rich.text import Text
@@ -45,7 +45,7 @@ from tui.theme.line_filters import Piece, pieces_width
 from tui.widgets.bars import Split
 from tui.widgets.preview import Preview
 from tui.workers.engine import Engine
-from tui.workers.model_worker import KEPT_EXCHANGES, Exchange, LibrarianWorker
+from tui.workers.model_worker import KEPT_EXCHANGES, Exchange, LibrarianWorker, ModelWorker
 
 AGES_POLLS = 120  # polls between two readings of the rows without a write, because ages change
 TALK_ERASED = "The conversation with the librarian was erased with what was purged."
@@ -250,6 +250,11 @@ class MainScreen(SearchingScreen):
     def action_tour(self) -> None:
         """Leave the tour, or resume it where it was left."""
         self.tour.toggle()
+
+    @staticmethod
+    def make_modeller(tell: Callable[[], None]) -> ModelWorker:
+        """Return what asks the agent's model, in this memory and those opened after it; its threads call `tell`."""
+        return ModelWorker(tell)
 
     def action_leave(self) -> None:
         """Leave one thing: the find line, zoom, the preview, marks, a search, the past, work beside, a filter, a
