@@ -25,7 +25,7 @@ from store.base import hook_resident
 from store.base import state_files as installation
 from store.base.clock import utc_now
 from store.memory import Memory
-from tui.demo import build_demo
+from tui.demo.builder import build_demo
 
 AIM = 1.5  # × an empty Python, processor time, warm
 MOST_MEGABYTES = 40

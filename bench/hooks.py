@@ -36,7 +36,7 @@ from store.doors import pack as meaning_recall
 from store.doors.pack import WARM, MeaningRecall, words_of
 from store.memory import Memory
 from store.text import words as token_count
-from tui.demo import build_demo
+from tui.demo.builder import build_demo
 
 AIM = 100.0
 PROMPTS = (

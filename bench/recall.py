@@ -26,7 +26,7 @@ from store.librarian.librarian import Librarian
 from store.memory import Memory
 from store.search import lookup
 from store.upkeep import background_embedding
-from tui.demo import build_demo
+from tui.demo.builder import build_demo
 
 CASES = os.path.join(os.path.dirname(__file__), "cases", "librarian.jsonl")
 CHATTER = (

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 
 from store.base.location import Location
 from store.base.models import Fact
-from tui import demo
 from tui.app import Memoranda
+from tui.demo import builder as demo
 from tui.input.key_table import PANE_KEYS
 from tui.widgets.record_list import RecordList
 

@@ -30,7 +30,7 @@ from bench.store import environment, heading
 from bench.terminal import Terminal
 from store.base.clock import utc_now
 from store.memory import Memory
-from tui.demo import build_demo
+from tui.demo.builder import build_demo
 
 COMMAND = [sys.executable, "-P", "-m", "tui.main"]
 GREW, MORE_MB, MORE_HANDLES = 1.25, 12.0, 6  # what a process may have more of at the end

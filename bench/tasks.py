@@ -20,8 +20,8 @@ from textual.pilot import Pilot
 from store.base.location import Location
 from store.base.models import Checkpoint, Commit, Decision
 from store.memory import Memory
-from tui import demo
 from tui.app import Memoranda
+from tui.demo import builder as demo
 from tui.main_screen.screen import MainScreen
 
 SIZES = ((120, 40), (80, 24))

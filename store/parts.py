@@ -1,12 +1,12 @@
 """The optional parts of Memoranda: packages that nothing else imports, and without which everything else works.
 
-Every program of Memoranda imports this module, so that what it asks a part for is found (store/base/extensions.py).
+Every program of Memoranda imports this module, so that what it asks a part for is found (store/base/runtime.py).
 """
 
 from functools import partial
 from importlib import import_module
 
-from store.base.extensions import PART_LOADERS, Part
+from store.base.runtime import PART_LOADERS, Part
 
 PART_PACKAGES = {"tools": "store.tools", "team": "store.team", "rescue": "store.rescue"}
 

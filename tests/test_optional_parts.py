@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from store.base.extensions import PART_LOADERS, find_extension, require_part
+from store.base.runtime import PART_LOADERS, find_extension, require_part
 from store.parts import PART_PACKAGES
 from store.upkeep.optional import ForeignMemories, Sharing
 

@@ -144,7 +144,7 @@ def _in_a_browser() -> bool:
     What this process starts is in no browser."""
     if not os.environ.pop("MEMORANDA_SERVED", ""):
         return False
-    os.environ["TEXTUAL_DRIVER"] = "tui.browser.driver:BrowserDriver"
+    os.environ["TEXTUAL_DRIVER"] = "tui.desktop.drivers:BrowserDriver"
     return True
 
 

@@ -17,8 +17,8 @@ from hashlib import sha256
 
 from store.base.citations import Citation
 from store.base.errors import InvalidInput, MemorandaError, NotFound
-from store.base.extensions import require_extension
 from store.base.location import checkout_root, personal_memory_path
+from store.base.runtime import require_extension
 from store.conversations.sessions import rename_cut_snapshot
 from store.database.database import Database, Transaction
 from store.database.files import is_database

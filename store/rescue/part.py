@@ -7,7 +7,7 @@ import sys
 from dataclasses import asdict
 
 from store.base.errors import MemorandaError
-from store.base.extensions import Part
+from store.base.runtime import Part
 from store.rescue.salvage import salvage_file
 
 PART = Part()  # nothing of it is asked for but by its verb

@@ -3,8 +3,8 @@
 from contextlib import closing
 
 from store.base.clock import to_ms
-from store.base.extensions import Part
 from store.base.models import Decision, Fact
+from store.base.runtime import Part
 from store.base.state_files import team_folder
 from store.memory import Memory
 from store.purge.purge import PurgePlan

@@ -4,7 +4,7 @@ finds words in the versions that guard keeps, and cuts them out."""
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from store.base.extensions import Part
+from store.base.runtime import Part
 from store.purge.byte_scanner import ByteSearch, split_long_texts
 from store.purge.file_eraser import GUARD_LABEL, GUARD_TABLE, SealedTexts, find_cut_spans
 from store.purge.word_search import PurgedTexts, RemainingMatch

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from store import parts  # noqa: F401  # for what is asked of an optional part
 from store.base.errors import MemorandaError
-from store.base.extensions import require_extension
+from store.base.runtime import require_extension
 from store.database.database import Lease, LeaseLost
 from store.ingest.formats import note_checked_size, source_name, transcript_folder
 from store.ingest.runner import IngestReport, ingest_file

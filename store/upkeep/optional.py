@@ -6,8 +6,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from store.base.extensions import find_extension
 from store.base.models import Decision, Fact
+from store.base.runtime import find_extension
 from store.base.state_files import team_folder
 from store.ingest.runner import IngestReport
 from store.memory import Memory

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bench import screen_text
-from tui import demo
+from tui.demo import builder as demo
 
 
 @pytest.mark.whole

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from store import parts  # noqa: F401  # for what is asked of an optional part
-from store.base.extensions import require_part
+from store.base.runtime import require_part
 from store.database.connection import DISK_ERRORS, to_memoranda_error
 from store.memory import Memory
 from tui.commands.call import Call, Outcome

@@ -14,7 +14,7 @@ from typing import Annotated
 
 from store.base.citations import cite
 from store.base.errors import ExitStatus, InvalidInput, MemorandaError
-from store.base.extensions import require_extension
+from store.base.runtime import require_extension
 from store.database.values import clean_text
 from store.sync.sync import SyncReport, find_movable_parts, is_large_file
 from store.upkeep.optional import ExchangeReport, OpenTeam, Sharing, has_shared_records

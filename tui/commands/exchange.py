@@ -9,7 +9,7 @@ from typing import Annotated
 
 from store.base.citations import cite
 from store.base.errors import ExitStatus, InvalidInput, NotFound
-from store.base.extensions import require_part
+from store.base.runtime import require_part
 from store.base.vocabulary import EXPORT_FORMS, SOURCE_NAMES, SOURCE_PARTS
 from store.exchange.backups import (
     backup_folder,

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import store
 from store.base.errors import Conflict, ExitStatus, ForeignFile, InvalidInput, MemorandaError, StorageError
-from store.base.extensions import require_part
+from store.base.runtime import require_part
 from store.documents.documents import DocumentScan
 from store.doors.connection import examine_agents
 from store.embedding.fastembed import FastEmbed, download_model

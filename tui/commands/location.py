@@ -18,8 +18,8 @@ from store.base.state_files import state_folder
 from store.memory import Memory
 from store.upkeep.adoption import examine_ownership
 from tui.commands.call import Call, Outcome
-from tui.demo import build_demo
-from tui.demo.tour import begin_tour
+from tui.demo import begin_tour
+from tui.demo.builder import build_demo
 from tui.input.arguments import UsageError, verb
 
 # demo.

@@ -12,8 +12,8 @@ from typing import Any
 
 from store.base.citations import parse_citation
 from store.base.errors import MemorandaError, Purged
-from store.base.extensions import require_part
 from store.base.models import Checkpoint, Record, Step
+from store.base.runtime import require_part
 from store.base.vocabulary import DOMAINS, PERSON_ORIGIN
 from store.config.settings import MODEL_WORD, SETTINGS
 from store.history.checkpoints import MANY_RECORDS

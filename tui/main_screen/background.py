@@ -19,7 +19,7 @@ from store.learning.rule_pass import RulePassResult
 from store.librarian.structured_output import ModelStats, read_model_stats
 from store.sync.sync import SyncReport
 from tui.commands.record_lines import sync_message
-from tui.demo.tour import TOUR_STOPS, keep_tour, read_tour, tour_stop
+from tui.demo import TOUR_STOPS, keep_tour, read_tour, tour_stop
 from tui.input.key_table import fill_in_keys, key_name
 from tui.main_screen.search import SearchingScreen
 from tui.render.lines import format_count

@@ -6,7 +6,7 @@ import os
 import shutil
 from dataclasses import dataclass
 
-from store.base.extensions import find_extension
+from store.base.runtime import find_extension
 from store.base.vocabulary import SOURCE_PARTS
 from store.memory import Memory
 from store.upkeep.optional import ForeignMemories, ToolCount

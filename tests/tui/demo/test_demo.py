@@ -33,8 +33,8 @@ from store.exchange.exporter import export_text
 from store.inbox import duplicates
 from store.inbox.duplicates import find_decision_matches, find_similar_facts
 from store.memory import Memory
-from tui import demo
 from tui.commands.location import DEMO_HINT
+from tui.demo import builder as demo
 from tui.demo.builder import DEMO_AUTHORS
 from tui.render.lines import FACT_BADGES, fact_badge, looks_like_order
 from tui.widgets.record_list import RecordList

@@ -7,7 +7,7 @@ from support.screen import NARROW, Person, opened
 from support.stories import Story, copy
 
 from tui import cli
-from tui.demo import tour
+from tui import demo as tour
 from tui.input.key_table import fill_in_keys
 
 

@@ -12,7 +12,7 @@ import tui
 from store.config.configuration import user_settings_path
 from tui import cli
 from tui.actions.table import ACTIONS
-from tui.demo.tour import TOUR_END, TOUR_STOPS
+from tui.demo import TOUR_END, TOUR_STOPS
 from tui.input.key_table import FIXED_KEYS, KEYS, KEYS_BY_ID, PLAN_KEYS, VIEW_NAMES, fill_in_keys, resolve_keys
 from tui.main_screen.places import PANES, load_view
 from tui.screens.base import HelpScreen

@@ -22,7 +22,7 @@ from store.doors.trust import get_unconfirmed_origin
 from store.librarian.librarian import Librarian
 from store.memory import Memory
 from store.text import words as token_count
-from tui.demo import build_demo
+from tui.demo.builder import build_demo
 
 CLAUDE, CODEX = "mcp:claude-code", "mcp:codex-mcp-client"
 

@@ -21,7 +21,7 @@ from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
 from textual.message import Message
 
 from tui.app import Memoranda
-from tui.desktop.terminal_driver import TerminalDriver
+from tui.desktop.drivers import TerminalDriver
 
 
 class Reading:
@@ -114,7 +114,7 @@ async def test_it_sleeps_without_a_terminal(
             raise gone
         return gone
 
-    monkeypatch.setattr("tui.desktop.terminal_driver.os.read", read)
+    monkeypatch.setattr("tui.desktop.drivers.os.read", read)
     with reading.running():
         reading.type(b"a")
         reads.get(timeout=30)
