@@ -166,9 +166,9 @@ class CheckpointController:
             return ()
         if self.host.pane_name == "history":  # where the key reads the one under the cursor
             return [(f"session broke off at {self.offered.citation} ", "$text-warning")]
-        return [
-            (f"session broke off: {key_name('checkpoint.restore')} recovers it ", "$text-warning", RECOVER_ACTION)
-        ]
+        does = "" if self.host.form == "-narrow" else " recovers it"  # beside the hint of the find line
+        said = f"session broke off: {key_name('checkpoint.restore')}{does} "
+        return [(said, "$text-warning", RECOVER_ACTION)]
 
     def leave(self) -> bool:
         return False
