@@ -112,11 +112,12 @@ def decision_summary(done: InboxDecision, accepted: Sequence[Proposal]) -> str:
 
 
 def put_off(screen: ActionScreen, things: Sequence[Proposal]) -> None:
-    """Move proposals to the end of the list until the application is left."""
+    """Move proposals to the end of the list until the application is left; the cursor goes on to the next."""
     numbers = [one.id for one in things]
     screen.engine.put_off = (*(one for one in screen.engine.put_off if one not in numbers), *numbers)
-    screen.say(f"{cite_things(things)} later: at the end of the list; nothing was decided")
-    screen.refresh_rows()
+    said = f"{cite_things(things)} later: at the end of the list; nothing was decided"
+    later = Action("record.later", "later", does=lambda memory, things: Done(said, onward=True, undo=False))
+    screen.perform(later, things)
 
 
 def decide_in_editor(screen: ActionScreen, things: Sequence[Proposal]) -> None:

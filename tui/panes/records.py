@@ -62,10 +62,10 @@ def read_today(reading: Reading) -> Loaded:
     says: list[Piece] = []
     if unheard:
         waits = agree_verb(unheard, "wait to be learned from")
-        says.append((f"{format_count(unheard, 'message')} of your chats {waits}", "$dim"))
+        says.append((f"{format_count(unheard, 'chat message')} {waits}", "$dim"))
     if unread:
-        waits = agree_verb(unread, "wait to be read by a model")
-        says.append((f"{format_count(unread, 'message')} of your chats {waits}", "$dim", "go('settings', 'model')"))
+        needs = agree_verb(unread, "need a model")
+        says.append((f"{format_count(unread, 'chat message')} {needs}", "$dim", "go('settings', 'model')"))
     facets = [writer_facet("asker", memory.inbox.origins())]
     return Loaded(rows, facets, says, len(numbers), kept=against)
 
