@@ -246,15 +246,15 @@ class KeyedRows:
 
 
 def fact_lines(shown: Fact | GlobalFact, now: str, width: int) -> list[RowLine]:
-    """Draw a fact: badge, text, age; in a roomy list its domain and who wrote it too. A stale fact stands out, a global
-    one is marked by the word."""
+    """Draw a fact: badge, text, age; in a roomy list its domain and who wrote it too, where the text leaves the room. A
+    stale fact stands out, a global one is marked by the word."""
     fact = shown.own if isinstance(shown, GlobalFact) else shown
     badge = fact_badge(fact, now)
     style = badge_style(badge)
     age = f"{format_age(now, fact.last_confirmed_at):>5}"
-    about = (
-        f"{fact.domain.replace('_', ' ')} · {visible(writer_name(fact.origin))} · " if width >= ROOMY_LIST else ""
-    )
+    text, about = visible(fact.fact), f"{fact.domain.replace('_', ' ')} · {visible(writer_name(fact.origin))} · "
+    if width < ROOMY_LIST or cell_len(text) + cell_len(about) + len(age) + 3 > width:
+        about = ""
     word = "" if fact.status == "active" else f"{FACT_BADGES[badge][1]} "
     look = "title" if badge == "stale" else "" if fact.status == "active" else "dim"
     note = [(f"{word}{about}", "dim"), (age, style if badge == "stale" else "dim")]
@@ -264,7 +264,7 @@ def fact_lines(shown: Fact | GlobalFact, now: str, width: int) -> list[RowLine]:
         note.insert(0, (f"{WARNING_SIGN} ", "warning"))
     if fact is not shown:
         note.insert(0, ("global · " if about else "global ", "accent"))
-    return row_lines([(f"{FACT_BADGES[badge][0]} ", style)], visible(fact.fact), look, note, width)
+    return row_lines([(f"{FACT_BADGES[badge][0]} ", style)], text, look, note, width)
 
 
 def draw_record(record: Any, width: int, now: str) -> list[RowLine]:
