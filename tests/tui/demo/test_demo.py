@@ -23,6 +23,7 @@ from support.screen import opened
 from support.stories import NOON, Clock
 from support.terminals import ended, sees
 
+from bench import screen_text
 from bench.terminal import Terminal
 from store.base.errors import StorageError
 from store.base.models import Fact
@@ -37,7 +38,6 @@ from tui.commands.location import DEMO_HINT
 from tui.demo import builder as demo
 from tui.demo.builder import DEMO_AUTHORS
 from tui.render.lines import FACT_BADGES, fact_badge, looks_like_order
-from tui.widgets.record_list import RecordList
 
 ROOT = Path(__file__).parents[3]
 COMMAND = [sys.executable, "-P", "-m", "tui.main"]
@@ -421,7 +421,7 @@ def test_in_a_terminal_it_opens_and_goes(tmp_path: Path, monkeypatch, words, kep
     """The app opens on the demo; when it is left, the temporary place is gone, unless it was to be kept."""
     monkeypatch.chdir(tmp_path)
     with demo_at_terminal(tmp_path, *words) as terminal:
-        terminal.write("2")
+        terminal.write("3")
         sees(terminal, "wip: count")
         (place,) = tmp_path.iterdir()
         assert (place / "billing-api" / ".memoranda" / "memory.db").exists()
@@ -453,45 +453,12 @@ async def test_in_the_app_it_says_how_to_open_it(tmp_path: Path):
     assert os.listdir(tmp_path) == ["mine"] and not (tmp_path / "mine" / "somewhere").exists()
 
 
-def rows_of(found: RecordList) -> dict[int, list[str]]:
-    """The visible rows: index → its lines."""
-    rows: dict[int, list[str]] = {}
-    for y, (index, _) in enumerate(found._layout()):
-        rows.setdefault(index, []).append(found.render_line(y).text.rstrip())
-    return rows
-
-
-def holds(lines: list[str], text: str) -> bool:
-    """Return whether the whole text stands on these lines, beside the glyph and the note."""
-    left = text.split()
-    for line in lines:
-        while left and re.search(rf"(?<!\S){re.escape(left[0])}(?!\S)", line):
-            line = line[line.index(left[0]) + len(left[0]) :]
-            left = left[1:]
-    return not left
-
-
-@pytest.mark.parametrize(
-    ("size", "whole", "cut"),
-    [((80, 24), 468, 0), ((120, 40), 1_415, 0), ((160, 45), 1_716, 0), ((200, 50), 2_021, 0)],
-    ids=["80x24", "120x40", "160x45", "200x50"],
-)
-async def test_most_facts_can_be_read_whole(
-    folder: Path, tmp_path: Path, size: tuple[int, int], whole: int, cut: float
-) -> None:
-    """`whole` is how many characters of facts are shown in texts that are not cut, in list and preview; `cut` the share
-    of the list's lines that end in `…`."""
+@pytest.mark.parametrize("size", screen_text.SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_most_facts_can_be_read_whole(folder: Path, tmp_path: Path, size: tuple[int, int]) -> None:
+    """No line of the list is cut; the preview shows the text under the cursor."""
     own = shutil.copytree(folder, tmp_path / folder.name)
     ours(own / ".memoranda" / "memory.db")
     async with opened(own, size) as person:
-        fact, found = person.record, person.main.list_of("facts")
-        assert isinstance(fact, Fact) and found.rows is not None
-        assert fact.fact in " ".join(person.preview)
-        read, lines, ended = len(fact.fact), 0, 0
-        for index, shown in rows_of(found).items():
-            record = found.rows.record(index)  # type: ignore[attr-defined]
-            lines += len(shown)
-            ended += sum("…" in line for line in shown)
-            read += len(record.fact) if record is not None and holds(shown, record.fact) else 0
-        assert read >= whole
-        assert ended / lines <= cut
+        assert isinstance(person.record, Fact) and person.record.fact in " ".join(person.preview)
+        assert screen_text.characters(person.record_list)[1] >= screen_text.GOALS[size]
+        assert screen_text.count_cut(person.record_list)[0] == 0
