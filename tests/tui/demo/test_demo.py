@@ -462,3 +462,7 @@ async def test_most_facts_can_be_read_whole(folder: Path, tmp_path: Path, size: 
         assert isinstance(person.record, Fact) and person.record.fact in " ".join(person.preview)
         assert screen_text.characters(person.record_list)[1] >= screen_text.GOALS[size]
         assert screen_text.count_cut(person.record_list)[0] == 0
+        for key in "1345":
+            await person.press(key)
+            cut, lines = screen_text.count_cut(person.record_list)
+            assert cut <= screen_text.MOST_CUT * lines, key
