@@ -46,7 +46,7 @@ async def test_newest_first_with_who_when_why_and_about_what(size: tuple[int, in
     assert first.startswith("▸•") and "link C#a383156" in first and "agent" in first
     assert "probar" in started and ("3 h" in started or "21 Nov 2026 08:24" in started)
     assert "you" in started and ("you, cli" in started) is (size == HUGE), "the door, where there is room"
-    assert numbers(person)[:4] == [30, 29, 28, 27] and len(person.rows) > 15 or size == NARROW
+    assert (numbers(person)[:4] == [30, 29, 28, 27] and len(person.rows) > 15) or size == NARROW
     assert "U undo this…" in person.lines[-1] or size[0] == 44
 
 
