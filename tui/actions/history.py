@@ -17,7 +17,7 @@ from store.search.lookup import get_record
 from tui.actions.action import Action, ActionScreen, Done, agree, cite_things
 from tui.actions.plans import plan_restore, plan_since, plan_undo, plan_undo_all
 from tui.actions.records import offer_record
-from tui.input.key_table import key_name
+from tui.input.key_table import TODAY, key_name
 from tui.lists.record_rows import local_day
 from tui.render.lines import format_count
 from tui.screens.dialogs import Offer
@@ -134,7 +134,8 @@ def undo_newest(screen: ActionScreen, things: Sequence[Any]) -> None:
 
     def work(memory: Memory, things: Sequence[Any]) -> Done:
         meant = _memory_of_step(memory, since, lambda history: history.next_undo())
-        return _say_undone(memory, meant, meant.history.undo(), "Undid", f"{key_name('memory.redo')} redoes it")
+        back = f"{key_name('memory.redo')} redoes it"
+        return _say_undone(memory, meant, meant.history.undo(), "Undid", back, _kind_of_place(screen))
 
     screen.perform(Action("memory.undo", "undo", does=work), [])
 
@@ -151,14 +152,19 @@ def redo_newest(screen: ActionScreen, things: Sequence[Any]) -> None:
             steps = [memory.history.redo().seq for _ in range(number)]
             said = f"Redid {format_count(number, 'step')}: {', '.join(map(str, steps[:5]))}"
             return Done(f"{said}; {back}", undo=False)
-        return _say_undone(memory, meant, meant.history.redo(), "Redid", back)
+        return _say_undone(memory, meant, meant.history.redo(), "Redid", back, _kind_of_place(screen))
 
     screen.perform(Action("memory.redo", "redo", does=work), [])
 
 
-def _say_undone(memory: Memory, meant: Memory, step: Step, did: str, back: str) -> Done:
+def _kind_of_place(screen: ActionScreen) -> str:
+    """Return the kind of the records of a pane of one kind."""
+    return "proposal" if screen.pane_name == TODAY else ""
+
+
+def _say_undone(memory: Memory, meant: Memory, step: Step, did: str, back: str, kind: str) -> Done:
     """Return what was undone or redone, and how to take that back; the cursor goes to the record."""
-    reason, key = step.reason, first_changed_key(step, meant)
+    reason, key = step.reason, first_changed_key(step, meant, kind)
     if meant is not memory:
         reason = memory.globals.as_cited(reason)
         key = pack_key("global", unpack_key(key)[1]) if key is not None else None
@@ -185,10 +191,11 @@ def _memory_of_step(memory: Memory, since: str, find: Callable[[History], int]) 
     return own if step.at > newest else memory
 
 
-def first_changed_key(step: Step, memory: Memory) -> int | None:
-    """Return the key of the first record that a step changed: of one that holds now, if one does."""
+def first_changed_key(step: Step, memory: Memory, kind: str = "") -> int | None:
+    """Return the key of the first record that a step changed: of a `kind`, and of one that holds now, if one does."""
     changes = memory.history.changes(step.seq, limit=64)
     keys = [(HISTORY_KINDS[one.table], int(one.key[0])) for one in changes if one.table in HISTORY_KINDS]
+    keys = [key for key in keys if key[0] == kind] or keys
     key = next((key for key in keys if _status_of(memory, *key) not in GONE_STATES), keys[0] if keys else None)
     return None if key is None else pack_key(*key)
 
