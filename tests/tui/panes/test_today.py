@@ -262,7 +262,7 @@ async def test_all_are_gone_through_one_by_one_with_a_key_each(asked: Story, nar
     assert len(waiting(asked)) == 3 and "nothing was decided" in narrow.toasts[-1]
     await narrow.press("f")
     assert narrow.toasts[-1].startswith("Rejected P#")
-    await narrow.press("y", "enter")
+    await narrow.press("y")
     assert narrow.toasts[-1].startswith("Accepted P#") and narrow.record == first, "the one that was left"
     await narrow.press("u")
     assert len(waiting(asked)) == 2
