@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -170,8 +171,7 @@ class Queue:
         """Call `work` with the memory, then `done` with its result, or `failed`, on the screen's thread."""
         if instead:
             self._newest += 1
-            if self._memory is not None:
-                self._memory.database.interrupt()
+            self._interrupt()
         self._thread.submit(self._run, work, done, failed, self._newest)
 
     def _run(self, work: Callable[[Memory], Any], done: Any, failed: Any, number: int) -> None:
@@ -196,10 +196,15 @@ class Queue:
             self._memory.database.connection.pragma("cache_size", ORDER_CACHE)
         return self._memory
 
+    def _interrupt(self) -> None:
+        memory = self._memory
+        if memory is not None:
+            with suppress(apsw.ConnectionClosedError):  # its thread is about to open that of another moment
+                memory.database.interrupt()
+
     def close(self) -> None:
         """Stop what runs, and close its connection, which a thread that is gone could not."""
-        if self._memory is not None:
-            self._memory.database.interrupt()
+        self._interrupt()
         self._thread.submit(self._close_memory)
         self._thread.shutdown()
 
