@@ -361,12 +361,13 @@ def _day_of(record: Any) -> int:
 
 
 def offer_facts(memory: Memory, things: Sequence[Any], words: str) -> list[Offer]:
-    """Return the facts that say something like a record; with words, those that have them, or the one that is cited."""
+    """Return the facts that say something like a record, then others; with words, those that have them, or the one
+    that is cited."""
     text = words or searchable_text(things[0])
     likes = [like.fact for like in find_similar_facts(memory.database, memory.facts, text)]
     target = getattr(things[0], "target", None)
     found = [*memory.facts.get_many([target] if target else []), *likes] if not words else likes
-    numbers = memory.facts.ids(memory.now, words=words, limit=OFFERED) if words else ()
+    numbers = memory.facts.ids(memory.now, words=words, limit=OFFERED)
     digits = words.strip().upper().removeprefix("F#")
     cited = memory.facts.get_many([int(digits)]) if digits.isdecimal() else []
     every = {fact.id: fact for fact in (*cited, *found, *memory.facts.get_many(list(numbers)))}
