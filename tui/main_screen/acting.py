@@ -671,7 +671,7 @@ class ActingScreen(PlacesScreen):
         elif name == "health" and given.check and not given.head:
             again = self.place.view.get("check") == "damage"
             self.go_to("health", check="quick" if given.quick else "damage again" if again else "damage")
-        elif name == "health" and self.moment is None and not any(vars(given).values()):
+        elif name == "health" and self.moment is None and {*vars(given).values()} <= {None, False, "", "-"}:
             self.go_to("health")  # in the past the counts are shown as text
         elif name == "search":
             self.search_for(" ".join(given.query))
