@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import re
 import time
 from collections.abc import AsyncIterator, Callable, Hashable, Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from support.stories import Clock, location
 from textual import events
 from textual._context import visible_screen_stack
+from textual._xterm_parser import XTermParser
 from textual.message_pump import MessagePump
 from textual.pilot import Pilot
 from textual.strip import Strip
@@ -141,6 +143,15 @@ class Person:
         for key in keys:
             await self.pilot.press(key)
             await self.settle()
+
+    async def type_ahead(self, text: str) -> None:
+        """Send what a terminal writes for keys all at once, as fast fingers and a slow machine do (← stands for Escape,
+        which with a letter after it would be another key); then wait."""
+        for part in re.split("(←)", text):
+            keys = [events.Key("escape", "\x1b")] if part == "←" else XTermParser().feed(part)
+            for key in keys:
+                self.app.post_message(key)
+        await self.settle()
 
     async def paste(self, text: str) -> None:
         """Paste a text; ten times as fast as typing it."""
