@@ -14,6 +14,7 @@ from store.context.selection import MIN_FACT_SIMILARITY, PART_LIMITS, Considered
 from store.text.words import count_tokens
 from tui.commands.context import draw_bar, left_out_words, part_name
 from tui.lists.record_rows import WIDE_LIST, NumberedRows, RowLine, badge_style, heading_line, row_lines
+from tui.panes.pane import Entry
 from tui.render.lines import (
     FACT_BADGES,
     KIND_GLYPHS,
@@ -77,7 +78,6 @@ class ContextRow:
     more: str = ""  # the reason in full, where the list's heading says a part of it
     included: bool = True
     flagged: bool = False  # looks like an instruction to agents
-    muted: bool = False
     costs: tuple[tuple[str, int], ...] = ()  # for a line of bars: parts, and the tokens of each
 
 
@@ -88,6 +88,7 @@ class ContextRows(NumberedRows):
     def __init__(self, built: Context, records: Mapping[str, Record], now: str, facts: int = 0) -> None:
         self.built = built
         self._rows = list(_context_rows(built, records, now, facts))
+        self._whole = Entry(WHOLE_TEXT, None, lambda width: [], self.full_text)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -99,13 +100,10 @@ class ContextRows(NumberedRows):
         row = self._rows[index]
         return row.key if row.key is not None else ("heading", index)
 
-    def record(self, index: int) -> Record | None:
-        """Return the record of a row; None for a heading and for rows without a record."""
-        return self._rows[index].record
-
-    def is_muted(self, index: int) -> bool:
-        """Tell whether the fact of a row is muted."""
-        return self._rows[index].muted
+    def record(self, index: int) -> Record | Entry | None:
+        """Return the record of a row, or for that of the whole text its entry; None for rows without a record."""
+        row = self._rows[index]
+        return self._whole if row.key == WHOLE_TEXT else row.record
 
     def lines_above(self, index: int) -> list[StyledLine]:
         """Return the lines above a row's record in the preview: whether it is sent, and why."""
@@ -265,7 +263,6 @@ def _fact_row(one: ConsideredFact, now: str) -> ContextRow:
         more,
         one.included,
         one.is_suspicious,
-        one.word == "muted",
     )
 
 

@@ -323,7 +323,8 @@ class PlacesScreen(ResponsiveScreen[None]):
         queue = "lists" if place.pane.name in PANE_KEYS else f"view {place.pane.name}"
         if (first or place.narrowed) and not isinstance(self.focused, Input):
             self.application.hold_keys("rows")  # they are for its rows
-        self._began, self._seen = monotonic(), engine.present.database.data_version()
+        self._began = monotonic()
+        self._note_writes(engine)
         done = partial(self._show_loaded, place, place.view, engine.past)
         for limit in (FIRST_ROWS, -1) if first and place.pane.paged else (-1,):
             work = partial(self._read_place, place, place.view, limit, last, place.loaded)
@@ -401,8 +402,14 @@ class PlacesScreen(ResponsiveScreen[None]):
             self.load()
         if not engine.reading and now > self._rested and self.was_written():
             engine.pace.note_write()
-            self.memory_changed()
+            self._note_writes(engine)
             self.load()
+
+    def _note_writes(self, engine: Engine) -> None:
+        """Note what was written since the rows were read, whoever has them read again."""
+        if self.was_written():
+            self._seen = engine.present.database.data_version()
+            self.memory_changed()
             self.set_waiting(engine.present.inbox.count_waiting())
 
     def was_written(self) -> bool:
@@ -503,7 +510,7 @@ class PlacesScreen(ResponsiveScreen[None]):
         elif one is not None:
             above = getattr(rows, "lines_above", None)
             before = above(index) if above is not None else ()
-            if not stay or self.pane.record is None:
+            if not stay or self.pane.record is None or (before and before != self.pane.before):
                 self.pane.follow(one, before)
         elif not self.pane.reading_out:
             self.pane.follow(None, self._missing_lines())

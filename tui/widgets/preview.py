@@ -433,7 +433,7 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
         self.record: Any = None  # the record, the step or the entry that is shown
         self.reading_out = False  # whether it shows a verb's output
         self._described: list[StyledLine] | None = None  # the description when it was shown
-        self._before: Sequence[StyledLine] = ()  # lines above the record
+        self.before: Sequence[StyledLine] = ()  # lines above the record
         self._marker: WordMarker | None = None  # of the search's words
         self._start = 0  # the character of a turn that the passage found begins at
         # (record, its selected citation)
@@ -460,7 +460,7 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
         """Show the record at a list's cursor, below the lines `before`, with the words of `marker` highlighted and,
         without such lines, the first of them in view, of a turn the first from its character `start` on; clear the back
         history."""
-        self._before, self._marker, self._start = before, marker, start
+        self.before, self._marker, self._start = before, marker, start
         self.reading_out = False
         self._trail.clear()
         self._ahead.clear()
@@ -539,7 +539,7 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
             self.post_message(self.Failed(error))
             return False
         self._ahead.clear()
-        self._before, self._start = (), 0
+        self.before, self._start = (), 0
         self._show_record(found)
         return True
 
@@ -602,7 +602,7 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
             self._describe(record)
             return
         self.preview.show_lines(self._compose_lines(lines or []), getattr(record, "citation", ""), stay=again)
-        if not again and not self._before:
+        if not again and not self.before:
             self.preview.show_match(*self._passage(record))
         if isinstance(record, Commit):
             self._timer = self.set_timer(DIFF_DELAY, lambda: self._read_diff(record))
@@ -641,7 +641,7 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
                 self.preview.show_match()
 
     def _compose_lines(self, lines: list[StyledLine]) -> list[StyledLine]:
-        return [*self._before, *(mark_matches(lines, self._marker) if self._marker is not None else lines)]
+        return [*self.before, *(mark_matches(lines, self._marker) if self._marker is not None else lines)]
 
     @work(thread=True, group="diff", exclusive=True, exit_on_error=False, description="read a commit's diff")
     def _read_diff(self, commit: Commit) -> None:
