@@ -22,6 +22,7 @@ from tui.actions.action import Action, ActionScreen, Done, Pick, cite_things, ru
 from tui.commands.record_lines import sync_message
 from tui.desktop import programs
 from tui.desktop.programs import open_in_editor
+from tui.input.key_table import ASK
 from tui.render.lines import KIND_GLYPHS, format_count, summarize_record
 from tui.screens.dialogs import FormField, Offer
 
@@ -235,7 +236,7 @@ def _keep_draft(name: str, text: str) -> str:
 
 
 def copy(screen: ActionScreen, things: Sequence[Record | Step]) -> None:
-    """Copy the citations of records, their texts, or both."""
+    """Copy the citations of records, their texts, or both; among the questions also the newest answer."""
     ordered = sorted(things, key=lambda one: (type(one).__name__, cite_things([one])))
     cited = [cite_things([one]) for one in ordered]
     texts = [one.reason if isinstance(one, Step) else searchable_text(one) for one in ordered]
@@ -246,6 +247,9 @@ def copy(screen: ActionScreen, things: Sequence[Record | Step]) -> None:
         Offer(("\n".join(texts), f"the text of {named}"), "the text", texts[0][:40]),
         Offer(("\n".join(both), f"{named} with the text"), "both"),
     ]
+    answers = [one.answer.text for one in screen.engine.exchanges if one.answer is not None]
+    if answers and screen.pane_name == ASK:
+        offers.append(Offer((answers[-1], "the answer"), "the answer", answers[-1][:40]))
     find = partial(_offers_with, offers)
     screen.choose(f"Copy {named}", find, lambda one: screen.copy(*one))
 

@@ -4,6 +4,7 @@ for a question."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -118,7 +119,10 @@ def _exchange_rows(reading: Reading, number: int, exchange: Exchange) -> list[As
     said = list(exchange.first if answer is None else answer.parts)
     if answer is not None and answer.near is not None:
         said.append(answer.near)
-    rows += [_sentence_row(("said", number, at), one, find) for at, one in enumerate(said)]
+    seen = Counter[tuple[str, ...]]()
+    for one in said:  # known by what it cites, so that the cursor stays on it when a model orders them
+        rows.append(_sentence_row(("said", number, *one.citations[:1], seen[one.citations[:1]]), one, find))
+        seen[one.citations[:1]] += 1
     if exchange.error:
         rows.append(_text_row(("error", number), exchange.error, "warning"))
     elif answer is None:
@@ -130,8 +134,9 @@ def _exchange_rows(reading: Reading, number: int, exchange: Exchange) -> list[As
         of_data = answer.asked.lists and (answer.filter or answer.asked.asks_history)
         notes = [answer.line, "" if of_data else exchange.unindexed, answer.note]
         rows += [_text_row(("note", number, at), note) for at, note in enumerate(notes) if note]
-        sources = [(cited, record) for cited in answer.citations if (record := find(cited)) is not None]
-        if sources:
+        named = answer.citations or (answer.near.citations if answer.near is not None else ())
+        sources = [(cited, record) for cited in named if (record := find(cited)) is not None]
+        if sources and answer.citations:
             rests = f"It rests on {len(sources)}"
             rows.append(
                 AskRow(("rests", number), lambda width: row_lines([(" ", "")], rests, "heading", [], width))
