@@ -257,8 +257,8 @@ class MainScreen(SearchingScreen):
         return ModelWorker(tell)
 
     def action_leave(self) -> None:
-        """Leave one thing: the find line, zoom, the preview, marks, a search, the past, work beside, a filter, a
-        view."""
+        """Leave one thing: the find line, an answer, zoom, the preview, marks, a search, the past, a filter, a view, work
+        beside."""
         place = self.place
         if isinstance(self.focused, Input):
             self.leave_search()
@@ -273,14 +273,14 @@ class MainScreen(SearchingScreen):
             self.record_list.unmark()
         elif self.searching:
             self.leave_search()
+        elif self.moment is not None:
+            self.action_come_back()
         elif place.view.chosen:
             if place.pane.finds:
                 self.search_bar.clear()
             self.action_show_all()
         elif place.pane.name not in PANE_KEYS:
             self.show_place(self.came_from)
-        elif self.moment is not None:
-            self.action_come_back()
         elif not any(task.leave() for task in self.tasks):
             self.set_focus(self.record_list)
 
@@ -418,7 +418,8 @@ class MainScreen(SearchingScreen):
 
     def _count_seconds(self) -> None:
         """Show the elapsed time of the pending answer."""
-        if self.opened is not None and any(one.open for one in self.opened.exchanges):
+        engine = self.opened
+        if engine is not None and not engine.is_closed and any(one.open for one in engine.exchanges):
             self._show_talk()
 
     def _show_talk(self) -> None:

@@ -145,7 +145,7 @@ class SearchingScreen(ActingScreen):
     def _is_command(self, text: str) -> bool:
         """Tell whether a line is a command: it begins with a slash or `memory`, or it is a verb with a record that
         there is."""
-        words = split_words(text) if text else []
+        words = split_words(text.removeprefix(":")) if text else []
         return is_command(words) or (any(map(self._is_there, words[1:])) and find_verb(words) is not None)
 
     def _is_there(self, word: str) -> bool:
