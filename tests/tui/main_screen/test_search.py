@@ -272,11 +272,17 @@ async def test_enter_waits_for_meaning(folder: Path, gate: threading.Event, pers
     assert person.record == best[0].record
 
 
-async def test_what_an_agent_adds_joins_the_hits(folder: Path, person: Person) -> None:
+async def test_what_an_agent_adds_joins_the_hits(folder: Path, monkeypatch, person: Person) -> None:
+    """The search is repeated once for it."""
     await person.search("blue")
+    repeat, repeats = SearchBar.repeat, list[int]()
+    monkeypatch.setattr(SearchBar, "repeat", lambda self: (repeats.append(1), repeat(self)))
     with Memory.open(str(folder / ".memoranda" / "memory.db"), "mcp", Clock()) as memory:
         memory.facts.remember("The new kettle is blue", actor="mcp:codex")
     await person.until(lambda: person.sees("kettle"))
+    for _ in range(3):
+        person.main.poll()
+    assert len(repeats) == 1
 
 
 # what the preview shows of a hit
