@@ -377,7 +377,7 @@ async def test_a_question_shows_what_is_in_what_is_out_and_what_it_costs(story: 
         inside = sum(one.included for one in built.considered)
         assert f"{inside} facts in" in person.headings
         assert any(one.startswith(f"{active - inside} facts left out") for one in person.headings) or size == NARROW
-        assert f"“{BUILD}”" in person.title and f"{built.tokens:,} of 3,050 tokens" in person.title or size == NARROW
+        assert (f"“{BUILD}”" in person.title and f"{built.tokens:,} of 3,050 tokens" in person.title) or size == NARROW
         await person.press("g")
         assert person.record_list.cursor_key == WHOLE_TEXT
         assert f"fixed text {built.costs['static']:,} tokens: begins every prompt" in told(person)
