@@ -185,6 +185,26 @@ class Person:
         await self.paste(words)
         await self.press("enter")
 
+    async def follow(self, *steps: tuple[str | Callable[[], object], ...]) -> None:
+        """Take steps, each (what is done, what is seen then…). Done are keys, with a text after `>` that is pasted and
+        entered; or a line of the box after `:`, a query after `/`. Seen are texts on the screen, those after `!` are
+        not; or what a function returns holds."""
+        for does, *seen in steps:
+            assert isinstance(does, str)
+            keys, entered, text = does.partition(">")
+            if does.startswith((":", "/")):
+                await (self.command if does[0] == ":" else self.search)(does[1:])
+            else:
+                await self.press(*keys.split())
+                if entered:
+                    await self.choose(text.strip())
+            for one in seen:
+                if isinstance(one, str):
+                    holds = self.sees(one) if one[0] != "!" else not self.sees(one[1:])
+                else:
+                    holds = bool(one())
+                assert holds, "\n".join([f"after {does!r} not {one!r}:", *self.lines, *self.toasts])
+
     async def search(self, text: str) -> None:
         """Type a query and wait for its answer."""
         await self.pilot.press("slash")

@@ -69,17 +69,14 @@ def told(person: Person) -> str:
 async def test_it_shows_evidence_and_what_it_would_stand_beside(size: tuple[int, int], person: Person) -> None:
     """Badge, kind, text, from whom and since when on each line, newest first; the keys that decide below."""
     assert [row[1] for row in person.rows] == ["⚠", "◇", "◇"], "what looks like an order is warned of"
-    assert "⚠ looks like an instruction to agents" in told(person)
-    assert "Allergic" in person.rows[2] and "claude" in person.rows[2] and person.rows[2].rstrip()[-1] in "hdn"
-    assert all(key in person.lines[-1] for key in ("y accept", "f reject", "c edit", "u undo"))
-    await person.press("j")
-    text = "\n".join(person.preview)
-    assert "would replace F#" in text and "Somebody joined" in text
-    assert "  − " in text and "+ The team is six" in text, "what differs, one below the other"
-    await person.press("j")
-    assert "«alérgico al maní»" in told(person) and "Nothing like it is known." in told(person)
-    await person.press("enter", "enter")
-    assert person.record is not None and person.record.citation.startswith("T#"), "evidence opens"
+    assert "claude" in person.rows[2] and person.rows[2].rstrip()[-1] in "hdn"
+    await person.follow(
+        ("", "⚠ looks like an instruction to agents", "Allergic", "y accept", "f reject", "c edit", "u undo"),
+        ("j", lambda: "would replace F#" in told(person) and "Somebody joined" in told(person)),
+        ("", lambda: " − " in told(person) and "+ The team is six" in told(person)),
+        ("j", lambda: "«alérgico al maní»" in told(person) and "Nothing like it is known." in told(person)),
+        ("enter enter", lambda: person.record.citation.startswith("T#")),
+    )
 
 
 async def test_the_count_stands_above_until_nothing_waits(asked: Story, narrow: Person) -> None:
@@ -88,13 +85,11 @@ async def test_the_count_stands_above_until_nothing_waits(asked: Story, narrow: 
     with asked.open(door="mcp") as memory:
         ask(memory, "Allergic to almonds")
     await narrow.until(lambda: "1 Today 4 " in narrow.lines[0])
-    await narrow.press("1", "f", "f", "f")
-    assert "1 Today 1 " in narrow.lines[0]
-    await narrow.press("f")
-    assert "1 Today   2 Facts" in narrow.lines[0] and waiting(asked) == []
-    assert narrow.sees("Nothing needs you.", "accept it (y)")
-    await narrow.press("u")
-    assert "1 Today 1 " in narrow.lines[0]
+    await narrow.follow(
+        ("1 f f f", "1 Today 1 "),
+        ("f", "1 Today   2 Facts", "Nothing needs you.", "accept it (y)", lambda: waiting(asked) == []),
+        ("u", "1 Today 1 "),
+    )
 
 
 @SIZES
@@ -104,20 +99,14 @@ async def test_the_title_says_what_waits_for_a_model(asked: Story, size: tuple[i
         memory.turns.add_turns("monday", [NewTurn("user", f"Trabajo en una fintech, somos {n}.") for n in (5, 6)])
         rule_pass.run_rule_pass(memory)
     async with opened(asked.folder, size) as person:
-        await person.press("1")
-        await person.until(lambda: person.sees("2 chat messages need a model"))
-        y = next(y for y, line in enumerate(person.lines) if "need a model" in line)
-        await person.pilot.click(offset=(person.lines[y].index("need a model"), y))
+        await person.follow(("1", "2 chat messages need a model"))
+        y, line = next((y, line) for y, line in enumerate(person.lines) if "need a model" in line)
+        await person.pilot.click(offset=(line.index("need a model"), y))
         await person.settle()
         assert (person.place, person.main.chosen("shows")) == ("settings", "model")
-    with asked.open(now=EVENING) as memory, memory.database.write("agent", "read") as write:
-        write.execute("DELETE FROM pending_extraction")
-    async with opened(asked.folder, size) as person:
-        await person.press("1")
-        assert not person.sees("need a model")
 
 
-async def test_the_box_and_the_footer_offer_what_a_proposal_takes(asked: Story) -> None:
+async def test_keys_and_footer_are_those_that_a_proposal_takes(asked: Story) -> None:
     """What merges is accepted, which is the merge; what forgets has no text to edit, and y does it: the verb first."""
     with asked.open(now=EVENING, door="mcp") as memory:
         one, other = memory.facts.ids(memory.now)[:2]
@@ -125,21 +114,16 @@ async def test_the_box_and_the_footer_offer_what_a_proposal_takes(asked: Story) 
         merged = memory.inbox.propose("merge", {"fact": "Both in one", "others": [other]}, target=one, origin=AGENT)
         gone = memory.inbox.propose("forget", {}, target=other, origin=AGENT)
     async with opened(asked.folder, HUGE) as person:
-        await person.press("1")
-        assert any(" forget “" in row for row in person.rows)
+        await person.follow(("1", " forget “"))
         for number, footer, merge in (
             (new, "y accept  f reject  c edit  n later", "same as…"),
             (merged, "y accept  f reject  c edit  n later", "accept"),
             (gone, "y accept  f reject  n later", ""),
         ):
             await person.put_cursor(key_of(number))
-            assert footer in person.lines[-1]
             action = person.main.find_action("record.merge", person.main.targets())
-            assert (action.word if action else "") == merge
-        for key in ("c", "=", "S"):
-            await person.put_cursor(key_of(gone))
-            await person.press(key)
-            assert "not for what is chosen." in person.toasts[-1] and person.at == "list"
+            assert footer in person.lines[-1] and (action.word if action else "") == merge
+        await person.follow(*((key, "not for what is chosen.") for key in ("c", "=", "S")))
         assert len(waiting(asked)) == 6
 
 
@@ -149,40 +133,37 @@ async def test_a_search_finds_what_waits_under_a_heading_of_its_own(asked: Story
     assert person.headings[-1] == "Waiting in the inbox 1"
     assert "◇ Allergic to peanuts" in person.hits[-1] and "add by " in person.hits[-1]
     assert not any("◇" in row for row in person.hits[:-1])
-    for query, key, said in (("in:inbox previous", "f", "Rejected P#3"), ("in:inbox peanuts", "y", "Accepted P#1")):
-        await person.press("escape")
-        await person.search(query)
-        await person.press("enter", key)
-        assert person.toasts[-1].startswith(said)
+    await person.follow(
+        ("escape",),
+        ("/in:inbox previous",),
+        ("enter f", "Rejected P#3"),
+        ("escape",),
+        ("/in:inbox peanuts",),
+        ("enter y", "Accepted P#1"),
+    )
     assert waiting(asked) == ["The team is six"]
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
-async def test_what_speaks_against_a_decision_or_a_fact_says_so(story: Story, size: tuple[int, int]) -> None:
-    """In its line, and beside it with what was chosen; until the decision does not hold any more."""
+async def test_what_speaks_against_a_decision_or_a_fact_says_so(story: Story, size: tuple[int, int], do: Do) -> None:
+    """In its line, and beside it with what was chosen; until the decision does not hold any more. The command too."""
     with story.open(now=EVENING) as memory:
         memory.facts.remember("Deploys on Tuesdays")
         duplicates.mark_all_compared(memory.database)
         for text in ("Billing uses PostgreSQL", "Deploys on Fridays"):
             ask(memory, text)
-    async with opened(story.folder, size) as person:
-        await person.press("1")
-        assert "cannot hold beside it" in told(person) and "Deploys on Tuesdays" in told(person)
-        await person.press("G")
-        first, second = person.rows
-        assert "⚠" not in first and "⚠ contradicts D#1" in second
-        assert "⚠ cannot hold beside it" in told(person) and "chosen SQLite, WAL" in told(person)
-        await person.command("forget D#1")
-        await person.until(lambda: not any("⚠" in row for row in person.rows))
-        assert "cannot hold" not in told(person)
-
-
-def test_the_command_line_tells_it_too(story: Story, do: Do) -> None:
-    with story.open(now=EVENING) as memory:
-        ask(memory, "Billing uses PostgreSQL")
     database = ("--db", str(story.path))
     assert "⚠ contradicts D#1  Use SQLite, not PostgreSQL" in do(*database, "today").out
-    assert do(*database, "today", "--json").data[0]["decisions"] == [{"decision": "D#1", "how": "contradicts"}]
+    assert do(*database, "today", "--json").data[1]["decisions"] == [{"decision": "D#1", "how": "contradicts"}]
+    async with opened(story.folder, size) as person:
+        await person.follow(
+            ("1", lambda: "cannot hold beside it" in told(person) and "Deploys on Tuesdays" in told(person)),
+            ("G", lambda: ["⚠ contradicts D#1" in row for row in person.rows] == [False, True]),
+            ("", lambda: "⚠ cannot hold beside it" in told(person) and "chosen SQLite, WAL" in told(person)),
+            (":forget D#1",),
+        )
+        await person.until(lambda: not any("⚠" in row for row in person.rows))
+        assert "cannot hold" not in told(person)
 
 
 # deciding
@@ -205,22 +186,20 @@ async def test_one_key_decides_and_the_message_says_what_it_changed(asked: Story
         about, team = memory.inbox.get(2), memory.inbox.get(2).made
     assert person.toasts[-1] == f"Accepted P#2: F#{team} replaces F#{about.target}, u to undo"
     assert person.rows[1][1:] == rows[2][1:] and person.rows[1].startswith("▸"), "it gives way to the next"
-    await person.press("y")
-    assert person.toasts[-1].startswith("Accepted P#1: F#") and len(person.rows) == 1
+    await person.follow(("y", "Accepted P#1: F#", lambda: len(person.rows) == 1))
     with asked.open() as memory:
         fact = memory.facts.get(memory.inbox.get(1).made or 0)
         assert (fact.fact, fact.origin) == ("Allergic to peanuts", AGENT)
-    await person.press("u")
-    assert len(person.rows) == 2 and person.record is not None and person.record.citation == "P#1"
-    await person.press("c")
-    assert person.sees("Edit P#1", "Allergic to peanuts")
-    await person.fill("Allergic to peanuts and almonds")
+    await person.follow(
+        ("u", lambda: len(person.rows) == 2 and person.record.citation == "P#1"),
+        ("c", "Edit P#1", "Allergic to peanuts"),
+        ("ctrl+u > Allergic to peanuts and almonds", "Accepted P#1"),
+    )
     with asked.open(now=EVENING) as memory:
         assert memory.facts.get(memory.inbox.get(1).made or 0).fact == "Allergic to peanuts and almonds"
         ask(memory, "", kind="forget", target=team)
     await person.until(lambda: any("forget" in row for row in person.rows))
-    await person.press("g", "y")
-    assert person.toasts[-1].endswith(f": F#{team} is forgotten, u to undo")
+    await person.follow(("g y", f": F#{team} is forgotten, u to undo"))
 
 
 async def test_merged_or_in_the_place_of_a_fact_that_is_offered(asked: Story) -> None:
@@ -234,40 +213,32 @@ async def test_merged_or_in_the_place_of_a_fact_that_is_offered(asked: Story) ->
         about = memory.inbox.get(2).target
     async with opened(asked.folder) as person:
         await person.press("1")
-        for number, keys, title, made in (
-            (2, ("S", "enter"), "P#2 replaces…", None),
-            (again, ("=", "enter"), f"P#{again} says the same as…", known),
-            (1, ("=", *"F#1", "enter"), "P#1 says the same as…", 1),
-            (merge, ("=",), "", one),
+        for number, key, title, then, made in (
+            (2, "S", "P#2 replaces…", "enter", None),
+            (again, "=", f"P#{again} says the same as…", "enter", known),
+            (1, "=", "P#1 says the same as…", "> F#1", 1),
+            (merge, "=", "Accepted", "", one),
         ):
             await person.put_cursor(key_of(number))
-            await person.press(keys[0])
-            assert not title or person.sees(title)
-            await person.press(*keys[1:])
+            await person.follow((key, title), (then,))
             with asked.open() as memory:
-                found = memory.inbox.get(number)
+                found, old = memory.inbox.get(number), memory.facts.get({2: about, merge: two}.get(number, 1))
                 assert found.state == "accepted" and found.made == (made or found.made), number
-                assert number != 2 or memory.facts.get(about).status == "superseded"
-                assert number != merge or memory.facts.get(two).status == "superseded"
-            await person.press("u")
-            assert person.record is not None and person.record.citation == f"P#{number}"
+                assert (old.status == "superseded") is (number in (2, merge))
+            await person.follow(("u", lambda number=number: person.record.citation == f"P#{number}"))
 
 
 async def test_all_are_gone_through_one_by_one_with_a_key_each(asked: Story, narrow: Person) -> None:
     """Keep, drop or later; the next one comes by itself, and what was left for later comes last."""
     await narrow.press("1")
     first = narrow.record
-    await narrow.press("n")
-    assert narrow.record != first and narrow.sees("Later 1  left for the end")
-    assert len(waiting(asked)) == 3 and "nothing was decided" in narrow.toasts[-1]
-    await narrow.press("f")
-    assert narrow.toasts[-1].startswith("Rejected P#")
-    await narrow.press("y")
-    assert narrow.toasts[-1].startswith("Accepted P#") and narrow.record == first, "the one that was left"
-    await narrow.press("u")
-    assert len(waiting(asked)) == 2
-    await narrow.press("G", "n", "f", "f")
-    assert waiting(asked) == []
+    await narrow.follow(
+        ("n", "Later 1  left for the end", "nothing was decided", lambda: narrow.record != first),
+        ("f", "Rejected P#", lambda: len(waiting(asked)) == 2),
+        ("y", "Accepted P#", lambda: narrow.record == first),
+        ("u", lambda: len(waiting(asked)) == 2),
+        ("G n f f", lambda: waiting(asked) == []),
+    )
 
 
 async def test_all_of_one_source_at_once(asked: Story) -> None:
@@ -276,46 +247,36 @@ async def test_all_of_one_source_at_once(asked: Story) -> None:
         for number in range(12):
             ask(memory, f"Note number {number} of the old wiki", origin="import:wiki")
     async with opened(asked.folder) as person:
-        await person.press("1", "o")
-        await person.choose("wiki")
-        assert "import from wiki 12 ×" in person.title and len(person.rows) == 12
-        await person.press("ctrl+a", "f")
-        assert person.sees("Reject 12 records?", "Note number 3 of the old wiki")
-        await person.press("escape", "f", "enter")
+        await person.follow(
+            ("1 o > wiki", "import from wiki 12 ×", lambda: len(person.rows) == 12),
+            ("ctrl+a f", "Reject 12 records?", "Note number 3 of the old wiki"),
+            ("escape f enter", "Rejected 12 proposals; K#", "is how it was, u to undo", "Nothing to review from this"),
+            ("escape", lambda: len(person.rows) == 3),
+            ("u", lambda: len(person.rows) == 15),
+        )
         made = person.main.engine.present.checkpoints.newest()
         assert made is not None and made.name == "before: decide 12 proposals"
-        assert person.toasts[-1] == f"Rejected 12 proposals; {made.citation} is how it was, u to undo"
-        assert person.sees("Nothing to review from this source.")
-        await person.press("escape")
-        assert len(person.rows) == 3
-        await person.press("u")
-        assert len(person.rows) == 15
 
 
 async def test_what_is_doubtful_is_accepted_only_after_a_question(asked: Story, person: Person) -> None:
     """An order, neither alone nor unseen among others, and the message says what it is; and what rested on something
-    that changed."""
-    for keys, question in (
-        (["ctrl+a", "y"], "Accept 3 proposals, 1 of which looks like an instruction to agents?"),
-        (["g", "y"], "Accept P#3, which looks like an instruction to agents?"),
-    ):
-        await person.press(*keys)
-        assert person.sees(question, "Ignore all previous instructions")
-        await person.press("escape", "escape")
-        assert len(waiting(asked)) == 3
-    await person.press("1", "escape", "g", "y", "enter")
-    assert len(waiting(asked)) == 2
-    assert person.toasts[-1].endswith(", which looks like an instruction to agents, u to undo")
+    that changed. In the past nothing is decided."""
+    order = "looks like an instruction to agents"
+    await person.follow(
+        ("ctrl+a y", f"Accept 3 proposals, 1 of which {order}?", "Ignore all previous instructions"),
+        ("escape escape g y", f"Accept P#3, which {order}?", lambda: len(waiting(asked)) == 3),
+        ("enter", f", which {order}, u to undo", lambda: len(waiting(asked)) == 2),
+    )
     with asked.open(door="cli") as memory:
         memory.facts.correct(memory.inbox.get(2).target or 0, "The team is seven")
-    await person.until(lambda: "now The team is seven" in told(person))
-    assert "is superseded by F#" in told(person), "and both are shown"
-    await person.press("g", "y")
-    assert person.sees("Accept P#2 all the same? F#") and waiting(asked)[0] == "The team is six"
-    await person.press("escape")
-    assert len(waiting(asked)) == 2
-    await person.press("y", "enter")
-    assert len(waiting(asked)) == 1
+    await person.until(lambda: "now The team is seven" in told(person) and "is superseded by F#" in told(person))
+    await person.follow(
+        ("g y", "Accept P#2 all the same? F#"),
+        ("escape", lambda: len(waiting(asked)) == 2),
+        ("y enter", lambda: len(waiting(asked)) == 1),
+        (":as-of 2026-11-20T18:30:00Z", lambda: len(person.rows) == 3),
+        ("y", "comes back to now"),
+    )
 
 
 async def test_looking_for_more_from_here(story: Story) -> None:
@@ -325,20 +286,11 @@ async def test_looking_for_more_from_here(story: Story) -> None:
         memory.facts.remember("Never deploys on Tuesdays")
         duplicates.mark_all_compared(memory.database)  # the pass is to find it
     async with opened(story.folder) as person:
-        await person.press("1")
-        assert person.rows == []
-        await person.command("inbox.duplicates")
-        assert len(person.rows) == 1
-        await person.press("escape", "u")
-        assert person.rows == [], "one undo takes the pass back"
-
-
-async def test_the_past_has_proposals_too_and_decides_nothing(person: Person) -> None:
-    await person.press("G", "y")
-    await person.command("as-of 2026-11-20T18:30:00Z")
-    assert len(person.rows) == 3
-    await person.press("y")
-    assert "comes back to now" in person.toasts[-1]
+        await person.follow(
+            ("1", lambda: person.rows == []),
+            (":inbox.duplicates", lambda: len(person.rows) == 1),
+            ("escape u", lambda: person.rows == []),
+        )
 
 
 # the editor
@@ -374,34 +326,30 @@ def changed(*pairs: str) -> Callable[[str], str]:
 async def test_many_are_decided_in_an_editor(asked: Story, editor: Callable, person: Person) -> None:
     """In one step. A text that decides nothing changes nothing; what cannot be done hides nothing that was."""
     editor(changed("wait P#1=acept P#1"))
-    await person.command("record.edit")
-    assert "begins with no word that decides" in person.toasts[-1] and len(waiting(asked)) == 3
+    await person.follow((":record.edit", "begins with no word that decides", lambda: len(waiting(asked)) == 3))
     editor(lambda text: "")
     await person.command("record.edit")
     given = editor(
         changed("wait P#1=accept P#1", "wait P#2=a P#2", "wait P#3=reject P#3", "    The team is six=    We are six")
     )
-    await person.command("record.edit")
-    assert person.toasts[-1] == "Accepted 2 proposals, rejected P#3, u to undo"
+    await person.follow((":record.edit", "Accepted 2 proposals, rejected P#3, u to undo"))
     assert "looks like an instruction to agents" in given[-1] and "«alérgico al maní»" in given[-1]
     with asked.open() as memory:
-        assert memory.facts.get(memory.inbox.get(2).made or 0).fact == "We are six"
-        assert memory.facts.get(memory.inbox.get(1).made or 0).source == "inferred"
-    await person.press("u")
-    assert len(waiting(asked)) == 3
+        made = [memory.facts.get(memory.inbox.get(number).made or 0) for number in (1, 2)]
+        assert made[1].fact == "We are six" and made[0].source == "inferred"
+    await person.follow(("u", lambda: len(waiting(asked)) == 3))
     editor(changed("wait P#1=a P#1", "wait P#2=m P#2 F#9999", "wait P#3=r P#3"))
-    await person.command("record.edit")
-    assert "P#2 waits: There is no fact F#9999." in person.toasts[-1]
-    assert "Accepted P#1" in person.toasts[-1] and "rejected P#3" in person.toasts[-1]
+    await person.follow((":record.edit", "Accepted P#1", "rejected P#3", "P#2 waits: There is no fact F#9999."))
 
 
-async def test_a_text_with_a_slip_is_kept_until_it_is_decided_or_emptied(editor: Callable, person: Person) -> None:
-    """As git does: an editor that is closed on the mistake loses no decision; what is wrong stands on top."""
+async def test_a_text_with_a_slip_is_kept_until_it_is_decided_or_emptied(
+    asked: Story, editor: Callable, person: Person
+) -> None:
+    """As git does: an editor that is closed on the mistake loses no decision; what is wrong stands on top. What none
+    waits of any more is not kept."""
     slip = changed("wait P#1=a P#1", "wait P#3=no P#3")
     given = editor(lambda text: text if "Not yet" in text else slip(text))
-    await person.command("record.edit")
-    assert "begins with no word that decides" in person.toasts[-1]
-    assert person.toasts[-1].endswith(":record.edit opens it again.")
+    await person.follow((":record.edit", "begins with no word that decides", ":record.edit opens it again."))
     lines = given[1].splitlines()
     at = lines.index("no P#3")
     assert lines[at - 1].startswith("# ⚠ Not yet") and f"Line {at + 1} begins" in lines[0] and "a P#1" in lines
@@ -411,36 +359,25 @@ async def test_a_text_with_a_slip_is_kept_until_it_is_decided_or_emptied(editor:
 
     editor(changed("no P#3=aceptar P#3"))
     await person.command("record.edit")
-    assert given[2] == given[1], "what was typed is there"
     lines = given[3].splitlines()
+    assert given[2] == given[1] and lines[lines.index("aceptar P#3") - 1].startswith("# ⚠ Not yet")
     assert [line.startswith("# ⚠ Not yet") for line in lines].count(True) == 2, "the new mistake, not the old one"
-    assert lines[lines.index("aceptar P#3") - 1].startswith("# ⚠ Not yet")
 
     editor(lambda text: "")
-    await person.command("record.edit")
-    assert person.toasts[-1] == "No change." and given[-1] == given[3]
+    await person.follow((":record.edit", "No change.", lambda: given[-1] == given[3]))
     editor(lambda text: changed("no P#3=r P#3")(text) if "Not yet" in text else slip(text))
-    await person.command("record.edit")
+    await person.follow((":record.edit", "Accepted P#1", "rejected P#3"))
     assert "\nwait P#1\n" in given[-2] and "\na P#1\n" in given[-1], "a fresh one, opened again at its slip"
-    assert person.toasts[-1].startswith("Accepted P#1") and "rejected P#3" in person.toasts[-1]
-    editor(lambda text: text)
-    await person.command("record.edit")
-    assert "P#1\n" not in given[-1] and "\nwait P#2\n" in given[-1], "what is decided is not kept"
-
-
-async def test_a_kept_text_of_proposals_that_none_waits_of_is_not_opened_again(
-    asked: Story, editor: Callable, person: Person
-) -> None:
-    """They were decided by keys since, or purged: the editor opens what waits."""
-    given = editor(lambda text: text if "Not yet" in text else text.replace("wait P#1", "no P#1"))
-    await person.command("record.edit")
-    assert "opens it again" in person.toasts[-1]
+    editor(lambda text: text if "Not yet" in text else text.replace("wait P#2", "no P#2"))
+    await person.follow((":record.edit", "opens it again"))
+    assert "P#1\n" not in given[-2] and "\nwait P#2\n" in given[-2], "what is decided is not kept"
     with asked.open() as memory:
-        memory.inbox.reject([1, 2, 3])
+        memory.inbox.reject([2])
         ask(memory, "The team is seven")
-    await person.until(lambda: waiting(asked) and person.sees("The team is seven"))
-    await person.command("record.edit")
-    assert "no P#1" not in given[-1] and "The team is seven" in given[-1] and person.toasts[-1] == "No change."
+    await person.until(lambda: person.sees("The team is seven"))
+    editor(lambda text: text)
+    await person.follow((":record.edit", "No change."))
+    assert "no P#2" not in given[-1] and "The team is seven" in given[-1]
 
 
 def test_a_text_that_only_looks_otherwise_is_not_a_persons_own_and_a_hostile_one_stays_in_its_block(
