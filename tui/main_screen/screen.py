@@ -419,7 +419,12 @@ class MainScreen(SearchingScreen):
     def _count_seconds(self) -> None:
         """Show the elapsed time of the pending answer."""
         engine = self.opened
-        if engine is not None and not engine.is_closed and any(one.open for one in engine.exchanges):
+        if (
+            engine is not None
+            and self.is_attached
+            and not engine.is_closed
+            and any(one.open for one in engine.exchanges)
+        ):
             self._show_talk()
 
     def _show_talk(self) -> None:

@@ -159,7 +159,8 @@ class SearchingScreen(ActingScreen):
     def _is_question(self, text: str) -> bool:
         """Tell whether a line is asked: it looks like a question, or it is typed among the questions."""
         asked = text.endswith(QUESTION_MARKS[0]) or text.startswith(QUESTION_MARKS)
-        return bool(text) and (asked or (self.came_from.pane.name == ASK and not filters_in_query(text)))
+        here = self.came_from if self.searching else self.place  # Enter may come before the first hits
+        return bool(text) and (asked or (here.pane.name == ASK and not filters_in_query(text)))
 
     def on_search_bar_cleared(self, event: SearchBar.Cleared) -> None:
         if self.place.pane.finds:
