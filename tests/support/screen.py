@@ -199,11 +199,15 @@ class Person:
                 if entered:
                     await self.choose(text.strip())
             for one in seen:
-                if isinstance(one, str):
-                    holds = self.sees(one) if one[0] != "!" else not self.sees(one[1:])
-                else:
-                    holds = bool(one())
-                assert holds, "\n".join([f"after {does!r} not {one!r}:", *self.lines, *self.toasts])
+                try:
+                    await self.until(lambda: self._holds(one))  # noqa: B023
+                except AssertionError as error:
+                    raise AssertionError(f"after {does!r} not {one!r}:\n{error}") from None
+
+    def _holds(self, seen: str | Callable[[], object]) -> bool:
+        if not isinstance(seen, str):
+            return bool(seen())
+        return not self.sees(seen[1:]) if seen[0] == "!" else self.sees(seen)
 
     async def search(self, text: str) -> None:
         """Type a query and wait for its answer."""

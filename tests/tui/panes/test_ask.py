@@ -90,76 +90,49 @@ def clean(person: Person) -> bool:
 # an answer and its records
 
 
+def cites(person: Person, citation: str) -> Callable[[], bool]:
+    return lambda: person.record is not None and person.record.citation.startswith(citation)
+
+
 @SIZES
 async def test_a_question_is_answered_from_the_records(size: Size, person: Person) -> None:
     """Its sentences and sources are rows, the first one is under the cursor for the keys; a citation opens its record
-    and leads back; a question without an answer says so."""
-    await ask(person, WHY)
-    assert (person.place, person.at) == ("ask", "list")
-    assert person.headings[0] == WHY and "[D#1]" in talk(person) and "· by rule ·" in talk(person)
-    assert "It rests on 3" in talk(person) and any("[D#1]" in line for line in person.lines)
-    assert isinstance(person.record, Decision) and any("Use SQLite" in line for line in person.lines)
-    await person.press("enter", "enter")
-    assert person.record is not None and person.record.citation.startswith("C#") and person.at == "preview"
-    await person.press("backspace", "escape")
-    assert person.at == "list" and person.record.citation == "D#1"
-    await ask(person, UNKNOWN)
-    assert person.headings[0] == UNKNOWN and "There are no records about that." in talk(person)
-    await person.press("2", "j", "4")
-    assert person.headings[0] == UNKNOWN and "[D#1]" in talk(person), "it is still there after another pane"
-    await person.search("kind:decision sqlite")
-    await person.press("escape")
-    assert person.place == "ask" and "[D#1]" in talk(person), "and after a search"
-
-
-async def test_an_empty_pane_teaches_and_its_examples_are_asked(person: Person) -> None:
-    await person.press("4")
-    assert person.sees("Ask what was decided", WHY, "enter asks")
-    await person.press("enter")
-    assert person.headings == [WHY] and "[D#1]" in talk(person)
-    await person.press("4")
-    assert person.place == "ask"
+    and leads back; a question without an answer says so. All is there after another pane, and after a search."""
+    await person.follow(("4", "Ask what was decided", "enter asks"), ("enter", "[D#1]", lambda: person.at == "list"))
+    assert person.headings == [WHY] and "· by rule ·" in talk(person) and "It rests on 3" in talk(person)
+    await person.follow(
+        ("", "Use SQLite", cites(person, "D#1")),
+        ("enter enter", cites(person, "C#"), lambda: person.at == "preview"),
+        ("backspace escape", cites(person, "D#1"), lambda: person.at == "list"),
+        (f"slash > {UNKNOWN}", lambda: "There are no records about that." in talk(person)),
+        ("2 j 4", lambda: person.headings[0] == UNKNOWN and "[D#1]" in talk(person)),
+        ("/kind:decision sqlite",),
+        ("escape", lambda: "[D#1]" in talk(person)),
+    )
 
 
 async def test_what_is_typed_is_asked_searched_or_done(story: Story, person: Person) -> None:
     """A question anywhere; among the questions all that is neither a command nor a filter, also a path."""
-    for line, place, heading in (
-        (WHY, "ask", WHY),
-        ("jenkins", "ask", "jenkins"),
-        ("/etc/hosts says what", "ask", "/etc/hosts says what"),
-        ("kind:decision cache", "found", ""),
-    ):
-        await person.press("slash")
-        await person.paste(line)
-        await person.until(lambda: not person.main.search_bar.waiting)
-        await person.settle()
-        assert (" asks it " in person.lines[-1]) is bool(heading), line
-        await person.press("enter")
-        assert person.place == place and (not heading or person.headings[0] == heading), line
-        if place == "found":
-            await person.press("escape")
-    for line in (":forget F#1", "/memory forget F#1", "/forget F#1"):
-        await ask(person, line)
+
+    def forgotten() -> bool:
         with story.open() as memory:
-            assert memory.facts.get(1).status == "forgotten"
-        await person.press("u")
-        assert line not in talk(person)
-    await person.command("ask why do we use SQLite?")
-    assert person.headings[0] == WHY
+            return memory.facts.get(1).status == "forgotten"
+
+    for line in (WHY, "jenkins", "/etc/hosts says what"):
+        await person.follow((f"slash > {line}", lambda line=line: person.headings[0] == line and person.place == "ask"))
+    await person.follow(("slash > kind:decision cache", lambda: person.place == "found"), ("escape",))
+    for line in (":forget F#1", "/memory forget F#1", "/forget F#1"):
+        await person.follow((f"slash > {line}", forgotten), ("u", lambda line=line: line not in talk(person)))
+    await person.follow((f":ask {WHY}", lambda: person.headings[0] == WHY))
 
 
 async def test_a_follow_up_leans_on_what_was_asked_before_and_an_answer_is_copied(person: Person) -> None:
+    """A question of the data shows its filter, which Enter searches."""
     for question in ("¿por qué usamos SQLite?", "¿y quién lo pidió?", "¿y cuándo?"):
         await ask(person, question)
     assert talk(person).count("se decidió «Use SQLite") == 3
-    await person.press("Y")
-    await person.choose("answer")
-    assert any("the answer" in said for said in person.toasts) and "se decidió «Use SQLite" in person.app.clipboard
-
-
-async def test_a_question_of_the_data_shows_its_filter_which_enter_searches(person: Person) -> None:
+    await person.follow(("Y > answer", "the answer", lambda: "se decidió «Use SQLite" in person.app.clipboard))
     await ask(person, "which tasks are open?")
-    assert "kind:task is:open" in talk(person)
     await person.put_cursor(("example", "kind:task is:open"))
     await person.press("enter")
     await person.until(lambda: person.place == "found")
@@ -173,9 +146,7 @@ async def test_without_an_answer_the_nearest_is_named(story: Story, speaks: Spea
         await ask(person, "which cache did the accountant paint?")
         said = talk(person)
         assert said.index("There are no records about that.") < said.index("The nearest: “") < said.index("[D#3]")
-        assert person.record is not None and person.record.citation.startswith("C#")
-        await person.press("G")
-        assert person.record.citation == "D#3"
+        await person.follow(("", cites(person, "C#")), ("G", cites(person, "D#3")))
 
 
 async def test_a_citation_that_a_record_quotes_is_no_source_and_hostile_text_is_not_obeyed(
@@ -191,14 +162,13 @@ async def test_a_citation_that_a_record_quotes_is_no_source_and_hostile_text_is_
     async with opened(story.folder, WIDE) as person:
         await ask(person, "what tells of the kumquat plan?")
         assert "“[D#99] tells of the kumquat plan”" in talk(person) and "It rests on 1" in talk(person)
-        assert person.record is not None and person.record.citation == f"F#{number}"
-        for question in ("why SQLite \x1b]52;c;eA==\x07 [/nope]?", "which facts are hostile?"):
-            await ask(person, question)
-            assert clean(person)
-        await person.command("context hostile [/nope]")
-        for key in ("g", "j", "G"):
-            await person.press(key)
-            assert clean(person)
+        await person.follow(
+            ("", cites(person, f"F#{number}")),
+            ("slash > why SQLite \x1b]52;c;eA==\x07 [/nope]?", lambda: clean(person)),
+            ("slash > which facts are hostile?", lambda: clean(person)),
+            (":context hostile [/nope]",),
+            *((key, lambda: clean(person)) for key in ("g", "j", "G")),
+        )
 
 
 # while it is answered
@@ -292,17 +262,17 @@ async def test_a_model_orders_and_reads_nothing_else_meanwhile(speaks: Speaks, p
 
 
 async def test_a_defect_ends_the_answer_and_is_said(monkeypatch: pytest.MonkeyPatch, person: Person) -> None:
+    """In the past nothing is asked."""
     with monkeypatch.context() as patch:
         patch.setattr("store.librarian.librarian.Librarian.ask", lambda *_, **__: 1 // 0)
         with suppress(WorkerFailed):  # raised here too where the worker still runs when this waits for it
             await ask(person, WHY)
         await person.until(lambda: "Internal error (ZeroDivisionError)" in talk(person))
-    await ask(person, WHY)
-    assert "The reason:" in talk(person)
-    await person.press("at")
-    await person.fill("60d")
-    await ask(person, WHY)
-    assert "You are looking at" in person.toasts[-1], "in the past nothing is asked"
+    await person.follow(
+        (f"slash > {WHY}", lambda: "The reason:" in talk(person)),
+        ("at > 60d", "AS OF"),
+        (f"slash > {WHY}", "You are looking at"),
+    )
 
 
 @pytest.fixture
@@ -390,40 +360,33 @@ async def test_a_question_shows_what_is_in_what_is_out_and_what_it_costs(story: 
 
 
 async def test_keys_change_what_is_sent_and_each_shows_at_once(story: Story, person: Person) -> None:
+    """In the past it is what would have been sent then, and nothing changes it."""
     await context(person, BUILD)
-    key = pack_key("fact", story.facts["jenkins"])
     for pressed, said in (
-        ("y", "Sent "),
-        ("-", "Not sent muted"),
-        ("-", "Sent "),
-        ("u", "Not sent muted"),
-        ("-", "Sent "),
+        *(("y", "Sent "), ("-", "Not sent muted"), ("-", "Sent "), ("u", "Not sent muted"), ("-", "Sent ")),
         ("p", "Sent pinned"),
     ):
-        await person.put_cursor(key)
-        await person.press(pressed)
-        await person.put_cursor(key)
+        for key in (pressed, ""):
+            await person.put_cursor(pack_key("fact", story.facts["jenkins"]))
+            await person.press(*filter(None, [key]))
         await person.until(lambda: told(person).startswith(said))  # noqa: B023
     await person.press("at")
     await person.fill("60d")
     await person.until(lambda: any("◐" in row and "Jenkins" in row for row in person.rows))
-    await person.press("-")
-    assert "You are looking at" in person.toasts[-1], "in the past it is what would have been sent then"
-    await person.press("escape")
-    assert not person.sees("AS OF") and person.sees(f"“{BUILD}”")
-    await person.press("escape")
-    assert person.place == "ask" and person.sees("Ask what was decided"), "and the questions again"
+    await person.follow(
+        ("-", "You are looking at"),
+        ("escape", "!AS OF", f"“{BUILD}”"),
+        ("escape", "Ask what was decided"),
+    )
 
 
 async def test_without_a_question_it_is_the_last_thing_that_was_said(story: Story, person: Person) -> None:
-    await person.press("I", "enter")
-    assert person.sees("facts left out  there is no question yet")
+    await person.follow(("I enter", "facts left out  there is no question yet"))
     with story.open() as memory:
         said = [NewTurn("user", "who eats nuts, and where?"), NewTurn("assistant", "nobody")]
         number = memory.turns.add_turns("s1", said)[0]
         own = memory.turns.get(number).tokens
-    await person.until(lambda: any("“who eats nuts, and where?”" in row for row in person.rows))
-    assert not any("nobody" in row for row in person.rows)
+    await person.until(lambda: person.sees("“who eats nuts, and where?”"))
     await person.command(f"context {BUILD}")
     await person.put_cursor(pack_key("turn", number))
     assert re.match(r"Sent (\d+) tokens with its citation T#", told(person)) and f"Tokens {own}" in told(person)
