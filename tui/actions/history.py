@@ -51,9 +51,18 @@ def choose_checkpoint(screen: ActionScreen, things: Sequence[Any]) -> None:
     """Choose a checkpoint, and show what going back to it changes."""
 
     def find(memory: Memory, words: str) -> list[Offer]:
-        return _with_words([offer_record(one) for one in memory.checkpoints.list_newest_first()], words)
+        offers = [offer_record(one) for one in memory.checkpoints.list_newest_first()]
+        if screen.offered is not None:
+            offers.insert(0, Offer(recover, "read where a session broke off, to go on there", screen.offered.citation))
+        return _with_words(offers, words)
 
-    screen.choose("Put back to…", find, lambda one: screen.show_plan(lambda memory: plan_restore(memory, [one])))
+    def take(one: Any) -> None:
+        if one is recover:
+            recover(screen, [])
+        else:
+            screen.show_plan(lambda memory: plan_restore(memory, [one]))
+
+    screen.choose("Put back to…", find, take)
 
 
 # undo
