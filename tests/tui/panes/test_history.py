@@ -89,51 +89,42 @@ async def test_a_step_is_taken_back_from_here(narrow: Person) -> None:
     await narrow.press("5")
     await narrow.put_cursor(step_key(26))
     await narrow.plan_of("U")
-    assert narrow.sees("UNDO step 26: task add A#3")
-    await narrow.press("enter")
-    assert narrow.toasts[-1].startswith("Undid step 26: 1 record changed")
-    await narrow.press("escape", "g")
-    assert narrow.rows[0].startswith("▸↷") and "undo" in narrow.rows[0] and "you" in narrow.rows[0]
-    assert narrow.preview[0] == "step 31  you, app" and "Undoes       step 26" in narrow.preview
+    await narrow.follow(
+        ("", "UNDO step 26: task add A#3"),
+        ("enter", "Undid step 26: 1 record changed"),
+        ("escape g", lambda: narrow.rows[0].startswith("▸↷") and "undo" in narrow.rows[0] and "you" in narrow.rows[0]),
+        ("", lambda: narrow.preview[0] == "step 31  you, app" and "Undoes       step 26" in narrow.preview),
+    )
     back = next(row for row in narrow.rows if "undone by" in row)
     assert back[1] == "↶" and "26 · " in back
     await narrow.put_cursor(step_key(26))
-    assert "Undone       by step 31" in narrow.preview
-    await narrow.press("U")
-    assert narrow.toasts[-1] == "Step 26 is already undone, by step 31."
+    await narrow.follow(("", "Undone       by step 31"), ("U", "Step 26 is already undone, by step 31."))
     for seq in (25, 29):
         await narrow.put_cursor(step_key(seq))
         await narrow.press("space")
     assert narrow.sees("2 marked")
     await narrow.plan_of("U")
-    assert narrow.sees("UNDO 2 steps")
-    await narrow.press("enter")
-    assert narrow.toasts[-1].startswith("Undid 2 steps: 29, 25")
-    await narrow.press("escape")
+    await narrow.follow(("", "UNDO 2 steps"), ("enter", "Undid 2 steps: 29, 25"), ("escape",))
     await narrow.put_cursor(step_key(30))
-    await narrow.press("U")
-    assert narrow.sees("everything that agent wrote", "this step alone: link C#a383156 D#1")
-    await narrow.press("escape")
+    await narrow.follow(("U", "everything that agent wrote", "this step alone: link C#a383156 D#1"))
 
 
 async def test_only_one_writer_and_one_record(person: Person) -> None:
     """A filter is always said, one that leaves nothing says what to do, and the facts have a writer of their own."""
-    await person.press("5", "o")
-    assert person.sees("Written by  25", "Written by  3", "claude-code")
-    await person.choose("agent written")
-    assert len(numbers(person)) == len(person.rows) == 3 and "agent ×" in person.title
-    await person.press("2")
-    assert len(person.rows) == 10
-    await person.command("history --actor mcp:claude-code")
-    assert person.place == "history" and "claude-code ×" in person.title
-    assert len(person.rows) == 1 and "F#11" in person.rows[0]
-    await person.command("history --actor nobody")
-    assert person.rows == [] and person.sees("Nothing by this author.")
-    await person.press("escape")
-    assert person.rows and "×" not in person.title
-    await person.command("history --record A#2")
-    assert person.at == "preview" and "task start A#2" in told(person) and "task add A#2" in told(person)
-    assert "task add A#3" not in told(person)
+    await person.follow(
+        ("5 o", "Written by  25", "Written by  3", "claude-code"),
+        ("> agent written", "agent ×", lambda: len(numbers(person)) == len(person.rows) == 3),
+        ("2", lambda: len(person.rows) == 10),
+        (
+            ":history --actor mcp:claude-code",
+            "claude-code ×",
+            lambda: len(person.rows) == 1 and "F#11" in person.rows[0],
+        ),
+        (":history --actor nobody", "Nothing by this author.", lambda: person.rows == []),
+        ("escape", lambda: person.rows and "×" not in person.title),
+        (":history --record A#2", "task start A#2", "task add A#2", lambda: person.at == "preview"),
+        ("", lambda: "task add A#3" not in told(person)),
+    )
 
 
 async def test_the_records_of_a_step_open_and_lead_back(person: Person) -> None:
@@ -143,54 +134,48 @@ async def test_the_records_of_a_step_open_and_lead_back(person: Person) -> None:
     preview = person.main.pane.preview
     assert person.at == "preview" and {str(citation) for citation in preview.citations} == {"F#4", "F#5"}
     chosen = preview.link
-    await person.press("enter")
-    assert person.record is not None and person.record.citation == chosen
-    await person.press("backspace")
-    assert person.preview[0].startswith("step 5") and person.at == "preview"
-    await person.press("escape")
-    assert person.at == "list" and person.record_list.cursor_key == step_key(5)
-    await person.press("Y", "enter")
-    assert person.app.clipboard == "step 5"
+    await person.follow(
+        ("enter", lambda: person.record.citation == chosen),
+        ("backspace", lambda: person.preview[0].startswith("step 5") and person.at == "preview"),
+        ("escape", lambda: person.at == "list" and person.record_list.cursor_key == step_key(5)),
+        ("Y enter", lambda: person.app.clipboard == "step 5"),
+    )
 
 
 # days
 
 
 async def test_to_the_newest_entry_of_a_day_or_before_it(story: Story, person: Person) -> None:
-    async def go(day: str) -> None:
-        await person.command("list.day")
-        await person.fill(day)
+    """In the timeline, and from the facts; under a filter the day is that writer's."""
+
+    async def go(day: str, *seen: str) -> object:
+        await person.follow((":list.day",), (f"ctrl+u > {day}", *seen))
+        return person.record_list.cursor_key
 
     await person.press("5")
     days = {"2026-10-23": 15, "2026-10-22": 14, "2026-11-19": 17, "today": 30, "2025-12-01": 1}
     for day, seq in days.items():
-        await go(day)
-        assert person.at == "list" and person.record_list.cursor_key == step_key(seq), day
+        assert await go(day) == step_key(seq), day
         assert any(row.startswith("▸") for row in person.rows), "it is scrolled to"
-    for start in ("3", "2"):  # in the timeline, and from the facts
+    for start in ("3", "2"):
         await person.press(start)
         await go("2026-11-19")
         assert person.place == "timeline" and person.record is not None
         assert person.record.citation == f"C#{story.shas['cache'][:7]}", "the newest of the day"
         await person.press("g")
     await person.press("5")
-    await go("1999-01-01")
-    assert person.toasts == ["There is nothing on Fri 01 Jan 1999 or before."]
-    key = person.record_list.cursor_key
-    await go("someday")
-    assert "not a time" in person.toasts[-1] and person.record_list.cursor_key == key
-    await go("3w")
+    key = await go("1999-01-01", "There is nothing on Fri 01 Jan 1999 or before.")
+    assert await go("someday", "not a time") == key
+    newest = await go("3w")
     with story.open() as memory:
         day = format_local_time(days_before(memory.now, 21)).rpartition(" ")[0]
-        newer = [one for one in memory.history.steps() if step_key(one.seq) > person.record_list.cursor_key]
+        newer = [one for one in memory.history.steps() if step_key(one.seq) > newest]
         assert newer and all(format_local_time(one.at).rpartition(" ")[0] != day for one in newer)
     await person.command("history --actor agent")
-    await go("2026-11-20")
-    assert person.record_list.cursor_key == step_key(7), "under a filter the day is that writer's"
-    assert person.toasts[-1] == (
+    said = (
         "Nothing is on Fri 20 Nov 2026 among what the filter shows; this is the newest before it, Wed 19 Aug 2026; esc"
-        " shows all."
     )
+    assert await go("2026-11-20", said) == step_key(7)
 
 
 # checkpoints
@@ -240,23 +225,17 @@ async def test_one_made_by_hand_is_of_no_session_and_is_read_out_and_marked(stor
     """It keeps what was said last, which is not what it is about."""
     with story.open() as memory:
         say(memory)
-    await narrow.press("5", "a")
-    await narrow.fill("quiet evening")
-    assert narrow.record is not None and narrow.record.citation == "K#2"
-    await narrow.until(lambda: "Taken        by a person" in narrow.preview)
-    assert "Last chat    s1" in narrow.preview and "Session      s1" not in narrow.preview
+    await narrow.follow(
+        ("5 a > quiet evening", "K#2  checkpoint", "Taken        by a person"),
+        ("", lambda: "Last chat    s1" in narrow.preview and "Session      s1" not in narrow.preview),
+    )
     await narrow.put_cursor(pack_key("checkpoint", 1))
-    await narrow.command("checkpoint.recover")
-    await narrow.until(lambda: narrow.preview[0].startswith("K#1 “before refactor”: how things"))
-    assert narrow.at == "preview"
-    await narrow.press("escape")
-    await narrow.until(lambda: any("↺" in row for row in narrow.rows))
-    with story.open() as memory:
-        assert memory.checkpoints.get(1).recovered_at
-    await narrow.press("f")
-    assert narrow.sees("Remove K#1 for good? Every step stays in the history.")
-    await narrow.press("enter")
-    await narrow.until(lambda: not any("K#1" in row for row in narrow.rows))
+    await narrow.follow(
+        (":checkpoint.recover", "K#1 “before refactor”: how things", lambda: narrow.at == "preview"),
+        ("escape", lambda: any("↺" in row for row in narrow.rows)),
+        ("f", "Remove K#1 for good? Every step stays in the history."),
+        ("enter", lambda: not any("K#1" in row for row in narrow.rows)),
+    )
 
 
 async def test_a_session_that_broke_off_is_offered_until_it_is_read(story: Story, monkeypatch) -> None:
@@ -265,26 +244,20 @@ async def test_a_session_that_broke_off_is_offered_until_it_is_read(story: Story
     with story.open("2026-11-21T11:00:00.000Z") as memory:
         say(memory)
     async with opened(story.folder, NARROW) as person:
-        await person.until(lambda: person.sees(RECOVERS))
-        assert not person.toasts
-        await person.press("at")
-        await person.fill("20 Nov 2026")
-        await person.until(lambda: person.main.moment is not None)
+        await person.follow(("", RECOVERS, lambda: not person.toasts), ("at > 20 Nov 2026", "AS OF"))
         person.main.poll()
         offered, person.main.checkpoints.offered = person.main.offered, None
         assert offered is not None
         person.main.draw_top()
         person.main.checkpoints.offer(offered)
-        await person.settle()
-        assert not person.sees("session broke off")
-        await person.press("escape")
-        await person.until(lambda: person.sees(RECOVERS))
-        await person.command("checkpoint mine")
-        await person.press("5")
-        assert person.sees("session broke off at K#") and not person.sees(RECOVERS), "the key reads the one there"
-        await person.press("2", "R")
-        await person.until(lambda: any("user: ¿Y el céntimo de Faro?" in line for line in person.preview))
-        assert not person.toasts, "it would cover what is read"
-        await person.until(lambda: not person.sees("session broke off"))
+        await person.follow(
+            ("", "!session broke off"),
+            ("escape", RECOVERS),
+            (":checkpoint mine",),
+            ("5", "session broke off at K#", f"!{RECOVERS}"),  # the key reads the one there
+            ("2 R", "Put back to…", "read where a session broke off"),
+            ("enter", lambda: "user: ¿Y el céntimo de Faro?" in told(person), lambda: not person.toasts),
+            ("", "!session broke off"),
+        )
     async with opened(story.folder, NARROW) as person:
         assert not person.sees("session broke off")
