@@ -43,37 +43,36 @@ async def to_checkpoint(person: Person) -> None:
 
 
 @SIZES
-async def test_the_checkpoint_under_the_cursor_is_the_moment(size: Size, person: Person) -> None:
-    """A band names it; facts, decisions and tasks stand as they stood; ages are counted to it; escape leads to now."""
-    now = [person.rows, person.lines[0]]
-    await to_checkpoint(person)
-    assert person.sees("AS OF", "20 Nov 2026 00:00", "read-only", "@ compare  esc now")
-    assert size == NARROW or person.sees("K#1 “before refactor”")
-    await person.press("3")
-    assert any("Cache in Redis" in row for row in person.rows)
-    assert not any("Cache in memory" in row for row in person.rows)
-    await person.press("2")
-    assert "Team of five" in "".join(person.rows) and person.rows != now[0] and not person.sees("Tasks")
-    await person.press("escape")
-    assert not person.sees("AS OF") and person.toasts[-1] == "Back to now."
-    assert (person.place, person.at) == ("facts", "list"), "where one reads"
-    assert [person.rows, person.lines[0]] == now
-
-
-async def test_a_record_is_shown_as_it_said_then(story: Story) -> None:
-    """Text, status, age, chain and history of that moment, in the preview and in what its citations lead to."""
+async def test_the_checkpoint_under_the_cursor_is_the_moment(story: Story, size: Size) -> None:
+    """A band names it; facts, decisions and tasks stand as they stood, also in the preview and in what its citations
+    lead to; ages are counted to it; escape leads to now, and what others wrote meanwhile is there."""
     with story.open() as memory:
         memory.facts.correct(story.facts["five"], "Team of six")
-    async with opened(story.folder) as person:
+    async with opened(story.folder, size) as person:
+        now = person.rows
         await to_checkpoint(person)
-        await person.press("2")
+        await person.follow(
+            ("", "AS OF", "20 Nov 2026 00:00", "read-only", "@ compare  esc now"),
+            ("3", "Cache in Redis", "!Cache in memory"),
+            ("2", "Team of five", "!Tasks", lambda: person.rows != now),
+        )
+        then = person.rows
         await person.put_cursor(pack_key("fact", story.facts["five"]))
         said = "\n".join(person.preview)
         assert "Team of five" in said and "Team of six" not in said and "◐ aging" in said and "(69 d" in said
-        await person.command("show D#2")
-        assert person.record is not None and person.record.status == "active"  # type: ignore[union-attr]
-        await person.command("show D#3")
-        assert "There is no decision D#3" in person.toasts[-1]
+        with story.open() as memory:
+            memory.facts.remember("A fact of now")
+        person.main.poll()
+        await person.follow(
+            (":show D#2", lambda: person.record.status == "active"),
+            (
+                ":show D#3",
+                "There is no decision D#3",
+                lambda: [row[1:] for row in person.rows] == [r[1:] for r in then],
+            ),
+            ("escape escape", "!AS OF", "Back to now.", lambda: (person.place, person.at) == ("facts", "list")),
+            ("G", "A fact of now", lambda: person.sees("Team of six") or size == NARROW),
+        )
 
 
 async def test_steps_entries_and_what_is_typed_are_moments_too(person: Person) -> None:
@@ -81,22 +80,17 @@ async def test_steps_entries_and_what_is_typed_are_moments_too(person: Person) -
     await person.press("5")
     await person.put_cursor(step_key(3))
     await look_back(person)
-    assert person.sees("AS OF step 3") and len(person.rows) == 3
-    for typed, at in (
-        ("D#1", "D#1"),
-        ("2026-10-01", "1 Oct 2026 00:00"),
-        ("yesterday 18:00", "20 Nov 2026 18:00"),
-        ("last monday", "16 Nov 2026 00:00"),
-        ("ayer a las 6 de la tarde", "20 Nov 2026 18:00"),
-        ("yesterday facts", "20 Nov 2026 00:00"),
-    ):
-        await person.command(f"as-of {typed}")
-        await person.until(lambda at=at: person.sees(f"AS OF {at}"))
-        assert person.at == "list"
-    await person.command("as-of whenever")
-    assert "not a time" in person.toasts[-1] and person.sees("AS OF 20 Nov 2026 00:00")
-    await person.command("as-of now")
-    assert not person.sees("AS OF") and person.place == "history" and person.record_list.cursor_key == step_key(3)
+    await person.follow(
+        ("", "AS OF step 3", lambda: len(person.rows) == 3),
+        (":as-of D#1", "AS OF D#1"),
+        (":as-of 2026-10-01", "AS OF 1 Oct 2026 00:00"),
+        (":as-of yesterday 18:00", "AS OF 20 Nov 2026 18:00"),
+        (":as-of last monday", "AS OF 16 Nov 2026 00:00"),
+        (":as-of ayer a las 6 de la tarde", "AS OF 20 Nov 2026 18:00"),
+        (":as-of yesterday facts", "AS OF 20 Nov 2026 00:00"),
+        (":as-of whenever", "not a time", "AS OF 20 Nov 2026 00:00"),
+        (":as-of now", "!AS OF", lambda: person.record_list.cursor_key == step_key(3)),
+    )
 
 
 async def test_where_one_was_is_found_again(story: Story) -> None:
@@ -104,15 +98,11 @@ async def test_where_one_was_is_found_again(story: Story) -> None:
     with story.open() as memory:
         new, _ = memory.facts.remember("Uses GitHub for the nightly build", domain="work")
     async with opened(story.folder) as person:
-        for words in ("oldest first", "work domain"):
-            await person.press("o")
-            await person.choose(words)
+        await person.follow(("o > oldest first",), ("o > work domain",))
         view = person.main.place.view
         await person.put_cursor(pack_key("fact", new))
         await look_back(person, "2d")
-        await person.press("2", "3", "escape")
-        assert person.place == "timeline" and not person.sees("AS OF")
-        await person.press("2")
+        await person.follow(("2 3 escape", "!AS OF", lambda: person.place == "timeline"), ("2",))
         assert person.main.place.view == view and view.get("domain") == "work" and view.sort == "oldest"
         assert person.record_list.cursor_key == pack_key("fact", new)
 
@@ -157,62 +147,34 @@ async def test_search_in_the_past(story: Story, size: Size) -> None:
     then is nowhere kept: the search leaves it out, a citation of it opens what it says now, and that is said."""
     (story.folder / "MEMORY.md").write_text("# Notes\n\nThe cache is a dict by now\n")
     before = everything(story)["queries"]
+    as_now = "Files are shown as they are now: what they said then is not kept."
     async with opened(story.folder, size) as person:
         await person.until(lambda: person.main.engine.screen.documents.count_documents())
-        await person.command("show MEMORY.md#L3")
-        await person.until(lambda: "a dict by now" in "\n".join(person.preview))
-        assert "as they are now" not in "\n".join(person.preview)
-        await person.press("escape")
-        await person.search("cache")
-        assert any("Cache in memory" in row for row in person.hits)
-        await person.press("escape")
+        await person.follow(
+            (":show MEMORY.md#L3", "a dict by now", lambda: as_now not in " ".join(person.preview)),
+            ("escape",),
+            ("/cache", lambda: any("Cache in memory" in row for row in person.hits)),
+            ("escape",),
+        )
         await to_checkpoint(person)
-        await person.search("cache")
-        assert any("Cache" in row and "Redis" in row for row in person.hits)
-        assert not any("memory" in row for row in person.hits)
-        await person.press("enter")
-        assert (person.place, person.at) == ("found", "list") and person.record is not None
-        await person.press("escape")
-        assert person.sees("AS OF") and person.place == "history"
-        await person.search("dict")
-        assert not person.hits and person.sees("in the past: by words alone, not in documents")
-        await person.press("escape")
-        await person.command("show MEMORY.md#L3")
-        await person.until(lambda: "a dict by now" in "\n".join(person.preview))
-        assert "Files are shown as they are now: what they said then is not kept." in " ".join(person.preview)
+        await person.follow(
+            ("/cache", lambda: any("Cache" in row and "Redis" in row for row in person.hits)),
+            ("enter", lambda: not any("memory" in row for row in person.hits) and person.record is not None),
+            ("escape", "AS OF", lambda: person.place == "history"),
+            ("/dict", "in the past: by words alone, not in documents", lambda: not person.hits),
+            ("escape",),
+            (":show MEMORY.md#L3", "a dict by now", lambda: as_now in " ".join(person.preview)),
+        )
     assert everything(story)["queries"] == before
 
 
 async def test_the_past_is_compared_with_now_and_with_another_moment(person: Person) -> None:
     """Record by record, nothing to apply, and back to the past; from the box two moments."""
     await to_checkpoint(person)
-    await person.press("at")
-    await person.paste("now")
-    await person.plan_of("enter")
-    assert person.sees("CHANGED since K#1 “before refactor”", "11 records") and not person.sees("[x]")
-    await person.press("escape", "at")
-    await person.paste("11h")
-    await person.plan_of("enter")
-    assert person.sees("CHANGED from K#1 “before refactor”", "to 21 Nov 2026 01:00")
-    assert [row[1:6] for row in person.plan] == ["+ D#5", "+ D#4", "~ D#2", "+ D#3"]
-    await person.press("escape")
-    assert person.sees("AS OF")
-    person.main.run_line("history --since 4d --to 1d")
-    await person.until(lambda: person.planning)
-    await person.settle()
-    assert person.sees("CHANGED from 17 Nov 2026 12:00 to 20 Nov 2026 12:00", "+ D#1", "+ D#2")
-    assert not person.sees("D#3")
-
-
-async def test_what_others_write_does_not_disturb(story: Story, person: Person) -> None:
-    """It is not there while one looks back, and it is there afterwards."""
-    await to_checkpoint(person)
-    await person.press("2")
-    then = person.rows
-    with story.open() as memory:
-        memory.facts.remember("A fact of now")
-    person.main.poll()
-    await person.settle()
-    assert person.rows == then
-    await person.press("escape")
-    await person.until(lambda: any("A fact of now" in row for row in person.rows))
+    await person.follow(
+        ("at > now", "CHANGED since K#1 “before refactor”", "11 records", "![x]"),
+        ("escape at > 11h", "CHANGED from K#1 “before refactor”", "to 21 Nov 2026 01:00"),
+        ("", lambda: [row[1:6] for row in person.plan] == ["+ D#5", "+ D#4", "~ D#2", "+ D#3"]),
+        ("escape", "AS OF"),
+        (":history --since 4d --to 1d", "CHANGED from 17 Nov 2026 12:00 to 20 Nov 2026 12:00", "+ D#1", "!D#3"),
+    )

@@ -1,7 +1,7 @@
 """The facts: in groups by need, in which a change moves nothing; their chips; and what an empty memory waits for."""
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,6 @@ from tui.panes.pane import Loaded, Reading, View
 from tui.workers.engine import Engine
 
 Groups = list[tuple[str, "array[int]"]]
-CONNECT = "No agent is connected yet"
 
 
 def groups(**found: list[int]) -> Groups:
@@ -112,69 +111,52 @@ def test_however_one_lives_the_kept_order_has_the_true_facts(live, tmp_path_fact
 # what they are narrowed by
 
 
-def marks(person: Person) -> set[str]:
-    return {row[1] for row in person.rows}
-
-
 async def test_the_chooser_counts_the_filters_and_adds_the_one_that_is_chosen(person: Person) -> None:
-    async def only(words: str) -> View:
-        await person.press("o")
-        await person.choose(words)
-        return person.main.place.view
+    """Chosen again one goes; what is kept is listed too; a filter that hides all is nothing missing."""
 
-    await person.press("o")
-    assert all(
-        person.sees(f"{word}  {number}")
-        for word, number in (("Stale", ""), ("State", 2), ("Decisions", ""), ("Domain", 3))
+    def shows(number: int, **chosen: str | None) -> Callable[[], bool]:
+        return lambda: len(person.rows) == number and dict(person.main.place.view.chosen) == chosen
+
+    work = {"origin": "user", "state": "stale", "domain": "work"}
+    await person.follow(
+        ("o", "State  2", "Domain  3", "Decisions"),
+        ("> you", "you ×", shows(7, origin="user")),
+        ("o > stale", shows(2, origin="user", state="stale")),
+        ("o > work domain", "work ×", "Stale 2 ×", "1 of 10 · esc all", shows(1, **work)),
+        ("o > work", shows(2, origin="user", state="stale")),
+        ("o > everything again", shows(10)),
+        ("o > forgotten state", lambda: {row[1] for row in person.rows} == {"✕"}),
+        ("o > everything again",),
+        ("o > newest first", lambda: "Primary LLM" in person.rows[0] and not person.headings),
+        ("o > show what is replaced", "all shown", shows(14)),
+        ("o > hide what is replaced", shows(10)),
+        (":list facts --origin import:notes", "No facts match.", "import from notes ×"),
+        (":list facts nobody said this", "No facts match.", lambda: not "".join(person.preview)),
+        ("escape", shows(10)),
     )
-    await person.press("escape")
-    assert (await only("you")).chosen == (("origin", "user"),) and len(person.rows) == 7 and person.sees("you ×")
-    assert (await only("stale")).get("state") == "stale" and len(person.rows) == 2
-    assert len(dict((await only("work domain")).chosen)) == 3 and len(person.rows) == 1
-    assert person.sees("work ×", "Stale 2 ×", "1 of 10 · esc all")
-    assert (await only("work")).get("domain") is None, "chosen again it goes"
-    assert not (await only("everything again")).chosen and len(person.rows) == 10
-    await only("forgotten state")
-    assert marks(person) == {"✕"}, "what is kept is listed too"
-    await only("everything again")
-    assert (await only("newest first")).sort == "newest" and "Primary LLM" in person.rows[0] and not person.headings
-    assert (await only("show what is replaced")).hidden and len(person.rows) == 14 and person.sees("all shown")
-    await only("hide what is replaced")
-    await person.command("list facts --origin import:notes")
-    assert person.rows == [] and person.sees("No facts match.", "import from notes ×")
-    await person.command("list facts nobody said this")
-    assert person.rows == [] and not "".join(person.preview), "a filter that hides all is nothing missing"
-    await person.press("escape")
-    assert len(person.rows) == 10
 
 
 async def test_a_chip_shows_the_tasks_and_one_key_takes_them_further(story: Story, narrow: Person) -> None:
-    def tasks() -> list[str]:
-        return [f"{row[1]} {row.split('A#')[1][0]}" for row in narrow.rows if "A#" in row]
+    def tasks(*listed: str) -> Callable[[], bool]:
+        return lambda: [f"{row[1]} {row.split('A#')[1][0]}" for row in narrow.rows if "A#" in row] == [*listed]
 
-    await narrow.command("list tasks")
-    assert tasks() == ["◧ 2", "☐ 3"] and narrow.sees("1 done hidden")
-    await narrow.press("o")
-    await narrow.choose("show what is")
-    assert tasks() == ["◧ 2", "☐ 3", "☑ 1"] and narrow.sees("1 done shown") and "done" in narrow.rows[2]
-    await narrow.press("o")
-    await narrow.choose("status done")
-    assert tasks() == ["☑ 1"]
-    await narrow.press("y")
-    assert tasks() == [] and narrow.toasts[-1].startswith("Reopened A#1")
-    await narrow.press("escape", "2")
-    await narrow.command("list tasks")
+    await narrow.follow(
+        (":list tasks", "1 done hidden", tasks("◧ 2", "☐ 3")),
+        ("o > show what is", "1 done shown", tasks("◧ 2", "☐ 3", "☑ 1")),
+        ("o > status done", tasks("☑ 1")),
+        ("y", "Reopened A#1", tasks()),
+        ("escape 2",),
+        (":list tasks",),
+    )
     with story.open() as memory:
         memory.tasks.add_task("call the printer")
-    await narrow.until(lambda: any("call the printer" in row for row in narrow.rows))
-    await narrow.press("a")
-    await narrow.fill("write to the lawyer")
-    assert narrow.record is not None and narrow.record.citation == "A#5" and "write to the" in narrow.preview[1]
-    for word in ("Started", "Done with"):
-        await narrow.press("y")
-        assert narrow.toasts[-1].startswith(f"{word} A#5"), narrow.toasts
-    await narrow.press("u")
-    assert narrow.record.citation == "A#5" and any("write to the" in row for row in narrow.rows)
+    await narrow.follow(
+        ("", "call the printer"),
+        ("a > write to the lawyer", "A#5  task", "write to the"),
+        ("y", "Started A#5"),
+        ("y", "Done with A#5"),
+        ("u", "A#5  task"),
+    )
 
 
 # what is missing
@@ -186,7 +168,6 @@ def taught(person: Person) -> str:
 
 async def test_a_fresh_memory_teaches_what_brings_its_first_fact(tmp_path: Path) -> None:
     folder = tmp_path / "fresh"
-    folder.mkdir()
     with Memory.open(location(folder).path, "cli") as memory:
         memory.inbox.propose("add", {"fact": "Invoices are numbered by year"}, origin="hook")
         for number in range(12):
@@ -194,14 +175,13 @@ async def test_a_fresh_memory_teaches_what_brings_its_first_fact(tmp_path: Path)
     async with opened(folder, NARROW) as person:
         assert taught(person).startswith(
             "What is missing · Commits read from git: 12. 3 shows them; / and a question asks about them. · 1 is "
-            "proposed and waiting for you: 1 goes there."
+            "proposed and waiting for you: 1 goes there. · No agent is connected yet"
         )
-        assert CONNECT in taught(person) and ":import lists what is found" in taught(person)
-        await person.press("3")
-        assert "Change 11" in taught(person)
-        await person.press("2", "a")
-        await person.fill("The team is five")
-        assert "What is missing" not in taught(person) and person.preview[1] == "The team is five"
+        await person.follow(
+            ("", lambda: ":import lists what is found" in taught(person)),
+            ("3", lambda: "Change 11" in taught(person)),
+            ("2 a > The team is five", lambda: person.preview[1] == "The team is five"),
+        )
 
 
 def test_what_is_there_is_not_missing(story: Story) -> None:
