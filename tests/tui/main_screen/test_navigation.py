@@ -1,6 +1,7 @@
 """The places: which one is seen, what the lines around it say, and that a change of size loses no place."""
 
 import re
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -78,25 +79,22 @@ async def test_a_view_is_reached_by_its_name_and_left_to_the_pane_before(person:
     await person.press("3", "j")
     record = person.record
     for name in VIEW_NAMES:
-        await person.press("colon")
-        await person.choose(name)
-        assert person.place == name and named(person).endswith(f"{NAMED} › {name.capitalize()}"), person.lines[0]
-    await person.press("escape")
-    assert person.place == "timeline" and person.record == record and named(person).endswith(NAMED)
-
-
-async def test_no_room_for_names_leaves_the_numbers(story: Story) -> None:
-    async with opened(story.folder, (30, 20)) as person:
-        await person.press("5")
-        assert named(person) == "1 2 3 4 5 History"
+        await person.follow((f"colon > {name}", lambda name=name: person.place == name))
+        assert named(person).endswith(f"{NAMED} › {name.capitalize()}"), person.lines[0]
+    await person.follow(("escape", lambda: person.place == "timeline" and person.record == record))
+    assert named(person).endswith(NAMED)
 
 
 @SIZES
 async def test_work_under_way_stands_above_and_leaves_the_panes_their_names(size: Size, person: Person) -> None:
+    """No room for names leaves the numbers."""
     person.main.set_status("meaning 12,138/48,502")
     await person.settle()
     assert NAMED in named(person) and person.sees("meaning 12,138/48,502")
     assert ("meaning" in person.lines[0]) is (size == HUGE)
+    await person.pilot.resize_terminal(30, 20)
+    await person.press("5")
+    assert named(person) == "1 2 3 4 5 History"
 
 
 async def test_its_number_again_takes_the_next_chip_and_escape_shows_all(person: Person) -> None:
@@ -114,24 +112,21 @@ async def test_its_number_again_takes_the_next_chip_and_escape_shows_all(person:
             shown.append(person.main.place.view.chosen[0][1])
             marks |= {row[1] for row in person.rows}
             assert len(person.record_list.rows or ()) < every and "×" in person.title
-        assert shown == values.split()
+        assert shown == values.split() and (name != "timeline" or marks == set("◆○·↻▪"))
         await person.press(PANE_KEYS[name])
         assert not person.main.place.view.chosen and len(person.record_list.rows or ()) == every
-        assert name != "timeline" or marks == set("◆○·↻▪")
         await person.press(PANE_KEYS[name])
     for name in ("facts", "history", "timeline"):
-        await person.press(PANE_KEYS[name])
-        assert person.main.place.view.chosen and "esc all" in person.title
-        await person.press("escape")
-        assert not person.main.place.view.chosen and person.place == name
+        await person.follow(
+            (PANE_KEYS[name], "esc all"), ("escape", "!esc all", lambda name=name: person.place == name)
+        )
 
 
 async def test_a_change_elsewhere_is_there_when_the_pane_comes(story: Story, narrow: Person) -> None:
     await narrow.press("5", "2")
     with story.open() as memory:
         memory.tasks.add_task("call the printer")
-    await narrow.press("5")
-    await narrow.until(lambda: "call the printer" in narrow.rows[0])
+    await narrow.follow(("5", lambda: "call the printer" in narrow.rows[0]))
 
 
 async def test_keys_that_come_before_the_memory_is_open_do_no_harm(story: Story) -> None:
@@ -145,6 +140,15 @@ async def test_keys_that_come_before_the_memory_is_open_do_no_harm(story: Story)
 # sizes
 
 
+async def resize(person: Person, *sizes: Size) -> AsyncIterator[Size]:
+    """Give the terminal each size."""
+    for size in sizes:
+        await person.pilot.resize_terminal(*size)
+        await person.settle()
+        assert len(person.lines) == size[1] and all(len(line) <= size[0] for line in person.lines)
+        yield size
+
+
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("pane", ["1", "2", "3", "5"])
 async def test_any_change_of_size_keeps_pane_record_and_marks(full: Story, pane: str) -> None:
@@ -153,47 +157,33 @@ async def test_any_change_of_size_keeps_pane_record_and_marks(full: Story, pane:
         found = person.record_list
         held = person.place, found.cursor_key, person.record, found.marks
         assert person.record is not None and len(found.marks) == 1
-        for size in (NARROW, HUGE, WIDE, (60, 15), HUGE, NARROW, WIDE):
-            await person.pilot.resize_terminal(*size)
-            await person.settle()
+        async for size in resize(person, NARROW, HUGE, WIDE, (60, 15), HUGE, NARROW, WIDE):
             assert (person.place, found.cursor_key, person.record, found.marks) == held, size
             assert found.line_of(found.cursor_index) is not None, f"the cursor is on the screen, {size}"
-            assert len(person.lines) == size[1] and all(len(line) <= size[0] for line in person.lines)
 
 
-async def test_what_is_scrolled_stays_scrolled(full: Story) -> None:
+async def test_what_is_scrolled_stays_scrolled_and_preview_and_plan_keep_their_places(full: Story) -> None:
     async with opened(full.folder, WIDE) as person:
         await person.press("ctrl+d", "j", "j", "j")
-        top, shown = person.record_list.scroll_offset.y, person.rows
-        assert top > 10 and any(row.startswith("▸") for row in shown)
-        for size in (HUGE, WIDE, NARROW, (60, 24), WIDE):
-            await person.pilot.resize_terminal(*size)
-            await person.settle()
+        top, rows = person.record_list.scroll_offset.y, person.rows
+        assert top > 10 and any(row.startswith("▸") for row in rows)
+        async for size in resize(person, HUGE, WIDE, NARROW, (60, 24), WIDE):
             assert person.record_list.scroll_offset.y == top, f"its first line is the same, {size}"
-        assert person.rows == shown
-
-
-async def test_preview_and_plan_keep_their_places_too(person: Person) -> None:
-    await person.press("3", "G", "k", "enter", "right")
-    preview = person.main.pane.preview
-    chosen = preview.link
-    assert chosen
-    await person.command("restore K#1")
-    await person.until(lambda: person.planning)
-    await person.press("j", "j", "j", "j", "space", "j")
-    before, shown = person.plan, person.app.screen.query_one("#plan", RecordList)
-    key = shown.cursor_key
-    for size in (NARROW, HUGE, (60, 15), WIDE):
-        await person.pilot.resize_terminal(*size)
-        await person.settle()
-        assert person.planning and shown.cursor_key == key
-        assert len(person.lines) == size[1] and all(len(line) <= size[0] for line in person.lines)
-        assert any(row.startswith("▸") for row in person.plan) and "10 of 11 chosen" in person.lines[-2]
-    assert person.plan == before
-    await person.press("escape")
-    assert person.at == "preview" and preview.link == chosen
-    await person.press("enter")
-    assert person.record is not None and person.record.citation == chosen
+        assert person.rows == rows
+        await person.press("3", "G", "k", "enter", "right")
+        preview = person.main.pane.preview
+        chosen = preview.link
+        await person.command("restore K#1")
+        await person.until(lambda: person.planning)
+        await person.press("j", "j", "j", "j", "space", "j")
+        before, shown = person.plan, person.app.screen.query_one("#plan", RecordList)
+        key = shown.cursor_key
+        async for size in resize(person, NARROW, HUGE, (60, 15), WIDE):
+            assert person.planning and shown.cursor_key == key and any(row.startswith("▸") for row in person.plan)
+            assert "220 of 221 chosen" in person.lines[-2]
+        assert person.plan == before
+        await person.follow(("escape", lambda: person.at == "preview" and preview.link == chosen != ""))
+        await person.follow(("enter", lambda: person.record.citation == chosen))
 
 
 # the layout
@@ -206,29 +196,24 @@ async def test_list_or_preview_has_the_screen_and_the_rule_between_them_stays(st
         return region.height if size == NARROW else region.width
 
     async with opened(story.folder, size) as person:
-        first = person.record
-        await person.press("z")
-        pane = person.main.pane.region
-        assert (pane.x, pane.width) == (0, size[0]) and pane.height >= size[1] - 5 and person.at == "preview"
-        await person.press("escape")
-        assert person.at == "list" and person.record == first and share(person)
-        await person.command("list.alone")
-        assert person.record_list.region.width == size[0] and person.record_list.region.height >= size[1] - 5
-        await person.press("3")
-        assert person.main.pane.region.width, "another pane shows both again"
+        first, pane = person.record, person.main.pane
+        await person.follow(
+            (
+                "z",
+                lambda: pane.region.width == size[0] and pane.region.height >= size[1] - 5 and person.at == "preview",
+            ),
+            ("escape", lambda: person.at == "list" and person.record == first and share(person)),
+            (":list.alone", lambda: person.record_list.region.width == size[0] and not pane.region.width),
+            ("3", lambda: pane.region.width),  # another pane shows both again
+        )
         before = share(person)
-        await person.command("list.more")
-        await person.command("list.more")
-        assert share(person) > before
-        for _ in range(20):
-            person.main.action_split(-5)
-        await person.settle()
-        assert 0 < share(person) < before
-        for _ in range(20):
-            person.main.action_split(5)
-        await person.settle()
-        most = share(person)
-        assert before < most
+        await person.follow((":list.more",), (":list.more", lambda: share(person) > before))
+        for step in (-5, 5):
+            for _ in range(20):
+                person.main.action_split(step)
+            await person.settle()
+            most = share(person)
+            assert 0 < most < before if step < 0 else most > before
     async with opened(story.folder, size) as person:
         assert share(person) == most, "it is kept"
 
@@ -256,12 +241,11 @@ async def test_where_it_is_narrow_few_hits_leave_their_room_to_the_preview(narro
     shown, preview = narrow.main.query_one("#list-pane"), narrow.main.pane
     await narrow.search("jenkins")
     half = shown.size.height
-    await narrow.press("enter")
-    assert shown.size.height == len(narrow.all_rows) < 4 < half and preview.size.height > half
-    await narrow.press("slash")
-    assert shown.size.height == half
-    await narrow.press("escape")
-    assert shown.size.height == half
+    await narrow.follow(
+        ("enter", lambda: shown.size.height == len(narrow.all_rows) < 4 < half < preview.size.height),
+        ("slash", lambda: shown.size.height == half),
+        ("escape", lambda: shown.size.height == half),
+    )
 
 
 # what can be followed
@@ -305,18 +289,17 @@ async def test_arrows_in_the_preview_say_what_enter_opens(person: Person) -> Non
     await person.put_cursor(pack_key("decision", 1))
     await person.press("enter")
     preview = person.main.pane.preview
-    assert len(preview.citations) > 1
-    for key in ("right", "left", "right"):
-        await person.press(key)
-        assert person.lines[-1].startswith(f" enter opens {preview.link} ")
+
+    def says() -> bool:
+        return person.lines[-1].startswith(f" enter opens {preview.link} ")
+
+    await person.follow(*((key, says) for key in ("right", "left", "right")))
     link = preview.link
-    await person.press("enter")
-    assert person.record is not None and person.record.citation == link
-    assert preview.link != link and person.lines[-1].startswith(f" enter opens {preview.link} ")
-    await person.press("backspace")
-    assert person.record.citation == "D#1"
-    await person.command("preview.forward")
-    assert person.record.citation == link
+    await person.follow(
+        ("enter", says, lambda: person.record.citation == link != preview.link),
+        ("backspace", lambda: person.record.citation == "D#1"),
+        (":preview.forward", lambda: person.record.citation == link),
+    )
 
 
 # what is empty
