@@ -89,7 +89,7 @@ class Dialog(ModalScreen[Any], ResponsiveScreen[Any]):
 
     def on_click(self, event: events.Click) -> None:
         """Leave it where one clicks beside it."""
-        if event.widget is self:
+        if not self.query(Vertical).first().region.contains(event.screen_x, event.screen_y):
             self.dismiss(None)
 
     def put_keys(self, *keys: tuple[str, str, str]) -> None:
