@@ -1,7 +1,7 @@
 """The record under the cursor stays under it, whatever changes around it."""
 
 import pytest
-from support.screen import HUGE, NARROW, WIDE, Person, opened
+from support.screen import Person, opened
 from support.stories import Story
 
 from store.base.vocabulary import pack_key
@@ -50,28 +50,13 @@ async def test_what_is_done_to_a_fact_moves_nothing(story: Story, person: Person
 
 async def test_filters_and_other_lists_keep_or_begin(story: Story, person: Person) -> None:
     """What is looked for is looked for in one list; a filter without the record begins at the first row."""
+    first = lambda: person.rows[0].startswith("▸")  # noqa: E731
     await person.put_cursor(pack_key("fact", story.facts["jenkins"]))
-    await person.press("2")
-    assert cited(person) == "F#6"
-    await person.press("escape")
-    assert cited(person) == "F#6" and len(person.rows) == 10
+    await person.follow(("2", lambda: cited(person) == "F#6"), ("escape", lambda: cited(person) == "F#6"))
     await person.put_cursor(pack_key("fact", story.facts["nuts"]))
-    await person.press("2")
-    assert person.rows[0].startswith("▸▲")
-    await person.press("escape")
+    await person.follow(("2", first), ("escape",))
     await person.put_cursor(pack_key("fact", 1))  # its key, 16, is also the number of a step
-    await person.press("f", "u", "ctrl+r", "5")
-    assert person.rows[0].startswith("▸") and person.record is not None
-    await person.press("j", "j", "5")
-    assert person.rows[0].startswith("▸") and cited(person) == "K#1"
-
-
-async def test_every_size_keeps_it(story: Story, person: Person) -> None:
-    await person.put_cursor(pack_key("fact", story.facts["model"]))
-    for size in (NARROW, HUGE, (60, 15), WIDE):
-        await person.pilot.resize_terminal(*size)
-        await person.settle()
-        assert cited(person) == f"F#{story.facts['model']}" and line_of_cursor(person) >= 0
+    await person.follow(("f u ctrl+r 5", first), ("j j 5", first, lambda: cited(person) == "K#1"))
 
 
 async def test_what_others_write_moves_it_nowhere(story: Story, person: Person) -> None:
@@ -93,23 +78,23 @@ async def test_what_others_write_moves_it_nowhere(story: Story, person: Person) 
 
 @pytest.mark.parametrize("line", ["tag db", "forget", "pin", "confirm"])
 async def test_a_bare_command_is_about_what_is_marked(story: Story, line: str, person: Person) -> None:
-    def newest() -> str:
-        with story.open() as memory:
-            return memory.history.steps(limit=1)[0].reason
-
     facts = [story.facts["kubernetes"], story.facts["model"]]
+
+    def newest(*numbers: int) -> str:
+        with story.open() as memory:
+            reason = memory.history.steps(limit=1)[0].reason
+        assert reason.startswith(line.split()[0]) and all(f"F#{number}" in reason for number in numbers), reason
+        return reason
+
     await person.put_cursor(pack_key("fact", facts[0]))
-    await person.command(line)
-    assert newest().startswith(line.split()[0]) and f"F#{facts[0]}" in newest()
-    await person.command("undo")
+    await person.follow((f":{line}", lambda: newest(facts[0])), (":undo",))
     for fact in facts:
         await person.put_cursor(pack_key("fact", fact))
         await person.press("space")
     await person.command(line)
-    assert newest().startswith(line.split()[0]) and all(f"F#{fact}" in newest() for fact in facts), newest()
-    steps = newest()
-    await person.command("forget the old office")  # words of its own: the records that have them are offered, none has
-    assert newest() == steps
+    step = newest(*facts)
+    await person.command("forget the old office")  # words of its own, which no record has
+    assert newest() == step
 
 
 def test_of_a_step_that_is_read_again_the_record_that_holds_is_selected(story: Story) -> None:
