@@ -133,9 +133,7 @@ async def test_indexing_is_stopped_by_its_key_and_not_by_escape(folder: Path, me
         person.main.action_index()
         held.set()
         await person.settle()
-        assert person.toasts == [
-            "Stopped indexing; what was indexed stays, and :index.toggle or :health --index goes on."
-        ]
+        assert person.toasts == ["Stopped indexing; what was indexed stays, and :health --index goes on."]
         assert person.sees("indexing stopped")
         with open_memory(folder) as memory:
             assert 0 < Vectors(memory.database).pending_counts()[0] <= len(FACTS)
@@ -290,18 +288,15 @@ async def test_what_an_agent_adds_joins_the_hits(folder: Path, monkeypatch, pers
 
 async def test_why_a_hit_was_found_is_shown_until_it_is_asked_again(meaning: None, person: Person) -> None:
     """Above the record, for every hit one goes to."""
-    await person.command("search.why")
-    assert person.toasts == ["It says why a search found something: search first."]
-    await person.search("the database of the service")
-    await person.press("enter")
-    await person.command("search.why")
-    text = "\n".join(person.preview)
-    assert person.preview[0] == "Why this result"
-    assert "meaning    " in text and "█" in text and "alike     0." in text and "of 1" in text and "Learned" in text
-    await person.press("j")
-    assert person.preview[0] == "Why this result"
-    await person.command("search.why")
-    assert person.preview[0] != "Why this result"
+    why = lambda: person.preview[0] == "Why this result"  # noqa: E731
+    await person.follow(
+        (":search.why", "It says why a search found something: search first."),
+        ("/the database of the service",),
+        ("enter",),
+        (":search.why", why, "meaning    ", "█", "alike     0.", "of 1", "Learned"),
+        ("j", why),
+        (":search.why", lambda: not why()),
+    )
 
 
 async def test_the_words_that_matched_are_marked_and_in_sight(folder: Path) -> None:
@@ -341,28 +336,23 @@ async def test_the_passage_that_was_found_is_in_sight(folder: Path) -> None:
 
 
 async def test_what_was_asked_comes_back(folder: Path) -> None:
-    """A question that one went on from, the newest first; what was being typed is kept."""
+    """A question that one went on from, the newest first; what was being typed is kept, an empty line left as it was."""
     with open_memory(folder) as memory:
         memory.database.clock = lambda: "2026-11-20T12:00:00.000Z"
         memory.search.log.add_query("old question")
     async with opened(folder) as person:
-        await person.search("blue")
-        await person.press("enter", "escape")
+        await person.follow(("/blue",), ("enter escape",))
         before = person.preview
-        await person.press("slash")
-        assert person.sees("Asked before", "  blue", "  old question", "kind:decision since:3w", "related:F#1")
-        await person.press("escape")
-        assert person.preview == before, "an empty line is left as it was entered"
-        await person.press("slash")
+        await person.follow(
+            ("slash", "Asked before", "  blue", "  old question", "kind:decision since:3w", "related:F#1"),
+            ("escape", lambda: person.preview == before),
+            ("slash",),
+        )
         await person.paste("thu")
-        shown = []
-        for key in ("up", "up", "up", "down", "down"):
-            await person.press(key)
-            shown.append(query(person))
-        assert shown == ["blue", "old question", "old question", "blue", "thu"]
+        wanted = (("up", "blue"), ("up", "old question"), ("up", "old question"), ("down", "blue"), ("down", "thu"))
+        await person.follow(*((key, lambda text=text: query(person) == text) for key, text in wanted))
         await person.until(lambda: "found" in person.lines[1])
-        await person.press("down")
-        assert person.at == "list"
+        await person.follow(("down", lambda: person.at == "list"))
         with open_memory(folder) as memory:
             assert sorted(memory.search.log.recent_queries()) == ["blue", "old question", "thu"], (
                 "what one went on from"
@@ -374,38 +364,31 @@ async def test_filters_are_completed_and_are_chips(folder: Path) -> None:
     with open_memory(folder) as memory:
         memory.tasks.add_task("a blue logo for the shop")
     async with opened(folder) as person:
-        await person.search("blue kind:decision domain:general")
-        assert person.sees("domain:general ×", "kind:decision ×") and person.hits == []
-        y = next(at for at, line in enumerate(person.lines) if "kind:decision ×" in line)
-        await person.pilot.click(offset=(person.lines[y].index("kind:decision ×") + 10, y))
-        await person.settle()
-        assert query(person) == "blue domain:general"
-        await person.until(lambda: any("logo" in row for row in person.hits))
-        assert not person.sees("kind:decision ×")
-        await person.press("escape")
-        await person.search("kind:fa")
-        await person.until(lambda: f"kind:fact {len(FACTS)}" in person.lines[-1])
-        await person.press("tab")
-        assert query(person) == "kind:fact " and person.at == "query"
-        await person.until(lambda: len(person.hits) == len(FACTS))
-        assert person.headings == [], "without words there are none"
-        await person.press("escape")
-        await person.search("blue logo")
-        await person.press("enter")
+        await person.follow(("/blue kind:decision domain:general", "domain:general ×", lambda: person.hits == []))
+        y, line = next((y, line) for y, line in enumerate(person.lines) if "kind:decision ×" in line)
+        await person.pilot.click(offset=(line.index("kind:decision ×") + 10, y))
+        await person.follow(
+            ("", "!kind:decision ×", lambda: query(person) == "blue domain:general" and "logo" in person.hits[0]),
+            ("escape",),
+            ("/kind:fa", f"kind:fact {len(FACTS)}"),
+            ("tab", lambda: query(person) == "kind:fact " and person.at == "query"),
+            ("", lambda: len(person.hits) == len(FACTS) and person.headings == []),  # there are no words to be near to
+            ("escape",),
+            ("/blue logo",),
+            ("enter",),
+        )
         kinds, chips, seen = {row[1] for row in person.hits}, person.title, set[str]()
-        assert len(kinds) > 1
-        for _ in kinds:
+        for number in range(len(kinds) + 1):
             person.main.action_next_chip()
             await person.settle()
-            await person.until(lambda: len({row[1] for row in person.hits} - seen) == 1 == len(person.hits))  # noqa: B023
+            if number == len(kinds):
+                await person.until(lambda: {row[1] for row in person.hits} == kinds == seen)
+                break
+            await person.until(lambda: len({row[1] for row in person.hits} - seen) == 1 == len(person.hits))
             seen |= {row[1] for row in person.hits}
             assert person.at == "list" and person.title.split()[1] == chips.split()[1] and "×" in person.title
-        person.main.action_next_chip()
-        await person.until(lambda: {row[1] for row in person.hits} == kinds == seen)
-        assert person.title == chips
-        await person.press("o")
-        await person.choose("tasks")
-        await person.until(lambda: query(person) == "blue logo kind:task" and len(person.hits) == 1)
+        assert person.title == chips and len(kinds) > 1
+        await person.follow(("o > tasks", lambda: query(person) == "blue logo kind:task" and len(person.hits) == 1))
 
 
 async def test_every_kind_has_its_number_also_of_what_is_not_shown(story: Story) -> None:
@@ -430,64 +413,56 @@ async def test_every_kind_has_its_number_also_of_what_is_not_shown(story: Story)
 @pytest.mark.parametrize("size", [NARROW, WIDE, HUGE])
 async def test_what_a_search_hides_is_said_with_how_to_see_it(story: Story, size: tuple[int, int]) -> None:
     async with opened(story.folder, size) as person:
-        await person.search("stand-up")
-        await person.until(lambda: person.sees("1 hidden"))
-        assert person.sees("is:forgotten, is:replaced"), "\n".join(person.lines[:4])
+        await person.follow(("/stand-up", "1 hidden", "is:forgotten, is:replaced"))
 
 
 # what was found, and what was not
 
 
-async def test_exact_and_near_ones_have_headings_of_their_own(person: Person) -> None:
-    """The cursor passes over the headings, and Enter goes to the first exact one."""
-    await person.search("blue thursdays")
-    assert person.headings == ["No record contains “blue thursdays”.", "Near 2"]
-    await person.press("escape")
-    await person.search("logo blue")
-    assert person.headings == ["Exact 1"] and "logo" in person.hits[0]
-    await person.press("enter", "k")
-    assert person.record is not None and person.record.citation in person.hits[0]
+async def test_what_was_found_says_how_near_it_is_and_what_was_not_understood(person: Person) -> None:
+    """The cursor passes over the headings, and Enter goes to the first exact one. With a spelling that is offered; a
+    filter that is not understood is said first."""
+    headings = lambda *some: lambda: person.headings == [*some]  # noqa: E731
+    await person.follow(
+        ("/blue thursdays", headings("No record contains “blue thursdays”.", "Near 2")),
+        ("escape",),
+        ("/logo blue", headings("Exact 1"), lambda: "logo" in person.hits[0]),
+        ("enter k", lambda: person.record.citation in person.hits[0]),
+        ("escape",),
+        (
+            "/thursdys kind:fact",
+            "No record that passes the filters contains “thursdys”.",
+            "It was narrowed by kind:fact",
+        ),
+        ("", "Nothing is near it either.", "Did you mean thursdays, not “thursdys”?"),
+        ("", "Only the words themselves were looked for; :health --check says"),
+        ("escape",),
+        ("/cache -thursdays", "-thursdays is looked for as a word: nothing is excluded."),
+        ("escape",),
+        ("/blue since:v9.9 kind:fact", "since: takes a date", lambda: len(person.hits) == 1),
+        ("escape",),
+        ("/thursdys since:v9.9", "since: takes a date like 2026-11-01", "passes the filters contains “thursdys”."),
+    )
+    shown = "\n".join(person.lines)
+    assert shown.rindex("since: takes") < shown.index("No record that passes")
 
 
 async def test_nothing_near_shows_the_nearest_as_such(meaning: None, person: Person) -> None:
     """They can be opened; Enter does not take them for found ones. Under a filter for a kind all are counted without
     it."""
-    await person.search("is there a service that repairs violins in Vienna")
-    assert person.headings[1].startswith("Nothing near; the nearest ")
-    assert person.sees("No record contains “is there a service that", "0 found")
-    await person.press("enter")
-    assert person.record is not None and person.record.citation in person.hits[0]
-    await person.press("escape")
-    await person.search("logo")
-    whole = next(line for line in person.lines if " All " in line).split(" All ")[1].split()[0]
-    await person.press("escape")
-    await person.search("logo kind:decision ")
-    await person.until(lambda: any(f" All {whole} " in line for line in person.lines))
-
-
-async def test_nothing_found_says_what_was_sought_and_what_was_not_understood(person: Person) -> None:
-    """With a spelling that is offered; a filter that is not understood is said first."""
-    for asked, said in (
+    await person.follow(
         (
-            "thursdys kind:fact",
-            (
-                "No record that passes the filters contains “thursdys”.",
-                "Nothing is near it either.",
-                "Did you mean thursdays, not “thursdys”?",
-                "It was narrowed by kind:fact",
-                "Only the words themselves were looked for; :health --check says",
-            ),
+            "/is there a service that repairs violins in Vienna",
+            "No record contains “is there a service that",
+            "0 found",
         ),
-        ("cache -thursdays", ("-thursdays is looked for as a word: nothing is excluded.",)),
-        ("thursdys since:v9.9", ("since: takes a date like 2026-11-01", "passes the filters contains “thursdys”.")),
-        ("blue since:v9.9 kind:fact", ("since: takes a date",)),
-    ):
-        await person.search(asked)
-        assert person.sees(*said), "\n".join(person.lines)
-        if "v9.9" in asked:
-            shown = "\n".join(person.lines)
-            assert shown.rindex("since: takes") < shown.find("No record that passes") or len(person.hits) == 1
-        await person.press("escape")
+        ("", lambda: person.headings[1].startswith("Nothing near; the nearest ")),
+        ("enter", lambda: person.record.citation in person.hits[0]),
+        ("escape",),
+        ("/logo",),
+    )
+    whole = next(line for line in person.lines if " All " in line).split(" All ")[1].split()[0]
+    await person.follow(("escape",), ("/logo kind:decision ", f" All {whole} "))
 
 
 async def test_a_model_that_is_away_makes_no_message(folder: Path, meaning: None, monkeypatch) -> None:
@@ -510,18 +485,14 @@ async def test_what_is_similar_to_a_record_is_searched_from_any_list(
         memory.facts.remember("PostgreSQL is upgraded every winter")
     await person.until(lambda: any("upgraded" in row for row in person.rows))
     await person.put_cursor(5 * 16)
-    await person.command("search.related")
-    await person.until(lambda: "found" in person.lines[1])
-    await person.settle()
-    assert "related:F#5" in person.lines[1] and "upgraded" in person.hits[0]
-    assert not any("F#5 " in row for row in person.hits) and person.sees("related:F#5 ×")
-    assert [heading.split()[0] for heading in person.headings] == ["Similar"], "not what is linked to it"
-    empty = tmp_path / "empty"
-    with Memory.open(str(empty / ".memoranda" / "memory.db"), "cli", Clock()):
+    await person.follow(
+        (":search.related", "related:F#5 ×", "found", lambda: "upgraded" in person.hits[0]),
+        ("", "!· F#5 ·", lambda: [heading.split()[0] for heading in person.headings] == ["Similar"]),
+    )
+    with Memory.open(location(tmp_path / "empty").path, "cli", Clock()):
         pass
-    async with opened(empty) as nobody:
-        await nobody.command("search.related")
-        assert nobody.toasts == ["Nothing is selected that something could be similar to."]
+    async with opened(tmp_path / "empty") as nobody:
+        await nobody.follow((":search.related", "Nothing is selected that something could be similar to."))
 
 
 async def test_what_is_opened_is_counted(person: Person) -> None:
@@ -547,24 +518,15 @@ async def test_what_is_opened_is_counted(person: Person) -> None:
 async def test_a_command_typed_in_the_line_is_done_and_words_are_looked_for(person: Person) -> None:
     """`/` opens the line, so who types `/memory forget 2` anywhere has typed `memory forget 2` there. What is no
     command, or not Enter, only searches."""
-    for line, does in (
-        ("/memory forget F#1", "Forgot F#1"),
-        ("memory forget 2", "Forgot F#2"),
-        ("forget F#3", "Forgot F#3"),
-    ):
-        await person.search(line)
-        assert person.headings[0] == f"enter does it:  {line}" and " does it " in person.lines[-1]
-        await person.press("down")
-        assert person.at == "list" and not person.toasts, "only Enter does it"
-        await person.press("slash", "enter")
-        assert any(toast.startswith(does) for toast in person.toasts) and person.place == "facts"
-    await person.press("slash")
-    await person.paste("/memory forgt F#5")
-    await person.press("enter")
-    assert person.sees("There is no command “forgt”. Run “forget F#5”?")
-    await person.press("escape")
+    for number, line in enumerate(("/memory forget F#1", "memory forget 2", "forget F#3"), start=1):
+        await person.follow(
+            (f"/{line}", " does it ", lambda line=line: person.headings[0] == f"enter does it:  {line}"),
+            ("down", lambda: person.at == "list" and not person.toasts),
+            ("slash enter", f"Forgot F#{number}", lambda: person.place == "facts"),
+        )
+    await person.follow(
+        ("slash > /memory forgt F#5", "There is no command “forgt”. Run “forget F#5”?"),
+        ("escape",),
+    )
     for words in ("memory", "memory leak in the queue", "forget 2", "/etc/hosts", "forget F#99"):
-        await person.search(words)
-        await person.press("enter")
-        assert person.at == "list" and not person.toasts, (words, person.toasts)
-        await person.press("escape")
+        await person.follow((f"/{words}",), ("enter", lambda: person.at == "list" and not person.toasts), ("escape",))
