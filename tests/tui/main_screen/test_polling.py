@@ -12,8 +12,9 @@ from support.tables import each
 
 from store.database import wal
 from store.memory import Memory
+from tui.app import RESTING_SECONDS
 from tui.main_screen import background, screen
-from tui.main_screen.background import POLL_SECONDS, POLLS_AT_REST, RESTING_SECONDS, Polling, TeamController
+from tui.main_screen.background import POLL_SECONDS, POLLS_AT_REST, Polling, TeamController
 from tui.main_screen.screen import MainScreen
 
 PERIODS = {
@@ -44,7 +45,7 @@ async def test_work_on_a_memory_that_was_left_ends_without_a_word(person: Person
 
 
 def test_polling_counts_and_goes_on_after_a_file_that_cannot_be_read():
-    """Other errors are not swallowed."""
+    """Other errors are not swallowed. At rest one poll stands for several, and none that is due is left out."""
     unreadable = type("IOError", (Exception,), {"__module__": "apsw"})
     counts: list[int] = []
     failed: list[BaseException] = []
@@ -60,15 +61,12 @@ def test_polling_counts_and_goes_on_after_a_file_that_cannot_be_read():
     assert counts == [1, 2, 3] and [type(error) for error in failed] == [unreadable]
     with pytest.raises(ZeroDivisionError):
         polling.poll()
-
-
-def test_at_rest_one_poll_stands_for_several_and_none_that_is_due_is_left_out() -> None:
-    counts: list[int] = []
+    one, two, three = (POLLS_AT_REST * times for times in (1, 2, 3))
+    counts.clear()
     polling = Polling((counts.append,), lambda error: None)
-    for polls in (1, 1, 1, POLLS_AT_REST, POLLS_AT_REST, 1, 4, POLLS_AT_REST - 6, 3, 3):
+    for polls in (1, 1, 1, one, one, 1, 4, one - 6, 3, 3):
         polling.poll(polls)
-    two, three = 2 * POLLS_AT_REST, 3 * POLLS_AT_REST
-    assert counts == [1, 2, 3, POLLS_AT_REST, two, two + 1, two + 5, three - 1, three, three + 3]
+    assert counts == [1, 2, 3, one, two, two + 1, two + 5, three - 1, three, three + 3]
 
 
 class Rest:
@@ -111,23 +109,19 @@ class Rest:
 
 
 def test_it_polls_less_often_while_nobody_uses_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At once at the first key, or when others write, and again at its pace from there on; a file that cannot be read
+    is met by the poll."""
     rest = Rest(monkeypatch)
-    awake = rest.until(RESTING_SECONDS + POLL_SECONDS)
-    assert awake[-2:] == [(RESTING_SECONDS, 60), (RESTING_SECONDS + POLL_SECONDS, 61)]
-    assert rest.until(RESTING_SECONDS + POLL_SECONDS + 30) == [(40.5, 80), (50.5, 100), (60.5, 120)]
+    assert rest.until(30.5)[-2:] == [(RESTING_SECONDS, 60), (RESTING_SECONDS + POLL_SECONDS, 61)]
+    assert rest.until(60.5) == [(40.5, 80), (50.5, 100), (60.5, 120)]
+    rest.used = 64
+    rest.until(64)
+    rest.polling.wake()
+    assert rest.polls[-1] == (64, 127) and rest.until(65) == [(64.5, 128), (65, 129)]
+    rest.polling.wake()
+    assert rest.until(66) == [(65.5, 130), (66, 131)] and len(rest.handles) == 1, "it polls twice as often"
     rest.is_running = False
     assert rest.until(100) == [] and not rest.handles, "it goes on after the application ended"
-
-
-def test_it_polls_at_once_at_the_first_key_and_when_others_write(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And again at its pace from there on; a file that cannot be read is met by the poll."""
-    rest = Rest(monkeypatch)
-    rest.until(44)
-    rest.used = 44
-    rest.polling.wake()
-    assert rest.polls[-1] == (44, 87) and rest.until(45) == [(44.5, 88), (45, 89)]
-    rest.polling.wake()
-    assert rest.until(46) == [(45.5, 90), (46, 91)] and len(rest.handles) == 1, "it polls twice as often"
     rest = Rest(monkeypatch)
     rest.until(41)
     rest.writes = True
