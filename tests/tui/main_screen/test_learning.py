@@ -84,10 +84,7 @@ async def test_its_evidence_opens_and_all_of_its_conversation_is_taken_back(
                 await person.follow(("backspace escape", lambda: isinstance(person.record, Fact)))
             await person.plan_of("U")
             assert len(person.plan) == 3 and all(row.strip(" ▸").startswith("[x]") for row in person.plan)
-            await person.follow(
-                ("enter", lambda: not has_learned(person)),
-                ("escape u", lambda: has_learned(person)),
-            )
+            await person.follow(("enter", lambda: not has_learned(person)), ("escape u", lambda: has_learned(person)))
 
 
 def test_on_the_command_line_it_is_asked_about_listed_and_taken_back(story: Story, do: Do) -> None:

@@ -61,11 +61,7 @@ async def test_panes_chips_filters_and_searches_are_clicked(size: tuple[int, int
 async def test_rows_are_marked_and_acted_on(narrow: Person) -> None:
     """By the left cell, by a range, with ctrl, and a group; the right button names what can be done with a row."""
     mouse, shown = Mouse(narrow), narrow.record_list
-    for offset, how, marks in (
-        ((0, 1), {}, 1),
-        ((20, 4), {"shift": True}, 3),
-        ((20, 7), {"control": True}, 4),
-    ):
+    for offset, how, marks in (((0, 1), {}, 1), ((20, 4), {"shift": True}, 3), ((20, 7), {"control": True}, 4)):
         await narrow.pilot.click("#list", offset=offset, **how)
         await narrow.settle()
         assert len(shown.marks) == marks and narrow.sees(f"{marks} marked")

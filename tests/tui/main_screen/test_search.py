@@ -499,9 +499,6 @@ async def test_a_command_typed_in_the_line_is_done_and_words_are_looked_for(pers
             ("down", lambda: person.at == "list" and not person.toasts),
             ("slash enter", f"Forgot F#{number}", lambda: person.place == "facts"),
         )
-    await person.follow(
-        ("slash > /memory forgt F#5", "There is no command “forgt”. Run “forget F#5”?"),
-        ("escape",),
-    )
+    await person.follow(("slash > /memory forgt F#5", "There is no command “forgt”. Run “forget F#5”?"), ("escape",))
     for words in ("memory", "memory leak in the queue", "forget 2", "/etc/hosts", "forget F#99"):
         await person.follow((f"/{words}",), ("enter", lambda: person.at == "list" and not person.toasts), ("escape",))

@@ -18,7 +18,6 @@ from textual.worker import WorkerFailed
 
 from store.base.errors import ModelFailed
 from store.base.location import locate
-from store.base.models import Decision
 from store.base.vocabulary import pack_key
 from store.context.builder import AgentTool, Context
 from store.context.selection import ConsideredFact
@@ -374,9 +373,7 @@ async def test_keys_change_what_is_sent_and_each_shows_at_once(story: Story, per
     await person.fill("60d")
     await person.until(lambda: any("◐" in row and "Jenkins" in row for row in person.rows))
     await person.follow(
-        ("-", "You are looking at"),
-        ("escape", "!AS OF", f"“{BUILD}”"),
-        ("escape", "Ask what was decided"),
+        ("-", "You are looking at"), ("escape", "!AS OF", f"“{BUILD}”"), ("escape", "Ask what was decided")
     )
 
 

@@ -56,12 +56,7 @@ def engine(story: Story) -> Iterator[Engine]:
         (groups(stale=[1, 2, 3]), groups(stale=[1, 3], fresh=[4]), {2: 4}, {"stale": [1, 4, 3]}),
         (groups(stale=[4, 2], fresh=[9]), groups(fresh=[11, 9]), {4: 11, 2: 11}, {"stale": [11], "fresh": [9]}),
         # forgotten: it goes, and the others stay where they stood
-        (
-            groups(stale=[4, 2], fresh=[9, 7]),
-            groups(stale=[2], fresh=[7, 9]),
-            {},
-            {"stale": [2], "fresh": [9, 7]},
-        ),
+        (groups(stale=[4, 2], fresh=[9, 7]), groups(stale=[2], fresh=[7, 9]), {}, {"stale": [2], "fresh": [9, 7]}),
         # learned: behind the one before it in the new order
         (groups(stale=[1], fresh=[9]), groups(stale=[1], fresh=[9, 10]), {}, {"stale": [1], "fresh": [9, 10]}),
         (groups(fresh=[9, 7]), groups(fresh=[7, 8, 9]), {}, {"fresh": [9, 7, 8]}),
