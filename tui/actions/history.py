@@ -53,7 +53,9 @@ def choose_checkpoint(screen: ActionScreen, things: Sequence[Any]) -> None:
     def find(memory: Memory, words: str) -> list[Offer]:
         offers = [offer_record(one) for one in memory.checkpoints.list_newest_first()]
         if screen.offered is not None:
-            offers.insert(0, Offer(recover, "read where a session broke off, to go on there", screen.offered.citation))
+            offers.insert(
+                0, Offer(recover, "read where a session broke off, to go on there", screen.offered.citation)
+            )
         return _with_words(offers, words)
 
     def take(one: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from rich.cells import cell_len
 
@@ -14,7 +15,6 @@ from store.context.selection import MIN_FACT_SIMILARITY, PART_LIMITS, Considered
 from store.text.words import count_tokens
 from tui.commands.context import draw_bar, left_out_words, part_name
 from tui.lists.record_rows import WIDE_LIST, NumberedRows, RowLine, badge_style, heading_line, row_lines
-from tui.panes.pane import Entry
 from tui.render.lines import (
     FACT_BADGES,
     KIND_GLYPHS,
@@ -88,7 +88,7 @@ class ContextRows(NumberedRows):
     def __init__(self, built: Context, records: Mapping[str, Record], now: str, facts: int = 0) -> None:
         self.built = built
         self._rows = list(_context_rows(built, records, now, facts))
-        self._whole = Entry(WHOLE_TEXT, None, lambda width: [], self.full_text)
+        self.whole: Any = None  # the entry of the whole text
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -100,10 +100,10 @@ class ContextRows(NumberedRows):
         row = self._rows[index]
         return row.key if row.key is not None else ("heading", index)
 
-    def record(self, index: int) -> Record | Entry | None:
+    def record(self, index: int) -> Any:
         """Return the record of a row, or for that of the whole text its entry; None for rows without a record."""
         row = self._rows[index]
-        return self._whole if row.key == WHOLE_TEXT else row.record
+        return self.whole if row.key == WHOLE_TEXT else row.record
 
     def lines_above(self, index: int) -> list[StyledLine]:
         """Return the lines above a row's record in the preview: whether it is sent, and why."""

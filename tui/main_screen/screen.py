@@ -257,8 +257,8 @@ class MainScreen(SearchingScreen):
         return ModelWorker(tell)
 
     def action_leave(self) -> None:
-        """Leave one thing: the find line, an answer, zoom, the preview, marks, a search, the past, a filter, a view, work
-        beside."""
+        """Leave one thing: the find line, an answer, zoom, the preview, marks, a search, the past, a filter, a view,
+        work beside."""
         place = self.place
         if isinstance(self.focused, Input):
             self.leave_search()

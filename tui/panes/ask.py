@@ -15,7 +15,7 @@ from store.base.models import Record
 from store.librarian.answer import CitedSentence
 from store.memory import Memory
 from store.search.lookup import get_record
-from tui.lists.context_rows import ContextRows, citations_in_context
+from tui.lists.context_rows import WHOLE_TEXT, ContextRows, citations_in_context
 from tui.lists.record_rows import NumberedRows, RowLine, draw_record, heading_line, row_lines
 from tui.panes.facts import count_facts
 from tui.panes.pane import Entry, Loaded, Pane, Reading
@@ -185,6 +185,7 @@ def _read_context(reading: Reading) -> Loaded:
     if memory.config["agent.mode"] == "smart":
         built = replace(built, notes=(*built.notes, MODEL_ORDER_NOTE))
     rows = ContextRows(built, found, memory.now, count_facts(memory, memory.now)["active"])
+    rows.whole = Entry(WHOLE_TEXT, None, lambda width: [], rows.full_text)
     says: list[Piece] = [
         (f"“{built.question}”" if built.question else "what an agent gets", "$dim", "start('context.ask')"),
         (f"{built.tokens:,} of {CONTEXT_TOKENS:,} tokens", "$dim"),
