@@ -1,4 +1,4 @@
-"""Global facts in the application: marked in the list and in a search, changed, moved by one key, and undone."""
+"""Global facts in the application: marked in the list and in a search, changed, moved from the box, and undone."""
 
 import pytest
 from conftest import Clock
@@ -7,18 +7,22 @@ from support.stories import Story
 
 from store.base.location import Location, personal_memory_path
 from store.base.models import GlobalFact
+from store.base.vocabulary import pack_key
 from store.memory import Memory
 from store.purge.proof import find_traces
 from tui.commands.privacy import plan_in_both
-from tui.lists.fact_groups import fact_list_key
-from tui.screens.plans import PurgeScreen
+
+MORNING = "2026-11-21T10:00:00.000Z"
+FACT, SHARED = pack_key("fact", 2), pack_key("global", 1)
+SIZES = pytest.mark.parametrize("size", [NARROW, (160, 45)])
 
 
 @pytest.fixture
 def shared(story: Story) -> Story:
-    """The story, and a global fact of the person's."""
-    with story.open("2026-11-21T10:00:00.000Z") as memory:
+    """The story, and global facts of the person's."""
+    with story.open(MORNING) as memory:
         memory.globals.remember("I write Rioplatense Spanish")
+        memory.globals.remember("tabs, not spaces")
     return story
 
 
@@ -27,144 +31,119 @@ def status(story: Story, number: int) -> str:
         return memory.facts.get(number).status
 
 
-async def test_a_key_makes_a_fact_global_and_undo_takes_it_back(story: Story, person: Person) -> None:
-    await person.put_cursor(2)
+async def test_a_fact_is_made_global_and_back_and_either_is_undone(story: Story, person: Person) -> None:
+    await person.put_cursor(FACT)
     text = person.record.fact  # type: ignore[union-attr]
-    await person.press("V")
+    await person.command("fact.move")
     assert person.toasts[-1] == "Moved F#2 to G#1, seen in every project, u to undo"
-    assert isinstance(person.record, GlobalFact)
-    assert (person.record.citation, person.record.fact) == ("G#1", text)
+    assert isinstance(person.record, GlobalFact) and (person.record.citation, person.record.fact) == ("G#1", text)
     assert person.preview[0].startswith("G#1  global fact")
     await person.press("u")
-    assert person.toasts[-1] == "Undid: move F#2 G#1; ^r redoes it"
-    assert status(story, 2) == "active"
+    assert person.toasts[-1] == "Undid: move F#2 G#1; ^r redoes it" and status(story, 2) == "active"
     await person.press("ctrl+r")
     assert status(story, 2) == "forgotten"
-    await person.put_cursor(fact_list_key("global", 1))
-    await person.press("V")
-    assert person.toasts[-1].startswith("Moved G#1 to F#")
+    await person.put_cursor(SHARED)
+    await person.command("fact.move")
+    assert person.toasts[-1] == "Moved G#1 to F#15, of this project alone, u to undo"
     with story.open() as memory:
         assert list(memory.globals.order(memory.now)) == []
+    await person.command("fact.move")
+    assert status(story, 15) == "forgotten"
+    await person.press("5")
+    await person.plan_of("g", "U")
+    await person.press("enter")
+    assert status(story, 15) == "active", "a step of two files is undone in the history too"
 
 
-@pytest.mark.parametrize("size", [NARROW, (160, 45)])
+async def test_what_changed_meanwhile_is_not_moved(story: Story, person: Person) -> None:
+    await person.put_cursor(FACT)
+    with story.open() as memory:
+        memory.facts.pin([2], not memory.facts.get(2).pinned)
+    await person.command("fact.move")
+    assert person.toasts[-1].startswith("F#2 changed since it was shown.") and status(story, 2) == "active"
+
+
+@SIZES
 async def test_a_global_fact_is_marked_by_a_word(shared: Story, size: tuple[int, int]) -> None:
     async with opened(shared.folder, size) as person:
-        await person.put_cursor(fact_list_key("global", 1))
+        await person.put_cursor(SHARED)
         (row,) = [row for row in person.rows if "Rioplatense" in row]
         assert "global" in row.split("Spanish")[1]
-        assert not any("global" in row for row in person.rows if "Rioplatense" not in row)
+        assert not any("global" in row for row in person.rows if "Rioplatense" not in row and "tabs" not in row)
         await person.search("Rioplatense")
-        assert "global · fresh · G#1" in person.hits[0]
+        assert "global · fresh · G#1" in person.rows[0]
 
 
 async def test_it_is_changed_in_the_personal_memory_and_undone_from_here(shared: Story) -> None:
     async with opened(shared.folder, clock=Clock()) as person:
-        await person.put_cursor(fact_list_key("global", 1))
-        for keys, said, undone in (
-            (("y",), "Confirmed G#1, in every project, u to undo", "confirm G#1"),
-            (("p",), "Pinned G#1, in every project, u to undo", "pin G#1"),
-            (("minus",), "Muted G#1, in every project, u to undo", "mute G#1"),
-            (("number_sign", *"tea", "enter"), "Tagged G#1: tea, in every project, u to undo", "tag G#1"),
-            (("f",), "Forgot G#1, in every project, u to undo", "forget G#1"),
+        for key, said, undone in (
+            ("y", "Confirmed G#1, in every project, u to undo", "confirm G#1"),
+            ("p", "Pinned G#1, in every project, u to undo", "pin G#1"),
+            ("minus", "Muted G#1, in every project, u to undo", "mute G#1"),
+            ("number_sign", "Tagged G#1: tea, in every project, u to undo", "tag G#1"),
+            ("c", "G#3 replaces G#1, in every project, u to undo", "correct G#1"),
+            ("f", "Forgot G#1, in every project, u to undo", "forget G#1"),
         ):
-            await person.put_cursor(fact_list_key("global", 1))
-            await person.press(*keys)
+            await person.put_cursor(SHARED)
+            await person.press(key)
+            if key == "number_sign":
+                await person.fill("tea")
+            if key == "c":
+                await person.press(*"too", "enter")
+                assert any("Rioplatense Spanishtoo" in row for row in person.rows), "it takes its place"
             assert person.toasts[-1] == said
             await person.press("u")
             assert person.toasts[-1] == f"Undid: {undone}; ^r redoes it"
         await person.press("ctrl+r")
         assert person.toasts[-1] == "Redid: forget G#1; u undoes it"
         with shared.open() as memory:
-            assert list(memory.globals.order(memory.now)) == []
+            assert memory.globals.order(memory.now).tolist() == [2]
             assert [step for step in memory.history.steps() if step.door == "app"] == []
-
-
-async def test_a_correction_takes_its_place(shared: Story) -> None:
-    async with opened(shared.folder) as person:
-        await person.put_cursor(fact_list_key("global", 1))
-        await person.press("c", *"too", "enter")
-        assert person.toasts[-1] == "G#2 replaces G#1, in every project, u to undo"
-        assert any("Rioplatense Spanishtoo" in row for row in person.rows)
-        with shared.open() as memory:
-            assert [fact.fact for fact in memory.globals.get_many([2])] == ["I write Rioplatense Spanishtoo"]
 
 
 async def test_undo_takes_the_newer_of_two(shared: Story) -> None:
     """Of a change here and one of a global fact, made one after the other; and none of an earlier sitting there."""
-    with shared.open("2026-11-21T10:00:00.000Z") as memory:
-        memory.globals.remember("tabs, not spaces")
+    with shared.open("2026-11-21T11:00:00.000Z") as memory:
+        memory.facts.pin([1], False)
     async with opened(shared.folder, clock=Clock()) as person:
-        await person.put_cursor(fact_list_key("global", 1))
-        await person.press("p")
-        await person.put_cursor(2)
-        await person.press("p", "u")
-        assert person.toasts[-1].startswith("Undid: pin F#2") or person.toasts[-1].startswith("Undid: unpin F#2")
-        await person.press("u")
-        assert person.toasts[-1].startswith("Undid: pin G#1")
-        await person.press("u")
-        assert "G#" not in person.line("Undo step"), "what was made in another sitting is not among them"
-
-
-async def test_a_mixture_is_refused(shared: Story) -> None:
-    async with opened(shared.folder) as person:
-        await person.put_cursor(fact_list_key("global", 1))
-        await person.press("space", "up", "up", "space", "f")
-        assert person.toasts[-1].startswith("Records of several kinds are changed one kind at a time.")
+        for key in (SHARED, FACT):
+            await person.put_cursor(key)
+            await person.press("p")
+        for undone in ("pin F#2", "pin G#1", "unpin F#1"):
+            await person.press("u")
+            assert person.toasts[-1].startswith(f"Undid: {undone}"), "what was made in another sitting there stays"
         with shared.open() as memory:
-            assert len(memory.globals.order(memory.now)) == 1
+            assert len(memory.globals.order(memory.now)) == 2
 
 
-async def test_what_changed_meanwhile_is_not_moved(story: Story, person: Person) -> None:
-    await person.put_cursor(2)
-    with story.open() as memory:
-        memory.facts.pin([2], not memory.facts.get(2).pinned)
-    await person.press("V")
-    assert person.toasts[-1].startswith("F#2 changed since it was shown.")
-    assert status(story, 2) == "active"
-
-
-async def test_a_step_of_a_move_is_undone_in_the_history(story: Story, person: Person) -> None:
-    await person.put_cursor(2)
-    await person.press("V", "4", "U")
-    assert person.toasts[-1] == "Undid: move F#2 G#1; ^r redoes it"
-    assert status(story, 2) == "active"
-
-
-@pytest.mark.parametrize("size", [NARROW, (160, 45)])
+@SIZES
 async def test_it_is_purged_from_here_with_the_fact_that_it_was(story: Story, size: tuple[int, int]) -> None:
-    """The screen shows what goes of both files, and what another project's history keeps."""
+    """The plan shows what goes of both files, and what another project's history keeps."""
     text = "The blue zebrafish is the hint"
-    with story.open("2026-11-21T10:00:00.000Z") as memory:
+    with story.open(MORNING) as memory:
         number, _ = memory.facts.remember(text)
         assert memory.moves.move_to_global(number) == 1
         memory.decisions.decide("Change the hint", "soon", context=f"for {text.lower()}, no?")
         memory.globals.remember("Marta prefers short answers")
-    other = story.folder.parent / "other" / ".memoranda" / "memory.db"
-    with Memory.open(str(other)) as memory:
+    with Memory.open(str(story.folder.parent / "other" / ".memoranda" / "memory.db")) as memory:
         memory.moves.move_to_project(1), memory.moves.move_to_global(1)
     async with opened(story.folder, size) as person:
-        await person.put_cursor(fact_list_key("global", 3))
-        await person.press("F")
-        await person.until(lambda: isinstance(person.app.screen, PurgeScreen) and person.sees("ERASE", "3 records"))
-        assert person.sees("G#1", "G#3", f"F#{number}", "of another project"), "with what says the same"
+        await person.put_cursor(pack_key("global", 3))
+        await person.plan_of("F")
+        assert person.sees("ERASE", "G#1", "G#3", f"F#{number}", "of another project"), "with what says the same"
         await person.press("enter")
         await person.until(lambda: bool(person.toasts) and "Erased" in person.toasts[-1])
         await person.until(lambda: person.sees("Another project's history holds the words too"))
     with story.open() as memory:
-        words = (
-            find_traces(memory.database, memory.documents, [text]),
-            find_traces(memory.personal.database, memory.documents, [text]),
-        )
-        assert [one for found in words for one in found.files_with_text] == []
-        assert [fact.fact for fact in memory.globals.get_many(memory.globals.order(memory.now))] == [
-            "Marta prefers short answers"
-        ]
+        for one in (memory, memory.require_personal()):
+            assert not find_traces(one.database, memory.documents, [text]).files_with_text
+        left = memory.globals.get_many(memory.globals.order(memory.now))
+        assert [fact.fact for fact in left] == ["Marta prefers short answers"]
 
 
 async def test_in_the_personal_memory_a_number_is_that_memorys_own(story: Story) -> None:
     """A move notes the number that the fact had in the project: it is that of another fact here."""
-    with story.open("2026-11-21T10:00:00.000Z") as memory:
+    with story.open(MORNING) as memory:
         for text in ("one for all", "two for all", "three for all"):
             memory.globals.remember(text)
         memory.moves.move_to_global(2)
