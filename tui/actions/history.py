@@ -225,9 +225,7 @@ def _status_of(memory: Memory, kind: str, number: int) -> str | None:
 def start_of_look(things: Sequence[Any]) -> str:
     """Return the moment of a record, to look back to."""
     one = things[0] if things else None
-    if isinstance(one, Step):
-        return str(one.seq)
-    return one.citation if isinstance(one, Checkpoint) else "yesterday"
+    return str(one.seq) if isinstance(one, Step) else one.citation if one is not None else "yesterday"
 
 
 def look_back(screen: ActionScreen, things: Sequence[Any], moment: str) -> None:

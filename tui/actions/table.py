@@ -13,8 +13,10 @@ from store.base.models import (
     Chunk,
     Commit,
     Decision,
+    Event,
     Fact,
     GlobalFact,
+    Iteration,
     Proposal,
     Record,
     Step,
@@ -45,6 +47,7 @@ DAY_FIELD = (FormField("day", "To the day (2026-10-01, yesterday, 3w)"),)
 QUESTION = "What would an agent be sent for (nothing: the last question)"
 QUESTION_FIELD = (FormField("question", QUESTION, needed=False),)
 PROPOSAL_FIELD = (FormField("text", "Accept it as", lambda things: things[0].text),)
+MOMENTS = (Step, Checkpoint, Commit, Decision, Event, Iteration)
 OWN = (Fact, GlobalFact)
 HELD = (Fact, GlobalFact, Decision)
 TEXTS = (Fact, GlobalFact, Decision, Task)
@@ -166,10 +169,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("fact.move", "", OWN, records.move, one=True),
     Action("step.undo-all", "", (Record, Step), run=history.undo_all, one=True),
     Action("checkpoint.recover", "", (Checkpoint,), run=history.recover, one=True, looks=True),
-    Action("past.look", "", (Step, Checkpoint), run=history.look_back, fields=MOMENT_FIELD, one=True, looks=True),
-    Action(
-        "history.since", "", (Step, Checkpoint), run=history.show_since, fields=SINCE_FIELD, one=True, looks=True
-    ),
+    Action("past.look", "", MOMENTS, run=history.look_back, fields=MOMENT_FIELD, one=True, looks=True),
+    Action("history.since", "", (Checkpoint,), run=history.show_since, fields=SINCE_FIELD, one=True, looks=True),
     # of nothing in particular
     Action("checkpoint.recover", "", run=history.recover, looks=True),
     Action("checkpoint.restore", "put back", run=history.choose_checkpoint),

@@ -212,7 +212,7 @@ class PlanScreen(HelpedScreen[Any]):
     @property
     def _kinds(self) -> list[str]:
         """The kinds of the records, if there are several."""
-        kinds = list(dict.fromkeys(one.kind for one in self.plan.lines if one.kind))
+        kinds = sorted({one.kind for one in self.plan.lines} - {""})
         return kinds if len(kinds) > 1 else []
 
     @property
@@ -317,7 +317,8 @@ class PlanScreen(HelpedScreen[Any]):
     def action_apply(self) -> None:
         line = self._lines.get(self.row_list.cursor_key)
         if self.plan.looks:
-            self.dismiss(line.cited.split(" ")[0] if line is not None else None)
+            named = f"{line.cited} {line.text}".removeprefix("link ") if line is not None else None
+            self.dismiss(named.split(" ")[0] if named else None)  # of a link its commit
         elif not self.chosen and not any(one.stays for one in self.plan.lines):
             said = f"Nothing is chosen: {key_name('plan.choose')} chooses, {key_name('plan.leave')} leaves."
             self.app.notify(said, severity="warning", markup=False)
