@@ -450,7 +450,7 @@ class ActingScreen(PlacesScreen):
             offer_record(hit.record)._replace(value=partial(self.run_line, f"{verb.name} {hit.record.citation}"))
             for hit in found.hits
         ]
-        return [*offers, does]
+        return [does, *offers] if verb.name == "purge" else [*offers, does]  # which takes words itself
 
     def _offer_keys(self, words: str) -> list[Offer]:
         """Return the keys that do what words say, those of what is under the cursor first."""
