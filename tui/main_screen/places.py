@@ -305,7 +305,7 @@ class PlacesScreen(ResponsiveScreen[None]):
             self.show_cursor()
         self.set_focus(shown)
         self.draw_all()
-        self.load()
+        self.load(before is not place)
 
     def _drop_pages(self) -> None:
         drop = getattr(self.record_list.rows, "drop_pages", None)
@@ -313,13 +313,14 @@ class PlacesScreen(ResponsiveScreen[None]):
             drop()
             self.record_list.refresh_rows()
 
-    def load(self) -> None:
-        """Read the rows of the place: of a long list that was not read yet the first ones, then all."""
+    def load(self, opens: bool = False) -> None:
+        """Read the rows of the place: of a long list that was not read yet the first ones, then all. Rows stay in their
+        places, unless it is narrowed or `opens`."""
         place, engine = self.place, self.opened
         if engine is None or place.pane is FOUND_PANE:
             return
         first = place.loaded is None
-        last = None if place.narrowed else place.loaded
+        last = None if place.narrowed or opens else place.loaded
         queue = "lists" if place.pane.name in PANE_KEYS else f"view {place.pane.name}"
         if (first or place.narrowed) and not isinstance(self.focused, Input):
             self.application.hold_keys("rows")  # they are for its rows
