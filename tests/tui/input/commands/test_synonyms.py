@@ -1,133 +1,80 @@
-"""Words for verbs that are none of their own, and what is offered for a mistyped one."""
+"""Words for verbs and keys that are none of their own, and what is offered for a mistyped one."""
 
 import pytest
 from support.commands import Do
 from support.screen import Person
-from textual.command import CommandPalette
-from textual.widgets import OptionList
-from tui.screens.menus import palette_entries
-from tui.screens.settings import SettingsScreen
+from support.tables import each
 
-from tui.input.key_table import KEYS_BY_ID
+from tui.input.key_table import KEYS
 from tui.input.verb_table import MODULES, other_words, suggest_verb
+from tui.screens.dialogs import Chooser, Form
 
 
-def test_a_synonym_is_of_one_verb() -> None:
-    assert set(other_words("verbs")) <= set(MODULES)
+def test_a_synonym_is_of_one_verb_that_there_is() -> None:
     words = [word for words in other_words("verbs").values() for word in words]
-    assert len(words) == len(set(words))
+    assert set(other_words("verbs")) <= set(MODULES) and len(words) == len(set(words))
+    assert {key.verb for key in KEYS} <= {*MODULES, ""}
 
 
-@pytest.mark.parametrize(
-    ("typed", "verb"),
-    [
-        ("forgt", "forget"),
-        ("delete", "forget"),
-        ("REMOVE", "forget"),
-        ("hide", "forget"),
-        ("amend", "correct"),
-        ("fix", "correct"),
-        ("change", "correct"),
-        ("revert", "undo"),
-        ("back", "undo"),
-        ("snapshot", "checkpoint"),
-        ("erase", "purge"),
-        ("chat", "list"),
-        ("delte", "forget"),
-        ("serach", "search"),
-        ("sycn", "sync"),
-        ("sahre", "team share"),
-        ("deshacer", "undo"),
-        ("borrar", "forget"),
-        ("frobnicate", None),
-        ("exit", None),
-        ("memory", None),
-        ("memoranda", None),
-        ("memorandum", None),
-        ("wifi", None),
-        ("", None),
-    ],
-)
-def test_what_a_word_means(typed: str, verb: str | None) -> None:
-    assert typed not in MODULES, "it would never be asked"
-    assert suggest_verb(typed) == verb
+MEANT = {
+    "forget": "forgt delete REMOVE hide delte borrar",
+    "correct": "amend fix change",
+    "undo": "revert back deshacer",
+    "checkpoint": "snapshot",
+    "purge": "erase",
+    "list": "chat",
+    "search": "serach",
+    "sync": "sycn",
+    "team share": "sahre",
+    None: "frobnicate exit memory memoranda memorandum wifi",
+}
 
 
-def test_the_command_line_offers_the_verb(do: Do) -> None:
+@each("verb, words", MEANT.items())
+def test_what_a_word_means(verb: str | None, words: str) -> None:
+    for typed in (*words.split(), *([""] if verb is None else ())):
+        assert typed not in MODULES, "it would never be asked"
+        assert suggest_verb(typed) == verb, typed
+
+
+def test_the_command_line_offers_the_verb_and_takes_a_slash(do: Do) -> None:
     said = do("delete", "3")
     assert said.status == 2 and "There is no command “delete”." in said.err
     assert "Did you mean `memoranda forget`?" in said.err
-
-
-def test_a_slash_command_is_one_in_the_shell_too(do: Do) -> None:
     assert do("memory", "add", "the team is five").status == do("/memory", "forget", "1").status == 0
     assert "memoranda forget [ID…]" in do("memory", "forget", "--help").out
     assert do("memory", "list", "--json").data == []
 
 
-async def palette(person: Person) -> OptionList:
-    """Open the palette; return its list once it is whole."""
-    await person.pilot.press("ctrl+p")
-    await person.until(lambda: isinstance(person.app.screen, CommandPalette))
-    found = person.app.screen.query_one(OptionList)
-    await person.until(lambda: found.option_count == len(palette_entries({})))
-    return found
-
-
-async def test_the_bar_asks_whether_the_verb_is_meant(person: Person) -> None:
-    facts = len(person.rows)
-    await person.command("forgt F#1")
-    assert person.sees("There is no command “forgt”. Run “forget F#1”?")
-    await person.press("n")
-    assert len(person.rows) == facts
-    await person.command("/delete F#1")
-    assert person.sees("Run “forget F#1”?")
-    await person.press("y")
-    assert person.toasts[-1].startswith("Forgot")
-
-
-@pytest.mark.parametrize("line", ["memoranda health", "/memoranda health", "/memory stats", "Memoranda memory stats"])
-async def test_the_bar_takes_a_line_as_it_is_typed_in_a_shell(line: str, person: Person) -> None:
-    await person.command(line)
-    assert person.at == "health"
-
-
-async def test_the_bar_offers_no_command_for_the_programs_own_name(person: Person) -> None:
-    for line in ("memoranda", "/memory", "memory"):
+async def test_the_box_takes_a_line_as_in_a_shell_and_asks_whether_a_verb_is_meant(person: Person) -> None:
+    for line in ("memoranda health", "/memoranda health", "/memory stats", "Memoranda memory stats"):
+        await person.start_again()
         await person.command(line)
-        assert "There is no command" in person.toasts[-1] and not person.sees("Run “")
+        assert person.place == "health", line
+    for line in ("memoranda", "/memory", "memory"):
+        person.main.run_line(line)
+        await person.settle()
+        assert "There is no command" in person.toasts[-1] and not person.sees("Run “"), line
+    for line, key, said in (("forgt F#1", "escape", ""), ("/delete F#1", "enter", "Forgot F#1, u to undo")):
+        await person.start_again()
+        await person.command(line)
+        assert isinstance(person.app.screen, Form) and person.sees("Run “forget F#1”?")
+        await person.press(key)
+        assert "".join(person.toasts) == said and len(person.rows) == 10 - bool(said)
 
 
-def test_the_palettes_other_words_are_of_keys_that_there_are() -> None:
-    assert set(other_words("keys")) <= set(KEYS_BY_ID)
-
-
-@pytest.mark.parametrize(
-    ("words", "name"),
-    [
-        *(("delete", "forget"), ("jump", "to day"), ("yesterday", "as of"), ("log", "list")),
-        *(("exit", "app quit"), ("dark mode", "theme choose"), ("deshacer", "undo"), ("salir", "app quit")),
-    ],
-)
-async def test_the_palette_finds_a_command_by_its_synonyms(words: str, name: str, person: Person) -> None:
-    found = await palette(person)
-    await person.pilot.press(*("space" if letter == " " else letter for letter in words))
-    await person.until(lambda: 0 < found.option_count < len(palette_entries({})) / 2 and found.highlighted == 0)
-    first = [str(found.get_option_at_index(number).prompt) for number in range(min(2, found.option_count))]
-    assert any(name in text for text in first), first
-
-
-async def test_the_palette_finds_nothing_for_letters_that_are_only_spread_over_a_sentence(person: Person) -> None:
-    found = await palette(person)
-    await person.pilot.press(*"wifi")
-    await person.until(lambda: found.option_count == 1)
-    assert "No matches" in str(found.get_option_at_index(0).prompt)
-
-
-async def test_the_palette_opens_the_screens_that_are_no_panes(person: Person) -> None:
-    found = await palette(person)
-    await person.pilot.press(*"settings")
-    await person.until(lambda: 0 < found.option_count < len(palette_entries({})) / 2 and found.highlighted == 0)
-    assert str(found.get_option_at_index(0).prompt).startswith("Settings  0 s")
-    await person.pilot.press("enter")
-    await person.until(lambda: isinstance(person.app.screen, SettingsScreen))
+@pytest.mark.parametrize("language", ["en", "es"])
+async def test_the_box_finds_what_its_words_mean(language: str, person: Person) -> None:
+    """Keys, commands and settings; of letters that are only spread over a sentence nothing."""
+    english = {
+        "delete": "forget it", "jump": "To a day", "yesterday": "as it was at a moment", "log": "list", "exit": "Quit",
+        "dark mode": "Choose the theme", "agents": "Agents: ", "wifi": "run “wifi”", "ollama": "The model that",
+    }  # fmt: skip
+    spanish = {"deshacer": "Undo", "salir": "Quit", "tema": "Choose the theme", "arreglar": "In other words"}
+    await person.press("colon")
+    for words, meant in (english if language == "en" else spanish).items():
+        await person.press("ctrl+u")
+        await person.paste(words)
+        box = person.app.screen
+        assert isinstance(box, Chooser)
+        assert any(meant in offer.text + offer.note for offer in box._offers[:3]), (words, box._offers[:3])
