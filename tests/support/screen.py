@@ -218,6 +218,13 @@ class Person:
         await self.until(lambda: any("found" in line for line in self.lines[:2]))  # without tabs it is the first
         await self.settle()
 
+    async def hears(self, *rows: tuple[str, str]) -> None:
+        """Press keys, apart by spaces, or run a line after a colon; then see how the newest message begins, row by
+        row."""
+        for what, said in rows:
+            await (self.command(what[1:]) if what.startswith(":") else self.press(*what.split()))
+            assert self.toasts[-1:] and self.toasts[-1].startswith(said), (what, said, self.toasts)
+
     async def put_cursor(self, key: Hashable) -> None:
         """Move the cursor to a row."""
         assert self.main.record_list.select(key), f"{key} is not in the list"

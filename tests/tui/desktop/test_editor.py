@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.tables import each
 from support.terminals import ended, sees
 from textual.app import App
 
@@ -70,42 +71,30 @@ def script(tmp_path: Path) -> Script:
     return script
 
 
-def test_the_new_text_comes_back(app: Any, script: Script, room: Path) -> None:
-    """Whole, in any script, without the newline that editors end a file with; and the file is gone."""
-    command = script('printf "%s, y más\\n第二\\n" "$(cat "$1")" > "$1"')
-    assert edit_in_editor(app, "José prefiere té", command=command) == "José prefiere té, y más\n第二"
-    assert app.resumed == 1
-    assert list(room.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "body"),
+@each(
+    "text, body, new",
     [
-        ("same", ":"),
-        ("same", 'echo same > "$1"'),
-        ("same", 'printf "same\\r\\n" > "$1"'),
-        ("same\n", 'echo same > "$1"'),
-        ("a\r\nb\x1b[2J", ":"),
-        ("same", 'rm "$1"'),
+        ("José prefiere té", 'printf "%s, y más\\n第二\\n" "$(cat "$1")" > "$1"', "José prefiere té, y más\n第二"),
+        ("x", 'printf "y\\n\\n" > "$1"', "y\n"),  # only one newline is the editor's
+        ("x\n", 'printf "y\\n" > "$1"', "y\n"),
+        ("x", ': > "$1"', ""),
+        # untouched, saved as it was, or thrown away
+        ("same", ":", None),
+        ("same", 'echo same > "$1"', None),
+        ("same", 'printf "same\\r\\n" > "$1"', None),
+        ("same\n", 'echo same > "$1"', None),
+        ("a\r\nb\x1b[2J", ":", None),
+        ("same", 'rm "$1"', None),
+        # an editor that ends with an error changes nothing, as `:cq` in vim
+        ("x", 'echo new > "$1"; exit 1', None),
+        ("x", 'echo new > "$1"; kill -9 $$', None),
     ],
 )
-def test_unchanged_is_none(app: Any, script: Script, text: str, body: str) -> None:
-    """Untouched, saved as it was, or thrown away."""
-    assert edit_in_editor(app, text, command=script(body)) is None
-
-
-def test_only_one_newline_is_the_editors(app: Any, script: Script) -> None:
-    assert edit_in_editor(app, "x", command=script('printf "y\\n\\n" > "$1"')) == "y\n"
-    assert edit_in_editor(app, "x\n", command=script('printf "y\\n" > "$1"')) == "y\n"
-    assert edit_in_editor(app, "x", command=script(': > "$1"')) == ""
-
-
-@pytest.mark.parametrize("end", ["exit 1", "kill -9 $$"])
-def test_an_editor_that_ends_with_an_error_changes_nothing(app: Any, script: Script, room: Path, end: str) -> None:
-    """As `:cq` in vim: what it wrote does not count, and does not stay."""
-    assert edit_in_editor(app, "x", command=script(f'echo new > "$1"; {end}')) is None
-    assert app.resumed == 1
-    assert list(room.iterdir()) == []
+def test_what_comes_back(app: Any, script: Script, room: Path, text: str, body: str, new: str | None) -> None:
+    """Whole, in any script, without the newline that editors end a file with; and the file is gone."""
+    app.resumed = 0
+    assert edit_in_editor(app, text, command=script(body)) == new
+    assert app.resumed == 1 and list(room.iterdir()) == []
 
 
 def test_the_file_is_private(app: Any, script: Script, tmp_path: Path, room: Path) -> None:
@@ -140,18 +129,13 @@ def test_which_editor(script: Script, tmp_path: Path, monkeypatch: pytest.Monkey
         assert editor_command("", {}) == [name]
 
 
-@pytest.mark.parametrize(
-    ("words", "command"),
-    [
-        (["/usr/bin/vim", "-R"], ["/usr/bin/vim", "-R", "+7", "a.md"]),
-        (["code", "--wait"], ["code", "--wait", "--goto", "a.md:7"]),
-        (["cursor", "-g"], ["cursor", "-g", "a.md:7"]),
-        (["subl"], ["subl", "a.md:7"]),
-        (["notepad"], ["notepad", "a.md"]),
-    ],
+@each(
+    "words, more",
+    {"/usr/bin/vim -R": "+7 a.md", "code --wait": "--goto a.md:7", "cursor -g": "a.md:7", "subl": "a.md:7"}.items(),
 )
-def test_a_file_is_opened_at_a_line_as_each_editor_takes_it(words: list[str], command: list[str]) -> None:
-    assert command_at_line(words, "a.md", 7) == command
+def test_a_file_is_opened_at_a_line_as_each_editor_takes_it(words: str, more: str) -> None:
+    assert command_at_line(words.split(), "a.md", 7) == [*words.split(), *more.split()]
+    assert command_at_line(["notepad"], "a.md", 7) == ["notepad", "a.md"]
 
 
 def test_an_editor_gets_its_own_arguments_first(app: Any, script: Script, tmp_path: Path) -> None:
