@@ -31,7 +31,6 @@ from tui.input.verb_table import MODULES, find_verb, list_verbs
 from tui.screens.base import HelpScreen
 from tui.screens.dialogs import Chooser, Form
 from tui.widgets.bars import Field
-from tui.widgets.record_list import RecordList
 from tui.workers.background import MaintenanceWorker
 
 
@@ -345,68 +344,41 @@ class TestConfiguration:
                 assert person.app.theme == theme and person.toasts
 
     async def test_settings_are_applied_at_once(self, huge: Person) -> None:
-        """A remapped key changes the footer, the box, the help and what it does; badges become ASCII."""
-        assert "f forget" in huge.lines[-1]
+        """A remapped key is in the footer and the box, and the old one does nothing; badges become ASCII."""
         await huge.command("config keys.record.forget X")
-        await huge.press("j", "k")
-        assert "X forget" in huge.lines[-1] and "f forget" not in huge.lines[-1]
-        await huge.press("f")
-        assert len(huge.rows) == 10, "the old key does nothing"
-        await huge.press("X")
-        assert len(huge.rows) == 9 and huge.toasts == ["Forgot F#2, u to undo"]
+        await huge.press("f", "j", "k")
+        assert "X forget" in huge.lines[-1] and "f forget" not in huge.lines[-1] and len(huge.rows) == 10
+        await huge.hears(("X", "Forgot F#2, u to undo"))
         await huge.press("colon", "X")
         assert any(KEYS_BY_ID["record.forget"].help in line and " X " in line for line in huge.lines)
-        await huge.press("escape", "question_mark")
-        rows = huge.app.screen.query_one("#help-list", RecordList).rows
-        assert rows is not None
-        lines = ["".join(text for text, _ in rows.lines(index, 200)[0]).split() for index in range(len(rows))]
-        assert any(line[:2] == ["X", "No:"] for line in lines)
         await huge.press("escape")
         await huge.command("config keys.record.forget --unset")
         await huge.press("f", "j")
-        assert len(huge.rows) == 8 and "f forget" in huge.lines[-1]
-        assert any("▲" in line or "▽" in line for line in huge.lines)
+        assert len(huge.rows) == 8 and "f forget" in huge.lines[-1] and any("▽" in line for line in huge.lines)
         await huge.command("config badges ascii")
-        shown = [
-            strip.apply_filter(huge.app._ascii, huge.app.screen.background_colors[1]).text for strip in huge.strips
-        ]
-        assert huge.app.get_line_filters()[-1] is huge.app._ascii and not any("▽" in line for line in shown)
+        ground, ascii_filter = huge.app.screen.background_colors[1], huge.app._ascii
+        assert huge.app.get_line_filters()[-1] is ascii_filter
+        assert not any("▽" in strip.apply_filter(ascii_filter, ground).text for strip in huge.strips)
 
 
-class TestOtherMemories:
-    async def test_open_another_and_come_back(self, story: Story, tmp_path: Path) -> None:
-        other = tmp_path / "web-shop"
-        with Memory.open(str(other / ".memoranda" / "memory.db"), "cli", Clock()) as memory:
-            memory.facts.remember("The shop closes at eight")
-        async with opened(story.folder) as person:
-
-            async def arrived(name: str) -> None:
-                await person.until(
-                    lambda: (
-                        person.main.location.display_name == name and person.main.opened and person.main.place.loaded
-                    )
-                )
-                await person.settle()
-
-            await person.command(f"open {tmp_path / 'nowhere'}")
-            assert person.toasts and person.sees("billing-api", "All 10")
-            await person.command("open")
-            assert isinstance(person.app.screen, Chooser) and not person.sees("web-shop")
-            await person.press("escape")
-            await person.command("memory.open")
-            await person.paste(str(other))
-            await person.pilot.press("enter")
-            await arrived("web-shop")
-            assert " ".join(person.rows[0].split()) == "▸• The shop closes at eight now" and len(person.rows) == 1
-            await person.press("f")
-            assert person.toasts == ["Forgot F#1, u to undo"]
-            await person.command("memory.open")
-            assert person.sees("billing-api")
-            await person.pilot.press("enter")
-            await arrived("billing-api")
-            assert len(person.rows) == 10 and person.sees("All 10")
-            opened_lately = [os.path.dirname(os.path.dirname(place)) for place in recent_files.read_recent()]
-            assert opened_lately == [str(story.folder), str(other)]
+async def test_another_memory_is_opened(story: Story, tmp_path: Path) -> None:
+    """And listed among those that were; what is none is refused. `test_mouse` comes back to the first."""
+    other = tmp_path / "web-shop"
+    with Memory.open(str(other / ".memoranda" / "memory.db"), "cli", Clock()) as memory:
+        memory.facts.remember("The shop closes at eight")
+    async with opened(story.folder) as person:
+        await person.command(f"open {tmp_path / 'nowhere'}")
+        assert person.toasts and person.sees("billing-api", "All 10")
+        await person.command("open")
+        assert isinstance(person.app.screen, Chooser) and not person.sees("web-shop")
+        await person.paste(str(other))
+        await person.pilot.press("enter")
+        await person.until(lambda: person.main.location.display_name == "web-shop" and person.main.place.loaded)
+        await person.settle()
+        assert " ".join(person.rows[0].split()) == "▸• The shop closes at eight now" and len(person.rows) == 1
+        await person.hears(("f", "Forgot F#1, u to undo"))
+        folders = [os.path.dirname(os.path.dirname(place)) for place in recent_files.read_recent()]
+        assert folders == [str(other), str(story.folder)]
 
 
 class TestOthers:
@@ -495,7 +467,7 @@ class TestTheSameEverywhere:
                 offer.value()
                 await person.settle()
                 if name.startswith(":"):
-                    assert person.app.screen.query_one("#words").value == f"{name[1:]} ", name  # type: ignore[attr-defined]
+                    assert person.app.screen.query_one("#words", Field).value == f"{name[1:]} ", name
                 for _ in range(5):
                     if person.app.screen is not person.main or person.at != "list":
                         await person.pilot.press("escape")
@@ -503,7 +475,7 @@ class TestTheSameEverywhere:
                 assert person.app.screen is person.main and person.at == "list", name
                 assert not any("defect" in said.lower() for said in person.toasts), (name, person.toasts)
 
-    async def test_the_help_says_of_each_verb_how_it_is_used_and_does_what_is_chosen(self, huge: Person) -> None:
+    async def test_the_help_says_of_each_verb_how_it_is_used(self, huge: Person) -> None:
         await huge.press("question_mark")
         help_screen = huge.app.screen
         assert isinstance(help_screen, HelpScreen)
@@ -511,15 +483,8 @@ class TestTheSameEverywhere:
             text = "\n".join("".join(part for part, _ in line) for line in help_screen._more("verb", verb.name))
             assert text.startswith(f"memoranda {verb.name}") and verb.summary in text
             assert all(argument.help in " ".join(text.split()) for argument in verb.arguments), verb.name
-        await huge.press("G")
-        assert huge.sees(f"memoranda {list_verbs()[-1].name} ")
-        await huge.press("enter")
-        field = huge.app.screen.query_one("#words")
-        assert field.value == f"{list_verbs()[-1].name} "  # type: ignore[attr-defined]
-        await huge.press("escape", "question_mark")
-        assert huge.app.screen.query_one("#help-list", RecordList).select("key:pane.history")
-        await huge.press("enter")
-        assert huge.app.screen is huge.main and huge.place == "history"
+        await huge.press("G", "enter")
+        assert huge.app.screen.query_one("#words", Field).value == f"{list_verbs()[-1].name} "
 
     async def test_the_footer_offers_what_the_record_at_the_cursor_takes(self, huge: Person) -> None:
         """A key that would be refused is not offered: what is typed after it would run as keys."""
@@ -527,10 +492,9 @@ class TestTheSameEverywhere:
         offered: dict[str, set[str]] = {}
         for _ in huge.rows:
             assert huge.record is not None
-            words = {
-                word for word in ("y yes", "f forget", "c correct", "L link…", "R restore…") if word in huge.lines[-1]
-            }
-            offered.setdefault(type(huge.record).__name__, set()).update(words)
+            words = ("y yes", "f forget", "c correct", "L link…", "R restore…")
+            here = offered.setdefault(type(huge.record).__name__, set())
+            here.update(word for word in words if word in huge.lines[-1])
             await huge.press("down")
         assert offered["Decision"] == {"y yes", "f forget", "c correct", "L link…"}
         assert offered["Commit"] == {"L link…"} and offered["Checkpoint"] == {"R restore…"}
