@@ -232,15 +232,12 @@ class TestRestore:
         with story.open() as memory:
             memory.tasks.correct(3, "ask for two logos")
         before = held(story)
-        await person.press("enter")
-        assert person.toasts == ["A#3 changed while you looked; nothing was done. Look again, and choose again."]
+        await person.hears(("enter", "A#3 changed while you looked; nothing was done. Look again, and choose again."))
         assert held(story) == before
-        await restore(person, "enter")
-        assert person.toasts[-1].startswith("11 records changed")
-        await person.command("checkpoint now")
+        await restore(person)
+        await person.hears(("enter", "11 records changed"), (":checkpoint now", "Checkpoint K#3"))
         await person.command("checkpoints")
-        await person.press("g", "R")
-        assert person.toasts[-1] == "Nothing changed since." and not person.planning
+        await person.hears(("g R", "Nothing changed since."))
         await person.press("u", "2", "R")
         assert person.sees("Put back to…")
         await person.choose("before refactor")
@@ -254,26 +251,22 @@ class TestSteps:
         await to_step(narrow, "remember F#6", story)
         await narrow.plan_of("U")
         assert narrow.sees("UNDO step 6: remember F#6", "1 of 1 chosen") and "strategy" not in narrow.lines[-1]
-        await narrow.press("s", "s", "enter")
-        assert narrow.toasts == ["Undid step 6: 1 record changed; u undoes it"]
+        await narrow.hears(("s s enter", "Undid step 6: 1 record changed; u undoes it"))
         assert status(story, "jenkins") == ["gone"] and any("undone by 31" in row for row in narrow.rows)
         await narrow.press("ctrl+r")
         assert status(story, "jenkins") == ["active"]
         await to_step(narrow, 31, story)
-        await narrow.press("U")
-        assert narrow.toasts[-1] == "Step 31 is already undone, by step 32."
+        await narrow.hears(("U", "Step 31 is already undone, by step 32."))
         await to_step(narrow, 32, story)
         await narrow.plan_of("U")
         assert narrow.sees("U on the new step undoes it")
         await narrow.press("enter")
         assert status(story, "jenkins") == ["gone"]
-        await narrow.command("undo 6")
-        assert narrow.toasts[-1].startswith("Step 6 is already undone, by step ")
+        await narrow.hears((":undo 6", "Step 6 is already undone, by step "))
         await to_step(narrow, "forget F#13 F#14", story)
         await narrow.plan_of("U")
         assert narrow.sees("UNDO step 15: forget F#13 F#14   23 Oct 2026 12:00, by user", "2 of 2 chosen")
-        await narrow.press("j", "space", "enter")
-        assert narrow.toasts[-1] == "Undid step 15: 1 record changed; u undoes it", "no checkpoint for a single step"
+        await narrow.hears(("j space enter", "Undid step 15: 1 record changed; u undoes it"))  # without a checkpoint
         assert sorted(status(story, "standup", "coffee")) == ["active", "forgotten"]
         with story.open() as memory:
             assert len(memory.checkpoints.list_newest_first()) == 1
@@ -302,8 +295,7 @@ class TestSteps:
         assert marks(person) == {"D#2": "[-]"} and chosen(person) == "0 of 1"
         why = "D#3 took its place, and stays: undo the step that made D#3 first."
         assert f"Cannot be applied: {why}" in told(person)
-        await person.press("space")
-        assert person.toasts == [why] and chosen(person) == "0 of 1"
+        await person.hears(("space", why))
         await person.press("ctrl+a")
         assert chosen(person) == "0 of 1"
 
@@ -375,17 +367,14 @@ class TestAnOrigin:
 
     async def test_who_is_not_undone(self, notes: Story) -> None:
         async with opened(notes.folder) as person:
-            await person.command("step.undo-all")
-            assert person.toasts[-1].startswith("That is you. A checkpoint takes you back") and not person.planning
-            await person.press("U")
-            assert person.toasts[-1].endswith("not for what is chosen."), "it is the person's own"
-            for line, said in (
-                ("undo --all-by nobody", "Nobody of that name ever wrote here."),
-                ("undo --all-by hook --yes", "Undid all by hook: 1 record changed."),
-                ("undo --all-by hook", "Nothing of it is in force any more."),
-            ):
-                await person.command(line)
-                assert person.toasts[-1].startswith(said) and not person.planning, person.toasts
+            await person.hears(
+                (":step.undo-all", "That is you. A checkpoint takes you back"),
+                ("U", "See what undoing it changes"),  # is not for what is one's own
+                (":undo --all-by nobody", "Nobody of that name ever wrote here."),
+                (":undo --all-by hook --yes", "Undid all by hook: 1 record changed."),
+                (":undo --all-by hook", "Nothing of it is in force any more."),
+            )
+            assert not person.planning
 
 
 class TestSince:
@@ -421,22 +410,18 @@ class TestSince:
             await person.until(lambda: person.planning)
             assert f"{records} records" in person.lines[-2] and person.lines[0].startswith(" CHANGED since")
             await person.press("escape")
-        for line, said in (
-            ("diff K#99", "There is no checkpoint K#99."),
-            ("diff whenever", "That is not a time"),
-            ("checkpoint now", ""),
-            ("diff K#2", "Nothing changed since."),
-        ):
-            await person.command(line)
-            assert person.toasts[-1].startswith(said) and not person.planning, line
+        await person.hears(
+            (":diff K#99", "There is no checkpoint K#99."),
+            (":diff whenever", "That is not a time"),
+            (":checkpoint now", ""),
+            (":diff K#2", "Nothing changed since."),
+        )
         await person.command("restore K#1 --dry-run")
         assert " ".join(person.preview).startswith("Restoring K#1 would change 11 records. - C#a383156 D#1")
-        await person.command("restore 1 --only A#3 --yes")
-        assert person.toasts[-1].startswith("Restored K#1: 1 record changed. K#3 is how it was")
+        await person.hears((":restore 1 --only A#3 --yes", "Restored K#1: 1 record changed. K#3 is how it was"))
         await person.command("undo --dry-run")
         assert " ".join(person.preview).startswith("Undoing step 31 would change 1 record")
-        await person.command("undo 15 --keep F#13")
-        assert person.toasts[-1].startswith("Undid step 15: forget F#13 F#14. 1 record kept.")
+        await person.hears((":undo 15 --keep F#13", "Undid step 15: forget F#13 F#14. 1 record kept."))
         await person.command("restore 1 --kind decision")
         assert person.sees("Go on?")
         await person.press("escape")
