@@ -383,6 +383,7 @@ class TestCommands:
         assert person.at == "list" and cited(person) == "F#2"
         await person.command("search cache kind:commit")
         await person.until(lambda: person.sees("2 found"))
+        await person.settle()
         assert len(person.rows) == 2 and person.at == "query"
 
     async def test_the_box_completes_and_keeps_what_was_typed(self, person: Person) -> None:
