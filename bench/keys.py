@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 
 from bench.store import ALONE, ROOT, heading, installed, memory, quantile, verdict
 from bench.terminal import Terminal, key_latency
+from tui.input.key_table import FACTS, PANE_KEYS, TIMELINE
 
 SIZES = ((120, 40), (80, 24))
 KEYS = {
@@ -55,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 for name in ("down", "page down"):
                     times, worked, written = measured(terminal, KEYS[name][0], options.presses)
                     _line(f"{size[0]}×{size[1]} (floor: {name})", times, worked, written, None)
-            for pane in ("facts", "timeline"):
+            for pane in (FACTS, TIMELINE):
                 with Terminal([programs.memoranda, "--db", large], ALONE, size) as terminal:
                     open_pane(terminal, pane)
                     for name, (key, aim) in KEYS.items():
@@ -67,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             )
             print("Textual's passing of messages, and the terminal)")
             for size in SIZES:
-                for pane in ("facts", "timeline"):
+                for pane in (FACTS, TIMELINE):
                     _attribute(programs.python, large, size, pane, options.presses)
 
 
@@ -75,8 +76,9 @@ def open_pane(terminal: Terminal, pane: str) -> None:
     """Wait until the lists are complete and the app is idle, then focus `pane`."""
     terminal.wait_for(COUNTED, timeout=60)
     terminal.quiet(1.0)
-    terminal.write("2" if pane == "timeline" else "1")
-    terminal.quiet(0.5)
+    if pane != FACTS:  # where it is already, its key takes the next chip
+        terminal.write(PANE_KEYS[pane])
+        terminal.quiet(0.5)
 
 
 def measured(terminal: Terminal, key: str, presses: int) -> tuple[list[float], float, int]:
@@ -114,14 +116,12 @@ def on_processor(process: int) -> float:
 # attribution
 
 CLOCKS = (
-    ("read the record", "tui.workers.engine:Engine.read_facts"),
-    ("read the record", "tui.workers.engine:Engine.read_entries"),
     ("describe it", "tui.workers.engine:Engine.describe"),
     ("lay the preview out", "tui.widgets.preview:Preview._wrap"),
     ("move the cursor", "tui.widgets.record_list:RecordList._move_to"),
     ("draw the list", "tui.widgets.record_list:RecordList.render_lines"),
     ("  of which rows", "tui.lists.record_rows:KeyedRows.lines"),
-    ("  of which pages", "tui.lists.record_rows:Pages.record"),
+    ("  of which records read", "tui.lists.record_rows:Pages.record"),
     ("draw the preview", "tui.widgets.preview:Preview.render_lines"),
     ("compose the frame", "textual._compositor:Compositor.render_update"),
     ("encode the frame", "textual._compositor:ChopsUpdate.render_segments"),

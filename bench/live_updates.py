@@ -2,9 +2,9 @@
 
     python -m bench.live_updates [--seconds 30] [--rate 20] [--facts 200] [--size 120x40]
 
-The real application in a pseudo-terminal shows the facts, the timeline and a third list while another process remembers
-`rate` facts a second. The share is the CPU time of the application's process, all its threads, divided by the elapsed
-time. Then the writer stops, and the last fact must be shown soon."""
+The real application in a pseudo-terminal shows the facts while another process remembers `rate` facts a second. The
+share is the CPU time of the application's process, all its threads, divided by the elapsed time. Then the writer stops,
+and the last fact must be shown soon."""
 
 from __future__ import annotations
 

@@ -36,22 +36,8 @@ COMMAND = [sys.executable, "-P", "-m", "tui.main"]
 GREW, MORE_MB, MORE_HANDLES = 1.25, 12.0, 6  # what a process may have more of at the end
 LOG_MB = 64.0
 KEYS = (
-    "j",
-    "k",
-    "\x1b[B",
-    "\x1b[A",
-    "1",
-    "2",
-    "3",
-    "4",
-    "5",
-    "6",
-    "7",
-    "9",
-    "/cache\r",
-    "\x1b",
-    "/since:3w\r",
-    "\x1b",
+    *("j", "k", "\x1b[B", "\x1b[A", "1", "2", "3", "4", "5", "5", "2", ":health\r", "\x1b", ":agents\r", "\x1b"),
+    *("/cache\r", "\x1b", "/since:3w\r", "\x1b", ":cache", "\x1b"),
 )
 Sample = dict[str, float]
 
@@ -260,7 +246,7 @@ def soaked(folder: str, minutes: float, pause: float) -> int:
     samples: list[Sample] = []
     words = [*COMMAND, "--db", soak.path]
     with Terminal(words, soak.environment) as terminal, watching(soak) as watcher:
-        terminal.wait_for("help", 60)
+        terminal.wait_for("find ", 60)
         servers = [Server([*words, "mcp"], soak.root, soak.environment) for _ in range(2)]
         processes = {"application": terminal.process.pid, "sync --watch": watcher.pid}
         processes |= {f"server {number}": server.process.pid for number, server in enumerate(servers, 1)}
@@ -298,7 +284,7 @@ def report(soak: Soak, samples: Sequence[Sample]) -> int:
         if flat is False:
             grown.append(name)
     missing = lost(soak)
-    doctor = json.loads(soak.run("doctor", "--json") or "{}")
+    doctor = json.loads(soak.run("health", "--check", "--json") or "{}")
     wrong = [one for one in doctor.get("findings", []) if one.get("state") == "wrong"]
     print("\nacts: " + ", ".join(f"{name} {number}" for name, number in sorted(soak.acts.items())))
     print("acknowledged: " + ", ".join(f"{len(texts)} {kind}" for kind, texts in soak.written.items()))
