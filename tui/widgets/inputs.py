@@ -18,7 +18,9 @@ from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
+from textual.geometry import Region
 from textual.message import Message
+from textual.strip import Strip
 from textual.timer import Timer
 from textual.widgets import Input, TextArea
 
@@ -344,6 +346,10 @@ class TextEditor(TextArea):
         self.cursor_blink = self.app.animation_level != "none"
         self.move_cursor(self.document.end)
         self.focus()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """A frame may be drawn once more after it was removed, when it has no styles."""
+        return super().render_lines(crop) if self.is_attached else [Strip.blank(crop.width)] * crop.height
 
     async def _on_key(self, event: events.Key) -> None:
         """Take the keys that mean something else here; Textual calls the base's own handler for the others."""
