@@ -359,6 +359,13 @@ class Facts(RecordTable[Fact]):
             refuse_purged(write, fact, again)
             return supersede_fact(write, number, fact)
 
+    def replace(self, number: int, by: int, *, actor: str = PERSON_ORIGIN) -> None:
+        """Let another active fact take the place of an active one. Raise NotFound or Conflict."""
+        with self._database.write(actor, step_reason("replace", cite_all("fact", [number, by]))) as write:
+            self._require_active(write, [number, by])
+            write.execute("UPDATE facts SET status = 'superseded' WHERE id = ?", (number,))
+            write.execute("UPDATE facts SET supersedes = coalesce(supersedes, ?) WHERE id = ?", (number, by))
+
     def confirm(self, numbers: Sequence[int], *, actor: str = PERSON_ORIGIN) -> None:
         """Record that facts still hold: their ages start again. All of them or none."""
         with self._database.write(actor, step_reason("confirm", cite_all("fact", numbers))) as write:

@@ -400,6 +400,6 @@ def merge_marked(memory: Memory, things: Sequence[Fact]) -> Done:
 
 
 def replace_fact(memory: Memory, things: Sequence[Fact], chosen: Fact) -> Done:
-    """Let a fact replace another, as if that had been corrected by its text."""
-    new = memory.facts.correct(chosen.id, things[0].text)
-    return Done(f"{things[0].citation} replaces {chosen.citation}", pack_key("fact", new))
+    """Let a fact take the place of another."""
+    memory.facts.replace(chosen.id, things[0].id)
+    return Done(f"{things[0].citation} replaces {chosen.citation}")

@@ -217,6 +217,16 @@ def test_a_correction_may_mend_capitals_alone(memory: Memory) -> None:
     assert memory.facts.get(memory.facts.correct(number, "We use SQLite.")).fact == "We use SQLite."
 
 
+def test_a_fact_takes_the_place_of_another_that_is_there(memory: Memory) -> None:
+    old, new, third = (remember(memory, text) for text in ("The team is four", "The team is five", "It rains"))
+    memory.facts.replace(old, new)
+    assert memory.facts.get(old).status == "superseded" and memory.facts.get(new).supersedes == old
+    with pytest.raises(Conflict):
+        memory.facts.replace(old, third)
+    memory.history.undo()
+    assert memory.facts.get(old).status == "active" and memory.facts.get(new).supersedes is None
+
+
 def test_the_chain_is_the_same_from_any_of_its_links(memory: Memory) -> None:
     """Oldest first, forwards and backwards, and no fact of another chain among them."""
     remember(memory, "Something else")
