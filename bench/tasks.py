@@ -1,140 +1,240 @@
-"""Twenty-one tasks of a person: the keys that each takes at 120×40, and whether it can be done at 80×24.
+"""Tasks of a newcomer: the keys that each takes, typed letters counted, and whether it is done at three sizes.
 
-    python -m bench.tasks
+    python -m bench.tasks [--before CHECKOUT] [--size 80x24]
 
-On the demo's records, in the application itself; typed letters are keys too. A task is done if what it is about is on
-the screen or in the memory afterwards. Below, how often readers hesitated who saw only the screen, agents; what
-they wrote (bench/cases/hesitations.json) is not measured again."""
+Each on a copy of the demo of its own, in the application itself. A task is done if what the memory answers to its query
+changed, and its texts are on the screen. With `--before` an earlier checkout does the same with the keys that it has.
+Below, how often readers hesitated who saw only the screen, agents; what they wrote (bench/cases/hesitations.json) is
+not measured again."""
 
 from __future__ import annotations
 
-import asyncio
+import argparse
 import json
 import os
+import subprocess
+import sys
 import tempfile
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
-from textual.pilot import Pilot
+from bench.store import ROOT, heading
 
-from store.base.location import Location
-from store.base.models import Checkpoint, Commit, Decision
-from store.memory import Memory
-from tui.app import Memoranda
-from tui.demo import builder as demo
-from tui.main_screen.screen import MainScreen
-
-SIZES = ((120, 40), (80, 24))
+SIZES = ("80x24", "120x40", "200x50")
 CASES = os.path.join(os.path.dirname(__file__), "cases", "hesitations.json")
-NOW = "2026-11-21T12:00:00.000Z"
-SIGNS = {" ": "space", "?": "question_mark", "#": "number_sign", "@": "at", "/": "slash", ":": "colon"}
-ENTER, ESCAPE = "\n", "\x1b"
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """What a task is judged by: the application and the memory, and what the newest step of history was before."""
-
-    app: Memoranda
-    memory: Memory
-    before: int
-
-    @property
-    def main(self) -> MainScreen:
-        screen = self.app.screen_stack[0]
-        assert isinstance(screen, MainScreen)
-        return screen
-
-    @property
-    def shown(self) -> str:
-        """The whole screen, as text."""
-        strips = self.app.screen._compositor.render_strips(self.app.size)
-        return "\n".join(strip.text for strip in strips)
-
-    @property
-    def facts(self) -> str:
-        """The texts of all facts, also of old ones."""
-        return "\n".join(text for (text,) in self.memory.database.rows("SELECT fact FROM facts"))
-
-    def did(self, *reasons: str) -> bool:
-        """Return whether the steps since then have these reasons, the newest first."""
-        steps = self.memory.history.steps(limit=len(reasons))
-        return steps[-1].seq > self.before and all(
-            step.reason.startswith(reason) for step, reason in zip(steps, reasons, strict=True)
-        )
+CLEAR, ALL, ESCAPE = "\x15", "\x01", "\x1b"
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A task, the keys for it, whether it was done, and how many keys are the goal (None for none). `free` of them are
-    not counted, as the letters of a question."""
+    """A task: the keys that lead to where it begins (`start`, not counted), those that do it, and those of the build
+    before (None where they are the same, empty where it could not be done); the goal; and how it is known to be done:
+    a query of the memory whose answer changes, and texts that are on the screen then."""
 
     name: str
     keys: str
-    done: Callable[[State], object]
-    goal: int | None = None
-    free: int = 0
+    goal: int
+    sql: str = ""
+    shown: tuple[str, ...] = ()
+    start: str = ""
+    former: str | None = None
+    seed: str = ""
 
 
-QUESTION = "why do we use sqlite?"
+def status_of(fact: str) -> str:
+    return f"SELECT status FROM facts WHERE fact LIKE '{fact}%'"
+
+
+UNDONE = "SELECT count(*) >= {} FROM history WHERE undoes IS NOT NULL AND actor = 'user'"
+JENKINS = "Uses Jenkins"
+QUESTION, REQUEST, PHONE = "why sqlite?", "how do we deploy?", "612 345 678"
 TASKS = (
+    Task("find a fact by two of its words", "/famous cent", 12, shown=("found on a Thursday", "fact · general")),
     Task(
-        "why SQLite; open its commit",
-        f"/sqlite{ENTER}{ENTER}{ENTER}",
-        lambda s: isinstance(s.main.pane.record, Commit),
-        10,
+        "correct a fact",
+        f"c{CLEAR}Uses Drone\n",
+        13,
+        "SELECT 1 FROM facts WHERE fact = 'Uses Drone' AND supersedes IS NOT NULL",
+        start="/uses jenkins\n",
     ),
-    Task("correct the first stale fact", f"c\x15Drone{ENTER}", lambda s: s.did("correct F#11"), 8),
-    Task("only stale facts", "d", lambda s: s.main.view.state == "stale" and "Stale 1" in s.shown, 1),
-    Task("undo three steps", "4   U", lambda s: s.did("undo", "undo", "undo"), 6),
+    Task("see what a fact was before", "", 0, shown=("Team of three",), start="/team of four\n"),
+    Task("forget a fact", "f", 1, status_of(JENKINS), start="/uses jenkins\n"),
+    Task("take that back", "u", 1, status_of(JENKINS), start=f"/uses jenkins\nf{ESCAPE}"),
+    Task("take back three changes at once", "5   U\n", 4, UNDONE.format(3), start="yjyjy", former="4   Uy"),
     Task(
-        "a decision's commits", "2d", lambda s: "Implemented" in s.shown or s.main.pane.record.citation[0] == "D", 5
+        "confirm all stale facts",
+        f"2{ALL}y\n",
+        3,
+        "SELECT count(*) FROM history WHERE reason LIKE 'confirm F%'",
+        former=f"d{ALL}yy",
     ),
-    Task("restore a checkpoint's decisions", f"3jRd{ENTER}", lambda s: s.did("restore"), 5),
+    Task("accept one proposal", "1y", 4, "SELECT count(*) FROM proposals WHERE state = 'accepted'", former="6y"),
     Task(
-        "ask, and see a source",
-        f"8{QUESTION}{ENTER}",
-        lambda s: isinstance(s.main.pane.record, Decision),
-        2,
-        len(QUESTION),
+        "link a decision with its commit",
+        "L\n",
+        4,
+        "SELECT count(*) FROM commit_links",
+        start="/kind:decision pdf\n",
+        former="",
     ),
-    Task("erase a name everywhere", f":purge Greta{ENTER}Greta{ENTER}", lambda s: "Greta" not in s.facts, 19),
-    Task("forget a fact, and undo", "1fu", lambda s: s.did("undo", "forget")),
-    Task("confirm a fact", "1y", lambda s: s.did("confirm")),
-    Task("pin a fact", "1p", lambda s: s.did("pin")),
-    Task("tag a decision", f"2d#db{ENTER}", lambda s: s.did("tag D#")),
-    Task("accept a proposal", "6y", lambda s: s.did("accept") or s.did("forget") or s.did("merge")),
-    Task("leave a proposal for later", "6n", lambda s: "later" in " ".join(text for _, text in s.app.messages)),
-    Task("start a task", "5jjm", lambda s: s.did("task")),
-    Task("what an agent would be sent", f"7Itests{ENTER}", lambda s: "tokens" in s.shown),
-    Task("see it as it was last week", f"2@1w{ENTER}", lambda s: s.main.moment is not None),
-    Task("name this moment", f"3arelease{ENTER}", lambda s: isinstance(s.main.pane.record, Checkpoint)),
-    Task("go to a day of the timeline", f"2t3w{ENTER}", lambda s: s.main.list_of("timeline").cursor_index),
-    Task("change a setting", f"0s{ENTER}", lambda s: "SETTINGS" in s.shown),
-    Task("see how the memory grew", "0p", lambda s: "Growth" in s.shown),
+    Task(
+        "this fact replaces that one",
+        "Sfour\n",
+        4,
+        status_of("Team of four"),
+        start="/the team is five\n",
+        former="",
+    ),
+    Task(
+        "erase a telephone number",
+        f"/{PHONE}\nF\n",
+        4 + len(PHONE),
+        f"SELECT count(*) FROM facts WHERE fact LIKE '%{PHONE}%'",
+        seed=f"Noor is on {PHONE}",
+    ),
+    Task("restore a checkpoint but for one record", "55R \n", 6, "SELECT count(*) FROM history", former="3R \n"),
+    Task("what was known on 1 June", "@2026-06-01\n", 14, shown=("AS OF",)),
+    Task(
+        "why did we choose SQLite?",
+        f"/{QUESTION}\n",
+        len(QUESTION) + 2,
+        shown=("D#7", "one file"),
+        former=f"8{QUESTION}\n",
+    ),
+    Task(
+        "what would an agent get for this request",
+        f"I{REQUEST}\n",
+        len(REQUEST) + 2,
+        shown=(REQUEST, "tokens"),
+        former=f"7I{REQUEST}\n",
+    ),
+    Task("export everything to JSON", ":x\n", 3, shown=("Exported to",), former="x\n"),
+    Task("forget by a typed command", "/memory forget F#11\n", 20, status_of(JENKINS)),
+    Task("forget, its id not known", ":forget jen\n", 12, status_of(JENKINS), former=""),
+    Task("choose another theme", ":theme\nnord\n", 12, shown=("The theme is nord",), former="Tnord\n"),
 )
+
+DRIVER = """
+import asyncio, json, os, shutil, sys
+from importlib import import_module, util
+from textual.strip import Strip
+from textual.widgets import TextArea
+from tui.app import Memoranda
+
+Memory = import_module("store.memory" if util.find_spec("store.memory") else "store").Memory  # as they were earlier
+builder = "tui.demo.builder" if util.find_spec("tui.demo.builder") else ""
+build_demo = import_module(builder).build_demo if builder else import_module("tui.demo").build
+NOW = "2026-11-21T12:00:00.000Z"
+SIGNS = {" ": "space", "?": "question_mark", "#": "number_sign", "@": "at", "/": "slash", ":": "colon", "-": "minus",
+         chr(10): "enter", chr(27): "escape", chr(21): "ctrl+u", chr(1): "ctrl+a"}
+
+def shown(app):
+    with app._context():
+        return chr(10).join(strip.text for strip in app.screen._compositor.render_strips(app.size))
+
+async def settled(app, pilot):
+    before, same = "", 0
+    for _ in range(60):
+        await pilot.pause(0.05)
+        now = shown(app)
+        same, before = (same + 1 if now == before and not list(app.workers) else 0), now
+        if same == 4:
+            break
+
+def answer(place, sql):
+    with Memory(place, "cli", lambda: NOW) as memory:
+        return [list(row) for row in memory.database.rows(sql)] if sql else []
+
+async def press(app, pilot, keys):
+    for key in keys:
+        await pilot.press(SIGNS.get(key, key))
+        if key == " " or not (key.isalpha() and key.islower()):
+            await settled(app, pilot)
+    await settled(app, pilot)
+
+async def tried(place, task, size):
+    app = Memoranda(place, place.project or "", lambda: NOW)
+    async with app.run_test(size=size, tooltips=False, notifications=True) as pilot:
+        await settled(app, pilot)
+        await press(app, pilot, task["start"])
+        before = answer(place, task["sql"])
+        await press(app, pilot, task["keys"])
+        seen, now = shown(app), answer(place, task["sql"])
+        fits = (not task["sql"] or now != before) and all(text in seen for text in task["shown"])
+        if not fits and os.environ.get("SEEN"):
+            print(task["name"], before, now, seen, sep=chr(10), file=sys.stderr)
+        return fits
+
+def done(place, task, size):
+    draw = TextArea.render_lines  # earlier builds ended when they drew an editor that was removed
+    TextArea.render_lines = lambda self, crop: draw(self, crop) if self.is_attached else [Strip.blank(crop.width)]
+    try:
+        return asyncio.run(tried(place, task, size))
+    finally:
+        TextArea.render_lines = draw
+
+def main():
+    folder, tasks, width, height = sys.argv[1], json.loads(sys.argv[2]), *map(int, sys.argv[3].split("x"))
+    place = build_demo(os.path.join(folder, "demo"), NOW)
+    kept, found = os.path.dirname(place.path), []
+    shutil.copytree(kept, os.path.join(folder, "kept"))
+    for task in tasks:
+        shutil.rmtree(kept)
+        shutil.copytree(os.path.join(folder, "kept"), kept)
+        if task["seed"]:
+            with Memory(place, "cli", lambda: NOW) as memory:
+                memory.facts.remember(task["seed"])
+        found.append(done(place, task, (width, height)))
+    print(json.dumps(found))
+
+main()
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    os.environ |= {"MEMORANDA_WITHOUT": "model,agent", "TZ": "UTC"}
-    done: dict[tuple[int, int], list[bool]] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for size in SIZES:
-            place = demo.build_demo(os.path.join(folder, f"{size[0]}"), NOW)
-            done[size] = asyncio.run(_all(place, size))
-    print(f"{'task':34} keys  goal  {'  '.join(f'{width}×{height}' for width, height in SIZES)}")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--before", type=Path, metavar="CHECKOUT")
+    parser.add_argument("--size", choices=SIZES, help="this size alone")
+    options = parser.parse_args(arguments)
+    sizes = [options.size] if options.size else SIZES
+    heading("tasks", "on the demo's records")
+    former = [task for task in TASKS if task.former != ""]
+    now = {size: dict(zip(TASKS, drive(ROOT, TASKS, size), strict=True)) for size in sizes}
+    before = {
+        size: dict(zip(former, drive(options.before, former, size, former=True), strict=True))
+        for size in (sizes if options.before else ())
+    }
+    print(f"\n{'task':42} before  keys  goal  {'  '.join(sizes)}")
     missed = 0
-    for index, task in enumerate(TASKS):
-        keys = len(task.keys) - task.free
-        fits = [done[size][index] for size in SIZES]
-        missed += not all(fits) or (task.goal is not None and keys > task.goal)
-        marks = "  ".join(
-            f"{'done' if one else 'NOT':>{len(f'{size[0]}×{size[1]}')}}"
-            for one, size in zip(fits, SIZES, strict=True)
-        )
-        print(f"{task.name:34} {keys:4}  {'' if task.goal is None else task.goal:>4}  {marks}")
+    for task in TASKS:
+        keys = len(task.keys)
+        fits = [now[size][task] for size in sizes]
+        missed += not all(fits) or keys > task.goal
+        able = before and all(before[size].get(task, False) for size in sizes)
+        was = len(task.keys if task.former is None else task.former) if able else "NOT" if before else ""
+        marks = "  ".join(f"{'done' if one else 'NOT':>{len(size)}}" for one, size in zip(fits, sizes, strict=True))
+        print(f"{task.name:42} {was:>6} {keys:5} {task.goal:5}  {marks}  {'ok' if keys <= task.goal else 'MISS'}")
     _readers()
     return 1 if missed else 0
+
+
+def drive(tree: str | Path, tasks: Sequence[Task], size: str, former: bool = False) -> list[bool]:
+    """Return which tasks a checkout does at a size; with `former` by the keys that it had."""
+    given = [asdict(task) for task in tasks]
+    for task in given:
+        task["keys"] = task["former"] if former and task["former"] is not None else task["keys"]
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "MEMORANDA_WITHOUT": "model,agent", "TZ": "UTC", "HOME": folder}
+        environment |= {
+            "PYTHONPATH": os.fspath(tree),
+            "XDG_STATE_HOME": f"{folder}/state",
+            "XDG_CONFIG_HOME": f"{folder}/c",
+        }
+        command = [sys.executable, "-c", DRIVER, folder, json.dumps(given), size]
+        done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    found: list[bool] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
 def _readers() -> None:
@@ -143,7 +243,7 @@ def _readers() -> None:
         readers = json.load(file)["readers"]
     print("\nhesitations of readers: each two after what the two before them wrote had been mended")
     for reader in readers:
-        sizes = [f"{width}×{height}" for width, height in SIZES]
+        sizes = ("120×40", "80×24")
         runs = {size: [run for run in reader["runs"] if run["size"] == size] for size in sizes}
         said = (
             f"{size}: {sum(len(run['hesitations']) for run in some)}, {sum(run['done'] is True for run in some)} of"
@@ -151,40 +251,6 @@ def _readers() -> None:
             for size, some in runs.items()
         )
         print(f"reader {reader['reader']:26} {';  '.join(said)}")
-
-
-async def _all(place: Location, size: tuple[int, int]) -> list[bool]:
-    """Do all tasks, one after another in one sitting; each begins at the facts."""
-    app, found = Memoranda(place, place.project or "", lambda: NOW), []
-    async with app.run_test(size=size, tooltips=False) as pilot:
-        await _settled(app, pilot)
-        for task in TASKS:
-            with Memory(place, "cli", lambda: NOW) as memory:
-                state = State(app, memory, memory.history.steps(limit=1)[0].seq)
-                for key in task.keys:
-                    await pilot.press(_name(key))
-                    if key in f"{ENTER}123456789cRUdfu":
-                        await _settled(app, pilot)
-                await _settled(app, pilot)
-                found.append(bool(task.done(state)))
-            for _ in range(6):
-                await pilot.press("escape")
-            await pilot.press("1")
-            await _settled(app, pilot)
-    return found
-
-
-async def _settled(app: Memoranda, pilot: Pilot[int]) -> None:
-    for _ in range(2):
-        await pilot.pause(0.1)
-        await app.workers.wait_for_complete()
-        engine = app.screen_stack[0].engine  # type: ignore[attr-defined]
-        if engine is not None:
-            await asyncio.wrap_future(engine.writer.thread.submit(lambda: None))
-
-
-def _name(key: str) -> str:
-    return {ENTER: "enter", ESCAPE: "escape", "\x15": "ctrl+u", **SIGNS}.get(key, key)
 
 
 if __name__ == "__main__":
