@@ -212,7 +212,12 @@ SETTINGS = (
     ),
     Setting("split", 0, "Percent of the screen that the list has beside its preview; 0: by its size", most=80),
     Setting("motion", "full", "Whether there are animations: full or none", ("full", "none")),
-    Setting("editor", "", "The editor for E; empty: $VISUAL, else $EDITOR", own="names a program that is run"),
+    Setting(
+        "editor",
+        "",
+        "The editor that texts are corrected in; empty: $VISUAL, else $EDITOR",
+        own="names a program that is run",
+    ),
     Setting(
         "embedding.provider",
         "auto",

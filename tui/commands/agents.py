@@ -69,7 +69,7 @@ LONGEST_PAUSE_MINUTES = 24 * 60  # maximum minutes of a pause
 
 NO_AGENT_YET = (
     "No agent asked for anything here yet: memoranda connect lists those that can be connected. What agents wrote"
-    " is in facts, timeline and inbox, each with its name."
+    " is in Facts, Timeline and Today, each with its name."
 )
 
 

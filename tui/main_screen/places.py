@@ -293,7 +293,7 @@ class PlacesScreen(ResponsiveScreen[None]):
             if before.pane.name in PANE_KEYS:
                 self.came_from = before
             self.place = place
-            self.search_bar.hint(f"find in {place.pane.title}" if place.pane.finds else FIND_HINT)
+            self.search_bar.hint(f"find in {place.pane.name.capitalize()}" if place.pane.finds else FIND_HINT)
             self._leave_zoom()
             shown.unmark()
             shown.empty_text = "Reading …"
