@@ -1,1 +1,1 @@
-"""The actions behind keys, one module a group. Each takes a host (`support.ActionHost`), never a screen class."""
+"""What keys do with records, steps and proposals: functions that get the memory and the things, never a screen."""

@@ -1,1 +1,1 @@
-"""The verbs of the command line and of the `:` bar, a module for each group; they draw nothing."""
+"""The verbs of the command line and of the box that `:` opens, a module for each group; they draw nothing."""

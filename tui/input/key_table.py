@@ -75,7 +75,7 @@ class Key:
 # The panes in the order of their tabs, and the views that are reached by their names.
 
 TODAY, FACTS, TIMELINE, ASK, HISTORY = PANE_NAMES = ("today", "facts", "timeline", "ask", "history")
-AGENTS, FILES, HEALTH, TEAM, SETTINGS_VIEW = VIEW_NAMES = ("agents", "files", "health", "team", "settings")
+FILES, SETTINGS_VIEW = "files", "settings"
 FOUND = "found"  # what a search found
 PREVIEW = "preview"
 PANE_KEYS = {name: str(number) for number, name in enumerate(PANE_NAMES, start=1)}
@@ -91,6 +91,7 @@ def _read_keys() -> dict[str, tuple[Key, ...]]:
 
 
 KEYS, PLAN_KEYS = _read_keys().values()
+VIEW_NAMES = tuple(key.id.removeprefix("view.") for key in KEYS if key.id.startswith("view."))
 # keys that the lists bind themselves, in RecordList and in the help
 LIST_KEYS = (
     Key("list.down", "move(1)", keys="down,j", help="To the next record"),

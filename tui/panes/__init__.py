@@ -1,2 +1,1 @@
-"""What only one pane of the main screen does. Panes are declared in `tui/input/key_table.py`; widgets are in
-`widgets`."""
+"""What the main screen lists: a module for each pane and view, which reads its rows and has the keys that are its own."""

@@ -1,1 +1,1 @@
-"""The screens of the application."""
+"""The screens that are shown on top of the main one: choosers and forms, plans, the first start, the help."""

@@ -1,31 +1,41 @@
-"""Panes and views: each is what it declares, and the recipe of CONTRIBUTING.md adds one."""
+"""Panes and views: each is what it declares, and the recipes of CONTRIBUTING.md add a view and a key."""
 
+import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 import textwrap
-import tomllib
-from array import array
-from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
-from typing import Any
 
-import pytest
-from support.screen import Person, opened
-from support.stories import Story, location
+from support.stories import Story
 from support.tables import each
 from test_docs import CONTRIBUTING, ROOT, section
 
-from store.base.vocabulary import pack_key
-from store.memory import Memory
-from tui.actions.action import Action, Done
 from tui.actions.table import ACTIONS
 from tui.demo import TOUR_STOPS
 from tui.input.key_table import KEYS_BY_ID, PANE_NAMES, VIEW_NAMES
-from tui.lists.record_rows import KeyedRows, entry_lines
 from tui.main_screen.places import PANES, load_view
-from tui.panes.facts import MISSING, read_records
+from tui.panes.facts import MISSING
+from tui.panes.pane import Pane
+
+IMPORTS = """
+from array import array
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from store.base.citations import cite
+from store.base.vocabulary import pack_key
+from store.memory import Memory
+from tui.actions.action import Action
+from tui.lists.record_rows import KeyedRows, entry_lines
+from tui.panes.facts import read_records
 from tui.panes.pane import Loaded, Pane, Reading
 from tui.screens.dialogs import FormField
+"""
+
 
 EVERY = [PANES.get(name) or load_view(name) for name in (*PANE_NAMES, *VIEW_NAMES)]
 
@@ -52,31 +62,44 @@ def test_every_key_that_a_text_names_exists() -> None:
     assert len(named) > 20 and named <= set(KEYS_BY_ID), named - set(KEYS_BY_ID)
 
 
-async def test_the_recipe_adds_a_view(story: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Title, list, preview, footer, action and empty text are there."""
-    names = (Action, Any, Done, FormField, KeyedRows, Loaded, Memory, Pane, Reading, Sequence, array)
-    names += (entry_lines, pack_key, partial, read_records)
-    known = {one.__name__: one for one in names}  # type: ignore[attr-defined]
-    recipe = section(CONTRIBUTING, "Add a view")
-    code, line = re.findall(r"^   ```(?:python|toml)\n(.*?)^   ```", recipe, re.DOTALL | re.MULTILINE)
-    exec(compile(textwrap.dedent(code), "events.py", "exec"), known)
-    monkeypatch.setitem(PANES, "events", known["PANE"])
-    (fields,) = tomllib.loads(textwrap.dedent(line)).values()
-
-    async def opened_view(person: Person) -> None:
-        await person.main.run_action(fields["action"])
-        await person.settle()
-        assert person.place == "events" and person.lines[0].endswith("› Events")
-
-    async with opened(story.folder) as person:
-        await opened_view(person)
-        assert person.title.startswith("Events 2") and "E#2" in person.rows[0] and "E#2" in person.preview[0]
-        await person.press("a")
-        await person.fill("phase_started")
-        assert person.toasts == ["Logged E#3"] and person.rows[0].startswith("▸") and "E#3" in person.rows[0]
-    nothing = tmp_path / "nothing"
-    with Memory.open(location(nothing).path):
-        pass
-    async with opened(nothing) as person:
-        await opened_view(person)
-        assert person.sees("No events yet. a logs the first one.") and "a log" in person.lines[-1]
+def test_the_recipes_add_a_view_and_a_key(story: Story, tmp_path: Path) -> None:
+    """A copy of `tui` gets what they say, and nothing else: the box, top line, title, list, preview, footer, key, form
+    and empty text are there when the application runs."""
+    with story.open() as memory:
+        memory.events.log("phase_started")
+        memory.events.log("phase_completed")
+    (tmp_path / "nothing").mkdir()
+    copied = tmp_path / "copied"
+    shutil.copytree(ROOT / "tui", copied / "tui", ignore=shutil.ignore_patterns("__pycache__"))
+    view, key = (section(CONTRIBUTING, title) for title in ("Add a view", "Add a key"))
+    [reading], [doing] = (
+        re.findall(r"^   ```python\n(.*?)^   ```", text, re.DOTALL | re.MULTILINE) for text in (view, key)
+    )
+    code = "\n\n".join([IMPORTS, *map(textwrap.dedent, (doing, reading))])
+    (copied / "tui" / "panes" / "journal.py").write_text(code)
+    keys, places = copied / "tui" / "input" / "keys.toml", copied / "tui" / "main_screen" / "places.py"
+    lines = re.findall(r'`("[a-z.]+" = \{.*?\})`', view + key, re.DOTALL)
+    keys.write_text(
+        keys.read_text().replace("[keys]\n", "\n".join(["[keys]", *(" ".join(line.split()) for line in lines), ""]))
+    )
+    [row] = re.findall(r"Add `(.+?,)` to `PANES`", view)
+    text = places.read_text().replace("from tui.panes import ", "from tui.panes import journal, ", 1)
+    places.write_text(text.replace("        *(records.TODAY", f"        {row}\n        *(records.TODAY", 1))
+    path = os.pathsep.join(map(str, (copied, ROOT / "tests", ROOT)))
+    done = subprocess.run(
+        [sys.executable, Path(__file__).with_name("added_view.py"), story.folder, tmp_path / "nothing"],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout.splitlines()[-1])
+    assert seen["tui"] == str(copied / "tui"), "the copy ran"
+    assert seen["place"] == "journal" and seen["title"].startswith("Journal 4") and "› Journal" in seen["top"]
+    with story.open() as memory:
+        newest, *before = memory.events.ids()
+    assert len(seen["rows"]) == len(before) == 4 and f"E#{before[0]}" in seen["rows"][0]
+    assert any(f"E#{before[0]}" in line for line in seen["preview"]) and " e log " in seen["footer"]
+    assert seen["said"] == f"Logged E#{newest}, u to undo" and seen["more"] == 5
+    assert "No events yet. e logs the first one." in seen["empty"]
