@@ -28,6 +28,7 @@ from tui.widgets.record_list import RecordList
 
 PLAN_KEY_STYLE = "$footer-key-foreground bold"
 CITED_CELLS = 9  # cells of a citation, at least
+FIRST_KINDS = ("decision", "fact", "link", "task")  # kinds in the order in which they are shown alone; then others
 LINE_EDGES = 4  # cells around the two parts of a line, and between them
 
 
@@ -212,7 +213,8 @@ class PlanScreen(HelpedScreen[Any]):
     @property
     def _kinds(self) -> list[str]:
         """The kinds of the records, if there are several."""
-        kinds = sorted({one.kind for one in self.plan.lines} - {""})
+        there = dict.fromkeys(one.kind for one in self.plan.lines if one.kind)
+        kinds = [kind for kind in dict.fromkeys((*FIRST_KINDS, *there)) if kind in there]
         return kinds if len(kinds) > 1 else []
 
     @property
@@ -317,8 +319,7 @@ class PlanScreen(HelpedScreen[Any]):
     def action_apply(self) -> None:
         line = self._lines.get(self.row_list.cursor_key)
         if self.plan.looks:
-            named = f"{line.cited} {line.text}".removeprefix("link ") if line is not None else None
-            self.dismiss(named.split(" ")[0] if named else None)  # of a link its commit
+            self.dismiss(line.cited.split(" ")[0] if line is not None else None)
         elif not self.chosen and not any(one.stays for one in self.plan.lines):
             said = f"Nothing is chosen: {key_name('plan.choose')} chooses, {key_name('plan.leave')} leaves."
             self.app.notify(said, severity="warning", markup=False)
