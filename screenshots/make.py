@@ -24,8 +24,8 @@ sys.path[:0] = [str(ROOT)]
 from textual.pilot import Pilot  # noqa: E402 - after the path is set
 
 from store.base.location import Location  # noqa: E402
-from tui import demo  # noqa: E402
 from tui.app import Memoranda  # noqa: E402
+from tui.demo.builder import build_demo  # noqa: E402
 
 NOW = "2026-11-21T12:00:00.000Z"
 THEMES = {"dark": "textual-dark", "light": "textual-light"}
@@ -38,20 +38,20 @@ UNSTEADY = frozenset({"librarian"})  # says how far the index is, and is not com
 QUESTION = ("¿", *"por", "space", *"qué", "space", *"no", "space", *"usamos", "space", *"Postgres", "question_mark")
 # name → (columns, rows), the keys pressed before it is taken; WAIT lets the screen come to rest
 PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
-    "main": ((120, 34), ("2", *("down",) * 11)),
+    "main": ((120, 34), ("3", *("down",) * 11)),
     "search": ((120, 24), ("slash", *"why", "space", *"sqlite", WAIT, "down")),
-    "restore": ((120, 30), ("3", "down", "R", WAIT, "d", *("down",) * 3)),
-    "inbox": ((120, 28), ("6", WAIT, *("down",) * 3)),
-    "history": ((120, 30), ("4", *("down",) * 5)),
+    "restore": ((120, 30), ("5", WAIT, "5", WAIT, "down", "R", WAIT, "d", *("down",) * 3)),
+    "inbox": ((120, 28), ("1", WAIT, *("down",) * 3)),
+    "history": ((120, 30), ("5", *("down",) * 5)),
     "context": (
         (120, 30),
-        ("6", WAIT, "I", *"cu", "á", *"ndo", "space", *"desplegamos", "enter", WAIT, *("down",) * 3),
+        ("I", *"cu", "á", *"ndo", "space", *"desplegamos", "enter", WAIT, *("down",) * 3),
     ),
     "librarian": (
         (120, 30),
-        ("A", *QUESTION, "enter", WAIT, "down", "enter", WAIT),
+        ("slash", *QUESTION, "enter", WAIT, "down", WAIT),
     ),
-    "health": ((120, 34), ("9", WAIT, *("down",) * 3)),
+    "health": ((120, 34), ("colon", *"health", "enter", WAIT, *("down",) * 3)),
     "narrow": ((80, 24), ("down",)),
     "wide": ((200, 50), ("down",)),
 }
@@ -87,7 +87,7 @@ def drawn(name: str, mode: str) -> str:
     )
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CONFIG_HOME"] = folder  # the theme chosen here is not the person's, nor theirs this one
-        return asyncio.run(take(name, mode, demo.build_demo(folder, NOW)))
+        return asyncio.run(take(name, mode, build_demo(folder, NOW)))
 
 
 def shown(svg: str) -> set[str]:

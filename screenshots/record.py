@@ -24,15 +24,15 @@ LONGEST = 2.5  # seconds that nothing happens; what takes longer is shortened
 PATIENCE = 60.0  # seconds until a text that should come is missed
 # (keys, a text that is on the screen then, seconds to look at it)
 STEPS: tuple[tuple[str, str, float], ...] = (
-    ("", "? help", 2.5),
+    ("", "/ find", 2.5),
     ("jjj", "F#", 1.5),
     ("/why sqlite", "Exact", 2.5),
     ("\r", "Because", 2.5),
     ("\x1b", "All 1", 1.0),
     ("f", "orgot", 2.0),
     ("u", "Undid", 2.0),
-    ("6", "P#", 2.5),
-    ("4", "remember", 2.0),
+    ("1", "P#", 2.5),
+    ("5", "remember", 2.0),
     ("q", "", 0.5),
 )
 
