@@ -521,7 +521,7 @@ class TestFiles:
         async with app.run_test(size=WIDE) as pilot:
             person = Person(app, pilot)
             await person.until(lambda: person.sees("reading git 250 of 3,000"))
-            assert person.sees("Alérgica"), "and the lists are there meanwhile"
+            await person.until(lambda: person.sees("Alérgica"))  # the lists are there meanwhile
             let_go.set()
             await person.until(lambda: not person.sees("reading git"))
             await person.settle()  # it is said right after
