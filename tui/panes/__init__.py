@@ -1,1 +1,1 @@
-"""What the main screen lists: a module for each pane and view, which reads its rows and has the keys that are its own."""
+"""What the main screen lists: a module for each pane and view, which reads its rows and has its own keys."""
