@@ -33,7 +33,6 @@ from tui.input.completion import (
 )
 from tui.input.key_table import KEYS
 from tui.input.verb_table import FORMER_WORDS, MEMORY_WORD, list_verbs, verb_named
-from tui.main_screen.commands import usage_hint
 
 VERB_NAMES = [verb.name for verb in list_verbs()]
 
@@ -150,23 +149,6 @@ def test_every_form_of_two_words_can_be_reached() -> None:
 def test_config_offers_every_setting_and_key() -> None:
     assert offered("config ") == ["allow", "model", *(setting.name for setting in SETTINGS)]
     assert offered("config keys.") == [f"keys.{key.id}" for key in KEYS]
-
-
-@pytest.mark.parametrize(
-    ("typed", "shown"),
-    [
-        ("list ", f" list {' '.join(argument.usage for argument in verb_named('list').arguments)}   "),
-        ("list --s", " --status   --scope   --sort   --since   --summaries"),
-        ("list --sort ", " oldest   newest   domain   text   state"),
-        ("list --sort n", " newest"),
-        ("list --all w", " list [KIND|WORDS…] [--at TIME]"),
-        ("list --zzz", " list [KIND|WORDS…] [--at TIME]"),
-        ("remember --tag ", " remember TEXT… [--domain D]"),
-    ],
-)
-def test_the_footer_says_what_the_word_may_become(typed: str, shown: str) -> None:
-    """Where Tab finds several it can only go as far as they agree: they are read there."""
-    assert usage_hint(typed).startswith(shown)
 
 
 @pytest.mark.parametrize(
