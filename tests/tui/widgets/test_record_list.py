@@ -116,32 +116,22 @@ def app(pilot: Pilot[None]) -> ListApp:
     return pilot.app
 
 
-@pytest.mark.parametrize(
-    ("keys", "expected"),
-    [
-        (["down"], "F1"),
-        (["j", "j", "k"], "F1"),
-        (["up"], "F0"),
-        (["G"], "F99"),
-        (["end", "up"], "F98"),
-        (["end", "g"], "F0"),
-        (["G", "home"], "F0"),
-        (["pagedown"], "F20"),
-        (["ctrl+d"], "F10"),
-        (["pagedown", "ctrl+u"], "F10"),
-        (["pagedown", "pageup"], "F0"),
-        (["pagedown"] * 9, "F99"),
-    ],
-)
-async def test_keys_move_the_cursor_and_it_stays_in_sight(
-    keys: list[str], expected: str, app: ListApp, pilot: Pilot[None]
-) -> None:
-    await pilot.press(*keys)
-    assert app.list.cursor_key == expected
-    assert app.lines()[app.line_of(expected)].startswith("▸●")
-    assert [line[0] for line in app.lines()].count("▸") == 1
-    if expected != "F0":
-        assert app.said[-1] == ("highlighted", expected)
+MOVES = {
+    "down": "F1", "j j k": "F1", "up": "F0", "G": "F99", "end up": "F98", "end g": "F0", "G home": "F0",
+    "pagedown": "F20", "ctrl+d": "F10", "pagedown ctrl+u": "F10", "pagedown pageup": "F0", "pagedown " * 9: "F99",
+}  # fmt: skip
+
+
+async def test_keys_move_the_cursor_and_it_stays_in_sight(app: ListApp, pilot: Pilot[None]) -> None:
+    for keys, expected in MOVES.items():
+        app.list.set_rows(numbered(100), keep=False)
+        app.said.clear()
+        await pilot.press(*keys.split())
+        assert app.list.cursor_key == expected, keys
+        assert app.lines()[app.line_of(expected)].startswith("▸●")
+        assert [line[0] for line in app.lines()].count("▸") == 1
+        if expected != "F0":
+            assert app.said[-1] == ("highlighted", expected)
 
 
 async def test_the_first_row_is_announced_and_enter_opens() -> None:
@@ -194,31 +184,33 @@ async def test_a_list_of_headings_alone_has_no_cursor_and_no_key_hurts() -> None
         assert app.said == []
 
 
-async def test_new_rows_above_do_not_move_the_selected_line(app: ListApp, pilot: Pilot[None]) -> None:
-    await pilot.press("pagedown", "j", "j")
-    line = app.line_of("F22")
-    app.said.clear()
-    app.list.set_rows(Facts([f"new{index}" for index in range(7)] + [f"F{index}" for index in range(100)]))
-    await pilot.pause()
-    assert app.list.cursor_key == "F22"
-    assert app.line_of("F22") == line
-    assert app.said == []
+HUNDRED = [f"F{index}" for index in range(100)]
+NEW = [f"new{index}" for index in range(7)]
+# where the cursor is, the rows that come, whether another filter or another list came, where it is then
+READINGS = (
+    ("F22", [*NEW, *HUNDRED], {}, "F22"),  # new ones above do not move the line
+    ("F21", [name for name in HUNDRED if name != "F21"], {}, "F22"),  # the one that took its place
+    ("F21", [*HUNDRED[:11], *HUNDRED[31:]], {}, "F31"),  # of several that are lost the next that is there
+    ("F60", HUNDRED[::2], {"narrowed": True}, "F60"),  # it passes the other filter
+    ("F60", HUNDRED[1::2], {"narrowed": True}, "F1"),
+    ("F99", HUNDRED[:50], {"keep": False}, "F0"),
+)
 
 
-async def test_the_row_that_took_a_lost_ones_place_is_selected(app: ListApp, pilot: Pilot[None]) -> None:
-    await pilot.press("pagedown", "j")
-    line = app.line_of("F21")
-    app.list.set_rows(Facts([f"F{index}" for index in range(100) if index != 21]))
-    await pilot.pause()
-    assert app.list.cursor_key == "F22"
-    assert app.line_of("F22") == line
-    assert app.said[-1] == ("highlighted", "F22")
-
-
-async def test_of_several_that_are_lost_the_next_that_is_there_is_selected(app: ListApp, pilot: Pilot[None]) -> None:
-    app.list.select("F21")
-    app.list.set_rows(Facts([f"F{index}" for index in range(100) if not 10 < index < 31]))
-    assert app.list.cursor_key == "F31"
+async def test_the_cursor_keeps_its_row_and_the_row_its_line(app: ListApp, pilot: Pilot[None]) -> None:
+    for at, names, options, expected in READINGS:
+        app.list.set_rows(numbered(100), keep=False)
+        app.list.select(at)
+        await pilot.pause()
+        line = app.line_of(at)
+        app.said.clear()
+        app.list.set_rows(Facts(names), **options)
+        await pilot.pause()
+        assert app.list.cursor_key == expected
+        assert app.line_of(expected) == line or options or expected == "F31"
+        assert app.said == ([] if expected == at else [("highlighted", expected)])
+        if expected in ("F0", "F1"):
+            assert app.line_of(expected) == 0
 
 
 @pytest.mark.parametrize(("focused", "moved", "expected"), [(0, 0, "F21"), (1, 0, "F22"), (0, 1, "F40")])
@@ -253,14 +245,6 @@ async def test_scrolled_away_the_top_line_stays(app: ListApp, pilot: Pilot[None]
     assert app.line_of("F1") == 0
 
 
-async def test_without_keep_a_list_begins_at_its_top(app: ListApp, pilot: Pilot[None]) -> None:
-    await pilot.press("G")
-    app.list.set_rows(numbered(50), keep=False)
-    await pilot.pause()
-    assert app.list.cursor_key == "F0"
-    assert app.line_of("F0") == 0
-
-
 async def test_rows_may_go_and_come() -> None:
     async with running(numbered(100), empty_text="Nothing here yet. Press a to add the first fact.") as (app, pilot):
         await pilot.press("G")
@@ -277,73 +261,66 @@ async def test_rows_may_go_and_come() -> None:
         assert app.said[-1] == ("highlighted", "F0")
 
 
-@pytest.mark.parametrize("payload", HOSTILE)
-async def test_hostile_text_is_only_text(payload: str) -> None:
-    async with running(Facts([payload, f"日本 {payload}", "F2"])) as (app, pilot):
-        await pilot.press("j", "enter")
-        await pilot.click(RecordList, offset=(6, 0), times=2)
-        for strip in app.list.render_lines(Region(0, 0, *app.list.size)):
-            assert not [char for char in strip.text if char < " " or "\x7f" <= char <= "\x9f" or char in "\u202e\u200b"]
-            assert all(segment.style is None or not segment.style.meta for segment in strip)
-            assert strip.cell_length == sum(segment.cell_length for segment in strip)
-            strip.text.encode()
-        assert app.is_running
-        if payload.startswith("["):
-            assert payload in app.lines()[0]
+async def test_hostile_text_is_only_text() -> None:
+    async with running(numbered(3)) as (app, pilot):
+        for payload in HOSTILE:
+            app.list.set_rows(Facts([payload, f"日本 {payload}", "F2"]), keep=False)
+            await pilot.press("j", "enter")
+            await pilot.click(RecordList, offset=(6, 0), times=2)
+            for strip in app.list.render_lines(Region(0, 0, *app.list.size)):
+                hidden = [
+                    char for char in strip.text if char < " " or "\x7f" <= char <= "\x9f" or char in "\u202e\u200b"
+                ]
+                assert not hidden, payload
+                assert all(segment.style is None or not segment.style.meta for segment in strip)
+                assert strip.cell_length == sum(segment.cell_length for segment in strip)
+                strip.text.encode()
+            assert app.is_running
+            if payload.startswith("["):
+                assert payload in app.lines()[0]
 
 
-async def test_a_move_repaints_two_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with running(numbered(1000)) as (app, pilot):
-        await pilot.press("j", "j")
-        painted: list[Region] = []
-        refresh = app.list.refresh
-
-        def spy(*regions: Region, **options: bool) -> RecordList:
-            painted.extend(regions or [Region(0, 0, *app.list.size)])
-            return refresh(*regions, **options)
-
-        monkeypatch.setattr(app.list, "refresh", spy)
-        assert isinstance(app.list.rows, Facts)
-        app.list.rows.asked.clear()
-        await pilot.press("j")
-        assert sorted(region.y for region in painted) == [2, 3]
-        assert all(region.height == 1 for region in painted)
-        assert set(app.list.rows.asked) <= {2, 3}
-
-
-async def test_another_reading_repaints_only_what_differs(
-    monkeypatch: pytest.MonkeyPatch, app: ListApp, pilot: Pilot[None]
-) -> None:
-    """Somebody may write beside us all the time; a whole list is kilobytes for the terminal each time."""
-    painted: list[Region] = []
+@pytest.fixture
+def painted(app: ListApp, monkeypatch: pytest.MonkeyPatch) -> list[Region]:
+    """What was asked to be drawn again."""
+    found: list[Region] = []
     refresh = app.list.refresh
 
     def spy(*regions: Region, **options: bool) -> RecordList:
-        painted.extend(regions or [Region(0, 0, *app.list.size)])
+        found.extend(regions or [Region(0, 0, *app.list.size)])
         return refresh(*regions, **options)
 
     monkeypatch.setattr(app.list, "refresh", spy)
+    return found
+
+
+async def test_only_what_differs_is_drawn_again(painted: list[Region], app: ListApp, pilot: Pilot[None]) -> None:
+    """Two lines for a move; of another reading what changed, since somebody may write beside us all the time; of a page
+    the lines that came."""
+    rows = app.list.rows
+    assert isinstance(rows, Facts)
+    await pilot.press("j", "j")
+    painted.clear()
+    rows.asked.clear()
+    await pilot.press("j")
+    assert sorted((region.y, region.height) for region in painted) == [(2, 1), (3, 1)] and set(rows.asked) <= {2, 3}
+    await pilot.press("pagedown")
+    rows.asked.clear()
+    app.list.scroll_to(y=24, animate=False)
+    await pilot.pause()
+    assert set(rows.asked) <= {43}
+    await pilot.press("g")
+    painted.clear()
     app.list.set_rows(numbered(100))
     await pilot.pause()
     assert painted == [], "nothing changed"
-    names = [f"F{index}" for index in range(100)]
-    names[3] = "another"
+    names = [*HUNDRED[:3], "another", *HUNDRED[4:]]
     app.list.set_rows(Facts(names))
     await pilot.pause()
     assert [(region.y, region.height) for region in painted] == [(3, 1)]
     app.list.set_rows(Facts(["new", *names]))
     await pilot.pause()
     assert "new" in app.lines()[0] and app.list.cursor_key == "F0", "what moved is drawn where it is"
-
-
-async def test_a_line_that_only_scrolled_is_not_drawn_again() -> None:
-    rows = numbered(1000)
-    async with running(rows) as (app, pilot):
-        await pilot.press("pagedown")
-        rows.asked.clear()
-        app.list.scroll_to(y=21, animate=False)
-        await pilot.pause()
-        assert set(rows.asked) <= {40, 41}
 
 
 async def test_a_million_rows_ask_for_a_few_screens() -> None:
@@ -429,17 +406,6 @@ def test_held_keys_leave_one_message() -> None:
     assert RecordList.Highlighted(one, 1).can_replace(RecordList.Highlighted(one, 2))
     assert not RecordList.Highlighted(one, 1).can_replace(RecordList.Highlighted(other, 2))
     assert not RecordList.Chosen(one, 1).can_replace(RecordList.Chosen(one, 2))
-
-
-async def test_another_filter_begins_at_the_first_row_unless_the_selected_one_passes_it() -> None:
-    app = ListApp(numbered(100))
-    async with app.run_test(size=(40, 24)) as pilot:
-        app.list.select("F60")
-        await pilot.pause()
-        app.list.set_rows(Facts([f"F{index}" for index in range(0, 100, 2)]), narrowed=True)
-        assert app.list.cursor_key == "F60" and app.list.line_of(app.list.cursor_index) is not None
-        app.list.set_rows(Facts([f"F{index}" for index in range(1, 100, 2)]), narrowed=True)
-        assert app.list.cursor_key == "F1" and app.list.line_of(0) == 0
 
 
 async def test_the_focus_shows_the_cursor_that_was_scrolled_out() -> None:
