@@ -155,7 +155,9 @@ def run(count: int, asked: dict[str, list[str]]) -> None:
         keywords = FullTextIndex(held.database)
         vectors = Vectors(held.database)
         start = time.perf_counter()
-        vectors.load_codes()
+        model = vectors.serving
+        if model is not None and not vectors.is_in_vec0(model):
+            vectors.code_matrix(model)
         warm = (time.perf_counter() - start) * 1e3
         start = time.perf_counter()
         held.search("the very first question of a process")

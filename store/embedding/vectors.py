@@ -299,12 +299,6 @@ class Vectors:
         few = model is not None and len(self.code_matrix(model).ids) <= vector_codes.FEW_VECTORS
         return FEW_VECTORS_CANDIDATES if few else first, *more
 
-    def load_codes(self) -> None:
-        """Load what `nearest` needs; on a worker thread: 5 ms at 100,000 vectors, 200 ms at a million."""
-        model = self.serving
-        if model is not None and not self.is_in_vec0(model):
-            self.code_matrix(model)
-
     def is_in_vec0(self, model: EmbeddingModel) -> bool:
         """Return whether `vec0` searches, so that no codes are needed in memory."""
         there = codes_marker_value(VEC0_CODE_STORE, model, read_vector_changes(self._database))

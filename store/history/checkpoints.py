@@ -17,7 +17,7 @@ from store.conversations.turns import Turns
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim, clean_text
 from store.history.checkpoint_payload import CheckpointContents, insert_checkpoint
-from store.history.restore_plan import Plans, rewind_to_step
+from store.history.restore_plan import Plans
 from store.records.table import RecordTable
 from store.records.timeline import (
     CONTEXT_WINDOW,
@@ -259,10 +259,6 @@ class Checkpoints(RecordTable[Checkpoint]):
         return _update_contents(self._database, self.get(number), held)
 
     # restore
-
-    def count_changed_since(self, number: int) -> int:
-        """Return how many records differ from then: what a restore would change."""
-        return len(rewind_to_step(self._database, self.get(number).seq))
 
     def restore(self, number: int, *, actor: str = PERSON_ORIGIN) -> tuple[int, int]:
         """Restore every recorded table to its state then, but facts that were moved to or from the personal memory

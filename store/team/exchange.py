@@ -321,10 +321,6 @@ class Team:
             raise InvalidInput(f"{who} called {writer}.", "See their names with `team`.")
         return found[0]
 
-    def export_records(self) -> str:
-        """Return the merged records as text: equal on every machine that knows the same operations."""
-        return "".join(f"{record.to_json()}\n" for record in self._file.all_records())
-
     def shared_places(self, plan: PurgePlan) -> list[RemainingMatch]:
         """Return the place of each record of a plan that was shared, by this writer or by another."""
         return find_shared_places(self._memory, self._file, plan, self.remote, bool(self.writer or self.choice))

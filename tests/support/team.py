@@ -38,7 +38,7 @@ class Person:
 
     def view(self) -> str:
         with Team(self.memory) as team:
-            return team.export_records()
+            return "".join(f"{record.to_json()}\n" for record in team._file.all_records())
 
     def remember(self, text: str, domain: str = "work") -> int:
         return self.memory.facts.remember(text, domain=domain)[0]

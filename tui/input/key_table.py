@@ -77,7 +77,6 @@ class Key:
 TODAY, FACTS, TIMELINE, ASK, HISTORY = PANE_NAMES = ("today", "facts", "timeline", "ask", "history")
 FILES, SETTINGS_VIEW = "files", "settings"
 FOUND = "found"  # what a search found
-PREVIEW = "preview"
 PANE_KEYS = {name: str(number) for number, name in enumerate(PANE_NAMES, start=1)}
 
 

@@ -210,11 +210,6 @@ class RecordList(CachedLines, ScrollView, can_focus=True, inherit_bindings=False
             self._refresh_keys(changed)
             self.post_message(self.Marked(self, self.cursor_key))
 
-    @property
-    def marking(self) -> bool:
-        """Return whether a range is being marked."""
-        return self._anchor is not None
-
     def unmark(self) -> None:
         """Clear the marks, and end the range."""
         self._anchor, self.marks = None, frozenset()

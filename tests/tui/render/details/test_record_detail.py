@@ -7,6 +7,7 @@ from support.stories import NOON, Story, copy
 
 from store.base.citations import parse_citation
 from store.base.models import Record
+from store.history.restore_plan import rewind_to_step
 from store.memory import Memory
 from store.search.lookup import get_record
 from tui.render.details import MOST_BELONGING, describe_record, plain_lines
@@ -212,7 +213,7 @@ def test_a_checkpoint(story: Story) -> None:
         assert lines[:3] == ["K#1  checkpoint", "before refactor", "20 Nov 2026 00:00 (1 d ago)"]
         assert "Taken        by a person" in lines
         assert lines[-1] == "R, or :restore K#1, shows what going back would change"
-        changed = memory.checkpoints.count_changed_since(1)
+        changed = len(rewind_to_step(memory.database, memory.checkpoints.get(1).seq))
         assert f"Since then   {changed} records changed" in lines
 
 
