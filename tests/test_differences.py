@@ -17,12 +17,13 @@ from store.records import facts as ageing
 from store.records import timeline as checkpoint_levels
 from store.upkeep import session_flush as related_records
 from tui.commands.settings import value_text
+from tui.input.key_table import KEYS_BY_ID
 from tui.input.verb_table import MODULES
 
 PAGE = Path(__file__).parents[1] / "docs" / "differences.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 ROWS = [line.strip("|").split(" | ") for line in TEXT.splitlines() if line.startswith("| ") and "---" not in line]
-NAMES = {setting.name for setting in SETTINGS}
+NAMES = {*(setting.name for setting in SETTINGS), *KEYS_BY_ID}
 
 
 def row(start: str) -> str:

@@ -207,7 +207,7 @@ class Outcome:
     """The result of a verb: one `message`, `lines` to read, and a function that builds the `data` for scripts (a
     function, because only `--json` needs the records); or a `document` in pieces, the same for both. `status` is how
     the command ends, `error` the reason on standard error when it is not done. `after` runs once everything is printed,
-    when nobody waits."""
+    when nobody waits. The application sets `wrote_step` where a step of history was written, which `u` undoes."""
 
     message: str = ""
     data: Callable[[], object] = dict
@@ -216,6 +216,7 @@ class Outcome:
     status: ExitStatus = ExitStatus.DONE
     after: Callable[[], object] = bool
     error: str = ""
+    wrote_step: bool = False
 
 
 AskYesNo = Callable[..., bool]

@@ -613,10 +613,9 @@ class ActingScreen(PlacesScreen):
         """Show the outcome of a verb, and what it may have changed."""
         reads = settle(verb.reads, given)
         if outcome.message:
-            wrote = not reads and not settle(verb.looks, given) and not settle(verb.apart, given)
             said = outcome.message
-            if wrote and verb.name not in UNDO_WORDS:
-                first, *rest = [one for one in said.split(". ") if not one.startswith("Undo ")]
+            if outcome.wrote_step and verb.name not in UNDO_WORDS:
+                first, *rest = [one for one in said.split(". ") if not one.casefold().startswith("undo ")]
                 said = ". ".join([f"{first.removesuffix('.')}, {key_name('memory.undo')} to undo", *rest])
             self.say(said)
         if outcome.lines:
@@ -771,7 +770,7 @@ class ActingScreen(PlacesScreen):
             self.narrow(view)
 
 
-UNDO_WORDS = ("undo", "redo", "checkpoint", "purge", "config", "export", "backup", "connect")
+UNDO_WORDS = ("undo", "redo", "checkpoint", "purge")
 """Commands whose outcome is not undone by the key, or says itself how."""
 
 

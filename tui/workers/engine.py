@@ -112,7 +112,10 @@ class Writer:
             return True
 
         def work(memory: Memory | None) -> Outcome:
-            return dispatch.run_verb(Call(self._location, memory, self._cwd, ask), verb, given)
+            before = memory and memory.database.last_step
+            outcome = dispatch.run_verb(Call(self._location, memory, self._cwd, ask), verb, given)
+            outcome.wrote_step = memory is not None and memory.database.last_step != before
+            return outcome
 
         if settle(verb.apart, given):
             self.aside(lambda: work(None), done)

@@ -52,7 +52,7 @@ async def test_no_write_waits_for_a_salvage(tmp_path: Path, monkeypatch: pytest.
 
 def test_what_is_done_apart_opens_no_memory():
     """It has none to work with: nobody but the writer writes."""
-    given = ParsedArguments(act=None, check=False, index=False, salvage="damaged.db")
+    given = ParsedArguments(act=None, check=False, index=False, salvage="damaged.db", name=None, value=None)
     apart = [verb for verb in list_verbs() if settle(verb.apart, given)]
     assert {verb.name for verb in apart} == {"files", "health"}
     assert all(settle(verb.opens, given) == "nothing" for verb in apart)

@@ -12,54 +12,56 @@ async def test_the_preview_alone_goes_to_the_next_record(size: tuple[int, int], 
     await person.press("z")
     pane = person.main.pane.region
     assert (pane.x, pane.width) == (0, size[0]) and pane.height >= size[1] - 5
-    assert person.seen == []
-    await person.press("n")
+    assert not person.record_list.region
+    await person.command("search.next")
     assert person.record is not None and first is not None and person.record.citation != first.citation
-    await person.press("N")
+    await person.command("search.previous")
     assert person.record.citation == first.citation
     await person.press("escape")
-    assert person.seen == ["facts"] and person.at == "facts"
+    assert person.record_list.region and person.at == person.record_list.id
     assert person.record.citation == first.citation, "the selection is kept"
 
 
 async def test_one_of_the_two_has_the_screen_until_another_pane(person: Person) -> None:
-    """And braces go from heading to heading."""
+    """And tab goes from heading to heading."""
     # the list alone has the screen
-    await person.press("Z")
-    assert person.main.list_of("facts").region.width == 120
-    await person.press("Z")
-    assert person.main.list_of("facts").region.width < 80
+    await person.command("list.alone")
+    assert person.record_list.region.width == 120
+    await person.command("list.alone")
+    assert person.record_list.region.width < 90
     await person.start_again()
     # another pane shows both again
-    await person.press("z", "5")
-    assert person.seen == ["tasks"] and person.at == "tasks"
+    await person.press("z", "3")
+    assert person.place == "timeline" and person.record_list.region and person.at == person.record_list.id
     await person.start_again()
-    # braces go from heading to heading
+    # tab goes from heading to heading
     states = []
     for _ in range(3):
-        await person.press("right_curly_bracket")
+        await person.press("tab")
         states.append(person.preview[0].split()[-1])
     assert states == ["low", "aging", "pinned"]
-    await person.press("j", "left_curly_bracket")
+    await person.press("j", "shift+tab")
     assert person.preview[0].endswith("pinned"), "to the start of its own group first"
-    await person.press("left_curly_bracket")
+    await person.press("shift+tab")
     assert person.preview[0].endswith("aging")
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])
 async def test_the_rule_between_list_and_preview_moves_and_stays(story: Story, size: tuple[int, int]) -> None:
     def share(person: Person) -> int:
-        region = person.main.list_of("facts").region
+        region = person.record_list.region
         return region.height if size == NARROW else region.width
 
     async with opened(story.folder, size=size) as person:
         before = share(person)
-        await person.press("greater_than_sign", "greater_than_sign")
+        await person.follow((":list.more",), (":list.more",))
         more = share(person)
         assert more > before
-        await person.press(*["less_than_sign"] * 20)
+        for _ in range(20):
+            await person.command("list.less")
         assert 0 < share(person) < before
-        await person.press(*["greater_than_sign"] * 20)
+        for _ in range(20):
+            await person.command("list.more")
         most = share(person)
         assert more < most
     async with opened(story.folder, size=size) as person:

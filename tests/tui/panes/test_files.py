@@ -261,7 +261,9 @@ async def test_nothing_is_there(place: Path, person: Person) -> None:
     await at_files(person, "files", "No other tool keeps")
     await person.press("escape")
     await person.until(lambda: person.sees("No other tool", "Nothing changed yet.", "No memory of Claude Code"))
-    await person.press("R", "c", "F", "enter", "G", "enter", "u")
+    await person.press("R")
+    assert person.sees("Put back to…"), "no file: the memory, to a checkpoint"
+    await person.press("escape", "c", "F", "enter", "G", "enter", "u")
     await person.until(lambda: said(person, "Nothing was changed here"))
 
 

@@ -83,7 +83,7 @@ def test_the_recipes_add_a_view_and_a_key(story: Story, tmp_path: Path) -> None:
         keys.read_text().replace("[keys]\n", "\n".join(["[keys]", *(" ".join(line.split()) for line in lines), ""]))
     )
     [row] = re.findall(r"Add `(.+?,)` to `PANES`", view)
-    text = places.read_text().replace("from tui.panes import ", "from tui.panes import journal, ", 1)
+    text = places.read_text().replace("import agents,", "import agents, journal,", 1)
     places.write_text(text.replace("        *(records.TODAY", f"        {row}\n        *(records.TODAY", 1))
     path = os.pathsep.join(map(str, (copied, ROOT / "tests", ROOT)))
     done = subprocess.run(

@@ -12,6 +12,7 @@ from support.screen import WIDE, Person, opened
 from support.stories import Clock, location
 
 from store.base.models import Chunk
+from store.base.vocabulary import pack_key
 from store.memory import Memory
 from tui import cli
 from tui.desktop.programs import command_at_line
@@ -129,7 +130,7 @@ async def test_a_citation_of_a_document_is_a_link(project: Path) -> None:
     with Memory(location(project), "cli", Clock()) as memory:
         memory.facts.remember("Faxes, see memory/notes.md#L16 about them")
     async with opened(project) as person:
-        await person.put_cursor(2)
+        await person.put_cursor(pack_key("fact", 2))
         await person.press("enter", "enter")
         await person.until(lambda: isinstance(person.record, Chunk) and any("Of " in line for line in person.preview))
         assert person.record is not None and person.record.citation == "memory/notes.md#L16"
@@ -139,7 +140,7 @@ async def test_a_citation_of_a_document_is_a_link(project: Path) -> None:
 
 
 async def test_the_editor_opens_the_file_at_its_line(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """E on a document: the file itself, `+line` first; and what was written is read right after."""
+    """`record.edit` on a document: the file itself, `+line` first; and what was written is read right after."""
     ran: list[list[str]] = []
 
     def run(words: list[str], leave: object) -> int:
@@ -155,7 +156,7 @@ async def test_the_editor_opens_the_file_at_its_line(project: Path, monkeypatch:
     monkeypatch.setattr("tui.desktop.programs.PLUS_LINE_EDITORS", frozenset(["sh"]))
     async with opened(project, WIDE) as person:
         await hit(person, "decimal")
-        await person.press("E")
+        await person.command("record.edit")
         assert ran == [["sh", "+5", str(project / "memory" / "notes.md")]]
         await person.press("escape", "escape")
         await person.search("written")

@@ -179,20 +179,19 @@ def test_backups_of_two_memories_in_one_folder_do_not_meet(do: Do, tmp_path: Pat
 
 
 async def test_in_the_application_an_import_is_read_before_the_answer(story: Story, tmp_path: Path):
-    """What it would do stands in the preview while the question waits; `n` changes nothing, `y` does it."""
+    """What it would do stands below the question; escape changes nothing, enter does it."""
     command = [COMMAND, "--db", str(tmp_path / "theirs.db")]
     subprocess.run([*command, "remember", "Quarters close on the tenth"], check=True, capture_output=True)
     subprocess.run([*command, "export", str(tmp_path / "theirs.json")], check=True, capture_output=True)
     async with opened(story.folder) as person:
         before = person.rows
         await person.command(f"import {tmp_path}/theirs.json")
-        assert any("1 new" in line for line in person.preview)
-        assert any("Quarters close" in line for line in person.preview)
-        await person.press("n")
-        assert person.toasts[-1] == "Nothing was changed." and person.rows == before
+        assert person.sees("Go on?", "facts         1 new", "Quarters close")
+        await person.press("escape")
+        assert not person.sees("Go on?") and person.rows == before
         await person.command(f"import {tmp_path}/theirs.json")
-        await person.press("y")
-        assert person.toasts[-1].startswith("Imported theirs: 1 row.")
+        await person.press("enter")
+        assert person.toasts[-1] == "Imported theirs: 1 row, u to undo. K#2 is how it was."
     with story.open() as memory:
         fact = memory.facts.get(memory.database.value("SELECT max(id) FROM facts"))
         assert (fact.fact, fact.origin) == ("Quarters close on the tenth", "import:theirs")

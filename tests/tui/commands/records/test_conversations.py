@@ -131,10 +131,10 @@ async def test_it_is_listed_in_the_application_too(project: Path) -> None:
         keep_discarded(write, "s", "tool", "tool", "said \x1b[2J so", "2026-11-21T11:00:00.000Z")
     async with opened(project, NARROW) as person:
         await person.command("sessions --discarded")
-        await person.until(lambda: any("what a tool wrote, in s" in line for line in person.preview))
+        await person.until(lambda: any("what a tool wrote," in line for line in person.preview))
         assert any("said ␛[2J so" in line for line in person.preview), person.preview
         await person.command("sessions start monday")
-        await person.until(lambda: told(person, "Session monday begins."))
+        await person.until(lambda: told(person, "Session monday begins"))
 
 
 def test_what_was_set_aside_is_in_no_prompt(project: Path) -> None:
